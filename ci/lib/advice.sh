@@ -1,0 +1,51 @@
+# What to install by hand where set-up cannot fetch it.
+# shellcheck shell=bash
+
+is_debian() {
+    [ -r /etc/os-release ] && (
+        # shellcheck source=/dev/null
+        . /etc/os-release
+        [ "${ID:-}" = debian ]
+    ) && have apt-get && have dpkg-deb && have flock
+}
+
+# advise PART...: one paragraph per missing part.
+advise() {
+    local part compiler_said=
+    for part; do
+        case $part in
+        futhark-*)
+            if [ -z "$compiler_said" ]; then
+                compiler_said=yes
+                cat <<'TEXT'
+  Futhark compiler   any of: the compiler's own releases (see futhark-lang.org), `nix-env -iA nixpkgs.futhark`,
+                     `brew install futhark`, `apt-get install futhark` on Debian 13. Put it on PATH, or name it in FUTHARK.
+TEXT
+            fi
+            ;;
+        opencl)
+            cat <<'TEXT'
+  OpenCL             headers and a loader (Debian, Ubuntu: opencl-headers ocl-icd-opencl-dev; Fedora: opencl-headers
+                     ocl-icd-devel; macOS has both), and a driver: the one of your GPU, or Oclgrind (oclgrind).
+TEXT
+            ;;
+        cuda)
+            cat <<'TEXT'
+  CUDA               the toolkit, version 12, from its vendor (Futhark 0.25 does not compile against 13); set CUDA_HOME.
+                     Its headers and NVRTC are also pip packages: see cuda_packages in ci/lib/parts.sh.
+TEXT
+            ;;
+        hip)
+            cat <<'TEXT'
+  HIP                ROCm from its vendor, or your system's package (Debian, Ubuntu: libamdhip64-dev; Fedora: rocm-hip-devel).
+TEXT
+            ;;
+        llvm)
+            cat <<'TEXT'
+  libclang           your system's package (Debian, Ubuntu: libclang-dev; Fedora: clang-libs; Homebrew: llvm);
+                     set LIBCLANG_PATH to its folder. Needed only to regenerate bindings.
+TEXT
+            ;;
+        esac
+    done
+}

@@ -1,0 +1,146 @@
+# Debian packages of any suite, unpacked without root: apt with a state of its
+# own under $work, so that neither the machine's package lists nor its packages
+# change. Signatures are checked against Debian's own keyring.
+# shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
+# Expects: $work (scratch folder), because() (records why a part failed).
+
+# Present on every Debian system with a C compiler, and never to be shadowed by
+# another suite's build: a process must not get two C or C++ libraries.
+apt_base='libc6 libgcc-s1 libstdc++6 gcc-12-base zlib1g liblzma5 libtinfo6 libzstd1 dpkg'
+
+apt_keyring() {
+    local ring
+    for ring in /usr/share/keyrings/debian-archive-keyring.gpg /usr/share/keyrings/debian-archive-keyring.pgp; do
+        if [ -r "$ring" ]; then
+            printf '%s' "$ring"
+            return
+        fi
+    done
+    return 1
+}
+
+# The mirrors that this machine is configured to use, most likely ones first.
+# Other vendors' repositories are tried too, but fail at the signature.
+apt_mirrors() {
+    # shellcheck disable=SC2016  # apt's own placeholders
+    apt-get indextargets --format '$(COMPONENT) $(RELEASE) $(SITE)' 2>/dev/null | awk '
+        $1 == "main" && $2 !~ /-|\// && $3 !~ /^cdrom:/ && !seen[$3]++ {
+            if ($3 ~ /\/debian\/?$/) print $3
+            else later = later $3 "\n"
+        }
+        END { printf "%s", later }'
+}
+
+# apt_config DIR: all that differs from the machine's configuration. Proxies and
+# credentials stay as they are. Hooks are dropped: some clean the machine's own
+# package cache after every update.
+apt_config() {
+    local dir=$1
+    cat <<CONF
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear DPkg::Pre-Invoke;
+#clear DPkg::Post-Invoke;
+#clear DPkg::Pre-Install-Pkgs;
+#clear APT::Architectures;
+#clear APT::Default-Release;
+APT::Architectures { "$(dpkg --print-architecture)"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+APT::Update::Error-Mode "any";
+Acquire::Languages "none";
+Acquire::Retries "2";
+Acquire::http::Timeout "20";
+Acquire::https::Timeout "20";
+Acquire::Check-Valid-Until "false";
+Dir::Etc::sourcelist "/dev/null";
+Dir::Etc::sourceparts "$dir/sources";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::State "$dir";
+Dir::State::status "$dir/status";
+Dir::Cache "$dir";
+Dir::Cache::archives "archives";
+Dir::Cache::pkgcache "pkgcache.bin";
+Dir::Cache::srcpkgcache "srcpkgcache.bin";
+CONF
+}
+
+# apt_status [PACKAGE...]: a package database that says these are installed.
+apt_status() {
+    local package
+    for package; do
+        printf 'Package: %s\nStatus: install ok installed\nArchitecture: %s\nMulti-Arch: same\nVersion: 99:99\nDescription: base system\n\n' \
+            "$package" "$(dpkg --print-architecture)"
+    done
+}
+
+# apt_open SUITE [PACKAGE...]: fetches the index of a suite, once. The packages
+# named count as installed.
+apt_open() {
+    local suite=$1 dir=$work/apt-$1 ring mirror
+    shift
+    [ ! -e "$dir/ready" ] || return 0
+    if [ -e "$dir/failed" ]; then
+        because "$(cat "$dir/failed")"
+        return 1
+    fi
+    mkdir -p "$dir"/{lists,archives}/partial "$dir/sources"
+    apt_config "$dir" >"$dir/apt.conf"
+    apt_status "$@" >"$dir/status"
+    ring=$(apt_keyring) || {
+        apt_fail "$dir" "Debian's keyring is missing (package debian-archive-keyring)"
+        return 1
+    }
+    for mirror in $(apt_mirrors); do
+        printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nTargets: Packages\nSigned-By: %s\n' \
+            "$mirror" "$suite" "$ring" >"$dir/sources/debian.sources"
+        if apt-get -c "$dir/apt.conf" -q update 2>&1 | tee "$dir/update.log" &&
+            compgen -G "$dir/lists/*_Packages*" >/dev/null; then
+            touch "$dir/ready"
+            return 0
+        fi
+    done
+    if [ -e "$dir/update.log" ]; then
+        apt_fail "$dir" "no package index of $suite: $(apt_complaint <"$dir/update.log")"
+    else
+        apt_fail "$dir" "this machine's apt names no Debian mirror"
+    fi
+    return 1
+}
+
+apt_fail() {
+    printf '%s' "$2" >"$1/failed"
+    because "$2"
+}
+
+# The first error of an apt log without addresses, which only distract.
+apt_complaint() {
+    sed -nE '/^[EW]: /{s/^[EW]: *//; s#[a-z+]+://[^ ]*##g; s/  +/ /g; p; q;}' | grep . || echo 'apt gave no reason'
+}
+
+# apt_unpack SUITE PACKAGE...: downloads the packages with all that they need and
+# unpacks each into $work/apt-SUITE/unpacked/PACKAGE; prints those names.
+apt_unpack() {
+    local suite=$1 dir=$work/apt-$1 package log=$work/apt-$1/install.log
+    shift
+    if ! apt-get -c "$dir/apt.conf" -qq -y --download-only install "$@" >"$log" 2>&1; then
+        cat "$log" >&2
+        because "cannot get $* from $suite: $(apt_complaint <"$log")"
+        return 1
+    fi
+    apt-get -c "$dir/apt.conf" -qq --simulate install "$@" | awk '/^Inst / { print $2 }' >"$dir/closure"
+    while read -r package; do
+        if [ ! -e "$dir/unpacked/$package" ]; then
+            mkdir -p "$dir/unpacked"
+            dpkg-deb -x "$dir/archives/${package%%:*}"_*.deb "$dir/unpacked/$package"
+        fi
+        printf '%s\n' "$package"
+    done <"$dir/closure"
+}
+
+# apt_version SUITE PACKAGE: the version without epoch and Debian's revision.
+apt_version() {
+    dpkg-deb -f "$work/apt-$1/archives/$2"_*.deb Version | sed 's/^[0-9]*://; s/[-+~].*//'
+}

@@ -1,0 +1,94 @@
+# What set-up leaves in the prefix besides the parts: records, bin/futhark, env.sh.
+# shellcheck shell=bash disable=SC2154  # shared with ci/setup
+# Expects: $prefix, and lib/parts.sh.
+
+# record PART VERSION: the part is whole. Written last, so that an interrupted
+# part has no record and is done again.
+record() {
+    mkdir -p "$prefix/.state"
+    printf '%s\n%s\n' "$(part_recipe "$1")" "$2" >"$work/$1.state"
+    mv "$work/$1.state" "$prefix/.state/$1"
+}
+
+# recorded PART: prints the version, and succeeds if the part is whole.
+recorded() {
+    local recipe version
+    [ -r "$prefix/.state/$1" ] || return 1
+    { read -r recipe && read -r version; } <"$prefix/.state/$1" || return 1
+    [ "$recipe" = "$(part_recipe "$1")" ] && [ -e "$prefix/$(part_proof "$1" "$version")" ] || return 1
+    printf '%s' "$version"
+}
+
+# The versions of the compilers in the prefix, oldest first.
+private_versions() {
+    local file
+    for file in "$prefix"/bin/futhark-[0-9]*; do
+        [ ! -x "$file" ] || printf '%s\n' "${file##*/futhark-}"
+    done | sort -V
+}
+
+# Points bin/futhark at the newest compiler.
+link_newest() {
+    local newest
+    newest=$(private_versions | tail -1)
+    if [ -n "$newest" ] && [ "$(readlink "$prefix/bin/futhark" 2>/dev/null)" != "futhark-$newest" ]; then
+        ln -sf "futhark-$newest" "$prefix/bin/futhark"
+    fi
+}
+
+# Writes env.sh, if it would change. It stays small: everything in it is decided
+# when it is sourced, so that it holds for parts that come later.
+write_env() {
+    local text
+    text=$(env_text)
+    if [ "$text" != "$(cat "$prefix/env.sh" 2>/dev/null)" ]; then
+        printf '%s\n' "$text" >"$prefix/env.sh.new"
+        mv "$prefix/env.sh.new" "$prefix/env.sh"
+    fi
+}
+
+env_text() {
+    # A quote in the path must not end the string that holds it.
+    local quoted=${prefix//\'/\'\\\'\'}
+    printf "%s\n" '# Source this (sh, bash). Made by ci/setup. Sets only what is there and not set already.' '# shellcheck shell=sh'
+    printf "futhark_home='%s'\n" "$quoted"
+    cat <<'ENV'
+# Only bash tells a sourced file where it lies; it may have been moved.
+# shellcheck disable=SC3028,SC3054,SC2128
+if [ -n "${BASH_SOURCE:-}" ] && [ -d "$(dirname -- "$BASH_SOURCE")/.state" ]; then
+    futhark_home=$(cd -- "$(dirname -- "$BASH_SOURCE")" && pwd)
+fi
+
+: "${FUTHARK_TOOLCHAIN:=$futhark_home}"
+export FUTHARK_TOOLCHAIN
+
+# Last, so that a compiler that was there before stays the first choice.
+case ":$PATH:" in
+*":$futhark_home/bin:"*) ;;
+*) [ ! -d "$futhark_home/bin" ] || export PATH="$PATH:$futhark_home/bin" ;;
+esac
+
+if [ -e "$futhark_home/opencl/lib/libOpenCL.so.1" ]; then
+    : "${OCL_ICD_VENDORS:=$futhark_home/opencl/lib/liboclgrind-rt-icd.so}"
+    : "${FUTHARK_LIBOPENCL:=$futhark_home/opencl/lib/libOpenCL.so.1}"
+    export OCL_ICD_VENDORS FUTHARK_LIBOPENCL
+fi
+
+if [ -d "$futhark_home/cuda/include" ]; then
+    : "${CUDA_HOME:=$futhark_home/cuda}"
+    export CUDA_HOME
+fi
+
+if [ -e "$futhark_home/llvm/lib/libclang.so" ]; then
+    if [ -z "${LIBCLANG_PATH:-}" ]; then
+        # This libclang comes without the clang program, which bindgen would ask
+        # where stddef.h and the like are.
+        futhark_args="'-resource-dir=$futhark_home/llvm/resource'"
+        export BINDGEN_EXTRA_CLANG_ARGS="${BINDGEN_EXTRA_CLANG_ARGS:-$futhark_args}"
+        export LIBCLANG_PATH="$futhark_home/llvm/lib"
+        unset futhark_args
+    fi
+fi
+unset futhark_home
+ENV
+}

@@ -1,0 +1,236 @@
+# The parts of the toolchain: how each is fetched, and where it goes.
+# shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
+# Each install_PART runs in a subshell with `set -euo pipefail`, prepares its
+# folder under $work and moves it into $prefix only when it is whole.
+# Expects: $prefix, $work, $part, and lib/apt.sh.
+
+all_parts='futhark-trixie futhark-forky opencl cuda hip llvm'
+
+# Libraries come from the oldest suite that they run on, so that one recipe
+# serves Debian 12 and everything after it.
+lib_suite=bookworm
+
+# What the programs and their expectations were tried with.
+known_versions='0.25.27 0.25.32'
+
+cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.105 nvidia-cuda-crt==13.5.37'
+
+# part_recipe PART: changes when the part must be installed anew.
+part_recipe() {
+    case $1 in
+    futhark-*) printf '1 %s' "$1" ;;
+    cuda) printf '1 %s' "$cuda_packages" ;;
+    *) printf '1 %s %s' "$1" "$lib_suite" ;;
+    esac
+}
+
+# part_title PART: what it is, for people.
+part_title() {
+    case $1 in
+    futhark-*) printf 'Futhark compiler' ;;
+    opencl) printf 'OpenCL: headers, loader, Oclgrind' ;;
+    cuda) printf 'CUDA: headers, NVRTC, runtime' ;;
+    hip) printf 'HIP: headers, runtime' ;;
+    llvm) printf 'libclang for bindgen' ;;
+    esac
+}
+
+# part_proof PART VERSION: the file, relative to the prefix, without which the
+# part counts as missing.
+part_proof() {
+    case $1 in
+    futhark-*) printf 'bin/futhark-%s' "$2" ;;
+    opencl) printf 'opencl/lib/libOpenCL.so.1' ;;
+    cuda) printf 'cuda/lib/libnvrtc.so' ;;
+    hip) printf 'hip/lib/libamdhip64.so' ;;
+    llvm) printf 'llvm/resource/include/stddef.h' ;;
+    esac
+}
+
+# adopt STAGED NAME: puts a finished folder in its place, by renaming.
+adopt() {
+    mkdir -p "$(dirname "$prefix/$2")"
+    if [ -e "$prefix/$2" ]; then
+        mv "$prefix/$2" "$work/$part.old"
+    fi
+    mv "$1" "$prefix/$2"
+}
+
+# copy_libs PACKAGE-FOLDER DEST: its shared libraries, as hard links, flat.
+copy_libs() {
+    local from
+    for from in "$1"/lib/*-linux-gnu* "$1"/usr/lib/*-linux-gnu* "$1"/usr/lib/oclgrind; do
+        if compgen -G "$from/*.so*" >/dev/null; then
+            cp -al "$from"/*.so* "$2/"
+        fi
+    done
+}
+
+# ---------------------------------------------------------------- compilers
+
+install_futhark() {
+    local suite=${part#futhark-} stage=$work/$part package unpacked version
+    unpacked=$work/apt-$suite/unpacked
+    apt_open "$suite"
+    mkdir -p "$stage/lib"
+    for package in $(apt_unpack "$suite" futhark); do
+        copy_libs "$unpacked/$package" "$stage/lib"
+    done
+    mv "$unpacked/futhark/usr/bin/futhark" "$stage/futhark"
+    # The compiler may be newer than this system's C library, so it brings its
+    # own, and the loader that belongs to it.
+    (cd "$stage" && ln -s lib/ld-linux*.so.? loader)
+    version=$("$stage/loader" --library-path "$stage/lib" "$stage/futhark" --version |
+        sed -nE '1s/^Futhark ([0-9]+(\.[0-9]+)*).*/\1/p')
+    [ -n "$version" ] || {
+        because 'the unpacked compiler does not start'
+        return 1
+    }
+    adopt "$stage" "compilers/$version"
+    mkdir -p "$prefix/bin"
+    write_launcher "$version" >"$work/$part.launcher"
+    chmod 755 "$work/$part.launcher"
+    mv "$work/$part.launcher" "$prefix/bin/futhark-$version"
+    printf '%s' "$version" >"$work/$part.version"
+}
+
+# write_launcher VERSION: a script that works wherever the prefix is moved to.
+write_launcher() {
+    cat <<LAUNCHER
+#!/bin/sh
+# Runs Futhark $1 with the C library that it was built for. Made by ci/setup.
+self=\$(readlink -f -- "\$0")
+home=\${self%/*/*}/compilers/$1
+# The compiler reads its sources in the locale's encoding, and Futhark is UTF-8.
+export LC_ALL=C.UTF-8
+# These subcommands start the compiler again and would find the loader instead.
+case \${1-} in
+test | bench | autotune | script | literate)
+    subcommand=\$1
+    shift
+    set -- "\$subcommand" --futhark="\$self" "\$@"
+    ;;
+esac
+exec "\$home/loader" --library-path "\$home/lib" "\$home/futhark" "\$@"
+LAUNCHER
+}
+
+# ---------------------------------------------- libraries from Debian's packages
+
+# stage_libs PACKAGE...: unpacks the packages and what they need, and links all
+# their libraries into $work/$part/lib. Each library looks for its needs beside
+# itself, so that no LD_LIBRARY_PATH is necessary.
+stage_libs() {
+    local package unpacked=$work/apt-$lib_suite/unpacked packages library
+    mkdir -p "$work/$part/lib"
+    # shellcheck disable=SC2086  # a list of words
+    apt_open "$lib_suite" $apt_base
+    packages=$(apt_unpack "$lib_suite" patchelf "$@")
+    for package in $packages; do
+        # Parts share packages: patch each once, before the first part links it.
+        if [ ! -e "$unpacked/$package/patched" ]; then
+            find "$unpacked/$package" -name '*.so*' -type f | while read -r library; do
+                if [ "$(head -c 4 "$library" | tail -c 3)" = ELF ]; then
+                    # shellcheck disable=SC2016  # for the dynamic loader
+                    "$unpacked/patchelf/usr/bin/patchelf" --set-rpath '$ORIGIN' "$library"
+                fi
+            done
+            touch "$unpacked/$package/patched"
+        fi
+        copy_libs "$unpacked/$package" "$work/$part/lib"
+    done
+}
+
+# check_libs FILE...: every library that these need is there.
+check_libs() {
+    local file missing
+    for file; do
+        missing=$(ldd "$work/$part/lib/$file" 2>&1 | grep 'not found' | head -1 || true)
+        if [ -n "$missing" ]; then
+            because "$file does not fit this system:$missing"
+            return 1
+        fi
+    done
+}
+
+install_opencl() {
+    local unpacked=$work/apt-$lib_suite/unpacked stage=$work/$part
+    stage_libs oclgrind ocl-icd-libopencl1 opencl-c-headers
+    ln -s libOpenCL.so.1 "$stage/lib/libOpenCL.so"
+    # Oclgrind's own header for kernels, which it looks for beside itself.
+    cp -a "$unpacked"/liboclgrind-*/usr/lib/*-linux-gnu*/oclgrind "$stage/lib/"
+    cp -a "$unpacked/opencl-c-headers/usr/include" "$stage/include"
+    check_libs libOpenCL.so.1 liboclgrind-rt-icd.so
+    printf 'Oclgrind %s, ocl-icd %s' "$(apt_version "$lib_suite" oclgrind)" \
+        "$(apt_version "$lib_suite" ocl-icd-libopencl1)" >"$work/$part.version"
+    adopt "$stage" opencl
+}
+
+install_hip() {
+    local unpacked=$work/apt-$lib_suite/unpacked stage=$work/$part package
+    stage_libs libamdhip64-dev
+    mkdir "$stage/include"
+    for package in libamdhip64-dev libhsa-runtime-dev libamd-comgr-dev; do
+        cp -a "$unpacked/$package"/usr/include/. "$stage/include/"
+    done
+    check_libs libamdhip64.so
+    apt_version "$lib_suite" libamdhip64-dev >"$work/$part.version"
+    adopt "$stage" hip
+}
+
+install_llvm() {
+    local unpacked=$work/apt-$lib_suite/unpacked stage=$work/$part clang
+    stage_libs libclang1-14 libclang-common-14-dev
+    ln -s libclang-14.so.1 "$stage/lib/libclang.so"
+    # The compiler's builtin headers (stddef.h). libclang alone looks for them
+    # nowhere; env.sh names the folder to bindgen.
+    clang=$(cd "$unpacked"/libclang-common-14-dev/usr/lib/llvm-14/lib/clang && echo *)
+    mkdir -p "$stage/lib/clang/$clang"
+    cp -a "$unpacked/libclang-common-14-dev/usr/lib/llvm-14/lib/clang/$clang/include" "$stage/lib/clang/$clang/"
+    ln -s "lib/clang/$clang" "$stage/resource"
+    check_libs libclang.so
+    printf '%s' "$clang" >"$work/$part.version"
+    adopt "$stage" llvm
+}
+
+# ---------------------------------------------------------- CUDA, through pip
+
+install_cuda() {
+    local python stage=$work/$part from library
+    python=$(python_with_pip) || {
+        because 'needs python3 with pip (Debian: python3-pip)'
+        return 1
+    }
+    mkdir -p "$stage"/{include,lib}
+    # shellcheck disable=SC2086  # a list of words
+    if ! "$python" -m pip install --no-deps --only-binary :all: --no-compile --no-cache-dir --no-input \
+        --disable-pip-version-check --retries 1 --timeout 20 --target "$stage.pip" $cuda_packages 2>&1 | tee "$stage.pip.log"; then
+        because "pip: $(sed -n 's/^ERROR: //p' "$stage.pip.log" | tail -1 | grep . || echo 'failed without a reason')"
+        return 1
+    fi
+    for from in "$stage.pip"/nvidia/*/include; do
+        cp -al "$from"/. "$stage/include/"
+    done
+    for library in "$stage.pip"/nvidia/*/lib/*.so*; do
+        cp -al "$library" "$stage/lib/"
+    done
+    find "$stage" -name '__init__.py' -delete
+    # Linkers look for names without a version, and some builds for lib64.
+    (cd "$stage/lib" && ln -s libnvrtc.so.* libnvrtc.so && ln -s libcudart.so.* libcudart.so)
+    ln -s lib "$stage/lib64"
+    check_libs libnvrtc.so libcudart.so
+    printf '%s' "${cuda_packages#*==}" | sed 's/ .*//' >"$work/$part.version"
+    adopt "$stage" cuda
+}
+
+# The first python3 of PATH whose pip works: the first one need not have pip.
+python_with_pip() {
+    local python
+    for python in $(type -ap python3); do
+        if "$python" -m pip --version >/dev/null 2>&1; then
+            printf '%s' "$python"
+            return
+        fi
+    done
+    return 1
+}

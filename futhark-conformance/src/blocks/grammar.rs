@@ -1,0 +1,297 @@
+//! The grammar inside a block:
+//!
+//! ```text
+//! block  = [tags { WORD… }] (error: REGEX | property: WORD… | [entry: WORD…] case… structure… warning…)
+//! case   = ["name"] WORD… input values result
+//! values = { VALUE… } | @ FILE
+//! result = output values | auto output | error: REGEX | nothing
+//! ```
+
+use super::scan::Block;
+use super::{BlockError, Case, ErrorPattern, Expected, Source, TestBlocks};
+use crate::values;
+use regex::RegexBuilder;
+use std::path::PathBuf;
+
+/// Reads one block and adds what it says.
+pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<(), BlockError> {
+    let mut cursor = Cursor {
+        text: &block.text,
+        at: 0,
+        line: block.line,
+    };
+    if first && cursor.eat_word("tags") {
+        let tags = cursor.braced()?;
+        all.tags = tags.split_whitespace().map(str::to_owned).collect();
+    }
+    if cursor.eat("error:") {
+        if !first {
+            return Err(
+                cursor.error("only the first block can say that the program does not compile")
+            );
+        }
+        all.compile_error = Some(cursor.pattern()?);
+        return cursor.end();
+    }
+    if cursor.eat("property:") {
+        all.properties
+            .extend(cursor.rest_of_line().split_whitespace().map(str::to_owned));
+        return cursor.end();
+    }
+    let entries: Vec<String> = if cursor.eat("entry:") {
+        cursor
+            .rest_of_line()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()
+    } else {
+        vec!["main".to_owned()]
+    };
+    let mut number = 0;
+    while let Some(case) = cursor.case(number)? {
+        number += 1;
+        let one_each = entries.iter().map(|entry| Case {
+            entry: entry.clone(),
+            ..case.clone()
+        });
+        all.cases.extend(one_each);
+    }
+    while cursor.eat_word("structure") {
+        cursor.structure()?;
+    }
+    while cursor.eat("warning:") {
+        let pattern = cursor.pattern()?;
+        all.warnings.push(pattern);
+    }
+    cursor.end()
+}
+
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn case(&mut self, number: usize) -> Result<Option<Case>, BlockError> {
+        self.skip_space();
+        let start = self.at;
+        let line = self.line_at(start);
+        let name = match self.peek() {
+            Some('"') => Some(self.quoted()?),
+            _ => None,
+        };
+        let mut tags = Vec::new();
+        while !self.eat_word("input") {
+            match self.word() {
+                // These begin what follows the cases.
+                Some("structure" | "warning") if tags.is_empty() && name.is_none() => {
+                    self.at = start;
+                    return Ok(None);
+                }
+                Some(tag) => tags.push(tag.to_owned()),
+                None if self.peek().is_none() && tags.is_empty() && name.is_none() => {
+                    return Ok(None);
+                }
+                None => return Err(self.expected("a test case (input ...)")),
+            }
+        }
+        let has = |tag: &str| tags.iter().any(|t| t == tag);
+        let input = if has("random") {
+            Source::Random(self.braced()?.into())
+        } else if has("script") {
+            match self.file() {
+                Some(file) => Source::ScriptFile(file),
+                None => Source::Script(self.braced()?.into()),
+            }
+        } else {
+            self.values()?
+        };
+        let expected = self.result()?;
+        let name = name.unwrap_or_else(|| format!("#{number}"));
+        Ok(Some(Case {
+            entry: String::new(),
+            name,
+            line,
+            tags,
+            input,
+            expected,
+        }))
+    }
+
+    fn result(&mut self) -> Result<Expected, BlockError> {
+        let start = self.at;
+        if self.eat_word("auto") {
+            if self.eat_word("output") {
+                return Ok(Expected::Auto);
+            }
+            self.at = start;
+        }
+        if self.eat_word("output") {
+            return Ok(Expected::Values(self.values()?));
+        }
+        if self.eat("error:") {
+            return Ok(Expected::Error(self.pattern()?));
+        }
+        Ok(Expected::Success)
+    }
+
+    /// `{ 1 [2,3] }` or `@ file`. The text is checked here, so that a mistake
+    /// is reported with its line, and read again when its types are known.
+    fn values(&mut self) -> Result<Source, BlockError> {
+        if let Some(file) = self.file() {
+            return Ok(Source::File(file));
+        }
+        let text = self.braced()?;
+        let start = self.at - text.len() - 1;
+        values::parse(text).map_err(|error| BlockError {
+            line: self.line_at(start + error.at),
+            message: error.message,
+        })?;
+        Ok(Source::Text(text.into()))
+    }
+
+    fn file(&mut self) -> Option<PathBuf> {
+        self.eat("@").then(|| {
+            self.skip_space();
+            let rest = self.rest();
+            let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            self.at += length;
+            PathBuf::from(&rest[..length])
+        })
+    }
+
+    /// The text between braces; the cursor then stands behind the closing one.
+    fn braced(&mut self) -> Result<&'a str, BlockError> {
+        if !self.eat("{") {
+            return Err(self.expected("'{'"));
+        }
+        let start = self.at;
+        let (mut depth, mut in_string, mut escaped) = (1usize, false, false);
+        for (offset, c) in self.rest().char_indices() {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' if in_string => escaped = true,
+                '"' => in_string = !in_string,
+                '{' if !in_string => depth += 1,
+                '}' if !in_string => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                self.at = start + offset + 1;
+                return Ok(&self.text[start..start + offset]);
+            }
+        }
+        Err(self.error("a '{' is not closed"))
+    }
+
+    fn quoted(&mut self) -> Result<String, BlockError> {
+        let (value, length) = values::parse_one(self.rest()).map_err(|e| self.error(&e.message))?;
+        let bytes = value.by_itself().map_err(|e| self.error(&e.message))?;
+        self.at += length;
+        Ok(String::from_utf8_lossy(bytes.bytes()).into_owned())
+    }
+
+    /// Futhark's expressions are POSIX ones that search anywhere in the text
+    /// and take line ends for ordinary characters.
+    fn pattern(&mut self) -> Result<ErrorPattern, BlockError> {
+        let line = self.line_at(self.at);
+        let text = self.rest_of_line().trim();
+        if text.is_empty() {
+            return Ok(ErrorPattern(None));
+        }
+        match RegexBuilder::new(text).dot_matches_new_line(true).build() {
+            Ok(regex) => Ok(ErrorPattern(Some(regex))),
+            Err(error) => Err(BlockError {
+                line,
+                message: format!("bad regular expression: {error}"),
+            }),
+        }
+    }
+
+    /// Counts of the compiler's own constructs: not a promise of the C API.
+    fn structure(&mut self) -> Result<(), BlockError> {
+        self.skip_space();
+        if self.peek() != Some('{') && self.word().is_none() {
+            return Err(self.expected("'{'"));
+        }
+        self.braced().map(|_| ())
+    }
+
+    fn end(&mut self) -> Result<(), BlockError> {
+        self.skip_space();
+        if self.peek().is_none() {
+            Ok(())
+        } else {
+            Err(self.expected("the end of the block"))
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip_space(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    /// Takes a fixed text, after white space.
+    fn eat(&mut self, text: &str) -> bool {
+        let start = self.at;
+        self.skip_space();
+        let found = self.rest().starts_with(text);
+        self.at = if found { self.at + text.len() } else { start };
+        found
+    }
+
+    /// Takes a word that does not go on.
+    fn eat_word(&mut self, expected: &str) -> bool {
+        let start = self.at;
+        let found = self.word() == Some(expected);
+        if !found {
+            self.at = start;
+        }
+        found
+    }
+
+    fn word(&mut self) -> Option<&'a str> {
+        self.skip_space();
+        let rest = self.rest();
+        let length = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+            .unwrap_or(rest.len());
+        self.at += length;
+        (length > 0).then(|| &rest[..length])
+    }
+
+    fn rest_of_line(&mut self) -> &'a str {
+        let rest = self.rest();
+        let length = rest.find('\n').unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn line_at(&self, at: usize) -> usize {
+        self.line + self.text[..at].matches('\n').count()
+    }
+
+    fn expected(&mut self, what: &str) -> BlockError {
+        self.skip_space();
+        let found = match self.rest().split_whitespace().next() {
+            Some(word) => format!("{word:?}"),
+            None => "the end of the block".to_owned(),
+        };
+        self.error(&format!("expected {what}, found {found}"))
+    }
+
+    fn error(&self, message: &str) -> BlockError {
+        BlockError {
+            line: self.line_at(self.at),
+            message: message.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+use super::*;
+
+fn read(source: &str) -> TestBlocks {
+    TestBlocks::parse(source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(source: &str) -> BlockError {
+    match TestBlocks::parse(source) {
+        Err(error) => error,
+        Ok(blocks) => panic!("accepted as {blocks:?}"),
+    }
+}
+
+fn text(source: &Source) -> &str {
+    match source {
+        Source::Text(text) => text.trim(),
+        other => panic!("{other:?} is no text"),
+    }
+}
+
+#[test]
+fn a_block_has_entries_inputs_and_outputs() {
+    let blocks = read(
+        "-- Adds.\n-- ==\n-- entry: inc inc'\n-- input { 1 } output { 2 }\n-- input { [1,\n-- 2] }\n-- output { [2,3] }\n\nentry inc x = x + 1\n",
+    );
+    let shown: Vec<_> = blocks
+        .cases
+        .iter()
+        .map(|c| (c.entry.as_str(), c.name.as_str(), c.line))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("inc", "#0", 4),
+            ("inc'", "#0", 4),
+            ("inc", "#1", 5),
+            ("inc'", "#1", 5)
+        ]
+    );
+    assert_eq!(text(&blocks.cases[0].input), "1");
+    let Expected::Values(output) = &blocks.cases[2].expected else {
+        panic!()
+    };
+    assert_eq!(text(output), "[2,3]");
+}
+
+#[test]
+fn main_is_the_entry_if_none_is_named() {
+    let blocks = read("-- ==\n-- input {}\n\ndef main = 1i32\n");
+    assert_eq!(blocks.cases[0].entry, "main");
+    assert!(matches!(blocks.cases[0].expected, Expected::Success));
+}
+
+#[test]
+fn several_blocks_and_other_comments() {
+    let blocks = read(
+        "-- nothing\n\n-- ==\n-- entry: f\n-- input { 1 }\n\n-- a comment\n\n-- Doubles.\n-- ==\n-- entry: g\n-- input { 1 }\n",
+    );
+    let entries: Vec<_> = blocks
+        .cases
+        .iter()
+        .map(|case| case.entry.as_str())
+        .collect();
+    assert_eq!(entries, ["f", "g"]);
+}
+
+#[test]
+fn names_of_cases_are_unique() {
+    let blocks = read(
+        "-- ==\n-- entry: f\n-- input {1} output {1}\n\n-- ==\n-- entry: f\n-- input {2} output {2}\n-- \"third\" input {3}\n",
+    );
+    let names: Vec<_> = blocks.cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names, ["#0 (line 3)", "#0 (line 7)", "third"]);
+}
+
+#[test]
+fn tags_of_programs_and_of_cases() {
+    let blocks = read(
+        "-- ==\n-- tags { no_opencl kills-the-process }\n-- entry: f\n-- compiled nobench input { 1 }\n-- \"big\" notest input { 2 }\n",
+    );
+    assert_eq!(blocks.tags, ["no_opencl", "kills-the-process"]);
+    assert_eq!(blocks.cases[0].tags, ["compiled", "nobench"]);
+    assert_eq!(blocks.cases[1].name, "big");
+    assert_eq!(blocks.cases[1].tags, ["notest"]);
+}
+
+#[test]
+fn errors_are_regular_expressions() {
+    let blocks = read(
+        "-- ==\n-- entry: f\n-- input { 1 } error: Index \\[.*\\] out\n-- input { 2 }\n-- error:\n-- input { 3 } output { 3 }\n",
+    );
+    let Expected::Error(pattern) = &blocks.cases[0].expected else {
+        panic!()
+    };
+    assert!(pattern.matches("Error: Index [10] out of bounds\n"));
+    assert!(!pattern.matches("division by zero"));
+    let Expected::Error(any) = &blocks.cases[1].expected else {
+        panic!()
+    };
+    assert!(any.matches(""));
+    assert_eq!(blocks.cases.len(), 3);
+    assert_eq!(refused("-- ==\n-- input { 1 }\n-- error: (\n").line, 3);
+}
+
+#[test]
+fn a_program_that_must_not_compile() {
+    let blocks = read("-- ==\n-- error: .*not in scope\n\nentry f = x\n");
+    assert!(blocks.compile_error.is_some());
+    assert!(blocks.cases.is_empty());
+    assert_eq!(
+        refused("-- ==\n-- error: a\n\n-- ==\n-- input {}\n").line,
+        5
+    );
+}
+
+#[test]
+fn values_from_elsewhere() {
+    let blocks = read(
+        "-- ==\n-- input @ data/a.in\n-- output @ data/a.out.gz\n-- random input { [10]i32 f32 } auto output\n-- script input { (iota 3, \"}\") }\n-- script input @ s.fut\n",
+    );
+    let inputs: Vec<_> = blocks.cases.iter().map(|case| &case.input).collect();
+    assert_eq!(inputs[0], &Source::File("data/a.in".into()));
+    assert!(matches!(
+        &blocks.cases[0].expected,
+        Expected::Values(Source::File(_))
+    ));
+    assert!(matches!(inputs[1], Source::Random(types) if types.trim() == "[10]i32 f32"));
+    assert!(matches!(blocks.cases[1].expected, Expected::Auto));
+    assert!(matches!(inputs[2], Source::Script(script) if script.contains("\"}\"")));
+    assert!(matches!(inputs[3], Source::ScriptFile(_)));
+}
+
+#[test]
+fn structure_is_passed_over_and_warnings_are_kept() {
+    let blocks = read(
+        "-- ==\n-- input { 1 } output { 1 }\n-- structure gpu { SegMap 1 }\n-- structure { Map/Scan 0 }\n-- warning: .*unused\n",
+    );
+    assert_eq!(blocks.cases.len(), 1);
+    assert_eq!(blocks.warnings.len(), 1);
+    let blocks = read("-- ==\n-- structure { Map 1 }\n");
+    assert!(blocks.cases.is_empty());
+}
+
+#[test]
+fn properties_are_no_test_cases() {
+    let blocks = read("-- ==\n-- property: p q\n");
+    assert_eq!(blocks.properties, ["p", "q"]);
+    assert!(blocks.cases.is_empty());
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_line() {
+    assert_eq!(refused("\n-- ==\n-- input { 1\n").line, 3);
+    assert_eq!(
+        refused("-- ==\n-- input { 1 }\n-- output { [1,\n--   x] }\n").line,
+        4
+    );
+    assert_eq!(
+        refused("-- ==\n-- input 1\n").message,
+        "expected '{', found \"1\""
+    );
+    assert_eq!(refused("-- ==\n-- inptu { 1 }\n").line, 2);
+    assert_eq!(refused("-- ==\n-- input { 1 } ouptut { 1 }\n").line, 2);
+}
+
+#[test]
+fn a_source_without_blocks() {
+    let blocks = read("-- A comment.\n-- == not alone on its line\nentry f = 1\n");
+    assert!(blocks.cases.is_empty() && blocks.tags.is_empty());
+    assert!(read("").cases.is_empty());
+}

@@ -1,0 +1,221 @@
+//! The check `blocks`: what the test blocks of the program say.
+
+use super::bridge::Snapshot;
+use super::calls::{
+    self, check_count, inputs_of, listed_outputs, listed_types, no_text, typed, upload_all,
+};
+use super::env::Env;
+use crate::blocks::{Case, Expected, Source};
+use crate::child::steps::{StepResult, Steps, Stop};
+use crate::compare::compare;
+use crate::values::HostValue;
+use futhark_manifest::{EntryPoint, Program};
+use futhark_safe::Kind;
+use futhark_safe::dynamic::{Context, Value};
+
+/// Runs every test case.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    for case in &env.blocks.cases {
+        env.step(steps, "blocks", &title(case), |context| {
+            run(env, context, case)
+        });
+    }
+    for property in &env.blocks.properties {
+        steps.skip(
+            "blocks",
+            property,
+            "properties of generated values are not tried",
+        );
+    }
+}
+
+/// The name of a test case in records.
+pub fn title(case: &Case) -> String {
+    format!("{} {}", case.entry, case.name)
+}
+
+/// Why a program that does not start may still be right: its blocks expect
+/// errors, and this is one of them.
+pub fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult {
+    let mut patterns = env
+        .blocks
+        .cases
+        .iter()
+        .filter_map(|case| match &case.expected {
+            Expected::Error(pattern) => Some(pattern),
+            _ => None,
+        });
+    if patterns.clone().count() == 0 {
+        return Err(Stop::error(format!("a context cannot be created: {error}")));
+    }
+    let message = message_of(error);
+    if patterns.all(|pattern| pattern.matches(&message)) {
+        Ok(())
+    } else {
+        Err(Stop::mismatch(format!(
+            "a context cannot be created, with another message than the blocks expect: {message}"
+        )))
+    }
+}
+
+fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
+    if case.tags.iter().any(|tag| tag == "notest") {
+        return Err(Stop::skip("tagged notest"));
+    }
+    let program = env.program();
+    let entry = program
+        .entry(&case.entry)
+        .ok_or_else(|| Stop::error(format!("the program has no entry point {:?}", case.entry)))?;
+    let inputs = inputs_of(program, entry, case)?;
+    let expected = expected_values(program, entry, case)?;
+
+    let arguments = upload_all(context, &inputs)?;
+    let (result, observed) = calls::call(context, entry, arguments);
+    check_observed(program, entry, &inputs, &observed)?;
+    match (result, &case.expected) {
+        (Ok(outputs), Expected::Error(pattern)) => {
+            check_count(entry, &outputs)?;
+            Err(Stop::mismatch(format!(
+                "expected an error with {pattern}, but it succeeded"
+            )))
+        }
+        (Ok(outputs), _) => {
+            check_count(entry, &outputs)?;
+            let Some(expected) = expected else {
+                return Ok(());
+            };
+            compare_outputs(&listed_outputs(program, entry, &outputs)?, &expected)
+        }
+        (Err(error), Expected::Error(pattern)) => {
+            let message = message_of(&error);
+            if !pattern.matches(&message) {
+                return Err(Stop::mismatch(format!(
+                    "expected an error with {pattern}, got: {message}"
+                )));
+            }
+            usable_after(env, context, case, &error)
+        }
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn expected_values(
+    program: &Program,
+    entry: &EntryPoint,
+    case: &Case,
+) -> StepResult<Option<Vec<HostValue>>> {
+    match &case.expected {
+        Expected::Values(Source::Text(text)) => {
+            typed(program, text, &listed_types(program, entry), "result").map(Some)
+        }
+        Expected::Values(source) => Err(Stop::skip(no_text(source, "output"))),
+        Expected::Auto => Err(Stop::skip("the output is to be made by another backend")),
+        Expected::Success | Expected::Error(_) => Ok(None),
+    }
+}
+
+/// Arguments that are only observed keep their contents, whatever happens.
+fn check_observed(
+    program: &Program,
+    entry: &EntryPoint,
+    inputs: &[HostValue],
+    observed: &[Option<Value>],
+) -> StepResult {
+    for ((value, before), input) in observed.iter().zip(inputs).zip(&entry.inputs) {
+        let Some(value) = value else { continue };
+        let before = Snapshot::Host(before.clone());
+        let place = format!("the argument {} has changed", input.name);
+        before
+            .check(program, input.ty, value)
+            .map_err(|stop| stop.at(&place))?;
+    }
+    Ok(())
+}
+
+fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
+    if actual.len() != expected.len() {
+        return Err(Stop::mismatch(format!(
+            "expected {} results, got {}",
+            expected.len(),
+            actual.len()
+        )));
+    }
+    for (place, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+        compare(actual, expected)
+            .map_err(|difference| Stop::mismatch(format!("result {place}: {difference}")))?;
+    }
+    Ok(())
+}
+
+/// After an error the context computes on; one that is lost says so, and then
+/// another context does.
+fn usable_after(
+    env: &Env<'_>,
+    context: &Context,
+    failed: &Case,
+    error: &futhark_safe::Error,
+) -> StepResult {
+    let fresh;
+    let context = if error.kind() == Kind::ContextLost {
+        env.forget_context();
+        fresh = env.context()?;
+        &*fresh
+    } else {
+        context
+    };
+    let succeeds = |case: &&Case| matches!(case.expected, Expected::Values(Source::Text(_)));
+    let good = env.blocks.cases.iter().find(succeeds);
+    let after = |stop: Stop| stop.at("after the error, the context is not usable");
+    match good {
+        Some(case) => match run_plainly(env, context, case) {
+            Err(Stop::Skip { .. }) | Ok(()) => Ok(()),
+            Err(stop) => Err(after(stop)),
+        },
+        None => again(env, context, failed).map_err(after),
+    }
+}
+
+/// Runs a case that succeeds, without any further question.
+fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
+    let program = env.program();
+    let Some(entry) = program.entry(&case.entry) else {
+        return Ok(());
+    };
+    let arguments = upload_all(context, &inputs_of(program, entry, case)?)?;
+    let Some(expected) = expected_values(program, entry, case)? else {
+        return Ok(());
+    };
+    let (outputs, _) = calls::call(context, entry, arguments);
+    compare_outputs(&listed_outputs(program, entry, &outputs?)?, &expected)
+}
+
+/// Without a case that succeeds, the same call must fail in the same way.
+fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
+    let program = env.program();
+    let Some(entry) = program.entry(&case.entry) else {
+        return Ok(());
+    };
+    let Expected::Error(pattern) = &case.expected else {
+        return Ok(());
+    };
+    let arguments = upload_all(context, &inputs_of(program, entry, case)?)?;
+    match calls::call(context, entry, arguments).0 {
+        Ok(_) => Err(Stop::mismatch("the same call succeeded the second time")),
+        Err(error) if pattern.matches(&message_of(&error)) => {
+            if error.kind() == Kind::ContextLost {
+                env.forget_context();
+            }
+            Ok(())
+        }
+        Err(error) => Err(Stop::mismatch(format!(
+            "the same call failed in another way: {error}"
+        ))),
+    }
+}
+
+/// The text that expectations are about: the program's own, if there is one.
+fn message_of(error: &futhark_safe::Error) -> String {
+    error
+        .c_message()
+        .map_or_else(|| error.to_string(), str::to_owned)
+}

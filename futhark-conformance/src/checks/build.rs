@@ -1,0 +1,104 @@
+//! The checks `compile` and `manifest`: what can be said before anything runs.
+
+use crate::blocks::TestBlocks;
+use crate::child::steps::{StepResult, Steps, Stop};
+use crate::record::Cause;
+use futhark_manifest::Manifest;
+use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
+
+/// What became of the source.
+pub enum Compiled {
+    /// A library.
+    Yes(Box<Artifact>),
+    /// Nothing, as the test blocks say.
+    NoAsExpected,
+    /// Nothing.
+    No,
+}
+
+/// Compiles the program and checks what comes out.
+pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
+    let mut compiled = Compiled::No;
+    steps.run_always("compile", "", || {
+        match (build.run(), &blocks.compile_error) {
+            (Ok(artifact), None) => {
+                let warnings = artifact.warnings().to_owned();
+                compiled = Compiled::Yes(Box::new(artifact));
+                check_warnings(blocks, &warnings)
+            }
+            (Ok(_), Some(expected)) => Err(Stop::mismatch(format!(
+                "the compiler accepts it, but the test block expects {expected}"
+            ))),
+            (Err(error), Some(expected)) if error.kind() == ErrorKind::Program => {
+                compiled = Compiled::NoAsExpected;
+                if expected.matches(&error.to_string()) {
+                    Ok(())
+                } else {
+                    Err(Stop::mismatch(format!(
+                        "expected {expected}, got:\n{error}"
+                    )))
+                }
+            }
+            (Err(error), _) => Err(failure(&error)),
+        }
+    });
+    if let Compiled::Yes(artifact) = &compiled {
+        steps.run("manifest", "", || manifest(artifact));
+    }
+    compiled
+}
+
+/// A compiler that dies on a program is no error of the program.
+fn failure(error: &Error) -> Stop {
+    let cause = match error.kind() {
+        ErrorKind::CompilerFailed => Cause::Crash,
+        // The C compiler compares our reading of the manifest with the header.
+        ErrorKind::Manifest | ErrorKind::Layout | ErrorKind::C => Cause::Mismatch,
+        _ => Cause::Error,
+    };
+    Stop::Fail {
+        cause,
+        message: error.to_string(),
+    }
+}
+
+fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {
+    match blocks
+        .warnings
+        .iter()
+        .find(|pattern| !pattern.matches(warnings))
+    {
+        Some(pattern) => {
+            let given = if warnings.is_empty() {
+                "none"
+            } else {
+                warnings
+            };
+            Err(Stop::mismatch(format!(
+                "expected a warning: {pattern}; warnings given: {given}"
+            )))
+        }
+        None => Ok(()),
+    }
+}
+
+/// That the C compiler took our file proves the types; what remains is that
+/// nothing in the manifest is unknown, and that both readings agree.
+fn manifest(artifact: &Artifact) -> StepResult {
+    let manifest =
+        Manifest::parse(artifact.manifest()).map_err(|error| Stop::mismatch(error.to_string()))?;
+    if let Some(warning) = manifest.warnings().first() {
+        return Err(Stop::mismatch(format!(
+            "something in the manifest is unknown: {warning}"
+        )));
+    }
+    let program = manifest
+        .resolve()
+        .map_err(|error| Stop::mismatch(error.to_string()))?;
+    if &program != artifact.program() {
+        return Err(Stop::mismatch(
+            "the library carries another manifest than the compiler wrote",
+        ));
+    }
+    Ok(())
+}

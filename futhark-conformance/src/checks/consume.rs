@@ -1,0 +1,507 @@
+//! The check `consume`: an entry point may overwrite an argument that it
+//! consumes, so whatever shares memory with that argument is in danger. Each
+//! case makes the argument in another way, holds on to everything that it may
+//! share memory with, calls, and looks whether all that is held has kept its
+//! contents.
+
+use super::bridge::{Snapshot, upload};
+use super::calls::{self, Held, known_inputs};
+use super::env::Env;
+use super::make::{Maker, Random, refs};
+use crate::child::steps::{StepResult, Steps, Stop};
+use futhark_manifest::{EntryPoint, Field, Program, Structure, TypeId, TypeKind, TypeRef, Variant};
+use futhark_safe::dynamic::{Context, Value};
+
+/// So many ways of one kind are tried for a parameter; more of the same kind
+/// go through the same code.
+const MAX_WAYS: usize = 6;
+
+/// How many elements made arrays have in each dimension.
+const EXTENT: usize = 3;
+
+/// Every consumed parameter, in every way that its type allows.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    let program = env.program();
+    for entry in program.entries() {
+        for (place, input) in entry.consumed() {
+            let name = format!("{} {}", entry.name, input.name);
+            for way in ways(program, entry, input.ty) {
+                let case = format!("{name}, {}", way.describe(program));
+                env.step(steps, "consume", &case, |context| {
+                    Trial {
+                        env,
+                        context,
+                        entry,
+                        place,
+                    }
+                    .run(&way)
+                });
+            }
+        }
+    }
+}
+
+/// How an argument comes about that will be consumed.
+enum Way<'a> {
+    /// From the host.
+    Fresh,
+    /// As the result of an entry point that gets the value that is held.
+    Passed(&'a EntryPoint, usize, usize),
+    /// The value itself, after it was passed to such an entry point, whose
+    /// result is held.
+    Passing(&'a EntryPoint, usize, usize),
+    /// As a result that may be a constant of the program: asked for again
+    /// afterwards.
+    Produced(&'a EntryPoint, usize),
+    /// After it was made a field of a record, or of an array of records.
+    Field(TypeId, &'a [Field], usize),
+    /// As a field of such a value that is held.
+    Projected(TypeId, &'a [Field], usize),
+    /// After it was made part of a sum.
+    Payload(TypeId, &'a Variant, usize),
+    /// As part of a sum that is held.
+    Destructed(TypeId, &'a Variant, usize),
+    /// Made of fields that are held.
+    OfFields(&'a [Field]),
+    /// Made of a variant's parts that are held.
+    OfPayload(&'a Variant),
+}
+
+impl Way<'_> {
+    fn describe(&self, program: &Program) -> String {
+        let name = |id: &TypeId| program.get(*id).name.clone();
+        match self {
+            Way::Fresh => "new".to_owned(),
+            Way::Passed(entry, ..) => format!("returned by {}", entry.name),
+            Way::Passing(entry, ..) => format!("passed to {}", entry.name),
+            Way::Produced(entry, _) => format!("made by {}", entry.name),
+            Way::Field(id, fields, place) => {
+                format!("a field {} of {}", fields[*place].name, name(id))
+            }
+            Way::Projected(id, fields, place) => {
+                format!("projected from {} of {}", fields[*place].name, name(id))
+            }
+            Way::Payload(id, variant, _) => format!("in variant {} of {}", variant.name, name(id)),
+            Way::Destructed(id, variant, _) => {
+                format!("taken out of variant {} of {}", variant.name, name(id))
+            }
+            Way::OfFields(_) => "made of fields".to_owned(),
+            Way::OfPayload(variant) => format!("made as variant {}", variant.name),
+        }
+    }
+}
+
+/// The ways to make a value of a type that the program offers.
+fn ways<'a>(program: &'a Program, consumer: &EntryPoint, ty: TypeRef) -> Vec<Way<'a>> {
+    let mut ways = vec![Way::Fresh];
+    let takes = |entry: &EntryPoint| {
+        entry
+            .inputs
+            .iter()
+            .position(|input| input.ty == ty && !input.unique)
+    };
+    let gives = |entry: &EntryPoint| entry.outputs.iter().position(|output| output.ty == ty);
+    let others = || {
+        program
+            .entries()
+            .iter()
+            .filter(|entry| entry.name != consumer.name)
+    };
+    let through: Vec<_> = others()
+        .filter_map(|entry| Some((entry, takes(entry)?, gives(entry)?)))
+        .take(MAX_WAYS)
+        .collect();
+    ways.extend(
+        through
+            .iter()
+            .map(|&(entry, input, output)| Way::Passed(entry, input, output)),
+    );
+    ways.extend(
+        through
+            .iter()
+            .map(|&(entry, input, output)| Way::Passing(entry, input, output)),
+    );
+    let makers = others().filter(|entry| takes(entry).is_none() && entry.consumed().count() == 0);
+    ways.extend(
+        makers
+            .filter_map(|entry| Some(Way::Produced(entry, gives(entry)?)))
+            .take(MAX_WAYS),
+    );
+
+    let mut inside = Vec::new();
+    for (id, described) in program.types_with_ids() {
+        let TypeKind::Opaque(opaque) = &described.kind else {
+            continue;
+        };
+        let fields: &[Field] = match &opaque.structure {
+            Structure::Record(record) => &record.fields,
+            Structure::RecordArray(array) => &array.fields,
+            _ => &[],
+        };
+        if let Some(place) = fields.iter().position(|field| field.ty == ty) {
+            inside.push(Way::Field(id, fields, place));
+            inside.push(Way::Projected(id, fields, place));
+        }
+        if let Structure::Sum(sum) = &opaque.structure {
+            for variant in &sum.variants {
+                if let Some(place) = variant.payload.iter().position(|part| *part == ty) {
+                    inside.push(Way::Payload(id, variant, place));
+                    inside.push(Way::Destructed(id, variant, place));
+                }
+            }
+        }
+    }
+    ways.extend(inside.into_iter().take(2 * MAX_WAYS));
+
+    let structure = ty
+        .as_type()
+        .and_then(|id| program.get(id).as_opaque())
+        .map(|opaque| &opaque.structure);
+    match structure {
+        Some(Structure::Record(record)) if !record.fields.is_empty() => {
+            ways.push(Way::OfFields(&record.fields))
+        }
+        Some(Structure::RecordArray(array)) => ways.push(Way::OfFields(&array.fields)),
+        Some(Structure::Sum(sum)) => {
+            let with_payload = sum
+                .variants
+                .iter()
+                .filter(|variant| !variant.payload.is_empty());
+            ways.extend(with_payload.map(Way::OfPayload).take(MAX_WAYS));
+        }
+        _ => {}
+    }
+    ways
+}
+
+/// One parameter of one entry point, in one context.
+struct Trial<'a> {
+    env: &'a Env<'a>,
+    context: &'a Context,
+    entry: &'a EntryPoint,
+    place: usize,
+}
+
+impl Trial<'_> {
+    fn run(&self, way: &Way<'_>) -> StepResult {
+        let program = self.env.program();
+        let ty = self.entry.inputs[self.place].ty;
+        let mut held = Held::new(program);
+        // What was returned earlier must keep its contents too. This call also
+        // tells whether the entry point accepts the arguments at all.
+        let earlier = self.call(self.arguments()?);
+        let earlier = earlier.map_err(|error| {
+            Stop::skip(format!("no arguments are known that it accepts: {error}"))
+        })?;
+        for (value, output) in earlier.into_iter().zip(&self.entry.outputs) {
+            held.hold("the result of an earlier call", output.ty, value)?;
+        }
+        // A constant of the program must be the same when asked for again.
+        let constant = self.constant(way)?;
+        let mut arguments = self.arguments()?;
+        let fresh = arguments.remove(self.place);
+        let consumed = self.make(way, ty, fresh, &mut held)?;
+        arguments.insert(self.place, consumed);
+        self.consume(arguments, &mut held)?;
+        held.check()?;
+        match (constant, self.constant(way)?) {
+            (Some(before), Some(now)) => before
+                .same(&now)
+                .map_err(|stop| stop.at(&format!("what {} differs now", way.describe(program)))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the argument, and holds what it may share memory with.
+    fn make(
+        &self,
+        way: &Way<'_>,
+        ty: TypeRef,
+        fresh: Value,
+        held: &mut Held<'_>,
+    ) -> StepResult<Value> {
+        let what = format!(
+            "the whole of which it was {}",
+            way.describe(self.env.program())
+        );
+        match *way {
+            Way::Fresh => Ok(fresh),
+            Way::Passed(entry, input, output) => {
+                let (result, fresh) = self.through(entry, input, output, fresh)?;
+                held.hold(
+                    format!("the value that was passed to {}", entry.name),
+                    ty,
+                    fresh,
+                )?;
+                Ok(result)
+            }
+            Way::Passing(entry, input, output) => {
+                let (result, fresh) = self.through(entry, input, output, fresh)?;
+                held.hold(format!("the result of {}", entry.name), ty, result)?;
+                Ok(fresh)
+            }
+            Way::Produced(entry, output) => {
+                let value = self.produced(entry, output)?;
+                // The second one may be the same memory as the first.
+                held.hold(
+                    format!("another result of {}", entry.name),
+                    ty,
+                    self.produced(entry, output)?,
+                )?;
+                Ok(value)
+            }
+            Way::Field(id, fields, place) => {
+                let (whole, parts) = self.whole_of_fields(id, fields, place, fresh)?;
+                held.hold(what, TypeRef::Type(id), whole)?;
+                self.keep_all_but(place, parts, fields.iter().map(|field| field.ty), held)
+            }
+            Way::Projected(id, fields, place) => {
+                let (whole, parts) = self.whole_of_fields(id, fields, place, fresh)?;
+                let Value::Opaque(opaque) = &whole else {
+                    return Err(not_opaque());
+                };
+                let value = opaque.project(&fields[place].name)?;
+                held.hold(what, TypeRef::Type(id), whole)?;
+                hold_parts(parts, fields.iter().map(|field| field.ty), held)?;
+                Ok(value)
+            }
+            Way::Payload(id, variant, place) => {
+                let (whole, parts) = self.whole_of_payload(id, variant, place, fresh)?;
+                held.hold(what, TypeRef::Type(id), whole)?;
+                self.keep_all_but(place, parts, variant.payload.iter().copied(), held)
+            }
+            Way::Destructed(id, variant, place) => {
+                let (whole, parts) = self.whole_of_payload(id, variant, place, fresh)?;
+                let Value::Opaque(opaque) = &whole else {
+                    return Err(not_opaque());
+                };
+                let mut taken = opaque.destruct(&variant.name)?;
+                if taken.len() != variant.payload.len() {
+                    return Err(Stop::mismatch(format!(
+                        "destructing gave {} parts instead of {}",
+                        taken.len(),
+                        variant.payload.len()
+                    )));
+                }
+                held.hold(what, TypeRef::Type(id), whole)?;
+                hold_parts(parts, variant.payload.iter().copied(), held)?;
+                Ok(taken.swap_remove(place))
+            }
+            Way::OfFields(fields) => {
+                let parts = self.maker().fields(fields)?;
+                let Some(id) = ty.as_type() else {
+                    return Err(not_opaque());
+                };
+                let whole = self.assemble(id, &parts)?;
+                hold_parts(parts, fields.iter().map(|field| field.ty), held)?;
+                Ok(whole)
+            }
+            Way::OfPayload(variant) => {
+                let parts = self.maker().values(variant.payload.iter().copied())?;
+                let name = self.env.program().name_of(ty);
+                let whole = self.context.sum(name, &variant.name, &refs(&parts))?;
+                hold_parts(parts, variant.payload.iter().copied(), held)?;
+                Ok(Value::Opaque(whole))
+            }
+        }
+    }
+
+    /// Calls the entry point under test; the arguments that it only observes
+    /// must keep their contents as well. That it refuses what was made is no
+    /// failure: nothing may change even so.
+    fn consume(&self, arguments: Vec<Value>, held: &mut Held<'_>) -> StepResult {
+        let program = self.env.program();
+        let inputs = &self.entry.inputs;
+        // Taken of all arguments: which of them are consumed, the call knows.
+        let before: Vec<_> = arguments
+            .iter()
+            .zip(inputs)
+            .map(|(value, input)| Snapshot::take(program, input.ty, value))
+            .collect();
+        let (result, kept) = calls::call(self.context, self.entry, arguments);
+        for ((value, before), input) in kept.iter().zip(&before).zip(inputs) {
+            if let (Some(value), Ok(before)) = (value, before) {
+                let place = format!("the argument {} has changed", input.name);
+                before
+                    .check(program, input.ty, value)
+                    .map_err(|stop| stop.at(&place))?;
+            }
+        }
+        if let Ok(outputs) = result {
+            calls::check_count(self.entry, &outputs)?;
+            for (value, output) in outputs.into_iter().zip(&self.entry.outputs) {
+                held.hold("the result", output.ty, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an entry point returns that may be a constant of the program.
+    fn constant(&self, way: &Way<'_>) -> StepResult<Option<Snapshot>> {
+        let Way::Produced(entry, output) = *way else {
+            return Ok(None);
+        };
+        let value = self.produced(entry, output)?;
+        match Snapshot::take(self.env.program(), entry.outputs[output].ty, &value) {
+            Ok(contents) => Ok(Some(contents)),
+            Err(Stop::Skip { .. }) => Ok(None),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn call(&self, arguments: Vec<Value>) -> calls::CallResult {
+        calls::call(self.context, self.entry, arguments).0
+    }
+
+    /// The same arguments each time: those of a test case that succeeds, or
+    /// made ones.
+    fn arguments(&self) -> StepResult<Vec<Value>> {
+        self.arguments_of(self.entry)
+    }
+
+    fn arguments_of(&self, entry: &EntryPoint) -> StepResult<Vec<Value>> {
+        match known_inputs(self.env, entry) {
+            Some(inputs) => inputs
+                .iter()
+                .map(|value| upload(self.context, value))
+                .collect(),
+            None => self
+                .maker()
+                .values(entry.inputs.iter().map(|input| input.ty)),
+        }
+    }
+
+    fn maker(&self) -> Maker<'_> {
+        Maker::new(
+            self.env.program(),
+            self.context,
+            Random::new(self.env.seed, "consume"),
+            EXTENT,
+        )
+    }
+
+    /// Passes a value through another entry point; gives the result, and the
+    /// value back.
+    fn through(
+        &self,
+        entry: &EntryPoint,
+        input: usize,
+        output: usize,
+        value: Value,
+    ) -> StepResult<(Value, Value)> {
+        let mut arguments = self.arguments_of(entry)?;
+        arguments[input] = value;
+        let (outputs, mut kept) = calls::call(self.context, entry, arguments);
+        let refused =
+            |error| Stop::skip(format!("{} does not accept the value: {error}", entry.name));
+        let mut outputs = outputs.map_err(refused)?;
+        calls::check_count(entry, &outputs)?;
+        let value = kept[input]
+            .take()
+            .ok_or_else(|| Stop::error("an observed argument was consumed"))?;
+        Ok((outputs.swap_remove(output), value))
+    }
+
+    fn produced(&self, entry: &EntryPoint, output: usize) -> StepResult<Value> {
+        let (outputs, _) = calls::call(self.context, entry, self.arguments_of(entry)?);
+        let refused = |error| {
+            Stop::skip(format!(
+                "no arguments are known that {} accepts: {error}",
+                entry.name
+            ))
+        };
+        let mut outputs = outputs.map_err(refused)?;
+        calls::check_count(entry, &outputs)?;
+        Ok(outputs.swap_remove(output))
+    }
+
+    fn whole_of_fields(
+        &self,
+        id: TypeId,
+        fields: &[Field],
+        place: usize,
+        value: Value,
+    ) -> StepResult<(Value, Vec<Value>)> {
+        let mut parts = self.others_like(&value).fields(fields)?;
+        parts[place] = value;
+        Ok((self.assemble(id, &parts)?, parts))
+    }
+
+    fn whole_of_payload(
+        &self,
+        id: TypeId,
+        variant: &Variant,
+        place: usize,
+        value: Value,
+    ) -> StepResult<(Value, Vec<Value>)> {
+        let mut parts = self
+            .others_like(&value)
+            .values(variant.payload.iter().copied())?;
+        parts[place] = value;
+        let name = &self.env.program().get(id).name;
+        let whole = self.context.sum(name, &variant.name, &refs(&parts))?;
+        Ok((Value::Opaque(whole), parts))
+    }
+
+    /// Makes arrays of the same outer size, which a common type may demand.
+    fn others_like(&self, value: &Value) -> Maker<'_> {
+        let extent = match value {
+            Value::Array(array) => array.shape().first().copied().unwrap_or(EXTENT),
+            Value::Scalar(_) | Value::Opaque(_) => EXTENT,
+        };
+        Maker::new(
+            self.env.program(),
+            self.context,
+            Random::new(self.env.seed, "like"),
+            extent,
+        )
+    }
+
+    fn assemble(&self, id: TypeId, parts: &[Value]) -> StepResult<Value> {
+        let described = self.env.program().get(id);
+        let whole = if described.as_record().is_some() {
+            self.context.record(&described.name, &refs(parts))?
+        } else {
+            self.context
+                .zip(&described.name, &refs(parts))
+                .map_err(|error| {
+                    Stop::skip(format!(
+                        "the value does not fit into {}: {error}",
+                        described.name
+                    ))
+                })?
+        };
+        Ok(Value::Opaque(whole))
+    }
+
+    fn keep_all_but(
+        &self,
+        place: usize,
+        mut parts: Vec<Value>,
+        types: impl Iterator<Item = TypeRef>,
+        held: &mut Held<'_>,
+    ) -> StepResult<Value> {
+        let value = parts.remove(place);
+        let types = types
+            .enumerate()
+            .filter(|(other, _)| *other != place)
+            .map(|(_, ty)| ty);
+        hold_parts(parts, types, held)?;
+        Ok(value)
+    }
+}
+
+fn hold_parts(
+    parts: Vec<Value>,
+    types: impl Iterator<Item = TypeRef>,
+    held: &mut Held<'_>,
+) -> StepResult {
+    for (number, (part, ty)) in parts.into_iter().zip(types).enumerate() {
+        held.hold(format!("part {number} of a whole"), ty, part)?;
+    }
+    Ok(())
+}
+
+fn not_opaque() -> Stop {
+    Stop::mismatch("a value of an opaque type has no opaque value")
+}

@@ -1,0 +1,89 @@
+//! What the checks of one program share.
+
+use crate::blocks::TestBlocks;
+use crate::child::steps::{Ran, StepResult, Steps};
+use futhark_manifest::Program;
+use futhark_safe::Config;
+use futhark_safe::dynamic::{Context, Library};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A compiled program, its test blocks, and a context that lasts until
+/// something goes wrong in it.
+pub struct Env<'a> {
+    /// The library under test.
+    pub library: &'a Library,
+    /// The test blocks.
+    pub blocks: &'a TestBlocks,
+    /// Where generated values begin.
+    pub seed: u64,
+    context: RefCell<Option<Rc<Context>>>,
+}
+
+impl<'a> Env<'a> {
+    /// Without a context yet.
+    #[must_use]
+    pub fn new(library: &'a Library, blocks: &'a TestBlocks, seed: u64) -> Env<'a> {
+        Env {
+            library,
+            blocks,
+            seed,
+            context: RefCell::new(None),
+        }
+    }
+
+    /// The program, as its manifest describes it.
+    #[must_use]
+    pub fn program(&self) -> &'a Program {
+        self.library.program()
+    }
+
+    /// A context of its own.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn new_context(&self) -> Result<Context, futhark_safe::Error> {
+        Context::new(self.library, &Config::new())
+    }
+
+    /// The shared context; a new one if there is none.
+    ///
+    /// # Errors
+    /// If none can be made.
+    pub fn context(&self) -> StepResult<Rc<Context>> {
+        if let Some(context) = &*self.context.borrow() {
+            return Ok(Rc::clone(context));
+        }
+        let context = Rc::new(self.new_context()?);
+        *self.context.borrow_mut() = Some(Rc::clone(&context));
+        Ok(context)
+    }
+
+    /// Takes a context that works as the shared one.
+    pub fn keep_context(&self, context: Context) {
+        *self.context.borrow_mut() = Some(Rc::new(context));
+    }
+
+    /// Lets the shared context go, so that the next step begins with another.
+    pub fn forget_context(&self) {
+        self.context.take();
+    }
+
+    /// Runs a step in the shared context, which does not outlive a failure: the
+    /// next step shall not suffer for this one.
+    pub fn step(
+        &self,
+        steps: &mut Steps<'_>,
+        check: &str,
+        case: &str,
+        body: impl FnOnce(&Context) -> StepResult,
+    ) {
+        let ran = steps.run(check, case, || {
+            let context = self.context()?;
+            body(&context)
+        });
+        if ran == Ran::Failed {
+            self.forget_context();
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Values for parameters that no test block speaks of: made from a seed, small
+//! enough not to make a program work for long.
+
+use super::bridge::upload;
+use super::calls;
+use crate::child::steps::{StepResult, Stop};
+use crate::values::HostValue;
+use futhark_manifest::{
+    ElemType, EntryPoint, Field, Program, Structure, TypeId, TypeKind, TypeRef,
+};
+use futhark_safe::dynamic::{Context, Value};
+
+/// Types inside types are followed so far. Types are finite, but the way to a
+/// value may lead through entry points.
+const MAX_DEPTH: usize = 6;
+
+/// A source of numbers that are the same for the same seed.
+///
+/// The generator is SplitMix64: every seed is good, and it is a few lines.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Begins at a seed; `salt` keeps different uses of a seed apart.
+    #[must_use]
+    pub fn new(seed: u64, salt: &str) -> Random {
+        let mix = |state: u64, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Random(salt.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, mix))
+    }
+
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`, which must not be 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// Any bit pattern for each element; truth values are 0 or 1.
+#[must_use]
+pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
+    let count: usize = shape.iter().product();
+    let bytes = match elem {
+        ElemType::Bool => (0..count)
+            .map(|_| u8::from(random.next() & 1 == 1))
+            .collect(),
+        _ => (0..count * elem.size())
+            .map(|_| random.next().to_le_bytes()[0])
+            .collect(),
+    };
+    HostValue::new(elem, shape.to_vec(), bytes)
+}
+
+/// Small whole numbers from 0 to 3; scalars from 1 to 3, as they are often
+/// sizes or divisors.
+#[must_use]
+pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
+    let count: usize = shape.iter().product();
+    let lowest = u64::from(shape.is_empty());
+    let mut bytes = Vec::with_capacity(count * elem.size());
+    for _ in 0..count {
+        let number = lowest + random.below(4 - lowest);
+        push_number(elem, number, &mut bytes);
+    }
+    HostValue::new(elem, shape.to_vec(), bytes)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "numbers up to 3"
+)]
+fn push_number(elem: ElemType, number: u64, bytes: &mut Vec<u8>) {
+    match elem {
+        ElemType::Bool => bytes.push(u8::from(number & 1 == 1)),
+        ElemType::I8 | ElemType::U8 => bytes.push(number as u8),
+        ElemType::I16 | ElemType::U16 => bytes.extend((number as u16).to_ne_bytes()),
+        ElemType::I32 | ElemType::U32 => bytes.extend((number as u32).to_ne_bytes()),
+        ElemType::I64 | ElemType::U64 => bytes.extend(number.to_ne_bytes()),
+        ElemType::F16 => bytes.extend(half::f16::from_f64(number as f64).to_ne_bytes()),
+        ElemType::F32 => bytes.extend((number as f32).to_ne_bytes()),
+        ElemType::F64 => bytes.extend((number as f64).to_ne_bytes()),
+    }
+}
+
+/// Makes values of the program's types in a context.
+pub struct Maker<'a> {
+    program: &'a Program,
+    context: &'a Context,
+    random: Random,
+    extent: usize,
+    depth: usize,
+}
+
+impl<'a> Maker<'a> {
+    /// Makes arrays with `extent` elements in each dimension.
+    #[must_use]
+    pub fn new(
+        program: &'a Program,
+        context: &'a Context,
+        random: Random,
+        extent: usize,
+    ) -> Maker<'a> {
+        Maker {
+            program,
+            context,
+            random,
+            extent,
+            depth: 0,
+        }
+    }
+
+    /// A value of a type.
+    ///
+    /// # Errors
+    /// A skip, if nothing in the program makes such values; a failure, if
+    /// something that should make one does not.
+    pub fn value(&mut self, ty: TypeRef) -> StepResult<Value> {
+        if self.depth == MAX_DEPTH {
+            return Err(Stop::skip(format!(
+                "no way was found to make a value of type {}",
+                self.program.name_of(ty)
+            )));
+        }
+        self.depth += 1;
+        let value = self.of_type(ty);
+        self.depth -= 1;
+        value
+    }
+
+    /// Values of several types.
+    ///
+    /// # Errors
+    /// As [`Maker::value`].
+    pub fn values(&mut self, types: impl IntoIterator<Item = TypeRef>) -> StepResult<Vec<Value>> {
+        types.into_iter().map(|ty| self.value(ty)).collect()
+    }
+
+    /// The fields of a record or of an array of records.
+    ///
+    /// # Errors
+    /// As [`Maker::value`].
+    pub fn fields(&mut self, fields: &[Field]) -> StepResult<Vec<Value>> {
+        self.values(fields.iter().map(|field| field.ty))
+    }
+
+    fn of_type(&mut self, ty: TypeRef) -> StepResult<Value> {
+        let program = self.program;
+        let id = match ty {
+            TypeRef::Scalar(elem) => {
+                return upload(self.context, &small(&mut self.random, elem, &[]));
+            }
+            TypeRef::Type(id) => id,
+        };
+        let described = program.get(id);
+        let opaque = match &described.kind {
+            TypeKind::Array(array) => {
+                let shape = vec![self.extent; array.rank];
+                return upload(self.context, &small(&mut self.random, array.elem, &shape));
+            }
+            TypeKind::Opaque(opaque) => opaque,
+        };
+        let name = &described.name;
+        match &opaque.structure {
+            Structure::Record(record) => {
+                let fields = self.fields(&record.fields)?;
+                Ok(Value::Opaque(self.context.record(name, &refs(&fields))?))
+            }
+            Structure::Sum(sum) => {
+                // Any variant will do, but not each may be one that can be made.
+                let first = self.random.below(sum.variants.len().max(1) as u64);
+                let mut last = Stop::skip(format!("{name} has no variants"));
+                for offset in 0..sum.variants.len() {
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "less than the number of variants"
+                    )]
+                    let variant = &sum.variants[(first as usize + offset) % sum.variants.len()];
+                    match self.values(variant.payload.iter().copied()) {
+                        Ok(payload) => {
+                            let value = self.context.sum(name, &variant.name, &refs(&payload))?;
+                            return Ok(Value::Opaque(value));
+                        }
+                        Err(stop) => last = stop,
+                    }
+                }
+                Err(last)
+            }
+            Structure::RecordArray(array) => {
+                let fields = self.fields(&array.fields)?;
+                Ok(Value::Opaque(self.context.zip(name, &refs(&fields))?))
+            }
+            Structure::OpaqueArray(_) | Structure::Plain => self.produced(id),
+            _ => Err(Stop::skip(format!("values of type {name} cannot be made"))),
+        }
+    }
+
+    /// A value that an entry point returns.
+    fn produced(&mut self, id: TypeId) -> StepResult<Value> {
+        let wanted = TypeRef::Type(id);
+        let mut last = Stop::skip(format!(
+            "no entry point returns a value of type {}",
+            self.program.get(id).name
+        ));
+        for entry in self.program.entries() {
+            let Some(place) = entry.outputs.iter().position(|output| output.ty == wanted) else {
+                continue;
+            };
+            match self.called(entry) {
+                Ok(mut outputs) => return Ok(outputs.swap_remove(place)),
+                // What an entry point demands of its arguments is not known.
+                Err(stop) => {
+                    last = Stop::skip(format!("{} gives none: {}", entry.name, reason(&stop)))
+                }
+            }
+        }
+        Err(last)
+    }
+
+    fn called(&mut self, entry: &EntryPoint) -> StepResult<Vec<Value>> {
+        let arguments = self.values(entry.inputs.iter().map(|input| input.ty))?;
+        let (outputs, _) = calls::call(self.context, entry, arguments);
+        let outputs = outputs?;
+        calls::check_count(entry, &outputs)?;
+        Ok(outputs)
+    }
+}
+
+/// References to values, as the dynamic face takes them.
+pub fn refs(values: &[Value]) -> Vec<&Value> {
+    values.iter().collect()
+}
+
+fn reason(stop: &Stop) -> &str {
+    match stop {
+        Stop::Fail { message, .. } => message,
+        Stop::Skip { reason } => reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers() {
+        let draw = |seed, salt| Random::new(seed, salt).next();
+        assert_eq!(draw(1, "a"), draw(1, "a"));
+        assert_ne!(draw(1, "a"), draw(2, "a"));
+        assert_ne!(draw(1, "a"), draw(1, "b"));
+    }
+
+    #[test]
+    fn truth_values_are_zero_or_one() {
+        let mut random = Random::new(1, "");
+        for value in [
+            any_bits(&mut random, ElemType::Bool, &[100]),
+            small(&mut random, ElemType::Bool, &[100]),
+        ] {
+            assert!(value.bytes().iter().all(|&byte| byte <= 1));
+        }
+    }
+
+    #[test]
+    fn small_values_are_small_in_every_type() {
+        let mut random = Random::new(1, "");
+        for &elem in ElemType::ALL {
+            let array = small(&mut random, elem, &[20]);
+            let texts: Vec<_> = (0..20).map(|i| array.element_text(i)).collect();
+            let allowed = [
+                "0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0", "true", "false",
+            ];
+            assert!(
+                texts.iter().all(|text| allowed.contains(&text.as_str())),
+                "{texts:?}"
+            );
+            assert_ne!(small(&mut random, ElemType::I32, &[]).element_text(0), "0");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The child process: one program, one backend, one compiler.
+
+pub mod limits;
+pub mod protocol;
+pub mod steps;
+
+use crate::blocks::TestBlocks;
+use crate::checks::{self, Compiled, Env};
+use crate::cli::ChildArgs;
+use crate::record::{Event, host_device};
+use futhark_safe::compile::{Build, Compiler};
+use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
+use std::io::{self, Write};
+use std::path::Path;
+use steps::{StepResult, Steps, Stop};
+
+/// Does what the arguments say, and reports on the standard output.
+pub fn main(args: &ChildArgs) {
+    limits::die_with_parent();
+    let mut out = io::stdout().lock();
+    let mut steps = Steps::new(&mut out, &args.checks, args.resume_after);
+    match &args.program {
+        Some(program) => check(program, args, &mut steps),
+        None => probe(args, &mut steps),
+    }
+    steps.say(&Event::Done);
+}
+
+fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
+    let blocks = read_blocks(program, steps);
+    let mut built = None;
+    steps.run_always("compile", "compiler", || {
+        built = Some(build_of(program, args)?);
+        Ok(())
+    });
+    let Some(build) = built else { return };
+    match checks::build(&build, &blocks, steps) {
+        Compiled::Yes(_) => {}
+        Compiled::NoAsExpected => return,
+        Compiled::No => return checks::skip_running(steps, "the program did not compile"),
+    }
+    if let Some(reason) = &args.no_device {
+        return checks::skip_running(steps, &format!("no device: {reason}"));
+    }
+    let no_backend = format!("no_{}", args.backend);
+    if blocks.tags.contains(&no_backend) {
+        return checks::skip_running(steps, &format!("tagged {no_backend}"));
+    }
+    let mut library = None;
+    steps.run_always("lifecycle", "load", || {
+        library = Some(Library::build(&build)?);
+        Ok(())
+    });
+    let Some(library) = library else {
+        return checks::skip_running(steps, "the library cannot be loaded");
+    };
+    limits::limit_memory(args.memory, args.backend);
+    checks::run(&Env::new(&library, &blocks, args.seed), steps);
+}
+
+/// The test blocks. Those that cannot be read are a failure, and none are left.
+fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
+    let mut blocks = TestBlocks::default();
+    let mut read = || -> StepResult {
+        let source =
+            std::fs::read_to_string(program).map_err(|error| Stop::error(error.to_string()))?;
+        blocks = TestBlocks::parse(&source).map_err(|error| Stop::error(error.to_string()))?;
+        Ok(())
+    };
+    steps.run_always("blocks", "syntax", &mut read);
+    blocks
+}
+
+fn build_of(program: &Path, args: &ChildArgs) -> StepResult<Build> {
+    let compiler = Compiler::at(&args.futhark).map_err(|error| Stop::error(error.to_string()))?;
+    Ok(Build::new(program, args.backend)
+        .compiler(compiler)
+        .out_dir(&args.build_dir)
+        .fast(!args.optimise))
+}
+
+/// Whether anything at all can be compiled and run for the backend.
+fn probe(args: &ChildArgs, steps: &mut Steps<'_>) {
+    let mut device = None;
+    steps.run("compile", "probe", || {
+        device = Some(try_device(args)?);
+        Ok(())
+    });
+    if let Some(name) = device {
+        steps.say(&Event::Device { name });
+    }
+}
+
+fn try_device(args: &ChildArgs) -> StepResult<String> {
+    // Parallel, so that a device has something to do.
+    const SOURCE: &str = "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n";
+    let failed = |error: io::Error| Stop::error(error.to_string());
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let source = folder.path().join("probe.fut");
+    std::fs::File::create(&source)
+        .and_then(|mut file| file.write_all(SOURCE.as_bytes()))
+        .map_err(failed)?;
+    let build = build_of(&source, args)?;
+    let library = Library::build(&build)?;
+    let context = Context::new(&library, &futhark_safe::Config::new())?;
+    let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
+    match outputs.as_slice() {
+        [Value::Scalar(Scalar::I64(5050))] => {}
+        _ => return Err(Stop::mismatch("a small program gave a wrong answer")),
+    }
+    Ok(host_device(args.backend).unwrap_or("default").to_owned())
+}

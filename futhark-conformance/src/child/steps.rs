@@ -1,0 +1,310 @@
+//! Running steps: each case of a check is announced before it begins, so that
+//! the parent knows what killed the process, and reported when it has ended.
+
+use super::protocol;
+use crate::pattern::CheckPattern;
+use crate::record::{Cause, Event, Finding, Outcome};
+use std::any::Any;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// Why a step did not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The promise does not hold.
+    Fail {
+        /// What kind of failure it is.
+        cause: Cause,
+        /// What was expected, and what happened.
+        message: String,
+    },
+    /// The promise could not be asked for.
+    Skip {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Stop {
+    /// A wrong answer.
+    pub fn mismatch(message: impl Into<String>) -> Stop {
+        Stop::Fail {
+            cause: Cause::Mismatch,
+            message: message.into(),
+        }
+    }
+
+    /// An operation that should have worked, and did not.
+    pub fn error(message: impl Into<String>) -> Stop {
+        Stop::Fail {
+            cause: Cause::Error,
+            message: message.into(),
+        }
+    }
+
+    /// A question that cannot be asked.
+    pub fn skip(reason: impl Into<String>) -> Stop {
+        Stop::Skip {
+            reason: reason.into(),
+        }
+    }
+
+    /// The same, with the place put before the message.
+    #[must_use]
+    pub fn at(self, place: &str) -> Stop {
+        match self {
+            Stop::Fail { cause, message } => Stop::Fail {
+                cause,
+                message: format!("{place}: {message}"),
+            },
+            Stop::Skip { reason } => Stop::Skip {
+                reason: format!("{place}: {reason}"),
+            },
+        }
+    }
+}
+
+/// What a step returns.
+pub type StepResult<T = ()> = Result<T, Stop>;
+
+/// Numbers, filters, runs and reports steps.
+pub struct Steps<'a> {
+    out: &'a mut dyn Write,
+    checks: &'a [CheckPattern],
+    resume_after: Option<usize>,
+    next: usize,
+}
+
+impl<'a> Steps<'a> {
+    /// Reports to `out` the steps that match a pattern (or all, without any)
+    /// and come after the number given.
+    pub fn new(
+        out: &'a mut dyn Write,
+        checks: &'a [CheckPattern],
+        resume_after: Option<usize>,
+    ) -> Steps<'a> {
+        Steps {
+            out,
+            checks,
+            resume_after,
+            next: 0,
+        }
+    }
+
+    /// Whether some case of the check is asked for: saves the work of listing
+    /// its cases.
+    #[must_use]
+    pub fn wants(&self, check: &str) -> bool {
+        self.checks.is_empty() || self.checks.iter().any(|pattern| pattern.concerns(check))
+    }
+
+    /// Runs a step, unless it is not asked for or lies behind us. Whether it
+    /// ran, and failed, is the answer.
+    pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
+        match self.claim(check, case) {
+            (index, Claim::Asked) => self.perform(index, check, case, body, Claim::Asked),
+            (_, Claim::NotAsked | Claim::Behind) => Ran::No,
+        }
+    }
+
+    /// Runs a step that others stand on. If nobody has asked for it, it is
+    /// reported only if it fails; if it lies behind us, not again.
+    pub fn run_always(
+        &mut self,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> StepResult,
+    ) -> Ran {
+        let (index, claim) = self.claim(check, case);
+        self.perform(index, check, case, body, claim)
+    }
+
+    fn perform(
+        &mut self,
+        index: usize,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> StepResult,
+        claim: Claim,
+    ) -> Ran {
+        self.say(&Event::Begin {
+            index,
+            check: check.to_owned(),
+            case: case.to_owned(),
+        });
+        let begun = Instant::now();
+        // A check that panics is a mistake of ours; the others still count.
+        let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+            Err(Stop::error(format!(
+                "the check itself panicked: {}",
+                text_of(&*panic)
+            )))
+        });
+        let (outcome, cause, message) = match result {
+            Ok(()) => (Outcome::Pass, None, String::new()),
+            Err(Stop::Fail { cause, message }) => (Outcome::Fail, Some(cause), message),
+            Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        let failed = outcome == Outcome::Fail;
+        if claim == Claim::Asked || failed && claim == Claim::NotAsked {
+            let (check, case) = (check.to_owned(), case.to_owned());
+            self.say(&Event::End(Finding {
+                check,
+                case,
+                outcome,
+                cause,
+                message,
+                seconds,
+            }));
+        } else {
+            self.say(&Event::Quiet);
+        }
+        if failed { Ran::Failed } else { Ran::Fine }
+    }
+
+    /// Reports a step that cannot run.
+    pub fn skip(&mut self, check: &str, case: &str, reason: &str) {
+        self.run(check, case, || Err(Stop::skip(reason)));
+    }
+
+    /// Reports something else.
+    pub fn say(&mut self, event: &Event) {
+        // Without its parent this process has no purpose.
+        if protocol::write(self.out, event).is_err() {
+            std::process::exit(1);
+        }
+    }
+
+    fn claim(&mut self, check: &str, case: &str) -> (usize, Claim) {
+        let index = self.next;
+        self.next += 1;
+        let wanted = self.checks.is_empty()
+            || self
+                .checks
+                .iter()
+                .any(|pattern| pattern.matches(check, case));
+        let claim = if self.resume_after.is_some_and(|last| index <= last) {
+            Claim::Behind
+        } else if wanted {
+            Claim::Asked
+        } else {
+            Claim::NotAsked
+        };
+        (index, claim)
+    }
+}
+
+/// Whether a step is to be reported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// It is asked for.
+    Asked,
+    /// It is not asked for.
+    NotAsked,
+    /// An earlier process has reported it.
+    Behind,
+}
+
+/// What became of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// It was not asked for, or ran in an earlier process.
+    No,
+    /// It passed or was skipped.
+    Fine,
+    /// It failed: what it has left behind is not to be relied on.
+    Failed,
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(out: &[u8]) -> Vec<Event> {
+        out.split(|&byte| byte == b'\n')
+            .filter_map(protocol::read)
+            .collect()
+    }
+
+    fn outcomes(events: &[Event]) -> Vec<(String, Outcome)> {
+        let ends = events.iter().filter_map(|event| match event {
+            Event::End(finding) => Some((finding.case.clone(), finding.outcome)),
+            _ => None,
+        });
+        ends.collect()
+    }
+
+    #[test]
+    fn steps_are_announced_and_reported() {
+        let mut out = Vec::new();
+        let mut steps = Steps::new(&mut out, &[], None);
+        assert_eq!(steps.run("a", "1", || Ok(())), Ran::Fine);
+        assert_eq!(
+            steps.run("a", "2", || Err(Stop::mismatch("no"))),
+            Ran::Failed
+        );
+        steps.skip("b", "", "why");
+        let events = events(&out);
+        assert!(matches!(&events[0], Event::Begin { index: 0, check, .. } if check == "a"));
+        let expected = [
+            ("1".into(), Outcome::Pass),
+            ("2".into(), Outcome::Fail),
+            (String::new(), Outcome::Skip),
+        ];
+        assert_eq!(outcomes(&events), expected);
+    }
+
+    #[test]
+    fn steps_that_others_stand_on_run_always_and_are_heard_of_if_they_fail() {
+        let mut out = Vec::new();
+        let checks = ["b".parse().unwrap()];
+        let mut steps = Steps::new(&mut out, &checks, Some(0));
+        assert_eq!(
+            steps.run_always("a", "behind", || Err(Stop::error("known"))),
+            Ran::Failed
+        );
+        assert_eq!(steps.run_always("a", "fine", || Ok(())), Ran::Fine);
+        assert_eq!(
+            steps.run_always("a", "broken", || Err(Stop::error("new"))),
+            Ran::Failed
+        );
+        assert_eq!(outcomes(&events(&out)), [("broken".into(), Outcome::Fail)]);
+    }
+
+    #[test]
+    fn a_panic_fails_its_step_only() {
+        let mut out = Vec::new();
+        let mut steps = Steps::new(&mut out, &[], None);
+        assert_eq!(steps.run("a", "1", || panic!("oh {}", 1)), Ran::Failed);
+        assert_eq!(steps.run("a", "2", || Ok(())), Ran::Fine);
+        let events = events(&out);
+        assert!(
+            matches!(&events[1], Event::End(f) if f.message.contains("oh 1")),
+            "{events:?}"
+        );
+    }
+
+    #[test]
+    fn steps_behind_us_and_steps_not_asked_for_do_not_run() {
+        let mut out = Vec::new();
+        let checks = ["a:1*".parse().unwrap()];
+        let mut steps = Steps::new(&mut out, &checks, Some(0));
+        assert!(steps.wants("a") && !steps.wants("b"));
+        assert_eq!(steps.run("a", "1", || panic!("behind")), Ran::No);
+        assert_eq!(steps.run("a", "2", || panic!("not asked for")), Ran::No);
+        assert_eq!(steps.run("a", "11", || Ok(())), Ran::Fine);
+        let events = events(&out);
+        assert!(
+            matches!(events[0], Event::Begin { index: 2, .. }),
+            "numbers do not depend on what ran"
+        );
+    }
+}

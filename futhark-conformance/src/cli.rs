@@ -1,0 +1,257 @@
+//! The command line.
+
+use crate::pattern::CheckPattern;
+use clap::{Args, Parser, Subcommand};
+use futhark_manifest::Backend;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Checks which promises of the Futhark C API hold: for your programs, on
+/// every backend that this machine can run, with every compiler at hand.
+#[derive(Debug, Parser)]
+#[command(name = "futhark-conformance", version, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every promise held, or failed as expected
+  1  something failed, or passed unexpectedly
+  2  wrong usage: an option, a path or a file that cannot be used
+  3  nothing could be run: no compiler, no usable backend, no program";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compile programs, check them, and report
+    Run(RunArgs),
+    /// Show the programs that would be checked, or the checks
+    List(ListArgs),
+    /// Show which backends this machine can run
+    Devices(DevicesArgs),
+    /// Work on one program for one backend, in a process of its own
+    #[command(hide = true)]
+    Child(ChildArgs),
+}
+
+/// What `run` takes.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArgs {
+    /// Futhark programs, or folders that hold some [default: programs]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// Compilers and backends.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+
+    /// Run only checks that match: CHECK or CHECK:CASE, `*` for anything
+    #[arg(long = "check", value_name = "PATTERN")]
+    pub checks: Vec<CheckPattern>,
+
+    /// Run the I-th of N parts, counted from 1
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+
+    /// How many processes work at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+
+    /// Where generated inputs begin; the same seed gives the same inputs
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// The list of expected failures [default: expectations.toml in or above PATH]
+    #[arg(long, value_name = "FILE")]
+    pub expectations: Option<PathBuf>,
+
+    /// Write the report to FILE, one JSON text per line
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// How child processes work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+const RUN_HELP: &str = "\
+Examples:
+  futhark-conformance run
+  futhark-conformance run my.fut --backend c,multicore
+  futhark-conformance run lib/ --futhark ~/bin/futhark --json report.jsonl
+  futhark-conformance run my.fut --backend c --check 'blocks:main #0'
+
+Every program is compiled once per backend and compiler, and checked in a
+process of its own: one that crashes or hangs is a finding, not the end.
+
+Exit codes: 0 all held, 1 something failed, 2 wrong usage, 3 could not run.";
+
+/// Compilers and backends.
+#[derive(Clone, Debug, Args)]
+pub struct MachineArgs {
+    /// Backends, separated by commas [default: those that this machine can run]
+    #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend)]
+    pub backends: Vec<Backend>,
+
+    /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
+    #[arg(long, value_name = "PATH")]
+    pub futhark: Vec<PathBuf>,
+}
+
+/// How a child process works.
+#[derive(Clone, Debug, Args)]
+pub struct WorkArgs {
+    /// How long one step may take, compiling included
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+
+    /// How much memory a program on the host may use; 0 for no limit
+    #[arg(long, value_name = "MIB", default_value_t = 8192)]
+    pub memory: u64,
+
+    /// Compile as for users; by default the C compiler optimises less, as that is faster
+    #[arg(long)]
+    pub optimise: bool,
+
+    /// Where compiled programs are kept for the next run [default: below target, or the user's cache]
+    #[arg(long, value_name = "DIR")]
+    pub build_dir: Option<PathBuf>,
+}
+
+/// What `list` takes.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Futhark programs, or folders that hold some [default: programs]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// Show the checks instead
+    #[arg(long)]
+    pub checks: bool,
+}
+
+/// What `devices` takes.
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    /// Compilers and backends.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+
+    /// How child processes work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// What the hidden `child` takes.
+#[derive(Debug, Args)]
+pub struct ChildArgs {
+    /// The program; without one, the device is tried.
+    #[arg(long)]
+    pub program: Option<PathBuf>,
+    /// The backend.
+    #[arg(long, value_parser = backend)]
+    pub backend: Backend,
+    /// The compiler.
+    #[arg(long)]
+    pub futhark: PathBuf,
+    /// Where compiled programs are kept.
+    #[arg(long)]
+    pub build_dir: PathBuf,
+    /// The seed.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The checks that are asked for; none means all.
+    #[arg(long = "check")]
+    pub checks: Vec<CheckPattern>,
+    /// The last step that another process has been through.
+    #[arg(long)]
+    pub resume_after: Option<usize>,
+    /// Why only compiling is possible.
+    #[arg(long)]
+    pub no_device: Option<String>,
+    /// The limit on memory in MiB, 0 for none.
+    #[arg(long, default_value_t = 0)]
+    pub memory: u64,
+    /// Whether to compile as for users.
+    #[arg(long)]
+    pub optimise: bool,
+}
+
+/// One part of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, counted from 1.
+    pub index: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Shard {
+    /// Whether the job of this number, counted from 0, belongs to the part.
+    #[must_use]
+    pub fn takes(self, job: usize) -> bool {
+        job % self.count == self.index - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parts = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parts {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
+            _ => Err("expected I/N with I from 1 to N, such as 1/4".to_owned()),
+        }
+    }
+}
+
+fn backend(name: &str) -> Result<Backend, futhark_manifest::UnknownBackend> {
+    name.trim().parse()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn shards_cover_every_job_once() {
+        let shards: Vec<Shard> = ["1/3", "2/3", "3/3"]
+            .iter()
+            .map(|s| s.parse().unwrap())
+            .collect();
+        for job in 0..10 {
+            assert_eq!(shards.iter().filter(|shard| shard.takes(job)).count(), 1);
+        }
+        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn backends_are_lists() {
+        let cli =
+            Cli::try_parse_from(["x", "run", "--backend", "c,opencl", "--backend", "hip"]).unwrap();
+        let Command::Run(args) = cli.command else {
+            panic!()
+        };
+        assert_eq!(
+            args.machine.backends,
+            [Backend::C, Backend::OpenCl, Backend::Hip]
+        );
+        let error = Cli::try_parse_from(["x", "run", "--backend", "vulkan"]).unwrap_err();
+        assert!(error.to_string().contains("opencl"), "{error}");
+    }
+}

@@ -1,0 +1,314 @@
+//! Expected failures, as data:
+//!
+//! ```toml
+//! [[expect]]
+//! program = "numbers/f16.fut"
+//! check = "blocks:sum *"
+//! backend = "multicore"
+//! compiler = "0.25.*"
+//! reason = "full f16 reductions give 0.0"
+//! ```
+//!
+//! `program`, `check`, `backend`, `compiler` and `device` are patterns with
+//! `*`; one that is left out matches everything, but `program` must be there.
+//! A failure that matches becomes an expected one; a pass that matches fails
+//! the run, so that the list cannot outlive its reasons.
+
+use crate::pattern::{CheckPattern, Pattern};
+use crate::record::{Cause, Outcome, Place, Record};
+use serde::Deserialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The name of the file that is looked for above the programs.
+pub const FILE_NAME: &str = "expectations.toml";
+
+/// One entry of the list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    program: Pattern,
+    #[serde(default)]
+    check: CheckPattern,
+    #[serde(default)]
+    backend: Pattern,
+    #[serde(default)]
+    compiler: Pattern,
+    #[serde(default)]
+    device: Pattern,
+    reason: String,
+    #[serde(skip)]
+    matched: bool,
+    #[serde(skip)]
+    in_scope: bool,
+}
+
+impl Expectation {
+    fn is_about(&self, place: &Place, folder: &Path) -> bool {
+        let program = &place.program;
+        let relative = Path::new(program).strip_prefix(folder).ok();
+        let relative = relative.map(|path| path.to_string_lossy());
+        (self.program.matches(program) || relative.is_some_and(|path| self.program.matches(&path)))
+            && self.backend.matches(&place.backend)
+            && self.compiler.matches(&place.compiler)
+            && self.device.matches(&place.device)
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {} on {} with {}, {}: {}",
+            self.program, self.check, self.backend, self.compiler, self.device, self.reason
+        )
+    }
+}
+
+/// The list of one file, and what of it has come true.
+#[derive(Clone, Debug, Default)]
+pub struct Expectations {
+    /// The folder of the file; programs may be named relative to it.
+    folder: PathBuf,
+    list: Vec<Expectation>,
+}
+
+/// Why a list cannot be used.
+#[derive(Debug)]
+pub struct ExpectError {
+    path: PathBuf,
+    message: String,
+}
+
+impl fmt::Display for ExpectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "read the expectations in {}: {}",
+            self.path.display(),
+            self.message
+        )
+    }
+}
+
+impl std::error::Error for ExpectError {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    expect: Vec<Expectation>,
+}
+
+impl Expectations {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no such list.
+    pub fn read(path: &Path) -> Result<Expectations, ExpectError> {
+        let fail = |message: String| ExpectError {
+            path: path.to_owned(),
+            message,
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Expectations::parse(&text, folder).map_err(fail)
+    }
+
+    fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        if let Some(entry) = file
+            .expect
+            .iter()
+            .find(|entry| entry.reason.trim().is_empty())
+        {
+            return Err(format!("an expectation needs a reason: {entry}"));
+        }
+        Ok(Expectations {
+            folder: folder.to_owned(),
+            list: file.expect,
+        })
+    }
+
+    /// The list that belongs to a program or a folder: the nearest
+    /// `expectations.toml` in it or above it.
+    #[must_use]
+    pub fn find(path: &Path) -> Option<PathBuf> {
+        path.ancestors()
+            .map(|folder| folder.join(FILE_NAME))
+            .find(|file| file.is_file())
+    }
+
+    /// Adds the entries of another list. Its programs keep being named by
+    /// their whole paths only if the folders differ.
+    pub fn add(&mut self, other: Expectations) {
+        if self.list.is_empty() {
+            self.folder = other.folder;
+        }
+        self.list.extend(other.list);
+    }
+
+    /// Notes that checks run at this place, so that entries about it should
+    /// come true.
+    pub fn visit(&mut self, place: &Place) {
+        for entry in &mut self.list {
+            entry.in_scope |= entry.is_about(place, &self.folder);
+        }
+    }
+
+    /// Turns a failure that is expected into an expected one, and a pass that
+    /// is not into a failure.
+    pub fn judge(&mut self, record: &mut Record) {
+        let folder = &self.folder;
+        let finding = &mut record.finding;
+        let place = &record.place;
+        let matching = self.list.iter_mut().find(|entry| {
+            entry.check.matches(&finding.check, &finding.case) && entry.is_about(place, folder)
+        });
+        let Some(entry) = matching else { return };
+        match finding.outcome {
+            Outcome::Fail => {
+                entry.matched = true;
+                finding.outcome = Outcome::ExpectedFail;
+                finding.message = format!("{}\n{}", entry.reason, finding.message);
+            }
+            Outcome::Pass => {
+                entry.matched = true;
+                finding.outcome = Outcome::Fail;
+                finding.cause = Some(Cause::UnexpectedPass);
+                finding.message = format!("passed, but was expected to fail: {}", entry.reason);
+            }
+            Outcome::Skip | Outcome::ExpectedFail => {}
+        }
+    }
+
+    /// The entries about places that were visited which no result matched.
+    pub fn unmatched(&self) -> impl Iterator<Item = &Expectation> {
+        self.list
+            .iter()
+            .filter(|entry| entry.in_scope && !entry.matched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Finding;
+
+    fn list(text: &str) -> Expectations {
+        Expectations::parse(text, Path::new("programs")).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn record(program: &str, check: &str, case: &str, outcome: Outcome) -> Record {
+        let place = Place {
+            program: program.into(),
+            backend: "multicore".into(),
+            device: "cpu".into(),
+            compiler: "0.25.27".into(),
+        };
+        let cause = (outcome == Outcome::Fail).then_some(Cause::Mismatch);
+        let finding = Finding {
+            check: check.into(),
+            case: case.into(),
+            outcome,
+            cause,
+            message: "expected 7, got 0".into(),
+            seconds: 0.0,
+        };
+        Record { place, finding }
+    }
+
+    const F16: &str = "[[expect]]\nprogram = \"numbers/f16.fut\"\ncheck = \"blocks:sum *\"\nbackend = \"multicore\"\nreason = \"known\"\n";
+
+    #[test]
+    fn a_failure_that_matches_is_expected() {
+        let mut expectations = list(F16);
+        let mut failure = record(
+            "programs/numbers/f16.fut",
+            "blocks",
+            "sum #0",
+            Outcome::Fail,
+        );
+        expectations.visit(&failure.place);
+        assert_eq!(expectations.unmatched().count(), 1);
+        expectations.judge(&mut failure);
+        assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
+        assert_eq!(failure.finding.message, "known\nexpected 7, got 0");
+        assert_eq!(expectations.unmatched().count(), 0);
+    }
+
+    #[test]
+    fn a_pass_that_matches_fails() {
+        let mut expectations = list(F16);
+        let mut pass = record("numbers/f16.fut", "blocks", "sum #0", Outcome::Pass);
+        expectations.judge(&mut pass);
+        assert_eq!(pass.finding.outcome, Outcome::Fail);
+        assert_eq!(pass.finding.cause, Some(Cause::UnexpectedPass));
+    }
+
+    #[test]
+    fn everything_else_is_left_alone() {
+        let mut expectations = list(F16);
+        for mut other in [
+            record(
+                "programs/numbers/f32.fut",
+                "blocks",
+                "sum #0",
+                Outcome::Fail,
+            ),
+            record("programs/numbers/f16.fut", "arrays", "[]f16", Outcome::Fail),
+            record(
+                "programs/numbers/f16.fut",
+                "blocks",
+                "product #0",
+                Outcome::Fail,
+            ),
+            record(
+                "programs/numbers/f16.fut",
+                "blocks",
+                "sum #0",
+                Outcome::Skip,
+            ),
+        ] {
+            let before = other.clone();
+            expectations.judge(&mut other);
+            assert_eq!(other, before);
+        }
+    }
+
+    #[test]
+    fn entries_about_what_did_not_run_are_not_missed() {
+        let mut expectations = list(F16);
+        let mut elsewhere = record(
+            "programs/numbers/f16.fut",
+            "blocks",
+            "sum #0",
+            Outcome::Fail,
+        )
+        .place;
+        elsewhere.backend = "c".into();
+        expectations.visit(&elsewhere);
+        assert_eq!(expectations.unmatched().count(), 0);
+    }
+
+    #[test]
+    fn mistakes_in_the_list_are_reported() {
+        let wrong = [
+            ("[[expect]]\nreason = \"x\"\n", "program"),
+            (
+                "[[expect]]\nprogram = \"a\"\nreason = \" \"\n",
+                "needs a reason",
+            ),
+            (
+                "[[expect]]\nprogram = \"a\"\nbackand = \"c\"\nreason = \"x\"\n",
+                "backand",
+            ),
+            ("expect = 1\n", "expect"),
+        ];
+        for (text, expected) in wrong {
+            let error = Expectations::parse(text, Path::new("")).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(Expectations::parse("", Path::new("")).is_ok());
+    }
+}

@@ -1,0 +1,171 @@
+//! The parent's side of the work: which jobs there are, and the threads that
+//! see them through.
+
+mod supervise;
+
+use crate::cli::WorkArgs;
+use crate::pattern::CheckPattern;
+use crate::record::{CompilerInfo, DeviceInfo, Finding, Place};
+use futhark_manifest::Backend;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// One program for one backend with one compiler.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The program's source.
+    pub program: PathBuf,
+    /// The backend.
+    pub backend: Backend,
+    /// The compiler.
+    pub compiler: CompilerInfo,
+    /// What the reports call it.
+    pub place: Place,
+    /// Why the result of compiling cannot be run here, if it cannot.
+    pub no_device: Option<String>,
+}
+
+/// What all jobs of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The program to start child processes from: this one.
+    pub executable: PathBuf,
+    /// Where compiled programs are kept.
+    pub build_dir: PathBuf,
+    /// The seed of generated inputs.
+    pub seed: u64,
+    /// The checks that are asked for; none means all.
+    pub checks: Vec<CheckPattern>,
+    /// How long a step may take.
+    pub timeout: Duration,
+    /// How much memory a child may use, in MiB; 0 for no limit.
+    pub memory: u64,
+    /// Whether to compile as for users.
+    pub optimise: bool,
+}
+
+impl Settings {
+    /// Settings for a run, from what the command line says.
+    #[must_use]
+    pub fn new(
+        executable: PathBuf,
+        work: &WorkArgs,
+        seed: u64,
+        checks: Vec<CheckPattern>,
+    ) -> Settings {
+        Settings {
+            executable,
+            build_dir: work.build_dir.clone().unwrap_or_else(default_build_dir),
+            seed,
+            checks,
+            timeout: Duration::from_secs(work.timeout),
+            memory: work.memory,
+            optimise: work.optimise,
+        }
+    }
+}
+
+/// What happens to the job of a number.
+#[derive(Clone, Debug)]
+pub enum Update {
+    /// It begins.
+    Started,
+    /// A step of it begins.
+    Step {
+        /// The check.
+        check: String,
+        /// The case.
+        case: String,
+    },
+    /// A case of a check has ended.
+    Found(Finding),
+    /// Nothing more will be said about it.
+    Finished,
+}
+
+/// Sees all jobs through, `threads` at a time. Updates arrive on the calling
+/// thread, one after another.
+pub fn run(
+    jobs: &[Job],
+    settings: &Settings,
+    threads: usize,
+    mut on_update: impl FnMut(usize, Update),
+) {
+    let next = AtomicUsize::new(0);
+    let (sender, updates) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..threads.min(jobs.len()) {
+            let sender = sender.clone();
+            let next = &next;
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(number) else { break };
+                    // The receiver outlives this scope's threads.
+                    let mut send = |update| drop(sender.send((number, update)));
+                    send(Update::Started);
+                    supervise::job(job, settings, &mut send);
+                    send(Update::Finished);
+                }
+            });
+        }
+        drop(sender);
+        for (number, update) in updates {
+            on_update(number, update);
+        }
+    });
+}
+
+/// Finds out, with one small program for each, which backends run here.
+#[must_use]
+pub fn probe(
+    backends: &[Backend],
+    compiler: &CompilerInfo,
+    settings: &Settings,
+) -> Vec<DeviceInfo> {
+    thread::scope(|scope| {
+        let probes: Vec<_> = backends
+            .iter()
+            .map(|&backend| scope.spawn(move || supervise::probe(backend, compiler, settings)))
+            .collect();
+        let results = probes.into_iter().zip(backends).map(|(probe, backend)| {
+            let answer = probe
+                .join()
+                .unwrap_or_else(|_| Err("the probe failed".to_owned()));
+            let (device, usable, reason) = match answer {
+                Ok(device) => (device, true, String::new()),
+                Err(reason) => (String::new(), false, reason),
+            };
+            DeviceInfo {
+                backend: backend.to_string(),
+                device,
+                usable,
+                reason,
+            }
+        });
+        results.collect()
+    })
+}
+
+/// Compiled programs outlive a run: below `target` in a Rust project, else in
+/// the user's cache.
+fn default_build_dir() -> PathBuf {
+    let variable = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let name = "futhark-conformance";
+    if let Some(target) = variable("CARGO_TARGET_DIR") {
+        return target.join(name);
+    }
+    if PathBuf::from("Cargo.toml").is_file() {
+        return PathBuf::from("target").join(name);
+    }
+    let cache =
+        variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    cache.unwrap_or_else(std::env::temp_dir).join(name)
+}

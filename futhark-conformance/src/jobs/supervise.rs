@@ -1,0 +1,425 @@
+//! One job, seen from outside: a child process is started, listened to, and
+//! killed when it falls silent. When it dies in the middle of a step, that
+//! step has failed, and another child goes on behind it.
+
+use super::{Job, Settings, Update};
+use crate::child::protocol;
+use crate::record::{Cause, CompilerInfo, Event, Finding, Outcome};
+use futhark_manifest::Backend;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// A program in which this many steps kill the process has been shown to be
+/// broken; more of the same would only take time.
+const MAX_DEATHS: usize = 20;
+
+/// How much of what a child writes to its standard error is kept.
+const STDERR_LINES: usize = 40;
+
+/// Sees a job through to its end.
+pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
+    let mut resume_after = None;
+    for death in 1..=MAX_DEATHS {
+        let mut command = base(settings, &job.compiler, job.backend);
+        command.arg("--program").arg(&job.program);
+        command.args([
+            "--seed",
+            &settings.seed.to_string(),
+            "--memory",
+            &settings.memory.to_string(),
+        ]);
+        for check in &settings.checks {
+            command.args(["--check", &check.to_string()]);
+        }
+        if let Some(reason) = &job.no_device {
+            command.args(["--no-device", reason]);
+        }
+        if let Some(index) = resume_after {
+            command.args(["--resume-after", &usize::to_string(&index)]);
+        }
+        let end = match Session::start(command, settings.timeout) {
+            Ok(mut session) => session.listen(&mut |event| match event {
+                Event::Begin { check, case, .. } => send(Update::Step { check, case }),
+                Event::End(finding) => send(Update::Found(finding)),
+                Event::Quiet | Event::Device { .. } | Event::Done => {}
+            }),
+            Err(error) => End::died(
+                Cause::Error,
+                format!("cannot start a child process: {error}"),
+            ),
+        };
+        let (cause, message) = match end.death {
+            None => return,
+            Some(death) => death,
+        };
+        match end.step {
+            Some(step) => {
+                resume_after = Some(step.index);
+                let message = if death == MAX_DEATHS {
+                    format!(
+                        "{message}\n{MAX_DEATHS} steps killed the process: the rest was not checked"
+                    )
+                } else {
+                    message
+                };
+                send(Update::Found(step.finding(cause, message)));
+            }
+            None => {
+                let step = Step {
+                    index: 0,
+                    check: "lifecycle".into(),
+                    case: "process".into(),
+                    begun: end.last_heard,
+                };
+                send(Update::Found(
+                    step.finding(cause, format!("between two steps: {message}")),
+                ));
+                return;
+            }
+        }
+    }
+}
+
+/// Compiles and runs a small program; the device's name if that worked.
+pub(super) fn probe(
+    backend: Backend,
+    compiler: &CompilerInfo,
+    settings: &Settings,
+) -> Result<String, String> {
+    let command = base(settings, compiler, backend);
+    let mut session =
+        Session::start(command, settings.timeout).map_err(|error| error.to_string())?;
+    let (mut device, mut reason) = (None, None);
+    let end = session.listen(&mut |event| match event {
+        Event::Device { name } => device = Some(name),
+        Event::End(finding) if finding.outcome == Outcome::Fail => reason = Some(finding.message),
+        _ => {}
+    });
+    if let Some((_, message)) = end.death {
+        return Err(message);
+    }
+    device.ok_or_else(|| reason.unwrap_or_else(|| "the probe gave no answer".to_owned()))
+}
+
+fn base(settings: &Settings, compiler: &CompilerInfo, backend: Backend) -> Command {
+    let mut command = Command::new(&settings.executable);
+    command.args([
+        "child",
+        "--backend",
+        backend.as_str(),
+        "--futhark",
+        &compiler.path,
+    ]);
+    command.arg("--build-dir").arg(&settings.build_dir);
+    if settings.optimise {
+        command.arg("--optimise");
+    }
+    command
+}
+
+/// A step that has begun.
+struct Step {
+    index: usize,
+    check: String,
+    case: String,
+    begun: Instant,
+}
+
+impl Step {
+    fn finding(&self, cause: Cause, message: String) -> Finding {
+        Finding {
+            check: self.check.clone(),
+            case: self.case.clone(),
+            outcome: Outcome::Fail,
+            cause: Some(cause),
+            message,
+            seconds: self.begun.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// How a child ended: of itself, or by a death with its cause.
+struct End {
+    step: Option<Step>,
+    death: Option<(Cause, String)>,
+    last_heard: Instant,
+}
+
+impl End {
+    fn died(cause: Cause, message: String) -> End {
+        End {
+            step: None,
+            death: Some((cause, message)),
+            last_heard: Instant::now(),
+        }
+    }
+}
+
+/// A child process and the threads that read from it.
+struct Session {
+    child: Child,
+    events: Receiver<Event>,
+    stderr: Option<JoinHandle<String>>,
+    timeout: Duration,
+}
+
+impl Session {
+    fn start(mut command: Command, timeout: Duration) -> std::io::Result<Session> {
+        // A group of its own, so that compilers that the child has started
+        // die with it.
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut child = command.spawn()?;
+        let (sender, events) = mpsc::channel();
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || {
+                let mut lines = BufReader::new(stdout).split(b'\n');
+                while let Some(Ok(line)) = lines.next() {
+                    if let Some(event) = protocol::read(&line) {
+                        if sender.send(event).is_err() {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        let stderr = child
+            .stderr
+            .take()
+            .map(|stderr| thread::spawn(move || tail(stderr)));
+        Ok(Session {
+            child,
+            events,
+            stderr,
+            timeout,
+        })
+    }
+
+    /// Passes the child's events on until it ends, or has said nothing for too
+    /// long.
+    fn listen(&mut self, on_event: &mut dyn FnMut(Event)) -> End {
+        let mut step: Option<Step> = None;
+        let mut done = false;
+        let mut last_heard = Instant::now();
+        loop {
+            match self.events.recv_timeout(self.timeout) {
+                Ok(event) => {
+                    last_heard = Instant::now();
+                    match &event {
+                        Event::Begin { index, check, case } => {
+                            step = Some(Step {
+                                index: *index,
+                                check: check.clone(),
+                                case: case.clone(),
+                                begun: last_heard,
+                            });
+                        }
+                        Event::End(_) | Event::Quiet => step = None,
+                        Event::Done => done = true,
+                        Event::Device { .. } => {}
+                    }
+                    on_event(event);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.kill();
+                    drop(self.child.wait());
+                    let message = format!("no answer within {} s; killed", self.timeout.as_secs());
+                    let death = Some((Cause::Timeout, message));
+                    return End {
+                        step,
+                        death,
+                        last_heard,
+                    };
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let status = self.reap();
+        let death = match status {
+            _ if done && step.is_none() => None,
+            Ok(status) => Some((Cause::Crash, self.obituary(status))),
+            Err(error) => Some((
+                Cause::Error,
+                format!("cannot wait for the child process: {error}"),
+            )),
+        };
+        End {
+            step,
+            death,
+            last_heard,
+        }
+    }
+
+    /// Waits for a child that has closed its output. One that then hangs, in
+    /// the destructors of a driver for example, is killed.
+    fn reap(&mut self) -> std::io::Result<ExitStatus> {
+        let deadline = Instant::now() + self.timeout;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            if Instant::now() > deadline {
+                self.kill();
+                return self.child.wait();
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn kill(&mut self) {
+        // It may be gone already, which is what is wanted.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+    }
+
+    fn obituary(&mut self, status: ExitStatus) -> String {
+        let how = match (status.signal(), status.code()) {
+            (Some(signal), _) => format!("the process was killed by {}", signal_name(signal)),
+            (None, Some(code)) => format!("the process exited with status {code}"),
+            (None, None) => "the process ended".to_owned(),
+        };
+        let said = self
+            .stderr
+            .take()
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default();
+        if said.is_empty() {
+            how
+        } else {
+            format!("{how}, after saying:\n{said}")
+        }
+    }
+}
+
+impl Drop for Session {
+    /// Compilers that outlive a child that died would keep the machine busy.
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.kill();
+            drop(self.child.wait());
+        }
+    }
+}
+
+/// The last lines of a stream. Read to its end, so that the child never waits
+/// for a reader.
+fn tail(stream: impl Read) -> String {
+    let mut last = VecDeque::new();
+    let mut lines = BufReader::new(stream).split(b'\n');
+    while let Some(Ok(line)) = lines.next() {
+        if last.len() == STDERR_LINES {
+            last.pop_front();
+        }
+        last.push_back(String::from_utf8_lossy(&line).into_owned());
+    }
+    Vec::from(last).join("\n").trim().to_owned()
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, timeout: Duration) -> (Vec<Event>, End) {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let mut session = Session::start(command, timeout).unwrap();
+        let mut events = Vec::new();
+        let end = session.listen(&mut |event| events.push(event));
+        (events, end)
+    }
+
+    /// Writes an event as a child would.
+    fn say(event: &Event) -> String {
+        let mut text = Vec::new();
+        protocol::write(&mut text, event).unwrap();
+        format!("cat <<'EOF'\n{}\nEOF\n", String::from_utf8(text).unwrap())
+    }
+
+    fn begin() -> Event {
+        Event::Begin {
+            index: 7,
+            check: "blocks".into(),
+            case: "main #0".into(),
+        }
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_child_that_is_done_has_not_died() {
+        let (events, end) = shell(&say(&Event::Done), LONG);
+        assert_eq!(events, [Event::Done]);
+        assert!(end.death.is_none());
+    }
+
+    #[test]
+    fn chatter_on_the_standard_output_is_passed_over() {
+        let script = format!("printf 'Using device: x'\n{}echo bye\n", say(&Event::Done));
+        let (events, end) = shell(&script, LONG);
+        assert_eq!(events, [Event::Done]);
+        assert!(end.death.is_none());
+    }
+
+    #[test]
+    fn a_death_is_reported_with_its_signal_its_step_and_its_last_words() {
+        let script = format!("{}echo 'last words' >&2\nkill -SEGV $$\n", say(&begin()));
+        let (_, end) = shell(&script, LONG);
+        let (cause, message) = end.death.unwrap();
+        assert_eq!(cause, Cause::Crash);
+        assert!(
+            message.contains("SIGSEGV") && message.contains("last words"),
+            "{message}"
+        );
+        assert_eq!(end.step.unwrap().index, 7);
+    }
+
+    #[test]
+    fn an_exit_in_the_middle_is_a_death_even_if_it_looks_like_success() {
+        let (_, end) = shell(&format!("{}exit 0\n", say(&begin())), LONG);
+        assert_eq!(end.death.unwrap().0, Cause::Crash);
+        let (_, end) = shell("exit 0\n", LONG);
+        assert!(end.death.unwrap().1.contains("status 0"));
+    }
+
+    #[test]
+    fn silence_is_a_timeout_and_the_whole_group_is_killed() {
+        let begun = Instant::now();
+        let script = format!("{}sleep 60 & sleep 60\n", say(&begin()));
+        let (_, end) = shell(&script, Duration::from_millis(300));
+        let (cause, message) = end.death.unwrap();
+        assert_eq!(cause, Cause::Timeout, "{message}");
+        assert_eq!(end.step.unwrap().case, "main #0");
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn only_the_last_lines_are_kept() {
+        let text: String = (0..1000).map(|i| format!("line {i}\n")).collect();
+        let kept = tail(text.as_bytes());
+        assert_eq!(kept.lines().count(), STDERR_LINES);
+        assert!(kept.ends_with("line 999"));
+    }
+}

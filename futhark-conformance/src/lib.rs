@@ -1,0 +1,30 @@
+//! The conformance program: compiles Futhark programs for every backend that
+//! this machine can run, derives checks from their manifests and test blocks,
+//! runs them in child processes, and reports.
+//!
+//! ```text
+//! cli ─▶ run ─┬─ corpus, toolchain, devices, expect     what to run
+//!             ├─ jobs ══ child processes ══ child       where it runs
+//!             │                              └─ checks  what is asked, with
+//!             │                                 blocks, values, compare
+//!             └─ report                                 what came out
+//! ```
+//!
+//! The library exists so that the parts can be tested; the interface for users
+//! is the program `futhark-conformance`.
+
+#![forbid(unsafe_code)]
+
+pub mod blocks;
+pub mod checks;
+pub mod child;
+pub mod cli;
+pub mod compare;
+pub mod corpus;
+pub mod expect;
+pub mod jobs;
+pub mod pattern;
+pub mod record;
+pub mod report;
+pub mod toolchain;
+pub mod values;

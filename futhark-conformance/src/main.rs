@@ -1,0 +1,5 @@
+//! The `futhark-conformance` program.
+
+#![forbid(unsafe_code)]
+
+fn main() {}

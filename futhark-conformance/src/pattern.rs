@@ -1,0 +1,175 @@
+//! Patterns with `*`, for names of programs, checks, compilers and devices.
+
+use serde::Deserialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// A text in which `*` stands for any number of any characters, `/` included.
+/// Everything else stands for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// The pattern that matches everything.
+    #[must_use]
+    pub fn any() -> Pattern {
+        Pattern("*".to_owned())
+    }
+
+    /// Whether the whole of `text` is described by the pattern.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        let Some((first, rest)) = self.0.split_once('*') else {
+            return self.0 == text;
+        };
+        let Some(mut text) = text.strip_prefix(first) else {
+            return false;
+        };
+        // Between two stars the earliest occurrence serves as well as any
+        // later one; only the last piece is tied to the end.
+        let mut pieces = rest.split('*').peekable();
+        while let Some(piece) = pieces.next() {
+            if pieces.peek().is_none() {
+                return text.ends_with(piece);
+            }
+            match text.find(piece) {
+                Some(at) => text = &text[at + piece.len()..],
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+impl From<String> for Pattern {
+    fn from(text: String) -> Pattern {
+        Pattern(text)
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Pattern, Self::Err> {
+        Ok(Pattern(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Default for Pattern {
+    fn default() -> Pattern {
+        Pattern::any()
+    }
+}
+
+/// A pattern for checks: `CHECK`, for all its cases, or `CHECK:CASE`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub struct CheckPattern {
+    check: Pattern,
+    case: Option<Pattern>,
+}
+
+impl CheckPattern {
+    /// Whether this case of this check is described.
+    #[must_use]
+    pub fn matches(&self, check: &str, case: &str) -> bool {
+        self.check.matches(check)
+            && self
+                .case
+                .as_ref()
+                .is_none_or(|pattern| pattern.matches(case))
+    }
+
+    /// Whether some case of this check could be described.
+    #[must_use]
+    pub fn concerns(&self, check: &str) -> bool {
+        self.check.matches(check)
+    }
+}
+
+impl From<String> for CheckPattern {
+    fn from(text: String) -> CheckPattern {
+        match text.split_once(':') {
+            Some((check, case)) => CheckPattern {
+                check: Pattern(check.to_owned()),
+                case: Some(Pattern(case.to_owned())),
+            },
+            None => CheckPattern {
+                check: Pattern(text),
+                case: None,
+            },
+        }
+    }
+}
+
+impl FromStr for CheckPattern {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<CheckPattern, Self::Err> {
+        Ok(CheckPattern::from(text.to_owned()))
+    }
+}
+
+impl fmt::Display for CheckPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.case {
+            Some(case) => write!(f, "{}:{case}", self.check),
+            None => self.check.fmt(f),
+        }
+    }
+}
+
+impl Default for CheckPattern {
+    fn default() -> CheckPattern {
+        CheckPattern {
+            check: Pattern::any(),
+            case: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, text: &str) -> bool {
+        Pattern(pattern.to_owned()).matches(text)
+    }
+
+    #[test]
+    fn stars_stand_for_anything() {
+        assert!(matches("*", ""));
+        assert!(matches("a*", "a/b.fut"));
+        assert!(matches("*/b.fut", "a/b.fut"));
+        assert!(matches("a*b*c", "a1b2b3c"));
+        assert!(!matches("a*b*c", "a1c2b"));
+        assert!(!matches("a*a", "a"), "the two ends may not overlap");
+        assert!(matches("a**a", "aa"));
+    }
+
+    #[test]
+    fn everything_else_stands_for_itself() {
+        assert!(matches("0.25.27", "0.25.27"));
+        assert!(!matches("0.25.27", "0x25x27"));
+        assert!(!matches("", "x"));
+        assert!(matches("[]i32", "[]i32"));
+    }
+
+    #[test]
+    fn check_patterns_name_a_check_or_a_case() {
+        let pattern = |text: &str| CheckPattern::from(text.to_owned());
+        assert!(pattern("blocks").matches("blocks", "main #0"));
+        assert!(pattern("blocks:main *").matches("blocks", "main #0"));
+        assert!(!pattern("blocks:main").matches("blocks", "main #0"));
+        assert!(pattern("blocks:main").concerns("blocks"));
+        assert!(!pattern("arrays").concerns("blocks"));
+        assert_eq!(pattern("blocks:a:b").to_string(), "blocks:a:b");
+    }
+}

@@ -1,0 +1,215 @@
+//! What a run says: outcomes, records, and the events that a child process
+//! sends while it works. The JSON forms are documented in the schema of the
+//! report (`report::json`).
+
+use futhark_manifest::Backend;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The promise held.
+    Pass,
+    /// It did not.
+    Fail,
+    /// It could not be asked; the message says why.
+    Skip,
+    /// It did not hold, as the expectations say.
+    ExpectedFail,
+}
+
+/// Why a check failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// A wrong answer.
+    Mismatch,
+    /// An operation that should have worked reported an error.
+    Error,
+    /// The process died.
+    Crash,
+    /// The process did not answer within its time.
+    Timeout,
+    /// Memory was not given back.
+    Leak,
+    /// The check passed although the expectations say that it fails.
+    UnexpectedPass,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Mismatch => "mismatch",
+            Cause::Error => "error",
+            Cause::Crash => "crash",
+            Cause::Timeout => "timeout",
+            Cause::Leak => "leak",
+            Cause::UnexpectedPass => "unexpected pass",
+        })
+    }
+}
+
+/// The result of one case of one check, without saying where it ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The check's name, as `list --checks` shows it.
+    pub check: String,
+    /// What of the program was checked: a type, an entry point, a test case.
+    pub case: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed, if it did.
+    pub cause: Option<Cause>,
+    /// The details; empty for a pass.
+    pub message: String,
+    /// The time it took.
+    pub seconds: f64,
+}
+
+/// Where findings were made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// The program's path as it was given or found.
+    pub program: String,
+    /// The backend's name.
+    pub backend: String,
+    /// The device that the backend uses.
+    pub device: String,
+    /// The compiler's version.
+    pub compiler: String,
+}
+
+/// One line of the report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Where the finding was made.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// What a child process says on its standard output, one JSON text per line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A step begins. Steps are numbered, so that another process can go on
+    /// behind one that killed this process.
+    Begin {
+        /// The step's number.
+        index: usize,
+        /// The check.
+        check: String,
+        /// The case.
+        case: String,
+    },
+    /// The step that began last has ended.
+    End(Finding),
+    /// The step that began last has ended, and there is nothing to say of it.
+    Quiet,
+    /// A device works: the answer to a probe.
+    Device {
+        /// The device's name.
+        name: String,
+    },
+    /// There is nothing more to do.
+    Done,
+}
+
+/// A Futhark compiler that a run uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerInfo {
+    /// Its version, the first line of what it says about itself.
+    pub version: String,
+    /// Where it lies.
+    pub path: String,
+}
+
+/// A backend, and whether this machine can run what it makes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    /// The backend's name.
+    pub backend: String,
+    /// The device's name; empty if there is none.
+    pub device: String,
+    /// Whether a program ran.
+    pub usable: bool,
+    /// Why none did.
+    pub reason: String,
+}
+
+/// The first line of a report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the report's form.
+    pub schema: u32,
+    /// The program that wrote it, with its version.
+    pub generator: String,
+    /// The seed of everything that is generated.
+    pub seed: u64,
+    /// The compilers.
+    pub compilers: Vec<CompilerInfo>,
+    /// The backends that were asked for.
+    pub devices: Vec<DeviceInfo>,
+}
+
+/// The device's name where the host does the work.
+#[must_use]
+pub fn host_device(backend: Backend) -> Option<&'static str> {
+    (!backend.is_gpu()).then_some("cpu")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_one_flat_object() {
+        let record = Record {
+            place: Place {
+                program: "a.fut".into(),
+                backend: "c".into(),
+                device: "cpu".into(),
+                compiler: "0.25.32".into(),
+            },
+            finding: Finding {
+                check: "blocks".into(),
+                case: "main #0".into(),
+                outcome: Outcome::ExpectedFail,
+                cause: Some(Cause::UnexpectedPass),
+                message: "m".into(),
+                seconds: 0.5,
+            },
+        };
+        let json = serde_json::to_value(&record).unwrap();
+        let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
+        for key in [
+            "program", "backend", "device", "compiler", "check", "case", "outcome", "cause",
+            "message", "seconds",
+        ] {
+            assert!(
+                keys.iter().any(|k| k == key),
+                "{key} is missing in {keys:?}"
+            );
+        }
+        assert_eq!(keys.len(), 10);
+        assert_eq!(json["outcome"], "expected-fail");
+        assert_eq!(json["cause"], "unexpected-pass");
+        assert_eq!(serde_json::from_value::<Record>(json).unwrap(), record);
+    }
+
+    #[test]
+    fn events_survive_the_pipe() {
+        let event = Event::Begin {
+            index: 3,
+            check: "arrays".into(),
+            case: "[]i32".into(),
+        };
+        let text = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
+        assert!(!text.contains('\n'));
+    }
+}

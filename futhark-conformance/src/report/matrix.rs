@@ -1,0 +1,288 @@
+//! The report for people: programs by backends and compilers, then each
+//! failure in full.
+
+use super::Counts;
+use crate::record::{Outcome, Record};
+use console::{Alignment, Style, measure_text_width, pad_str};
+use std::collections::BTreeMap;
+
+/// Counts per program and column, and the failures.
+///
+/// What passes is only counted, so that the memory does not grow with it.
+#[derive(Debug, Default)]
+pub struct Matrix {
+    columns: Vec<(String, String)>,
+    rows: BTreeMap<String, Vec<Counts>>,
+    failures: Vec<Record>,
+    expected: Vec<Record>,
+    skips: BTreeMap<String, usize>,
+    total: Counts,
+}
+
+impl Matrix {
+    /// A matrix with a column for each pair of backend and compiler.
+    #[must_use]
+    pub fn new(columns: Vec<(String, String)>) -> Matrix {
+        Matrix {
+            columns,
+            ..Matrix::default()
+        }
+    }
+
+    /// Counts a record.
+    pub fn add(&mut self, record: &Record) {
+        let outcome = record.finding.outcome;
+        self.total.add(outcome);
+        match outcome {
+            Outcome::Fail => self.failures.push(record.clone()),
+            Outcome::ExpectedFail => self.expected.push(record.clone()),
+            Outcome::Skip => {
+                *self
+                    .skips
+                    .entry(record.finding.message.clone())
+                    .or_default() += 1
+            }
+            Outcome::Pass => {}
+        }
+        let place = &record.place;
+        let column = self.columns.iter().position(|(backend, compiler)| {
+            *backend == place.backend && *compiler == place.compiler
+        });
+        let Some(column) = column else { return };
+        let row = self
+            .rows
+            .entry(place.program.clone())
+            .or_insert_with(|| vec![Counts::default(); self.columns.len()]);
+        row[column].add(outcome);
+    }
+
+    /// All records together.
+    #[must_use]
+    pub fn total(&self) -> Counts {
+        self.total
+    }
+
+    /// The text: the table with its legend, why things were skipped, expected
+    /// failures in one line each, and failures in full with the command that
+    /// `repeat` gives for each.
+    #[must_use]
+    pub fn render(&self, repeat: impl Fn(&Record) -> String) -> String {
+        let mut text = String::new();
+        if !self.rows.is_empty() {
+            self.table(&mut text);
+        }
+        self.skips(&mut text);
+        for record in &self.expected {
+            let reason = record.finding.message.lines().next().unwrap_or_default();
+            let line = format!("expected: {}: {reason}", title(record));
+            text.push_str(&format!("{}\n", Style::new().dim().apply_to(line)));
+        }
+        if !self.expected.is_empty() {
+            text.push('\n');
+        }
+        for record in &self.failures {
+            let finding = &record.finding;
+            let cause = finding
+                .cause
+                .map_or_else(String::new, |cause| format!(" ({cause})"));
+            let head = Style::new().red().bold().apply_to(format!("FAIL{cause}"));
+            text.push_str(&format!("{head} {}\n", title(record)));
+            for line in finding.message.lines() {
+                text.push_str(&format!("    {line}\n"));
+            }
+            text.push_str(&format!("    repeat: {}\n\n", repeat(record)));
+        }
+        text.push_str(&self.sum());
+        text
+    }
+
+    fn table(&self, text: &mut String) {
+        let style = |counts: &Counts| match counts {
+            Counts { failed: 1.., .. } => Style::new().red().bold(),
+            Counts { expected: 1.., .. } => Style::new().yellow(),
+            Counts { passed: 0, .. } => Style::new().dim(),
+            _ => Style::new().green(),
+        };
+        let mut lines = vec![
+            std::iter::once(String::new())
+                .chain(self.columns.iter().map(|(backend, _)| backend.clone()))
+                .collect(),
+            std::iter::once("program".to_owned())
+                .chain(self.columns.iter().map(|(_, compiler)| compiler.clone()))
+                .collect(),
+        ];
+        for (program, cells) in &self.rows {
+            let cells = cells
+                .iter()
+                .map(|counts| style(counts).apply_to(cell(counts)).to_string());
+            lines.push(
+                std::iter::once(program.clone())
+                    .chain(cells)
+                    .collect::<Vec<_>>(),
+            );
+        }
+        let widths: Vec<usize> = (0..=self.columns.len())
+            .map(|i| {
+                lines
+                    .iter()
+                    .map(|line| measure_text_width(&line[i]))
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        text.push('\n');
+        for (number, line) in lines.iter().enumerate() {
+            let padded: Vec<_> = line
+                .iter()
+                .zip(&widths)
+                .map(|(cell, &width)| pad_str(cell, width, Alignment::Left, None))
+                .collect();
+            text.push_str(padded.join("  ").trim_end());
+            text.push('\n');
+            if number == 1 {
+                text.push_str(&"-".repeat(widths.iter().sum::<usize>() + 2 * self.columns.len()));
+                text.push('\n');
+            }
+        }
+        text.push_str("\n12 passed   3! failed   2~ failed as expected   1- skipped   . nothing was checked\n\n");
+    }
+
+    fn skips(&self, text: &mut String) {
+        if self.skips.is_empty() {
+            return;
+        }
+        text.push_str("skipped, and why:\n");
+        let mut reasons: Vec<_> = self.skips.iter().collect();
+        reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
+        for (reason, count) in reasons {
+            let first = reason.lines().next().unwrap_or_default();
+            text.push_str(&format!("{count:6}  {first}\n"));
+        }
+        text.push('\n');
+    }
+
+    fn sum(&self) -> String {
+        let Counts {
+            passed,
+            failed,
+            expected,
+            skipped,
+        } = self.total;
+        let mut text = format!(
+            "{} checks: {passed} passed, {failed} failed",
+            self.total.total()
+        );
+        for (count, what) in [(expected, "failed as expected"), (skipped, "skipped")] {
+            if count > 0 {
+                text.push_str(&format!(", {count} {what}"));
+            }
+        }
+        text.push('\n');
+        text
+    }
+}
+
+fn cell(counts: &Counts) -> String {
+    let marked = [
+        (counts.passed, ""),
+        (counts.failed, "!"),
+        (counts.expected, "~"),
+        (counts.skipped, "-"),
+    ];
+    let parts: Vec<String> = marked
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, mark)| format!("{count}{mark}"))
+        .collect();
+    if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join(" ")
+    }
+}
+
+/// Where and what, in one line.
+fn title(record: &Record) -> String {
+    let place = &record.place;
+    let finding = &record.finding;
+    let case = if finding.case.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", finding.case)
+    };
+    format!(
+        "{} [{}, {}, {}] {}{case}",
+        place.program, place.backend, place.device, place.compiler, finding.check
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Cause, Finding, Place};
+
+    fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
+        let place = Place {
+            program: program.into(),
+            backend: backend.into(),
+            device: "cpu".into(),
+            compiler: "1".into(),
+        };
+        let finding = Finding {
+            check: "blocks".into(),
+            case: "main #0".into(),
+            outcome,
+            cause: (outcome == Outcome::Fail).then_some(Cause::Mismatch),
+            message: "first line\nsecond line".into(),
+            seconds: 0.0,
+        };
+        Record { place, finding }
+    }
+
+    fn matrix(records: &[Record]) -> Matrix {
+        let columns = vec![("c".into(), "1".into()), ("opencl".into(), "1".into())];
+        let mut matrix = Matrix::new(columns);
+        records.iter().for_each(|record| matrix.add(record));
+        matrix
+    }
+
+    #[test]
+    fn cells_say_what_happened() {
+        let counts = Counts {
+            passed: 12,
+            failed: 3,
+            expected: 0,
+            skipped: 1,
+        };
+        assert_eq!(cell(&counts), "12 3! 1-");
+        assert_eq!(cell(&Counts::default()), ".");
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_program() {
+        console::set_colors_enabled(false);
+        let matrix = matrix(&[
+            record("b.fut", "c", Outcome::Pass),
+            record("a.fut", "opencl", Outcome::Fail),
+            record("a.fut", "c", Outcome::Skip),
+            record("lib.fut", "-", Outcome::Skip),
+        ]);
+        let text = matrix.render(|_| "again".into());
+        let rows: Vec<_> = text.lines().filter(|line| line.contains(".fut ")).collect();
+        assert!(rows[0].starts_with("a.fut    1-  1!"), "{text}");
+        assert!(rows[1].starts_with("b.fut    1   ."), "{text}");
+        assert!(!rows.iter().any(|row| row.starts_with("lib.fut")));
+        assert!(text.contains("     2  first line"), "{text}");
+        assert!(
+            text.ends_with("4 checks: 1 passed, 1 failed, 2 skipped\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn failures_are_shown_in_full_with_a_command() {
+        console::set_colors_enabled(false);
+        let text = matrix(&[record("a.fut", "c", Outcome::Fail)]).render(|_| "again".into());
+        assert!(text.contains("FAIL (mismatch) a.fut [c, cpu, 1] blocks main #0\n    first line\n    second line\n    repeat: again\n"), "{text}");
+    }
+}

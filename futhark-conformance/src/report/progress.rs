@@ -1,0 +1,115 @@
+//! What is seen while a run goes on: a bar on a terminal, a line for each
+//! finished job elsewhere.
+
+use super::Counts;
+use crate::record::{Outcome, Place};
+use console::Style;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// Shows how far a run is.
+pub struct Progress {
+    bar: ProgressBar,
+    total: usize,
+    finished: usize,
+    running: HashMap<usize, Running>,
+}
+
+struct Running {
+    counts: Counts,
+    begun: Instant,
+}
+
+impl Progress {
+    /// Begins to show a run of this many jobs, on the standard error stream.
+    #[must_use]
+    pub fn new(jobs: usize) -> Progress {
+        let bar = ProgressBar::with_draw_target(Some(jobs as u64), ProgressDrawTarget::stderr());
+        let style =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} [{elapsed_precise}] {wide_msg}");
+        if let Ok(style) = style {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Progress {
+            bar,
+            total: jobs,
+            finished: 0,
+            running: HashMap::new(),
+        }
+    }
+
+    /// A job begins.
+    pub fn started(&mut self, job: usize) {
+        self.running.insert(
+            job,
+            Running {
+                counts: Counts::default(),
+                begun: Instant::now(),
+            },
+        );
+    }
+
+    /// A step of a job begins.
+    pub fn step(&self, place: &Place, check: &str, case: &str) {
+        self.bar.set_message(format!(
+            "{} {} {}: {check} {case}",
+            place.program, place.backend, place.compiler
+        ));
+    }
+
+    /// A case of a check of a job has ended.
+    pub fn found(&mut self, job: usize, place: &Place, check: &str, case: &str, outcome: Outcome) {
+        if let Some(running) = self.running.get_mut(&job) {
+            running.counts.add(outcome);
+        }
+        if outcome == Outcome::Fail && !self.bar.is_hidden() {
+            let fail = Style::new().for_stderr().red().bold().apply_to("FAIL");
+            self.bar.println(format!(
+                "{fail} {} [{}, {}] {check} {case}",
+                place.program, place.backend, place.compiler
+            ));
+        }
+    }
+
+    /// A job has ended.
+    pub fn finished(&mut self, job: usize, place: &Place) {
+        self.finished += 1;
+        self.bar.inc(1);
+        let Some(running) = self.running.remove(&job) else {
+            return;
+        };
+        if self.bar.is_hidden() {
+            let Counts {
+                passed,
+                failed,
+                expected,
+                skipped,
+            } = running.counts;
+            let others: String = [
+                (failed, "FAILED"),
+                (expected, "failed as expected"),
+                (skipped, "skipped"),
+            ]
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!(", {count} {what}"))
+            .collect();
+            eprintln!(
+                "[{}/{}] {} {} {}: {passed} passed{others} ({:.1} s)",
+                self.finished,
+                self.total,
+                place.program,
+                place.backend,
+                place.compiler,
+                running.begun.elapsed().as_secs_f64()
+            );
+        }
+    }
+
+    /// The run has ended: the bar goes.
+    pub fn close(self) {
+        self.bar.finish_and_clear();
+    }
+}

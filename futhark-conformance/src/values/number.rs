@@ -1,0 +1,264 @@
+//! The text of one number, and its bytes as a given element type.
+
+use futhark_manifest::ElemType;
+use half::f16;
+
+/// What a token says, before its type is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number<'a> {
+    /// An integer, sign applied. Futhark's own reader wraps what is too wide,
+    /// so 128 bits are kept to wrap from.
+    Int(i128),
+    /// A decimal float: digits, point and exponent, underscores included.
+    Decimal(&'a str),
+    /// A float in hexadecimal notation, already exact.
+    Exact(f64),
+    /// A truth value.
+    Bool(bool),
+}
+
+/// Splits a token into its number and the type that its suffix, or its name as
+/// in `f32.nan`, gives it. `None` if the token is no number.
+pub(super) fn read(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
+    match token {
+        "true" => return Some((Number::Bool(true), Some(ElemType::Bool))),
+        "false" => return Some((Number::Bool(false), Some(ElemType::Bool))),
+        _ => {}
+    }
+    let (negative, unsigned) = match token.as_bytes().first()? {
+        b'-' => (true, &token[1..]),
+        b'+' => (false, &token[1..]),
+        _ => (false, token),
+    };
+    if let Some(named) = named(unsigned, negative) {
+        return Some(named);
+    }
+    let (body, suffix) = split_suffix(unsigned);
+    let number = if let Some(digits) = body.strip_prefix("0x") {
+        match integer(digits, 16, negative) {
+            Some(value) => Number::Int(value),
+            None => Number::Exact(hex_float(digits, negative)?),
+        }
+    } else if let Some(digits) = body.strip_prefix("0b") {
+        Number::Int(integer(digits, 2, negative)?)
+    } else if let Some(value) = integer(body, 10, negative) {
+        Number::Int(value)
+    } else if is_decimal(body) {
+        Number::Decimal(&token[..token.len() - (unsigned.len() - body.len())])
+    } else {
+        return None;
+    };
+    Some((number, suffix))
+}
+
+/// The bytes of a number as an element of type `elem`; `None` where a float is
+/// written for an integer, or a truth value for a number.
+pub(super) fn bytes(number: Number<'_>, elem: ElemType, out: &mut Vec<u8>) -> Option<()> {
+    use ElemType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    match (elem, number) {
+        (Bool, Number::Bool(value)) => out.push(u8::from(value)),
+        (I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64, Number::Int(value)) => {
+            // The low bytes of a two's complement number are the number
+            // wrapped to that width, signed or not.
+            let wide = value.to_le_bytes();
+            let start = out.len();
+            out.extend_from_slice(&wide[..elem.size()]);
+            if cfg!(target_endian = "big") {
+                out[start..].reverse();
+            }
+        }
+        (F16, _) => out.extend(f16::from_f64(double(number)?).to_ne_bytes()),
+        // Read at its own width: by way of f64 it would be rounded twice.
+        (F32, Number::Decimal(text)) => {
+            out.extend(plain(text).parse::<f32>().ok()?.to_ne_bytes());
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "rounding is what is asked for"
+        )]
+        (F32, _) => out.extend((double(number)? as f32).to_ne_bytes()),
+        (F64, _) => out.extend(double(number)?.to_ne_bytes()),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn double(number: Number<'_>) -> Option<f64> {
+    match number {
+        #[expect(clippy::cast_precision_loss, reason = "rounding is what is asked for")]
+        Number::Int(value) => Some(value as f64),
+        Number::Decimal(text) => plain(text).parse().ok(),
+        Number::Exact(value) => Some(value),
+        Number::Bool(_) => None,
+    }
+}
+
+/// `f32.nan`, `f64.inf` and the like.
+fn named(text: &str, negative: bool) -> Option<(Number<'static>, Option<ElemType>)> {
+    let (ty, name) = text.split_once('.')?;
+    let elem = ElemType::from_name(ty).filter(|elem| is_float(*elem))?;
+    let value = match name {
+        "nan" => f64::NAN,
+        "inf" => f64::INFINITY,
+        _ => return None,
+    };
+    let value = if negative { -value } else { value };
+    Some((Number::Exact(value), Some(elem)))
+}
+
+/// Takes a type name off the end. A hexadecimal number may itself end in
+/// `f16`-like digits; as in Futhark the longest suffix wins, so `0xf16` is
+/// left alone only because no digits would remain.
+fn split_suffix(text: &str) -> (&str, Option<ElemType>) {
+    for &elem in ElemType::ALL {
+        if elem == ElemType::Bool {
+            continue;
+        }
+        if let Some(body) = text.strip_suffix(elem.as_str()) {
+            let hex_digits_only =
+                is_float(elem) && text.starts_with("0x") && !body.contains(['p', 'P']);
+            if !hex_digits_only
+                && body.ends_with(|c: char| c.is_ascii_hexdigit() || c == '.' || c == '_')
+            {
+                return (body, Some(elem));
+            }
+        }
+    }
+    (text, None)
+}
+
+fn integer(digits: &str, radix: u32, negative: bool) -> Option<i128> {
+    let mut value: i128 = 0;
+    if !digits.starts_with(|c: char| c.is_digit(radix)) {
+        return None;
+    }
+    for c in digits.chars().filter(|&c| c != '_') {
+        let digit = c.to_digit(radix)?;
+        value = value
+            .wrapping_mul(i128::from(radix))
+            .wrapping_add(i128::from(digit));
+    }
+    Some(if negative {
+        value.wrapping_neg()
+    } else {
+        value
+    })
+}
+
+/// Digits, at most one point, and an optional exponent.
+fn is_decimal(text: &str) -> bool {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '_');
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent_ok = exponent.is_none_or(|text| {
+        let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+        text.starts_with(|c: char| c.is_ascii_digit()) && digits(text)
+    });
+    whole.starts_with(|c: char| c.is_ascii_digit())
+        && digits(whole)
+        && digits(fraction)
+        && exponent_ok
+}
+
+/// `1.8p3`, without its prefix: hexadecimal digits and a power of two.
+fn hex_float(text: &str, negative: bool) -> Option<f64> {
+    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}").replace('_', "");
+    // 13 digits are 52 bits, which f64 holds exactly; nobody writes more.
+    if digits.is_empty() || digits.trim_start_matches('0').len() > 13 {
+        return None;
+    }
+    let mantissa = u64::from_str_radix(&digits, 16).ok()?;
+    let places = i32::try_from(fraction.replace('_', "").len()).ok()?;
+    let exponent = exponent.parse::<i32>().ok()?.checked_sub(4 * places)?;
+    #[expect(clippy::cast_precision_loss, reason = "at most 52 bits, see above")]
+    let magnitude = mantissa as f64 * 2f64.powi(exponent);
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+fn plain(text: &str) -> String {
+    text.replace('_', "")
+}
+
+pub(super) fn is_float(elem: ElemType) -> bool {
+    matches!(elem, ElemType::F16 | ElemType::F32 | ElemType::F64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn as_i64(token: &str) -> Option<i64> {
+        let (number, _) = read(token)?;
+        let mut out = Vec::new();
+        bytes(number, ElemType::I64, &mut out)?;
+        Some(i64::from_ne_bytes(out.try_into().ok()?))
+    }
+
+    fn as_f64(token: &str) -> Option<f64> {
+        let (number, _) = read(token)?;
+        let mut out = Vec::new();
+        bytes(number, ElemType::F64, &mut out)?;
+        Some(f64::from_ne_bytes(out.try_into().ok()?))
+    }
+
+    #[test]
+    fn integers_in_every_notation() {
+        assert_eq!(as_i64("42"), Some(42));
+        assert_eq!(as_i64("-1_000_000"), Some(-1_000_000));
+        assert_eq!(as_i64("+7i64"), Some(7));
+        assert_eq!(as_i64("0xFF_ff"), Some(0xFFFF));
+        assert_eq!(as_i64("-0b1010i8"), Some(-10));
+        assert_eq!(as_i64("9223372036854775808"), Some(i64::MIN), "wraps");
+        for wrong in ["", "-", "0x", "1x", "_1", "i32", "12i7", "--1"] {
+            assert_eq!(read(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn suffixes_give_the_type() {
+        let suffix = |token| read(token).and_then(|(_, suffix)| suffix);
+        assert_eq!(suffix("1u8"), Some(ElemType::U8));
+        assert_eq!(suffix("1"), None);
+        assert_eq!(suffix("1f16"), Some(ElemType::F16));
+        assert_eq!(suffix("-f64.inf"), Some(ElemType::F64));
+        assert_eq!(suffix("0xf16"), None, "a hexadecimal integer");
+        assert_eq!(as_i64("0xf16"), Some(0xf16));
+        assert_eq!(suffix("0x1p4f16"), Some(ElemType::F16));
+    }
+
+    #[test]
+    fn floats_in_every_notation() {
+        assert_eq!(as_f64("1.5e-3"), Some(0.0015));
+        assert_eq!(as_f64("-2.f32"), Some(-2.0));
+        assert_eq!(as_f64("3"), Some(3.0));
+        assert_eq!(as_f64("1e1_0"), Some(1e10));
+        assert_eq!(as_f64("0x1.8p3"), Some(12.0));
+        assert_eq!(as_f64("-0x.8p0"), Some(-0.5));
+        assert_eq!(as_f64("-f32.inf"), Some(f64::NEG_INFINITY));
+        assert!(as_f64("f16.nan").is_some_and(f64::is_nan));
+        assert_eq!(as_i64("1.5"), None, "a float is no integer");
+        assert_eq!(as_f64("true"), None);
+        for wrong in [".5", "1e", "1.2.3", "f32.max", "i32.nan", "0x1.8"] {
+            assert_eq!(read(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn single_precision_is_rounded_once() {
+        // Lies so close above a midpoint that reading it as f64 lands on the
+        // midpoint, which then rounds down.
+        let token = "1.000000059604644775390625000000000001";
+        let (number, _) = read(token).unwrap();
+        let mut out = Vec::new();
+        bytes(number, ElemType::F32, &mut out).unwrap();
+        assert_eq!(
+            f32::from_ne_bytes(out.try_into().unwrap()).to_bits(),
+            0x3f80_0001
+        );
+    }
+}

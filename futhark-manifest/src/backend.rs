@@ -1,0 +1,140 @@
+//! The code generators of the compiler that make a C library with a manifest.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A code generator of the Futhark compiler that makes a C library.
+///
+/// The textual form is the compiler's subcommand, which is also what stands in
+/// the manifest: `futhark opencl --library` writes `"backend": "opencl"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// Sequential C.
+    C,
+    /// C with a thread pool.
+    Multicore,
+    /// A thread pool whose kernels are compiled by ISPC to vector code.
+    Ispc,
+    /// OpenCL.
+    OpenCl,
+    /// CUDA, for NVIDIA devices.
+    Cuda,
+    /// HIP, for AMD devices.
+    Hip,
+}
+
+impl Backend {
+    /// Every backend, in the order of declaration.
+    pub const ALL: &'static [Backend] = &[
+        Backend::C,
+        Backend::Multicore,
+        Backend::Ispc,
+        Backend::OpenCl,
+        Backend::Cuda,
+        Backend::Hip,
+    ];
+
+    /// The compiler's name for the backend.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Backend::C => "c",
+            Backend::Multicore => "multicore",
+            Backend::Ispc => "ispc",
+            Backend::OpenCl => "opencl",
+            Backend::Cuda => "cuda",
+            Backend::Hip => "hip",
+        }
+    }
+
+    /// Whether values live in the memory of a device, so that transfers are
+    /// asynchronous and raw pointers are device pointers.
+    #[must_use]
+    pub const fn is_gpu(self) -> bool {
+        match self {
+            Backend::C | Backend::Multicore | Backend::Ispc => false,
+            Backend::OpenCl | Backend::Cuda | Backend::Hip => true,
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = UnknownBackend;
+
+    fn from_str(name: &str) -> Result<Self, UnknownBackend> {
+        Backend::ALL
+            .iter()
+            .copied()
+            .find(|backend| backend.as_str() == name)
+            .ok_or_else(|| UnknownBackend(name.to_owned()))
+    }
+}
+
+/// A name that is no backend; its text lists those that are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownBackend(String);
+
+impl UnknownBackend {
+    /// The name that was given.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// The known names as a person lists them: `c, multicore or …`.
+    pub(crate) fn known() -> String {
+        let names: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
+        crate::error::alternatives(&names)
+    }
+}
+
+impl fmt::Display for UnknownBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = UnknownBackend::known();
+        write!(f, "unknown backend {:?}: expected {known}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownBackend {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for &backend in Backend::ALL {
+            assert_eq!(backend.as_str().parse(), Ok(backend));
+            assert_eq!(backend.to_string(), backend.as_str());
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = "vulkan".parse::<Backend>().unwrap_err();
+        assert_eq!(error.name(), "vulkan");
+        assert_eq!(
+            error.to_string(),
+            "unknown backend \"vulkan\": expected c, multicore, ispc, opencl, cuda or hip"
+        );
+        assert!("C".parse::<Backend>().is_err(), "names are lower case");
+    }
+
+    #[test]
+    fn display_honours_the_width() {
+        assert_eq!(format!("[{:>6}]", Backend::Hip), "[   hip]");
+    }
+
+    #[test]
+    fn device_backends() {
+        let gpus: Vec<_> = Backend::ALL.iter().filter(|b| b.is_gpu()).collect();
+        assert_eq!(gpus, [&Backend::OpenCl, &Backend::Cuda, &Backend::Hip]);
+    }
+}

@@ -1,0 +1,160 @@
+//! The interface of a program as a text, and its hash.
+
+use std::fmt::Write as _;
+
+use crate::model::{Field, Structure, TypeKind};
+use crate::program::{Program, TypeRef};
+
+impl Program {
+    /// A hash of what a caller of the program depends on: FNV-1a (64 bits) of
+    /// the bytes of [`interface_text`](Program::interface_text).
+    ///
+    /// It is the same for all backends of a program, which makes it fit to ask
+    /// whether a library that was loaded is the one that a binding was made
+    /// for. It is not proof against a forger.
+    #[must_use]
+    pub fn interface_hash(&self) -> u64 {
+        fnv1a(self.interface_text().as_bytes())
+    }
+
+    /// What a caller of the program depends on, as a text in one canonical
+    /// form; two programs have the same interface if the texts are equal.
+    ///
+    /// Lines end in a line feed, words are separated by one space. The first
+    /// line is `futhark-interface 1`. Then comes a line for each type, and one
+    /// for each entry point, both ordered by name:
+    ///
+    /// ```text
+    /// array NAME ELEMTYPE RANK
+    /// opaque NAME
+    /// record NAME COUNT (FIELD TYPE)…
+    /// sum NAME COUNT (VARIANT COUNT TYPE…)…
+    /// record_array NAME RANK TYPE COUNT (FIELD TYPE)…
+    /// opaque_array NAME RANK TYPE
+    /// entry NAME COUNT (MODE TYPE)… COUNT TYPE…
+    /// ```
+    ///
+    /// `NAME`, `FIELD`, `VARIANT` and `TYPE` are names of the program, each
+    /// with its length in bytes and a colon before it, so that no name can
+    /// look like something else: `5:[]i32`. `COUNT` is the number of groups
+    /// that follow. `MODE` is `consumes` for a parameter whose argument is
+    /// consumed, else `observes`. The second count of an entry point is that
+    /// of the output parameters of its C function.
+    ///
+    /// Not in it, since no caller depends on them: C names, the names of
+    /// parameters, whether results are unique, which optional operations there
+    /// are, tuning parameters, attributes, documentation, backend and version.
+    #[must_use]
+    pub fn interface_text(&self) -> String {
+        let mut text = Text(String::from("futhark-interface 1"));
+        for ty in &self.types {
+            match &ty.kind {
+                TypeKind::Array(array) => {
+                    text.line("array").name(&ty.name);
+                    text.word(array.elem.as_str()).count(array.rank);
+                }
+                TypeKind::Opaque(opaque) => match &opaque.structure {
+                    Structure::Plain => {
+                        text.line("opaque").name(&ty.name);
+                    }
+                    Structure::Record(record) => {
+                        text.line("record").name(&ty.name);
+                        text.fields(self, &record.fields);
+                    }
+                    Structure::Sum(sum) => {
+                        text.line("sum").name(&ty.name).count(sum.variants.len());
+                        for variant in &sum.variants {
+                            text.name(&variant.name).types(self, &variant.payload);
+                        }
+                    }
+                    Structure::RecordArray(array) => {
+                        text.line("record_array").name(&ty.name).count(array.rank);
+                        text.name(self.name_of(array.elem));
+                        text.fields(self, &array.fields);
+                    }
+                    Structure::OpaqueArray(array) => {
+                        text.line("opaque_array").name(&ty.name).count(array.rank);
+                        text.name(self.name_of(array.elem));
+                    }
+                },
+            }
+        }
+        for entry in &self.entries {
+            text.line("entry").name(&entry.name);
+            text.count(entry.inputs.len());
+            for input in &entry.inputs {
+                let mode = if input.unique { "consumes" } else { "observes" };
+                text.word(mode).name(self.name_of(input.ty));
+            }
+            let outputs: Vec<TypeRef> = entry.outputs.iter().map(|output| output.ty).collect();
+            text.types(self, &outputs);
+        }
+        text.0.push('\n');
+        text.0
+    }
+}
+
+/// The text as it grows; each call adds to the current line.
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, first: &str) -> &mut Self {
+        self.0.push('\n');
+        self.0.push_str(first);
+        self
+    }
+
+    fn word(&mut self, word: &str) -> &mut Self {
+        self.0.push(' ');
+        self.0.push_str(word);
+        self
+    }
+
+    fn name(&mut self, name: &str) -> &mut Self {
+        self.count(name.len());
+        self.0.push(':');
+        self.0.push_str(name);
+        self
+    }
+
+    fn count(&mut self, count: usize) -> &mut Self {
+        write!(self.0, " {count}").expect("a String takes any text");
+        self
+    }
+
+    fn types(&mut self, program: &Program, types: &[TypeRef]) -> &mut Self {
+        self.count(types.len());
+        for &ty in types {
+            self.name(program.name_of(ty));
+        }
+        self
+    }
+
+    fn fields(&mut self, program: &Program, fields: &[Field]) -> &mut Self {
+        self.count(fields.len());
+        for field in fields {
+            self.name(&field.name).name(program.name_of(field.ty));
+        }
+        self
+    }
+}
+
+/// The 64-bit variant of Fowler, Noll and Vo's hash 1a.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_hashes() {
+        // Published test vectors of the algorithm.
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}

@@ -1,0 +1,51 @@
+//! Where in the JSON text we are, without allocating until an error needs it.
+
+use std::fmt;
+
+/// A place in a JSON text: a chain of steps on the stack. Its `Display` is the
+/// JSON pointer (RFC 6901).
+#[derive(Clone, Copy)]
+pub(crate) enum Path<'a> {
+    Root,
+    Key(&'a Path<'a>, &'a str),
+    Index(&'a Path<'a>, usize),
+}
+
+impl<'a> Path<'a> {
+    pub(crate) fn key(&'a self, key: &'a str) -> Path<'a> {
+        Path::Key(self, key)
+    }
+
+    pub(crate) fn index(&'a self, index: usize) -> Path<'a> {
+        Path::Index(self, index)
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Root => Ok(()),
+            // A tilde first: otherwise the one from a slash would be escaped again.
+            Path::Key(parent, key) => {
+                write!(f, "{parent}/{}", key.replace('~', "~0").replace('/', "~1"))
+            }
+            Path::Index(parent, index) => write!(f, "{parent}/{index}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_escape_tilde_and_slash() {
+        let root = Path::Root;
+        assert_eq!(root.to_string(), "");
+        let types = root.key("types");
+        let name = types.key("a/b~1");
+        let field = name.index(3);
+        assert_eq!(field.to_string(), "/types/a~1b~01/3");
+        assert_eq!(root.key("").to_string(), "/");
+    }
+}

@@ -1,0 +1,122 @@
+//! The compiler's version, as a manifest states it.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// The version of the compiler that wrote a manifest.
+///
+/// The compiler states it as a text of several lines, such as
+/// `"0.25.32.\nCompiled with GHC 9.10.3.\n"`. [`number`](Version::number) is
+/// what the first line begins with, where that is a number at all. Versions are
+/// ordered by number (an unknown one comes first), then by text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Version {
+    /// The whole text; empty where the manifest states no version.
+    pub text: String,
+    /// Major, minor and patch number.
+    pub number: Option<(u32, u32, u32)>,
+}
+
+impl Version {
+    /// Reads the text of a manifest. Never fails: a text without a number is a
+    /// version whose number is not known.
+    #[must_use]
+    pub fn new(text: &str) -> Version {
+        Version {
+            text: text.to_owned(),
+            number: leading_number(text),
+        }
+    }
+
+    /// Whether the version is known to be at least this one.
+    #[must_use]
+    pub fn is_at_least(&self, number: (u32, u32, u32)) -> bool {
+        self.number.is_some_and(|own| own >= number)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            Some((major, minor, patch)) => f.pad(&format!("{major}.{minor}.{patch}")),
+            None => match self.text.lines().next().map(str::trim) {
+                None | Some("") => f.pad("unknown"),
+                Some(line) => f.pad(line),
+            },
+        }
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_number = self.number.cmp(&other.number);
+        by_number.then_with(|| self.text.cmp(&other.text))
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Three numbers with dots between them at the start of the text. What follows
+/// must not continue the last number's word, but may end the sentence (the
+/// compiler writes a full stop) or name a pre-release.
+fn leading_number(text: &str) -> Option<(u32, u32, u32)> {
+    let (major, rest) = leading_digits(text.trim_start())?;
+    let (minor, rest) = leading_digits(rest.strip_prefix('.')?)?;
+    let (patch, _) = leading_digits(rest.strip_prefix('.')?)?;
+    Some((major, minor, patch))
+}
+
+fn leading_digits(text: &str) -> Option<(u32, &str)> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    Some((digits.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_texts_that_compilers_write() {
+        for (text, number, display) in [
+            (
+                "0.25.32.\nCompiled with GHC 9.10.3.\n",
+                Some((0, 25, 32)),
+                "0.25.32",
+            ),
+            (
+                "0.27.1.\ngit: 0123456\nCompiled with GHC 9.10.3.\n",
+                Some((0, 27, 1)),
+                "0.27.1",
+            ),
+            ("0.26.0-dev\n", Some((0, 26, 0)), "0.26.0"),
+            ("1.2.3", Some((1, 2, 3)), "1.2.3"),
+            ("nightly build\nof today", None, "nightly build"),
+            ("0.25", None, "0.25"),
+            ("0.25.99999999999", None, "0.25.99999999999"),
+            ("", None, "unknown"),
+        ] {
+            let version = Version::new(text);
+            assert_eq!(version.number, number, "{text:?}");
+            assert_eq!(version.to_string(), display, "{text:?}");
+            assert_eq!(version.text, text);
+        }
+    }
+
+    #[test]
+    fn ordered_by_number() {
+        let sorted = ["", "0.9.9", "0.25.4", "0.25.32", "0.26.1", "1.0.0"];
+        let versions: Vec<_> = sorted.iter().map(|text| Version::new(text)).collect();
+        assert!(versions.is_sorted());
+        assert!(versions[3].is_at_least((0, 25, 32)));
+        assert!(!versions[3].is_at_least((0, 25, 33)));
+        assert!(!versions[0].is_at_least((0, 0, 0)));
+    }
+}

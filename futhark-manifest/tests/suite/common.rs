@@ -1,0 +1,64 @@
+//! What several test files need.
+
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::{Manifest, Program};
+
+/// The folder of fixtures, each named after the first compiler version that
+/// writes a manifest of that form.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+pub fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text of the fixture of that version.
+pub fn fixture(version: &str) -> String {
+    read(&fixtures().join(format!("{version}.json")))
+}
+
+/// Reads and resolves a manifest that must be faultless.
+pub fn faultless(text: &str, what: impl std::fmt::Display) -> Program {
+    let manifest = Manifest::parse(text).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(manifest.warnings(), [], "{what}");
+    let program = manifest
+        .resolve()
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(
+        program.types().len(),
+        manifest.types.len(),
+        "{what}: every type is there"
+    );
+    assert_eq!(
+        program.entries().len(),
+        manifest.entry_points.len(),
+        "{what}: every entry point is there"
+    );
+    program
+}
+
+/// The files in a folder and the folders below it that end so, in order.
+/// Empty where there is no such folder.
+pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("a readable folder").path())
+        .collect();
+    paths.sort();
+    paths
+        .into_iter()
+        .flat_map(|path| {
+            if path.is_dir() {
+                files_below(&path, extension)
+            } else if path.extension().is_some_and(|own| own == extension) {
+                vec![path]
+            } else {
+                Vec::new()
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,526 @@
+//! Every kind of error names the place, what was expected and what was found.
+
+use crate::common::fixture;
+use futhark_manifest::{Error, ErrorKind, Manifest};
+use serde_json::{Value, json};
+
+/// The fixture with the most in it, to be damaged.
+fn whole() -> Value {
+    serde_json::from_str(&fixture("0.26.4")).expect("JSON")
+}
+
+fn fails(text: &str) -> Error {
+    let result = Manifest::parse(text).and_then(|manifest| manifest.resolve());
+    result.expect_err(text)
+}
+
+/// What is wrong after a member was given another value, or removed.
+fn after(object: &str, key: &str, value: Option<Value>) -> Error {
+    let mut json = whole();
+    let target = json.pointer_mut(object).expect("the object is there");
+    match (target, value) {
+        (Value::Array(items), Some(value)) => items[key.parse::<usize>().unwrap()] = value,
+        (Value::Object(members), Some(value)) => drop(members.insert(key.to_owned(), value)),
+        (Value::Object(members), None) => {
+            members.remove(key).expect("the member was there");
+        }
+        (other, _) => panic!("{object}: {other}"),
+    }
+    fails(&json.to_string())
+}
+
+const CELL: &str = "{level: i32, tags: []i32}";
+
+#[test]
+fn text_that_is_not_json() {
+    for (text, line, column, display) in [
+        (
+            "",
+            1,
+            0,
+            "at line 1, column 0: expected a manifest in JSON, \
+             found something else (EOF while parsing a value)",
+        ),
+        (
+            "{\n  \"backend\": c}",
+            2,
+            14,
+            "at line 2, column 14: expected a manifest in JSON, \
+             found something else (expected value)",
+        ),
+        (
+            "{} {}",
+            1,
+            4,
+            "at line 1, column 4: expected a manifest in JSON, \
+             found something else (trailing characters)",
+        ),
+    ] {
+        let error = fails(text);
+        assert_eq!(error.kind(), ErrorKind::NotJson { line, column }, "{text}");
+        assert_eq!(error.pointer(), "");
+        assert_eq!(error.to_string(), display);
+    }
+}
+
+/// Neither the parser nor the reader may use a stack frame for each level.
+#[test]
+fn deeply_nested_json_is_refused() {
+    let deep = "[".repeat(100_000);
+    assert!(matches!(fails(&deep).kind(), ErrorKind::NotJson { .. }));
+    let deep = format!("{{\"types\": {}", "{\"a\":".repeat(100_000));
+    assert!(matches!(fails(&deep).kind(), ErrorKind::NotJson { .. }));
+}
+
+#[test]
+fn json_that_is_not_a_manifest() {
+    for (text, found) in [
+        ("[]", "an empty array"),
+        ("3", "3"),
+        ("null", "null"),
+        ("\"manifest\"", "\"manifest\""),
+        ("{}", "an empty object"),
+        (r#"{"name": "left-pad", "version": "1.0.0"}"#, "an object"),
+    ] {
+        let error = fails(text);
+        assert_eq!(error.kind(), ErrorKind::NotAManifest, "{text}");
+        assert_eq!(error.pointer(), "");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "not a manifest: expected an object with \"backend\", \"entry_points\" and \
+                 \"types\", as `futhark c --library` writes it next to the C file, found {found}"
+            )
+        );
+    }
+}
+
+#[test]
+fn missing_members() {
+    let record = format!("/types/{CELL}/record");
+    let array = format!("/types/[]{CELL}/record_array");
+    let function = "the name of a C function";
+    for (object, key, expected) in [
+        ("", "backend", "the name of a backend"),
+        ("", "types", "an object"),
+        ("", "entry_points", "an object"),
+        ("/entry_points/grow", "cfun", function),
+        ("/entry_points/grow", "inputs", "an array of parameters"),
+        ("/entry_points/grow/inputs/0", "unique", "true or false"),
+        (
+            "/entry_points/grow/inputs/0",
+            "name",
+            "the name of a parameter",
+        ),
+        ("/entry_points/grow/output", "type", "the name of a type"),
+        ("/types/[]i32", "kind", "\"array\" or \"opaque\""),
+        ("/types/[]i32", "ctype", "a C type"),
+        ("/types/[]i32", "rank", "a positive integer"),
+        ("/types/[]i32", "elemtype", "the name of a scalar type"),
+        ("/types/[]i32", "ops", "the array's C functions: an object"),
+        ("/types/[]i32/ops", "free", function),
+        ("/types/[]i32/ops", "values", function),
+        ("/types/state", "ops", "the type's C functions: an object"),
+        ("/types/state/ops", "free", function),
+        ("/types/state/sum", "variants", "an array of variants"),
+        ("/types/state/sum/variants/1", "destruct", function),
+        (
+            "/types/state/sum/variants/1",
+            "payload",
+            "an array of type names",
+        ),
+        (&record, "new", function),
+        (&record, "fields", "an array of fields"),
+        (&format!("{record}/fields/0"), "project", function),
+        (&array, "zip", function),
+        (&array, "elemtype", "the name of a type"),
+        ("/types/[][]state/opaque_array", "index", function),
+        (
+            "/types/[][]state/opaque_array",
+            "rank",
+            "a positive integer",
+        ),
+    ] {
+        let error = after(object, key, None);
+        assert_eq!(error.kind(), ErrorKind::Missing, "{error}");
+        assert_eq!(error.pointer(), format!("{object}/{key}"));
+        assert_eq!(error.expected(), expected, "{error}");
+        assert_eq!(error.found(), "nothing");
+    }
+    let error = after("/entry_points/grow", "output", None);
+    assert_eq!(
+        error.to_string(),
+        "at /entry_points/grow/outputs: expected an array of results, found nothing"
+    );
+}
+
+#[test]
+fn values_of_the_wrong_json_type() {
+    for (object, key, value, display) in [
+        (
+            "/types/[]i32",
+            "rank",
+            json!("two"),
+            "at /types/[]i32/rank: expected a positive integer, found \"two\"",
+        ),
+        (
+            "/types/[]i32",
+            "rank",
+            json!(-1),
+            "at /types/[]i32/rank: expected a positive integer, found -1",
+        ),
+        (
+            "/types/[]i32",
+            "rank",
+            json!(1.5),
+            "at /types/[]i32/rank: expected a positive integer, found 1.5",
+        ),
+        (
+            "",
+            "types",
+            json!([]),
+            "at /types: expected an object, found an empty array",
+        ),
+        (
+            "",
+            "version",
+            json!(0.25),
+            "at /version: expected the compiler's version, found 0.25",
+        ),
+        (
+            "/types",
+            "a/b~c",
+            json!(null),
+            "at /types/a~1b~0c: expected a type: an object, found null",
+        ),
+        (
+            "/entry_points/grow/inputs",
+            "1",
+            json!("i32"),
+            "at /entry_points/grow/inputs/1: expected a parameter: an object, found \"i32\"",
+        ),
+        (
+            "/entry_points/grow",
+            "attributes",
+            json!({"keep": true}),
+            "at /entry_points/grow/attributes: expected an array of strings, found an object",
+        ),
+        (
+            "/entry_points/grow",
+            "tuning_params",
+            json!([3]),
+            "at /entry_points/grow/tuning_params/0: expected the name of a tuning parameter, found 3",
+        ),
+        (
+            "/types/state/sum/variants/1/payload",
+            "0",
+            json!(["i32"]),
+            "at /types/state/sum/variants/1/payload/0: expected the name of a type, found an array",
+        ),
+        (
+            "/types/[]i32/ops",
+            "index",
+            json!(true),
+            "at /types/[]i32/ops/index: expected the name of a C function, found true",
+        ),
+    ] {
+        let error = after(object, key, Some(value));
+        assert_eq!(error.kind(), ErrorKind::WrongType, "{error}");
+        assert_eq!(error.to_string(), display);
+    }
+}
+
+#[test]
+fn unknown_words() {
+    for (object, key, value, display) in [
+        (
+            "",
+            "backend",
+            "vulkan",
+            "at /backend: expected c, multicore, ispc, opencl, cuda or hip, found \"vulkan\"",
+        ),
+        (
+            "/types/[]i32",
+            "kind",
+            "list",
+            "at /types/[]i32/kind: expected \"array\" or \"opaque\", found \"list\"",
+        ),
+        (
+            "/types/[]i32",
+            "elemtype",
+            "i128",
+            "at /types/[]i32/elemtype: expected i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, \
+             f64 or bool, found \"i128\"",
+        ),
+    ] {
+        let error = after(object, key, Some(json!(value)));
+        assert_eq!(error.kind(), ErrorKind::UnknownValue, "{error}");
+        assert_eq!(error.to_string(), display);
+    }
+}
+
+#[test]
+fn dangling_references() {
+    let record = format!("/types/{CELL}/record");
+    let expected = "a scalar type or one that is described under /types";
+    for (object, key) in [
+        ("/entry_points/grow/inputs/0", "type"),
+        ("/entry_points/grow/output", "type"),
+        ("/types/state/sum/variants/2/payload", "1"),
+        (&format!("{record}/fields/1"), "type"),
+        (&format!("/types/[]{CELL}/record_array"), "elemtype"),
+        (&format!("/types/[]{CELL}/record_array/fields/0"), "type"),
+        ("/types/[][]state/opaque_array", "elemtype"),
+    ] {
+        let error = after(object, key, Some(json!("[]nowhere")));
+        assert_eq!(error.kind(), ErrorKind::Dangling, "{error}");
+        assert_eq!(error.pointer(), format!("{object}/{key}"));
+        assert_eq!(error.expected(), expected);
+        assert_eq!(error.found(), "\"[]nowhere\"");
+    }
+}
+
+/// C names end up in generated code, so nothing but a name may pass.
+#[test]
+fn c_names_that_c_would_not_accept() {
+    for (object, key) in [
+        ("/entry_points/grow", "cfun"),
+        ("/types/[]i32/ops", "values_raw"),
+        ("/types/state/ops", "store"),
+        ("/types/state/sum", "variant"),
+        ("/types/[][]state/opaque_array", "set"),
+    ] {
+        for name in ["", "9lives", "f; exit(1)", "f\u{301}", "a b", "a-b"] {
+            let error = after(object, key, Some(json!(name)));
+            assert_eq!(error.kind(), ErrorKind::InvalidCName, "{error}");
+            assert_eq!(error.pointer(), format!("{object}/{key}"));
+        }
+    }
+    for ctype in ["struct futhark_x", "int *", "struct a; struct b *", ""] {
+        let error = after("/types/state", "ctype", Some(json!(ctype)));
+        assert_eq!(error.kind(), ErrorKind::InvalidCName, "{error}");
+        assert_eq!(error.pointer(), "/types/state/ctype");
+    }
+    let error = after("/types/state", "ctype", Some(json!("int *")));
+    assert_eq!(
+        error.to_string(),
+        "at /types/state/ctype: expected a pointer to a C struct, written \"struct NAME *\", \
+         found \"int *\""
+    );
+}
+
+#[test]
+fn names_that_are_taken() {
+    for (object, key, value, pointer, found) in [
+        (
+            "/types/[]i32/ops",
+            "shape",
+            "futhark_free_i32_1d",
+            "/types/[]i32/ops/shape",
+            "\"futhark_free_i32_1d\", which /types/[]i32/ops/free has",
+        ),
+        (
+            "/types/[]i32",
+            "ctype",
+            "struct futhark_i32_2d *",
+            "/types/[]i32/ctype",
+            "\"futhark_i32_2d\", which /types/[][]i32/ctype has",
+        ),
+        (
+            "/entry_points/grow",
+            "cfun",
+            "futhark_entry_count",
+            "/entry_points/grow/cfun",
+            "\"futhark_entry_count\", which /entry_points/count/cfun has",
+        ),
+        (
+            "/types/state/sum/variants/2",
+            "name",
+            "dead",
+            "/types/state/sum/variants/2/name",
+            "\"dead\"",
+        ),
+        (
+            "/types/minmax/record/fields/1",
+            "name",
+            "0",
+            "/types/minmax/record/fields/1/name",
+            "\"0\"",
+        ),
+    ] {
+        let error = after(object, key, Some(json!(value)));
+        assert_eq!(error.kind(), ErrorKind::Duplicate, "{error}");
+        assert_eq!(error.pointer(), pointer);
+        assert_eq!(error.found(), found);
+    }
+}
+
+#[test]
+fn parts_that_disagree() {
+    let array = format!("/types/[]{CELL}/record_array");
+    let elem = format!("{array}/elemtype");
+    let opaque_elem = "/types/[][]state/opaque_array/elemtype";
+    let state = whole()["types"]["state"].clone();
+    let record = json!({"new": "futhark_new_x", "fields": []});
+    let outputs = json!([{"type": "i32", "unique": false}]);
+    for (object, key, value, pointer, expected) in [
+        (
+            "/types/[]i32",
+            "rank",
+            json!(0),
+            "/types/[]i32/rank",
+            "a positive integer",
+        ),
+        (
+            "/types/[]i32",
+            "rank",
+            json!(256),
+            "/types/[]i32/rank",
+            "an integer of at most 255",
+        ),
+        (
+            &array,
+            "rank",
+            json!(0),
+            &format!("{array}/rank"),
+            "a positive integer",
+        ),
+        (
+            "/types/[][]state/opaque_array",
+            "rank",
+            json!(0),
+            "/types/[][]state/opaque_array/rank",
+            "a positive integer",
+        ),
+        (
+            "/types",
+            "i32",
+            state,
+            "/types/i32",
+            "no description of a scalar type",
+        ),
+        (
+            &array,
+            "elemtype",
+            json!("i32"),
+            &elem,
+            "the name of a record type",
+        ),
+        (
+            &array,
+            "elemtype",
+            json!("[]i32"),
+            &elem,
+            "the name of a record type",
+        ),
+        (
+            &array,
+            "elemtype",
+            json!("state"),
+            &elem,
+            "the name of a record type",
+        ),
+        (
+            &array,
+            "elemtype",
+            json!("minmax"),
+            &format!("{array}/fields"),
+            "the fields of \"minmax\", in that order",
+        ),
+        (
+            &format!("{array}/fields/0"),
+            "type",
+            json!("i32"),
+            &format!("{array}/fields/0/type"),
+            "an array type",
+        ),
+        (
+            "/types/[][]state/opaque_array",
+            "elemtype",
+            json!("bool"),
+            opaque_elem,
+            "the name of an opaque type",
+        ),
+        (
+            "/types/[][]state/opaque_array",
+            "elemtype",
+            json!("[]i32"),
+            opaque_elem,
+            "the name of an opaque type",
+        ),
+        (
+            "/types/state/sum",
+            "variants",
+            json!([]),
+            "/types/state/sum/variants",
+            "at least one variant",
+        ),
+        (
+            "/types/state",
+            "record",
+            record,
+            "/types/state",
+            "at most one of record, sum, record_array, opaque_array",
+        ),
+        (
+            "/entry_points/grow",
+            "outputs",
+            outputs,
+            "/entry_points/grow",
+            "either \"outputs\" or \"output\"",
+        ),
+    ] {
+        let error = after(object, key, Some(value));
+        assert_eq!(error.kind(), ErrorKind::Inconsistent, "{error}");
+        assert_eq!(error.pointer(), pointer, "{error}");
+        assert_eq!(error.expected(), expected, "{error}");
+    }
+}
+
+#[test]
+fn types_that_contain_themselves() {
+    let error = after(
+        "/types/minmax/record/fields/1",
+        "type",
+        Some(json!("minmax")),
+    );
+    assert_eq!(error.kind(), ErrorKind::Inconsistent);
+    assert_eq!(
+        error.to_string(),
+        "at /types/minmax: expected a type that is not a part of itself, \
+         found a part of \"minmax\""
+    );
+    // Through an array of itself.
+    let error = after(
+        "/types/state/sum/variants/1/payload",
+        "0",
+        Some(json!("[][]state")),
+    );
+    assert_eq!(error.kind(), ErrorKind::Inconsistent);
+    assert_eq!(error.pointer(), "/types/[][]state");
+}
+
+/// A chain of types as long as the manifest must not exhaust the stack.
+#[test]
+fn a_long_chain_of_types_is_no_problem() {
+    let mut json = json!({"backend": "c", "entry_points": {}, "types": {}});
+    let length = 20_000;
+    for n in 0..length {
+        let inner = if n + 1 == length {
+            "i32".to_owned()
+        } else {
+            format!("t{:05}", n + 1)
+        };
+        json["types"][format!("t{n:05}")] = json!({
+            "kind": "opaque",
+            "ctype": format!("struct t{n} *"),
+            "ops": {"free": format!("free{n}")},
+            "record": {
+                "new": format!("new{n}"),
+                "fields": [{"name": "next", "type": inner, "project": format!("get{n}")}]
+            }
+        });
+    }
+    let manifest = Manifest::parse(&json.to_string()).unwrap();
+    assert_eq!(manifest.resolve().unwrap().types().len(), length);
+}

@@ -1,0 +1,8 @@
+//! The tests of the crate as its users see it, in one program.
+
+mod common;
+mod compilers;
+mod eras;
+mod errors;
+mod interface;
+mod samples;

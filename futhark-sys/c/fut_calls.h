@@ -1,0 +1,342 @@
+// After the generated code: how a wrapper ends, and the life of a context.
+
+// --- The end of a call ---------------------------------------------------------
+
+// Something besides the return code wants attention.
+static inline bool fut_disturbed(struct fut_context *c) {
+#if FUT_MULTICORE
+  if (FUT_UNLIKELY(fut_crew_is_dead(&c->crew)))
+    return true;
+#endif
+  return c->ctx->error != NULL || c->text.length != 0;
+}
+
+// Brings the context back into a state in which the next call can work, and
+// fetches every message: an unread error would make the next allocation fail.
+static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int rc) {
+  if (c->text.length != 0)
+    fut_flush_text(&c->text);
+#if FUT_MULTICORE
+  if (fut_crew_is_dead(&c->crew))
+    fut_fatal("a worker thread died");
+#endif
+  if (rc == 0 && c->ctx->error == NULL)
+    return FUT_OK;
+#if FUT_GPU_BACKEND
+  // What is still under way must not disturb the next call, and may know more.
+  (void)futhark_context_sync(c->ctx);
+#endif
+  fut_set_message(c, NULL);
+  char *text;
+  while ((text = futhark_context_get_error(c->ctx)) != NULL) {
+    if (c->message == NULL)
+      c->message = text;
+    else
+      free(text);
+  }
+#if FUT_MULTICORE
+  // The runtime never resets this, and every later parallel call would fail.
+  c->ctx->scheduler.error = 0;
+#endif
+  c->code = rc;
+  return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
+}
+
+// Ends a wrapper. `...`: what frees the results if the call failed.
+#define FUT_LEAVE(c, rc, ...)                             \
+  if (FUT_UNLIKELY((rc) != 0 || fut_disturbed(c))) {      \
+    int32_t fut_status = fut_settle(c, rc);               \
+    if (fut_status != FUT_OK) {                           \
+      __VA_ARGS__;                                        \
+    }                                                     \
+    fut_pop_guard();                                      \
+    return fut_status;                                    \
+  }                                                       \
+  fut_pop_guard();                                        \
+  return FUT_OK;
+
+#if FUT_GPU_BACKEND
+#define FUT_SYNC(c, rc) \
+  if ((rc) == 0)        \
+  (rc) = futhark_context_sync((c)->ctx)
+#else
+#define FUT_SYNC(c, rc) (void)0
+#endif
+
+// Frees result i of a failed call, if there is one (asynchronous failures leave some).
+#define FUT_FREE_RESULT(c, out, i, type, free_function)   \
+  if (*(type **)(out)[i] != NULL) {                       \
+    (void)free_function((c)->ctx, *(type **)(out)[i]);    \
+    *(type **)(out)[i] = NULL;                            \
+  }
+
+// --- Reference counts -------------------------------------------------------------
+
+// Memory that is not counted (a raw array, a literal of the program) is not ours
+// to change: it counts as shared.
+static inline int32_t fut_count(const int *references) {
+  return references == NULL ? INT32_MAX : *references;
+}
+
+static inline int32_t fut_max(int32_t a, int32_t b) { return a > b ? a : b; }
+
+// --- Settings ------------------------------------------------------------------------
+
+// NULL, or why the setting is refused (malloc'ed).
+static char *fut_apply(struct futhark_context_config *cfg, const struct fut_setting *s) {
+  (void)cfg;
+  switch (s->what) {
+  case FUT_SET_DEBUGGING:
+    futhark_context_config_set_debugging(cfg, s->number != 0);
+    return NULL;
+  case FUT_SET_PROFILING:
+    futhark_context_config_set_profiling(cfg, s->number != 0);
+    return NULL;
+  case FUT_SET_LOGGING:
+    futhark_context_config_set_logging(cfg, s->number != 0);
+    return NULL;
+  case FUT_SET_CACHE_FILE:
+    futhark_context_config_set_cache_file(cfg, s->text);
+    return NULL;
+  case FUT_SET_TUNING_PARAM:
+    if (futhark_context_config_set_tuning_param(cfg, s->text, (size_t)s->number) == 0)
+      return NULL;
+    return msgprintf("this program has no tuning parameter `%s` on this backend", s->text);
+  case FUT_SET_NUM_THREADS:
+#ifdef FUT_HAS_set_num_threads
+    futhark_context_config_set_num_threads(cfg, (int)s->number);
+    return NULL;
+#else
+    return msgprintf("this backend has no number of threads");
+#endif
+  case FUT_SET_DEVICE:
+#ifdef FUT_HAS_set_device
+    futhark_context_config_set_device(cfg, s->text);
+    return NULL;
+#else
+    return msgprintf("this backend has no devices to choose from");
+#endif
+  case FUT_SET_PLATFORM:
+#ifdef FUT_HAS_set_platform
+    futhark_context_config_set_platform(cfg, s->text);
+    return NULL;
+#else
+    return msgprintf("this backend has no platforms to choose from");
+#endif
+  case FUT_SET_BUILD_OPTION:
+#if defined(FUT_HAS_add_build_option)
+    futhark_context_config_add_build_option(cfg, s->text);
+    return NULL;
+#elif defined(FUT_HAS_add_nvrtc_option)
+    futhark_context_config_add_nvrtc_option(cfg, s->text);
+    return NULL;
+#else
+    return msgprintf("this backend compiles nothing at run time, so it takes no build option");
+#endif
+  case FUT_SET_BLOCK_SIZE:
+#if defined(FUT_HAS_set_default_thread_block_size)
+    futhark_context_config_set_default_thread_block_size(cfg, (int)s->number);
+    return NULL;
+#elif defined(FUT_HAS_set_default_group_size)
+    futhark_context_config_set_default_group_size(cfg, (int)s->number);
+    return NULL;
+#else
+    return msgprintf("this backend has no thread blocks");
+#endif
+  case FUT_SET_GRID_SIZE:
+#if defined(FUT_HAS_set_default_grid_size)
+    futhark_context_config_set_default_grid_size(cfg, (int)s->number);
+    return NULL;
+#elif defined(FUT_HAS_set_default_num_groups)
+    futhark_context_config_set_default_num_groups(cfg, (int)s->number);
+    return NULL;
+#else
+    return msgprintf("this backend has no grid");
+#endif
+  case FUT_SET_TILE_SIZE:
+#ifdef FUT_HAS_set_default_tile_size
+    futhark_context_config_set_default_tile_size(cfg, (int)s->number);
+    return NULL;
+#else
+    return msgprintf("this backend has no tiles");
+#endif
+  case FUT_SET_REG_TILE_SIZE:
+#ifdef FUT_HAS_set_default_reg_tile_size
+    futhark_context_config_set_default_reg_tile_size(cfg, (int)s->number);
+    return NULL;
+#else
+    return msgprintf("this backend has no register tiles");
+#endif
+  case FUT_SET_THRESHOLD:
+#ifdef FUT_HAS_set_default_threshold
+    futhark_context_config_set_default_threshold(cfg, (int)s->number);
+    return NULL;
+#else
+    return msgprintf("this backend has no thresholds");
+#endif
+  case FUT_SET_UNIFIED_MEMORY:
+#ifdef FUT_HAS_set_unified_memory
+    futhark_context_config_set_unified_memory(cfg, s->number != 0);
+    return NULL;
+#else
+    return msgprintf("this backend has no unified memory to choose");
+#endif
+  default:
+    return msgprintf("setting number %u is not known", s->what);
+  }
+}
+
+// --- The life of a context --------------------------------------------------------------
+
+// What is left of a context that did not come to be.
+static int32_t fut_context_undo(struct fut_context *c, char *message, int32_t status) {
+  fut_set_message(c, message);
+  if (c->ctx != NULL)
+    futhark_context_free(c->ctx);
+  if (c->cfg != NULL)
+    futhark_context_config_free(c->cfg);
+  c->ctx = NULL;
+  c->cfg = NULL;
+  if (c->text.length != 0)
+    fut_flush_text(&c->text);
+  fut_pop_guard();
+  return status;
+}
+
+static int32_t fut_context_start(struct fut_context *c, const struct fut_setting *settings, uint32_t n) {
+#if FUT_GPU_BACKEND
+  char *why = fut_driver_ready();
+  if (why != NULL) {
+    fut_set_message(c, why);
+    return FUT_UNAVAILABLE;
+  }
+#endif
+  FUT_ENTER(c)
+  c->cfg = futhark_context_config_new();
+  if (c->cfg == NULL)
+    return fut_context_undo(c, NULL, FUT_MEMORY);
+  for (uint32_t i = 0; i < n; i++) {
+    char *refused = fut_apply(c->cfg, &settings[i]);
+    if (refused != NULL)
+      return fut_context_undo(c, refused, FUT_REFUSED);
+  }
+  c->ctx = futhark_context_new(c->cfg);
+  if (c->ctx == NULL)
+    return fut_context_undo(c, NULL, FUT_MEMORY);
+  char *error = futhark_context_get_error(c->ctx);
+  if (error != NULL)
+    return fut_context_undo(c, error, c->memory ? FUT_MEMORY : FUT_FAILED);
+  FUT_LEAVE(c, 0, (void)0)
+}
+
+static struct fut_context *fut_context_new(const struct fut_setting *settings, uint32_t n, int32_t *status) {
+  struct fut_context *c = fut_plain_calloc(1, sizeof *c);
+  if (c == NULL) {
+    *status = FUT_MEMORY;
+    return NULL;
+  }
+  pthread_mutex_init(&c->crew.mutex, NULL);
+  pthread_cond_init(&c->crew.changed, NULL);
+  *status = fut_context_start(c, settings, n);
+  return c;
+}
+
+static int32_t fut_context_stop(struct fut_context *c) {
+  FUT_ENTER(c)
+  (void)futhark_context_sync(c->ctx);
+  futhark_context_free(c->ctx);
+  futhark_context_config_free(c->cfg);
+  fut_pop_guard();
+  return FUT_OK;
+}
+
+static void fut_context_free(struct fut_context *c) {
+  if (c->lost || (c->ctx != NULL && fut_context_stop(c) != FUT_OK))
+    return;  // threads of a lost context may still look at it
+  fut_release_context(c);
+}
+
+static const char *fut_context_message(struct fut_context *c) { return c->message; }
+static int32_t fut_context_code(struct fut_context *c) { return c->code; }
+
+static int32_t fut_context_sync(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)out;
+  (void)in;
+  FUT_ENTER(c)
+  int rc = futhark_context_sync(c->ctx);
+  FUT_LEAVE(c, rc, (void)0)
+}
+
+static int32_t fut_clear_caches(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)out;
+  (void)in;
+  FUT_ENTER(c)
+  int rc = futhark_context_clear_caches(c->ctx);
+  FUT_LEAVE(c, rc, (void)0)
+}
+
+static int32_t fut_pause_profiling(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)out;
+  (void)in;
+  FUT_ENTER(c)
+  futhark_context_pause_profiling(c->ctx);
+  FUT_LEAVE(c, 0, (void)0)
+}
+
+static int32_t fut_unpause_profiling(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)out;
+  (void)in;
+  FUT_ENTER(c)
+  futhark_context_unpause_profiling(c->ctx);
+  FUT_LEAVE(c, 0, (void)0)
+}
+
+static int32_t fut_report(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)in;
+  *(char **)out[0] = NULL;
+  FUT_ENTER(c)
+  char *text = futhark_context_report(c->ctx);
+  *(char **)out[0] = text;
+  FUT_LEAVE(c, text == NULL, (free(text), *(char **)out[0] = NULL))
+}
+
+static void fut_free_text(char *text) { free(text); }
+
+static const char *fut_tuning_param_name(uint32_t i) {
+  return (int64_t)i < futhark_get_tuning_param_count() ? futhark_get_tuning_param_name((int)i) : NULL;
+}
+
+static const char *fut_tuning_param_class(uint32_t i) {
+  return (int64_t)i < futhark_get_tuning_param_count() ? futhark_get_tuning_param_class((int)i) : NULL;
+}
+
+// --- The self-test --------------------------------------------------------------------------
+
+#if FUT_TRAPS
+static int32_t fut_spring_trap(struct fut_context *c, int which) {
+  FUT_ENTER(c)
+  volatile int64_t most = INT64_MAX, least = INT64_MIN, one = 1;
+  volatile int64_t result = which == 0 ? most + one : which == 1 ? most * (one + 1) : least / -one;
+  (void)result;
+  fut_pop_guard();
+  return FUT_OK;
+}
+#endif
+
+static int32_t fut_self_test(void) {
+#if FUT_TRAPS
+  for (int which = 0; which < 3; which++) {
+    struct fut_context *c = fut_plain_calloc(1, sizeof *c);
+    if (c == NULL)
+      return 1;
+    pthread_mutex_init(&c->crew.mutex, NULL);
+    pthread_cond_init(&c->crew.changed, NULL);
+    int32_t status = fut_spring_trap(c, which);
+    fut_release_context(c);
+    // Without the first trap the last one would be a signal.
+    if (status != FUT_LOST)
+      return 1;
+  }
+#endif
+  return 0;
+}

@@ -1,0 +1,176 @@
+// The guard: a call into generated code that would end the process ends the call.
+//
+// Each wrapper sets a jump target (`struct fut_guard`) before it enters the
+// generated code. What would exit or abort calls `fut_fatal`, which writes down
+// why and jumps there; only C frames are skipped. The context is marked lost and
+// is never entered again, since its locks and counts may be half-changed.
+//
+// On multicore a jump must not leave other threads writing into the skipped
+// frames: fut_workers.h makes them stand still first.
+//
+// This file comes after all system headers and before the generated code.
+
+#include "futhark_table.h"
+
+// Text that the runtime printed to stderr, kept so that an error can carry it.
+struct fut_text {
+  uint32_t length;
+  char bytes[2048];
+};
+
+// What fut_workers.h needs per context; empty on other backends.
+struct fut_worker;
+struct fut_crew {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  struct fut_worker *workers;  // written by the thread that creates the context, before any call
+  int size;                    // how many workers run
+  int parked;                  // under mutex: how many stand still
+  int released;                // under mutex: the jump is over, workers may end
+  int dead;                    // atomic: some thread met its end, all others stop
+  char why[1024];              // under mutex: what that thread had to say
+};
+
+struct fut_context {
+  struct futhark_context *ctx;
+  struct futhark_context_config *cfg;
+  struct fut_crew crew;
+  struct fut_text text;
+  int32_t lost;
+  int32_t memory;  // atomic: an allocation failed or was refused in this call
+  int32_t code;
+  char *message;   // malloc'ed, of the last failure
+};
+
+struct fut_guard {
+  jmp_buf target;
+  struct fut_guard *outer;
+  struct fut_context *context;
+};
+
+// This thread's part. `held` lists the mutexes of the runtime that it holds, so
+// that it can let go of them when it stops in the middle.
+#define FUT_MAX_HELD 8
+static __thread struct {
+  struct fut_guard *guard;    // innermost guarded call
+  struct fut_worker *worker;  // set on multicore's own threads
+  struct fut_text *text;
+  int soft;                   // > 0: the caller looks for NULL itself
+  uint32_t n_held;
+  pthread_mutex_t *held[FUT_MAX_HELD];
+} fut_self;
+
+#define FUT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// The message of the context: text of ours, or of the runtime's. Takes `text`.
+static void fut_set_message(struct fut_context *c, char *text) {
+  free(c->message);
+  c->message = text;
+}
+
+// What the runtime has printed so far on this thread, without the line's end.
+static const char *fut_printed(void) {
+  struct fut_text *t = fut_self.text;
+  if (t == NULL || t->length == 0)
+    return "";
+  while (t->length > 0 && (t->bytes[t->length - 1] == '\n' || t->bytes[t->length - 1] == ' '))
+    t->length--;
+  t->bytes[t->length] = 0;
+  return t->bytes;
+}
+
+static void fut_flush_text(struct fut_text *t) {
+  fwrite(t->bytes, 1, t->length, stderr);
+  t->length = 0;
+}
+
+static void fut_print(const char *format, va_list args) {
+  struct fut_text *t = fut_self.text;
+  if (t == NULL) {
+    vfprintf(stderr, format, args);
+    return;
+  }
+  char line[1024];
+  int n = vsnprintf(line, sizeof line, format, args);
+  size_t wanted = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+  if (t->length + wanted >= sizeof t->bytes)
+    fut_flush_text(t);
+  memcpy(t->bytes + t->length, line, wanted);
+  t->length += (uint32_t)wanted;
+}
+
+#if FUT_MULTICORE
+static void fut_crew_stop(struct fut_context *c, const char *why);
+_Noreturn static void fut_worker_stop(const char *why);
+#endif
+
+// Ends the current call. `why` is the reason in our words; what the runtime
+// printed before is added.
+_Noreturn static void fut_fatal(const char *why) {
+  const char *printed = fut_printed();
+  char text[3072];
+  snprintf(text, sizeof text, "%s%s%s", why, *printed ? ": " : "", printed);
+  if (fut_self.text != NULL)
+    fut_self.text->length = 0;
+#if FUT_MULTICORE
+  if (fut_self.worker != NULL)
+    fut_worker_stop(text);
+#endif
+  struct fut_guard *g = fut_self.guard;
+  if (g == NULL) {
+    // Not one of our calls, and not a thread of ours: nothing to return to.
+    fprintf(stderr, "futhark-sys: %s\n", text);
+    abort();
+  }
+#if FUT_MULTICORE
+  fut_crew_stop(g->context, text);
+  fut_set_message(g->context, strdup(g->context->crew.why));
+#else
+  fut_set_message(g->context, strdup(text));
+#endif
+  _longjmp(g->target, 1);
+}
+
+_Noreturn static void fut_exit(int code) {
+  char why[64];
+  snprintf(why, sizeof why, "the runtime ended with exit(%d)", code);
+  fut_fatal(why);
+}
+
+_Noreturn static void fut_abort(void) {
+  fut_fatal("the runtime called abort()");
+}
+
+_Noreturn static void fut_assertion_failed(const char *condition, const char *file, int line) {
+  char why[512];
+  (void)file;
+  snprintf(why, sizeof why, "an assertion of the runtime failed: %s (line %d of the generated C)", condition, line);
+  fut_fatal(why);
+}
+
+// Enter and leave, as every wrapper does. `_setjmp` must be in the wrapper's
+// own frame, hence the macro; it does not save the signal mask and costs about 3 ns.
+#define FUT_ENTER(c)                            \
+  struct fut_guard fut_guard_here;              \
+  if (FUT_UNLIKELY((c)->lost))                  \
+    return FUT_LOST;                            \
+  fut_guard_here.outer = fut_self.guard;        \
+  fut_guard_here.context = (c);                 \
+  fut_self.guard = &fut_guard_here;             \
+  fut_self.text = &(c)->text;                   \
+  if (FUT_UNLIKELY(_setjmp(fut_guard_here.target) != 0)) \
+    return fut_after_jump(c);
+
+static void fut_pop_guard(void) {
+  fut_self.guard = fut_self.guard->outer;
+  fut_self.text = fut_self.guard == NULL ? NULL : &fut_self.guard->context->text;
+}
+
+static int32_t fut_after_jump(struct fut_context *c) {
+  fut_pop_guard();
+  fut_self.n_held = 0;
+  fut_self.soft = 0;
+  c->lost = 1;
+  c->code = -1;
+  return FUT_LOST;
+}

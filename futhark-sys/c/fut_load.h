@@ -1,0 +1,140 @@
+// GPU backends only: the functions of the driver, looked up when a context is made.
+//
+// The binary thus links and starts on a machine without the driver, and a missing
+// one is an error with a name. FUT_SYMBOLS(X), written per program, lists every
+// function of the driver that the generated text mentions. Each becomes a pointer
+// here; right after this file the names are redefined to go through them.
+//
+// A header may map a name to another one (cuMemAlloc to cuMemAlloc_v2): the
+// pointer is declared from, and looked up by, what the header makes of the name.
+
+#include <dlfcn.h>
+
+#define FUT_QUOTE_(x) #x
+#define FUT_QUOTE(x) FUT_QUOTE_(x)
+
+#define FUT_DECLARE(name) static __typeof__(&name) fut_driver_##name;
+FUT_SYMBOLS(FUT_DECLARE)
+#undef FUT_DECLARE
+
+struct fut_driver_symbol {
+  const char *name;
+  void **place;
+};
+
+static const struct fut_driver_symbol fut_driver_symbols[] = {
+#define FUT_ENTRY(name) {FUT_QUOTE(name), (void **)&fut_driver_##name},
+    FUT_SYMBOLS(FUT_ENTRY)
+#undef FUT_ENTRY
+};
+
+// Where a library may be: a variable that names the file, then the names that
+// systems give it. All libraries of a backend are searched for each function.
+struct fut_driver_library {
+  const char *variable;
+  const char *names[6];
+  const char *install;  // what to do when none is there; NULL: may be missing
+};
+
+static const struct fut_driver_library fut_driver_libraries[] = {
+#if defined(FUT_BACKEND_opencl)
+    {"FUTHARK_LIBOPENCL",
+     {"libOpenCL.so.1", "libOpenCL.so", "/System/Library/Frameworks/OpenCL.framework/OpenCL"},
+     "install an OpenCL loader (Debian: ocl-icd-libopencl1) and the driver of your device"},
+#elif defined(FUT_BACKEND_cuda)
+    {"FUTHARK_LIBCUDA", {"libcuda.so.1", "libcuda.so"}, "install NVIDIA's driver"},
+    {"FUTHARK_LIBNVRTC", {"libnvrtc.so.12", "libnvrtc.so"}, "install NVRTC of CUDA 12"},
+    {"FUTHARK_LIBCUDART", {"libcudart.so.12", "libcudart.so"}, "install the CUDA 12 runtime"},
+#elif defined(FUT_BACKEND_hip)
+    {"FUTHARK_LIBAMDHIP64",
+     {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
+     "install AMD's HIP runtime (Debian: libamdhip64-5)"},
+    {"FUTHARK_LIBHIPRTC", {"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so"}, NULL},
+#endif
+};
+
+#define FUT_N_LIBRARIES (sizeof fut_driver_libraries / sizeof *fut_driver_libraries)
+
+static pthread_mutex_t fut_driver_mutex = PTHREAD_MUTEX_INITIALIZER;
+static int fut_driver_loaded;
+
+static char *fut_text(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = NULL;
+  if (vasprintf(&text, format, args) < 0)
+    text = NULL;
+  va_end(args);
+  return text;
+}
+
+// NULL, or why it cannot be loaded (malloc'ed).
+static char *fut_driver_open(const struct fut_driver_library *library, void **handle) {
+  const char *file = getenv(library->variable);
+  if (file != NULL && *file != 0) {
+    *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (*handle == NULL)
+      return fut_text("%s names a library that cannot be loaded: %s", library->variable, dlerror());
+    return NULL;
+  }
+  for (size_t i = 0; library->names[i] != NULL; i++) {
+    *handle = dlopen(library->names[i], RTLD_NOW | RTLD_LOCAL);
+    if (*handle != NULL)
+      return NULL;
+  }
+  if (library->install == NULL)
+    return NULL;
+  return fut_text("%s cannot be loaded; %s, or name the file in %s", library->names[0], library->install, library->variable);
+}
+
+static char *fut_driver_load_all(void) {
+  void *handles[FUT_N_LIBRARIES] = {0};
+  for (size_t i = 0; i < FUT_N_LIBRARIES; i++) {
+    char *why = fut_driver_open(&fut_driver_libraries[i], &handles[i]);
+    if (why != NULL)
+      return why;
+  }
+  for (size_t s = 0; s < sizeof fut_driver_symbols / sizeof *fut_driver_symbols; s++) {
+    void *found = NULL;
+    for (size_t i = 0; i < FUT_N_LIBRARIES && found == NULL; i++)
+      if (handles[i] != NULL)
+        found = dlsym(handles[i], fut_driver_symbols[s].name);
+    if (found == NULL)
+      return fut_text("%s has no function %s; a newer one is needed", fut_driver_libraries[0].names[0], fut_driver_symbols[s].name);
+    *fut_driver_symbols[s].place = found;
+  }
+  return NULL;
+}
+
+// Is there a device at all? The runtime's own answer would be to exit.
+static char *fut_driver_probe(void) {
+#if defined(FUT_BACKEND_opencl)
+  cl_uint platforms = 0;
+  cl_int err = fut_driver_clGetPlatformIDs(0, NULL, &platforms);
+  if (err != CL_SUCCESS || platforms == 0)
+    return fut_text("no OpenCL platform was found (clGetPlatformIDs answers %d); install the OpenCL driver of your device, "
+                    "or a CPU implementation such as PoCL or Oclgrind", (int)err);
+#elif defined(FUT_BACKEND_cuda)
+  CUresult err = fut_driver_cuInit(0);
+  if (err != CUDA_SUCCESS)
+    return fut_text("no CUDA device can be used (cuInit answers %d)", (int)err);
+#elif defined(FUT_BACKEND_hip)
+  int devices = 0;
+  hipError_t err = fut_driver_hipGetDeviceCount(&devices);
+  if (err != hipSuccess || devices == 0)
+    return fut_text("no HIP device was found (hipGetDeviceCount answers %d)", (int)err);
+#endif
+  return NULL;
+}
+
+// NULL when the driver can be called and has a device, otherwise why not (malloc'ed).
+static char *fut_driver_ready(void) {
+  char *why = NULL;
+  pthread_mutex_lock(&fut_driver_mutex);
+  if (!fut_driver_loaded) {
+    why = fut_driver_load_all();
+    fut_driver_loaded = why == NULL;
+  }
+  pthread_mutex_unlock(&fut_driver_mutex);
+  return why != NULL ? why : fut_driver_probe();
+}

@@ -1,0 +1,152 @@
+// Everything that stands before the generated code: hooks, as macros.
+//
+// Order matters: the file that includes this one has included every system
+// header that the generated code wants, so that the macros below meet the
+// generated code only.
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct futhark_context;
+struct futhark_context_config;
+
+#include "fut_guard.h"
+#if FUT_MULTICORE
+#include "fut_workers.h"
+#endif
+#include "fut_traps.h"
+
+// --- Memory of the runtime -------------------------------------------------
+//
+// Structures and counts: the runtime does not look at the result, so NULL ends
+// the call. Where it (or our own route below) does look, `soft` is raised.
+
+static void *fut_memory(void *p, size_t size) {
+  if (FUT_UNLIKELY(p == NULL && size > 0 && fut_self.soft == 0)) {
+    char why[96];
+    snprintf(why, sizeof why, "no memory for %zu bytes of the runtime's own", size);
+    fut_fatal(why);
+  }
+  return p;
+}
+
+static void *fut_malloc(size_t n) { return fut_memory(malloc(n), n); }
+static void *fut_calloc(size_t n, size_t size) { return fut_memory(calloc(n, size), n * size); }
+static void *fut_realloc(void *p, size_t n) { return fut_memory(realloc(p, n), n); }
+static char *fut_strdup(const char *s) { return fut_memory(strdup(s), 1); }
+
+// `new` copies into the array even when its memory could not be had. Then, and
+// only then, the destination is NULL (see fut_allocate in fut_routes.h).
+static inline void *fut_memmove(void *to, const void *from, size_t n) {
+  return to == NULL ? NULL : memmove(to, from, n);
+}
+
+// --- What the runtime prints ------------------------------------------------
+//
+// Text for stderr is kept for the error, or printed when the call is over. Text
+// for a log goes where the log is. Told apart by how the stream is spelled.
+
+__attribute__((format(printf, 3, 4)))
+static int fut_fprintf(FILE *stream, bool is_stderr, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int n = 0;
+  if (is_stderr)
+    fut_print(format, args);
+  else
+    n = vfprintf(stream, format, args);
+  va_end(args);
+  return n;
+}
+
+static int fut_vfprintf(FILE *stream, bool is_stderr, const char *format, va_list args) {
+  if (!is_stderr)
+    return vfprintf(stream, format, args);
+  fut_print(format, args);
+  return 0;
+}
+
+// For the code of ours that comes after the macros below.
+static void *fut_plain_calloc(size_t n, size_t size) { return calloc(n, size); }
+
+static void fut_release_context(struct fut_context *c) {
+#if FUT_MULTICORE
+  fut_crew_free(&c->crew);
+#endif
+  pthread_mutex_destroy(&c->crew.mutex);
+  pthread_cond_destroy(&c->crew.changed);
+  free(c->message);
+  free(c);
+}
+
+#define FUT_IS_STDERR(spelling) (sizeof(spelling) == 7 && memcmp(spelling, "stderr", 6) == 0)
+
+#define malloc(n) fut_malloc(n)
+#define calloc(n, size) fut_calloc(n, size)
+#define realloc(p, n) fut_realloc(p, n)
+#undef strdup
+#define strdup(s) fut_strdup(s)
+#undef memmove
+#define memmove(to, from, n) fut_memmove(to, from, n)
+#undef fprintf
+#undef vfprintf
+#define fprintf(stream, ...) fut_fprintf(stream, FUT_IS_STDERR(#stream), __VA_ARGS__)
+#define vfprintf(stream, ...) fut_vfprintf(stream, FUT_IS_STDERR(#stream), __VA_ARGS__)
+#define exit(code) fut_exit(code)
+#define abort() fut_abort()
+
+// --- Routed calls ------------------------------------------------------------
+//
+// In the generated text a definition's or prototype's first parameter begins with
+// `struct` and a call's first argument is `ctx`. Pasting that first token splits
+// the two: definitions keep their body under another name, calls come to us.
+
+#define memblock_alloc(first, ...) FUT_MEMBLOCK_ALLOC_##first, __VA_ARGS__)
+#define FUT_MEMBLOCK_ALLOC_struct fut_runtime_memblock_alloc(struct
+#define FUT_MEMBLOCK_ALLOC_ctx fut_allocate(ctx
+
+#define lexical_realloc(first, ...) FUT_LEXICAL_REALLOC_##first, __VA_ARGS__)
+#define FUT_LEXICAL_REALLOC_struct fut_runtime_lexical_realloc(struct
+#define FUT_LEXICAL_REALLOC_ctx fut_lexical_realloc(ctx
+
+#define host_alloc(first, ...) FUT_HOST_ALLOC_##first, __VA_ARGS__)
+#define FUT_HOST_ALLOC_struct fut_runtime_host_alloc(struct
+#define FUT_HOST_ALLOC_ctx fut_host_alloc(ctx
+
+struct memblock;
+static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what);
+static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size);
+static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out);
+
+#if FUT_GPU_BACKEND
+#define memblock_alloc_device(first, ...) FUT_MEMBLOCK_ALLOC_DEVICE_##first, __VA_ARGS__)
+#define FUT_MEMBLOCK_ALLOC_DEVICE_struct fut_runtime_memblock_alloc_device(struct
+#define FUT_MEMBLOCK_ALLOC_DEVICE_ctx fut_allocate_device(ctx
+
+#define gpu_alloc(first, ...) FUT_GPU_ALLOC_##first, __VA_ARGS__)
+#define FUT_GPU_ALLOC_struct fut_runtime_gpu_alloc(struct
+#define FUT_GPU_ALLOC_ctx fut_gpu_alloc(ctx
+
+// A copy to the device while an error waits would go to memory that was not had.
+#define memcpy_host2gpu(first, ...) FUT_HOST2GPU_##first, __VA_ARGS__)
+#define FUT_HOST2GPU_struct fut_runtime_host2gpu(struct
+#define FUT_HOST2GPU_ctx fut_host2gpu(ctx
+#define fut_host2gpu(ctx_, ...) \
+  ((ctx_)->error != NULL ? FUTHARK_PROGRAM_ERROR : fut_runtime_host2gpu(ctx_, __VA_ARGS__))
+
+struct memblock_device;
+static int fut_allocate_device(struct futhark_context *ctx, struct memblock_device *block, int64_t size, const char *what);
+// The type of device memory is not known yet; see fut_routes.h.
+#define fut_gpu_alloc(ctx_, log, size, what, out, size_out) \
+  (fut_gpu_alloc_failed(ctx_, fut_runtime_gpu_alloc(ctx_, log, size, what, out, size_out), size) ? (*(out) = 0, 1) : 0)
+static int fut_gpu_alloc_failed(struct futhark_context *ctx, int rc, size_t size);
+#endif

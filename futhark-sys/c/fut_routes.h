@@ -1,0 +1,89 @@
+// After the generated code: where its routed calls arrive (see fut_prelude.h).
+//
+// Everything here runs inside a guarded call, on multicore also on workers.
+
+// Marks the call as one that lacked memory, wherever it noticed.
+static void fut_note_memory(void) {
+  struct fut_context *c = NULL;
+  if (fut_self.guard != NULL)
+    c = fut_self.guard->context;
+#if FUT_MULTICORE
+  if (fut_self.worker != NULL)
+    c = (struct fut_context *)((char *)fut_self.worker->crew - offsetof(struct fut_context, crew));
+#endif
+  if (c != NULL)
+    __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);
+}
+
+// A size below zero is a mistake of the program, told as one. While an error
+// waits nothing is allocated: the call is on its way out.
+static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char *what) {
+  if (size < 0) {
+    set_error(ctx, msgprintf("Error: an allocation of %lld bytes, less than none, was asked for (%s).\n", (long long)size, what));
+    return FUTHARK_PROGRAM_ERROR;
+  }
+  return ctx->error != NULL ? FUTHARK_PROGRAM_ERROR : FUTHARK_SUCCESS;
+}
+
+static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what) {
+  int err = fut_refuse_size(ctx, size, what);
+  if (err == FUTHARK_SUCCESS)
+    err = fut_runtime_memblock_alloc(ctx, block, size, what);
+  else
+    (void)memblock_unref(ctx, block, what);
+  if (err != FUTHARK_SUCCESS)
+    block->mem = NULL;  // what fut_memmove goes by
+  return err;
+}
+
+// Scratch memory of a parallel body. A failure is the context's error, on workers too.
+static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size) {
+  int err = fut_refuse_size(ctx, new_size, "scratch memory");
+  if (err != FUTHARK_SUCCESS)
+    return err;
+  fut_self.soft++;
+  err = fut_runtime_lexical_realloc(ctx, p, old_size, new_size);
+  fut_self.soft--;
+  if (err != FUTHARK_SUCCESS)
+    fut_note_memory();
+  return err;
+}
+
+// The runtime keeps freed blocks of 1 MiB and more in a list for ever; before
+// giving up, give those back and try once more.
+static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out) {
+  fut_self.soft++;
+  fut_runtime_host_alloc(ctx, size, what, size_out, out);
+  if (*out == NULL && size > 0 && !FUT_MULTICORE) {
+    free_all_in_free_list(ctx);
+    fut_runtime_host_alloc(ctx, size, what, size_out, out);
+  }
+  fut_self.soft--;
+  if (*out == NULL && size > 0) {
+    fut_note_memory();
+    set_error(ctx, msgprintf("the system has no more memory for this process\n"));
+  }
+}
+
+#if FUT_GPU_BACKEND
+static int fut_allocate_device(struct futhark_context *ctx, struct memblock_device *block, int64_t size, const char *what) {
+  int err = fut_refuse_size(ctx, size, what);
+  if (err == FUTHARK_SUCCESS)
+    err = fut_runtime_memblock_alloc_device(ctx, block, size, what);
+  else
+    (void)memblock_unref_device(ctx, block, what);
+  if (err != FUTHARK_SUCCESS)
+    block->mem = 0;
+  return err;
+}
+
+// Some backends report "no memory" by the code alone, which the caller drops.
+static int fut_gpu_alloc_failed(struct futhark_context *ctx, int rc, size_t size) {
+  if (rc == FUTHARK_SUCCESS)
+    return 0;
+  fut_note_memory();
+  if (ctx->error == NULL)
+    set_error(ctx, msgprintf("the device has no memory for %lld bytes\n", (long long)size));
+  return 1;
+}
+#endif

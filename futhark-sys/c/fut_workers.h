@@ -1,0 +1,177 @@
+// multicore only: how threads of the runtime stop when one of them cannot go on.
+//
+// A thread that dies lets go of the mutexes it holds, marks the crew dead and
+// stands still. Every other worker passes through pthread_mutex_lock or
+// pthread_cond_wait before it takes or hands over work; there it sees the mark,
+// lets go, and stands still too. The thread that made the call waits until all of
+// them do, and only then jumps: nobody writes into the frames that the jump
+// abandons. After that the workers return from their start function, so that a
+// lost context leaves no thread behind.
+
+struct fut_worker {
+  struct fut_crew *crew;
+  struct fut_worker *next;
+  void *(*run)(void *);
+  void *argument;
+  pthread_cond_t *waiting;  // atomic: what it sleeps on, if it sleeps
+  jmp_buf end;
+  struct fut_text text;
+};
+
+static int fut_crew_is_dead(struct fut_crew *crew) {
+  return __atomic_load_n(&crew->dead, __ATOMIC_ACQUIRE);
+}
+
+static void fut_crew_mark_dead(struct fut_crew *crew, const char *why) {
+  pthread_mutex_lock(&crew->mutex);
+  if (!crew->dead) {
+    snprintf(crew->why, sizeof crew->why, "%s", why);
+    __atomic_store_n(&crew->dead, 1, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&crew->mutex);
+}
+
+static void fut_let_go(void) {
+  while (fut_self.n_held > 0)
+    pthread_mutex_unlock(fut_self.held[--fut_self.n_held]);
+}
+
+// The end of a worker: stand still until the call is over, then return from the
+// start function by a jump within this thread's own stack.
+_Noreturn static void fut_worker_stop(const char *why) {
+  struct fut_worker *w = fut_self.worker;
+  struct fut_crew *crew = w->crew;
+  fut_crew_mark_dead(crew, why);
+  fut_let_go();
+  pthread_mutex_lock(&crew->mutex);
+  crew->parked++;
+  pthread_cond_broadcast(&crew->changed);
+  while (!crew->released)
+    pthread_cond_wait(&crew->changed, &crew->mutex);
+  pthread_mutex_unlock(&crew->mutex);
+  _longjmp(w->end, 1);
+}
+
+// Called by the thread that made the call: returns when no worker runs any more.
+static void fut_crew_stop(struct fut_context *c, const char *why) {
+  struct fut_crew *crew = &c->crew;
+  fut_crew_mark_dead(crew, why);
+  fut_let_go();
+  pthread_mutex_lock(&crew->mutex);
+  while (crew->parked < crew->size) {
+    // A worker may have looked at the mark just before it fell asleep, so wake
+    // sleepers again and again until all are counted.
+    for (struct fut_worker *w = crew->workers; w != NULL; w = w->next) {
+      pthread_cond_t *sleeping_on = __atomic_load_n(&w->waiting, __ATOMIC_ACQUIRE);
+      if (sleeping_on != NULL)
+        pthread_cond_broadcast(sleeping_on);
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 1000000;
+    if (until.tv_nsec >= 1000000000) {
+      until.tv_sec++;
+      until.tv_nsec -= 1000000000;
+    }
+    pthread_cond_timedwait(&crew->changed, &crew->mutex, &until);
+  }
+  crew->released = 1;
+  pthread_cond_broadcast(&crew->changed);
+  pthread_mutex_unlock(&crew->mutex);
+}
+
+// Stops this thread if another one has died.
+static void fut_check_crew(void) {
+  if (fut_self.worker != NULL) {
+    if (FUT_UNLIKELY(fut_crew_is_dead(fut_self.worker->crew)))
+      fut_worker_stop("");
+  } else if (fut_self.guard != NULL) {
+    if (FUT_UNLIKELY(fut_crew_is_dead(&fut_self.guard->context->crew)))
+      fut_fatal("a worker thread died");
+  }
+}
+
+static int fut_mutex_lock(pthread_mutex_t *m) {
+  fut_check_crew();
+  // Cannot block for ever: a thread that dies lets go of what it holds.
+  int err = pthread_mutex_lock(m);
+  if (err == 0 && fut_self.n_held < FUT_MAX_HELD)
+    fut_self.held[fut_self.n_held++] = m;
+  fut_check_crew();
+  return err;
+}
+
+static int fut_mutex_unlock(pthread_mutex_t *m) {
+  for (uint32_t i = fut_self.n_held; i-- > 0;)
+    if (fut_self.held[i] == m) {
+      fut_self.held[i] = fut_self.held[--fut_self.n_held];
+      break;
+    }
+  return pthread_mutex_unlock(m);
+}
+
+static int fut_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
+  struct fut_worker *w = fut_self.worker;
+  if (w != NULL)
+    __atomic_store_n(&w->waiting, c, __ATOMIC_RELEASE);
+  fut_check_crew();
+  int err = pthread_cond_wait(c, m);
+  if (w != NULL)
+    __atomic_store_n(&w->waiting, NULL, __ATOMIC_RELEASE);
+  fut_check_crew();
+  return err;
+}
+
+static void *fut_worker_start(void *argument) {
+  struct fut_worker *w = argument;
+  fut_self.worker = w;
+  fut_self.text = &w->text;
+  if (_setjmp(w->end) != 0) {
+    // Nobody joins the threads of a lost context.
+    pthread_detach(pthread_self());
+    return NULL;
+  }
+  void *result = w->run(w->argument);
+  // Counts as standing still, should the call fail after this worker's normal end.
+  pthread_mutex_lock(&w->crew->mutex);
+  w->crew->parked++;
+  pthread_cond_broadcast(&w->crew->changed);
+  pthread_mutex_unlock(&w->crew->mutex);
+  return result;
+}
+
+// Threads are created while a context is, inside its guard.
+static int fut_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument) {
+  struct fut_guard *g = fut_self.guard;
+  if (g == NULL)
+    return pthread_create(thread, attr, run, argument);
+  struct fut_crew *crew = &g->context->crew;
+  struct fut_worker *w = calloc(1, sizeof *w);
+  if (w == NULL)
+    return ENOMEM;
+  w->crew = crew;
+  w->run = run;
+  w->argument = argument;
+  int err = pthread_create(thread, attr, fut_worker_start, w);
+  if (err != 0) {
+    free(w);
+    return err;
+  }
+  w->next = crew->workers;
+  crew->workers = w;
+  crew->size++;
+  return 0;
+}
+
+static void fut_crew_free(struct fut_crew *crew) {
+  while (crew->workers != NULL) {
+    struct fut_worker *next = crew->workers->next;
+    free(crew->workers);
+    crew->workers = next;
+  }
+}
+
+#define pthread_mutex_lock(m) fut_mutex_lock(m)
+#define pthread_mutex_unlock(m) fut_mutex_unlock(m)
+#define pthread_cond_wait(c, m) fut_cond_wait(c, m)
+#define pthread_create(t, a, f, x) fut_thread_create(t, a, f, x)

@@ -1,0 +1,177 @@
+// The table: everything that one compiled program offers, for one backend.
+//
+// Every program × backend that futhark-sys builds exports exactly one symbol,
+// a constant `struct fut_table`. The Rust side knows this header and nothing
+// else of the generated C. Its bindings are committed in src/bindings.rs and
+// a test compares them with what bindgen makes of this file today.
+//
+// This header holds fixed-width integers, pointers and functions only (no
+// enums, no `long`, no `FILE`), so that it means the same on every platform.
+//
+// Threads: no function here may run at the same time as another one on the
+// same context. The caller holds one lock per context around each call.
+
+#ifndef FUTHARK_TABLE_H
+#define FUTHARK_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Raised whenever anything below changes its meaning or its place.
+#define FUT_ABI 1u
+
+// What a call answers.
+#define FUT_OK 0        // done
+#define FUT_FAILED 1    // the C function reported a failure; the context goes on
+#define FUT_MEMORY 2    // as FAILED, and the reason is known: no memory
+#define FUT_LOST 3      // the runtime died in this call or before; the context is never entered again
+#define FUT_UNAVAILABLE 4 // a library of the backend, or a symbol of it, cannot be loaded
+#define FUT_REFUSED 5   // a setting that this backend does not have, or a value it does not take
+
+// Element types, also the first type numbers.
+#define FUT_I8 0u
+#define FUT_I16 1u
+#define FUT_I32 2u
+#define FUT_I64 3u
+#define FUT_U8 4u
+#define FUT_U16 5u
+#define FUT_U32 6u
+#define FUT_U64 7u
+#define FUT_F16 8u
+#define FUT_F32 9u
+#define FUT_F64 10u
+#define FUT_BOOL 11u
+// Type number of `types[i]` is FUT_FIRST_TYPE + i.
+#define FUT_FIRST_TYPE 16u
+
+// The kinds of `struct fut_type`.
+#define FUT_ARRAY 0u
+#define FUT_OPAQUE 1u
+
+// Flags of `struct fut_slot`.
+#define FUT_CONSUMED 1u
+
+// Flags of `struct fut_table`.
+#define FUT_HARDENED 1u // integer traps are compiled in
+#define FUT_GPU 2u      // results of array type may still be under way when a call returns
+
+// A context, with its configuration and what the hooks know about it.
+struct fut_context;
+
+// Every wrapped function has this shape. `out[i]` points to room for result i:
+// the scalar itself, or a pointer for a value. `in[i]` points to a scalar, or is the
+// value's own pointer. Rooms for values are NULL after anything but FUT_OK.
+typedef int32_t (*fut_call)(struct fut_context *ctx, void *const *out, const void *const *in);
+
+// One result or parameter.
+struct fut_slot {
+  uint32_t type;
+  uint32_t flags;
+};
+
+// An entry point, or an operation that makes values of values (construct, project, zip …).
+struct fut_function {
+  const char *name;  // the C function's name, unique in a table
+  const struct fut_slot *out;
+  const struct fut_slot *in;
+  uint32_t n_out;
+  uint32_t n_in;
+  fut_call call;
+};
+
+// One component of an opaque value as it lies in memory: rank 0 is a scalar at
+// `offset`, otherwise `offset` holds a pointer to an array.
+struct fut_component {
+  uint32_t elem;
+  uint32_t rank;
+  uint64_t offset;
+};
+
+// A type that is not a scalar. Operations that a type lacks are NULL.
+struct fut_type {
+  const char *name;  // as the manifest has it
+  uint32_t kind;
+  uint32_t elem;     // arrays: the element type
+  uint32_t rank;     // arrays, and opaque values that are arrays; otherwise 0
+  uint32_t n_components;
+  const struct fut_component *components;
+  // The largest reference count of the value's memory. 1: nothing else shares
+  // it; 0: it has none. Anything else, and memory that is not counted: shared.
+  int32_t (*references)(const void *value);
+  fut_call free;       // in: value
+  fut_call duplicate;  // out: value; in: value
+  fut_call shape;      // out: const int64_t *; in: value
+  // out: value; in: data, const int64_t dims[rank]. The data of an opaque array is
+  // one pointer per element.
+  fut_call create;
+  fut_call values;     // out: data; in: value
+  fut_call index;      // out: element; in: value, const int64_t indices[rank]
+  fut_call set;        // in: value, element, const int64_t indices[rank]; changes the value
+  fut_call stored_size; // out: size_t; in: value
+  fut_call store;      // out: bytes, as many as stored_size said; in: value
+  fut_call restore;    // out: value; in: bytes
+};
+
+// What a context can be told before it exists.
+#define FUT_SET_DEBUGGING 0u
+#define FUT_SET_PROFILING 1u
+#define FUT_SET_LOGGING 2u
+#define FUT_SET_CACHE_FILE 3u       // text
+#define FUT_SET_TUNING_PARAM 4u     // text = its name, number = its value
+#define FUT_SET_NUM_THREADS 5u      // number
+#define FUT_SET_DEVICE 6u           // text
+#define FUT_SET_PLATFORM 7u         // text
+#define FUT_SET_BUILD_OPTION 8u     // text
+#define FUT_SET_BLOCK_SIZE 9u       // number
+#define FUT_SET_GRID_SIZE 10u       // number
+#define FUT_SET_TILE_SIZE 11u       // number
+#define FUT_SET_REG_TILE_SIZE 12u   // number
+#define FUT_SET_THRESHOLD 13u       // number
+#define FUT_SET_UNIFIED_MEMORY 14u  // number: 0 or 1
+
+struct fut_setting {
+  uint32_t what;
+  int64_t number;
+  const char *text;
+};
+
+struct fut_table {
+  uint32_t abi;   // FUT_ABI
+  uint32_t size;  // sizeof(struct fut_table)
+  uint32_t flags;
+  const char *backend;
+  const char *manifest;    // the JSON text that the compiler wrote
+  const char *program;     // `futhark hash` of the source with all its imports
+  uint64_t interface_hash; // of the manifest's API, equal for all backends of a program
+
+  const struct fut_type *types;  // sorted by name
+  uint32_t n_types;
+  const struct fut_function *functions;  // sorted by name
+  uint32_t n_functions;
+
+  // Makes a context. Always gives one back (NULL only without memory for it);
+  // unless *status is FUT_OK it can only be asked for its message and freed.
+  struct fut_context *(*context_new)(const struct fut_setting *settings, uint32_t n, int32_t *status);
+  // Frees a context that has no values left. A lost one is leaked.
+  void (*context_free)(struct fut_context *ctx);
+  // The message of the last call that did not answer FUT_OK; lives until the next call.
+  const char *(*message)(struct fut_context *ctx);
+  // The C return code of that call.
+  int32_t (*code)(struct fut_context *ctx);
+
+  fut_call sync;
+  fut_call clear_caches;
+  fut_call pause_profiling;
+  fut_call unpause_profiling;
+  fut_call report;               // out: char *, freed with free_text
+  void (*free_text)(char *text);
+
+  uint32_t n_tuning_params;
+  const char *(*tuning_param_name)(uint32_t i);
+  const char *(*tuning_param_class)(uint32_t i);
+
+  // 0: the hooks of this build work (a trap was sprung and caught).
+  int32_t (*self_test)(void);
+};
+
+#endif

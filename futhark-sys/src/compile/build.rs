@@ -1,0 +1,408 @@
+//! The steps from a source file to an artifact, and their cache.
+
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::{Backend, Manifest, Program};
+
+use super::cc::{CCompiler, Options};
+use super::compiler::Compiler;
+use super::error::{Error, ErrorKind};
+use super::hash::Hash;
+use super::toolchain::Toolchain;
+use super::unit::{FIXED_FILES, Unit};
+
+/// What is made of the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Linkage {
+    /// A shared object, to be loaded at run time.
+    Shared,
+    /// A static library, to be linked into a binary.
+    Static,
+}
+
+/// What to compile, and how.
+///
+/// ```no_run
+/// use futhark_manifest::Backend;
+/// use futhark_sys::compile::Build;
+///
+/// let artifact = Build::new("stats.fut", Backend::Multicore).out_dir("target/futhark").run()?;
+/// println!("{} is in {}", artifact.symbol(), artifact.library().display());
+/// # Ok::<(), futhark_sys::compile::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Build {
+    source: PathBuf,
+    backend: Backend,
+    compiler: Option<Compiler>,
+    out_dir: PathBuf,
+    linkage: Linkage,
+    level: u8,
+    hardened: bool,
+    flags: Vec<String>,
+}
+
+impl Build {
+    /// A build of `source` for `backend`, into the system's folder for temporary files.
+    #[must_use]
+    pub fn new(source: impl Into<PathBuf>, backend: Backend) -> Build {
+        Build {
+            source: source.into(),
+            backend,
+            compiler: None,
+            out_dir: std::env::temp_dir().join("futhark-sys"),
+            linkage: Linkage::Shared,
+            level: 3,
+            hardened: true,
+            flags: Vec::new(),
+        }
+    }
+
+    /// Uses this compiler instead of the one that [`Compiler::find`] gives.
+    #[must_use]
+    pub fn compiler(mut self, compiler: Compiler) -> Build {
+        self.compiler = Some(compiler);
+        self
+    }
+
+    /// Where results go. They are kept there and found again by content.
+    #[must_use]
+    pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Build {
+        self.out_dir = folder.into();
+        self
+    }
+
+    /// A shared object (the default) or a static library.
+    #[must_use]
+    pub fn linkage(mut self, linkage: Linkage) -> Build {
+        self.linkage = linkage;
+        self
+    }
+
+    /// Optimises less (`-O1`), for tests that wait for the C compiler longer than for the program.
+    #[must_use]
+    pub fn fast(mut self, fast: bool) -> Build {
+        self.level = if fast { 1 } else { 3 };
+        self
+    }
+
+    /// Leaves the integer traps out (`false`), or in (`true`, the default).
+    ///
+    /// Without them a size that overflows in the generated code is a write outside of
+    /// an array, and `i64.min / -1` ends the process: see SAFETY.md.
+    #[must_use]
+    pub fn hardened(mut self, hardened: bool) -> Build {
+        self.hardened = hardened;
+        self
+    }
+
+    /// Adds a flag for the C compiler. Flags that would take the traps away are overruled.
+    #[must_use]
+    pub fn flag(mut self, flag: impl Into<String>) -> Build {
+        self.flags.push(flag.into());
+        self
+    }
+
+    /// The source file.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        &self.source
+    }
+
+    /// The backend.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Compiles, unless the same was compiled before into the same folder.
+    ///
+    /// Blocks for as long as the Futhark and the C compiler take, seconds for a
+    /// medium program. Several processes may build into one folder at a time.
+    ///
+    /// # Errors
+    ///
+    /// See [`ErrorKind`]; the text of both compilers is passed on as it is.
+    pub fn run(&self) -> Result<Artifact, Error> {
+        let futhark = match &self.compiler {
+            Some(compiler) => compiler.clone(),
+            None => Compiler::find()?,
+        };
+        let program_hash = futhark.hash(&self.source)?;
+        let cc = CCompiler::find()?;
+        let include = Toolchain::from_env().include_folders(self.backend);
+        let options = Options {
+            backend: self.backend,
+            level: self.level,
+            hardened: self.hardened,
+            extra: &self.flags,
+            include: &include,
+        };
+
+        let name = self.name();
+        let key = self.key(&futhark, &cc, &program_hash, &options)?;
+        let folder = self
+            .out_dir
+            .join(format!("{name}-{}-{}", self.backend, &key[..16]));
+        let paths = Paths {
+            folder,
+            name,
+            symbol: format!("fut_{}_{}", self.backend, &key[..16]),
+            linkage: self.linkage,
+        };
+        if !paths.in_folder("done").is_file() {
+            self.build(&futhark, &cc, &program_hash, &options, &paths)?;
+        }
+        Artifact::read(paths)
+    }
+
+    /// Everything that decides what comes out.
+    fn key(
+        &self,
+        futhark: &Compiler,
+        cc: &CCompiler,
+        program: &str,
+        options: &Options<'_>,
+    ) -> Result<String, Error> {
+        let mut hash = Hash::new()
+            .with(env!("CARGO_PKG_VERSION").as_bytes())
+            .with(program.as_bytes())
+            // Places in the source are part of the program's messages.
+            .with(self.source.to_string_lossy().as_bytes())
+            .with(futhark.version().text.as_bytes())
+            .with(cc.version()?.as_bytes())
+            .with(self.backend.as_str().as_bytes())
+            .with(&[self.linkage as u8]);
+        for argument in options.arguments() {
+            hash = hash.with(argument.as_bytes());
+        }
+        for (name, text) in FIXED_FILES {
+            hash = hash.with(name.as_bytes()).with(text.as_bytes());
+        }
+        Ok(hash.hex())
+    }
+
+    /// The name of the generated files: the source's, as far as a C compiler can take it.
+    fn name(&self) -> String {
+        let stem = self
+            .source
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        stem.chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect()
+    }
+
+    /// Builds in a folder of its own, then gives it its name: what is there is whole.
+    fn build(
+        &self,
+        futhark: &Compiler,
+        cc: &CCompiler,
+        program_hash: &str,
+        options: &Options<'_>,
+        paths: &Paths,
+    ) -> Result<(), Error> {
+        let temporary = paths
+            .folder
+            .with_extension(format!("tmp{}", std::process::id()));
+        let work = Paths {
+            folder: temporary,
+            ..paths.clone()
+        };
+        let _ = std::fs::remove_dir_all(&work.folder);
+        std::fs::create_dir_all(&work.folder)
+            .map_err(|error| Error::io("make the folder", &work.folder, error))?;
+        let result = self.build_in(futhark, cc, program_hash, options, &work);
+        let result = result.and_then(|()| {
+            match std::fs::rename(&work.folder, &paths.folder) {
+                Ok(()) => Ok(()),
+                // Another process was faster, or an unfinished folder is in the way.
+                Err(_) if paths.in_folder("done").is_file() => Ok(()),
+                Err(error) => Err(Error::io("rename", &work.folder, error)),
+            }
+        });
+        let _ = std::fs::remove_dir_all(&work.folder);
+        result
+    }
+
+    fn build_in(
+        &self,
+        futhark: &Compiler,
+        cc: &CCompiler,
+        program_hash: &str,
+        options: &Options<'_>,
+        paths: &Paths,
+    ) -> Result<(), Error> {
+        let warnings =
+            futhark.generate(self.backend, &self.source, &paths.in_folder(&paths.name))?;
+        let manifest_text = paths.read("json")?;
+        let program = read_program(paths, &manifest_text)?;
+        if program.backend != self.backend {
+            return Err(Error::new(
+                ErrorKind::Manifest,
+                format!(
+                    "the manifest says backend {}, asked for was {}",
+                    program.backend, self.backend
+                ),
+            ));
+        }
+        let unit = Unit {
+            program: &program,
+            name: &paths.name,
+            c_text: &paths.read("c")?,
+            h_text: &paths.read("h")?,
+            manifest_text: &manifest_text,
+            program_hash,
+            hardened: self.hardened,
+            symbol: &paths.symbol,
+        };
+        paths.write("warnings.txt", &warnings)?;
+        std::fs::create_dir_all(paths.in_folder("override"))
+            .map_err(|error| Error::io("make the folder", paths.in_folder("override"), error))?;
+        for (name, text) in FIXED_FILES {
+            paths.write(name, text)?;
+        }
+        paths.write("fut_unit.c", &unit.write()?)?;
+
+        let object = paths.in_folder("unit.o");
+        cc.compile(&paths.in_folder("fut_unit.c"), &object, options)?;
+        cc.keep_one_symbol(&object, &paths.symbol)?;
+        match self.linkage {
+            Linkage::Shared => cc.link_shared(&object, &paths.library())?,
+            Linkage::Static => cc.archive(&object, &paths.library())?,
+        }
+        let _ = std::fs::remove_file(object);
+        paths.write("done", "")
+    }
+}
+
+fn read_program(paths: &Paths, text: &str) -> Result<Program, Error> {
+    Manifest::parse(text)
+        .and_then(|manifest| manifest.resolve())
+        .map_err(|error| Error::manifest(paths.in_folder(&format!("{}.json", paths.name)), error))
+}
+
+/// The files of one build.
+#[derive(Clone, Debug)]
+struct Paths {
+    folder: PathBuf,
+    name: String,
+    symbol: String,
+    linkage: Linkage,
+}
+
+impl Paths {
+    fn in_folder(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    /// A generated file, by extension.
+    fn read(&self, extension: &str) -> Result<String, Error> {
+        read(&self.in_folder(&format!("{}.{extension}", self.name)))
+    }
+
+    fn write(&self, file: &str, text: &str) -> Result<(), Error> {
+        let path = self.in_folder(file);
+        std::fs::write(&path, text).map_err(|error| Error::io("write", path, error))
+    }
+
+    fn library(&self) -> PathBuf {
+        let extension = match self.linkage {
+            Linkage::Shared => std::env::consts::DLL_EXTENSION,
+            Linkage::Static => "a",
+        };
+        self.in_folder(&format!("lib{}.{extension}", self.symbol))
+    }
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
+}
+
+/// A compiled program for one backend.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    paths: Paths,
+    manifest: String,
+    program: Program,
+    warnings: String,
+}
+
+impl Artifact {
+    fn read(paths: Paths) -> Result<Artifact, Error> {
+        let manifest = paths.read("json")?;
+        let program = read_program(&paths, &manifest)?;
+        let warnings = read(&paths.in_folder("warnings.txt"))?;
+        Ok(Artifact {
+            paths,
+            manifest,
+            program,
+            warnings,
+        })
+    }
+
+    /// The shared object or static library.
+    #[must_use]
+    pub fn library(&self) -> PathBuf {
+        self.paths.library()
+    }
+
+    /// The folder with everything that was generated.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.paths.folder
+    }
+
+    /// The C header that the Futhark compiler wrote.
+    #[must_use]
+    pub fn header(&self) -> PathBuf {
+        self.paths.in_folder(&format!("{}.h", self.paths.name))
+    }
+
+    /// The name of the table, the library's one global symbol.
+    #[must_use]
+    pub fn symbol(&self) -> &str {
+        &self.paths.symbol
+    }
+
+    /// The manifest, as the Futhark compiler wrote it.
+    #[must_use]
+    pub fn manifest(&self) -> &str {
+        &self.manifest
+    }
+
+    /// The manifest, resolved.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What the Futhark compiler had to say besides; empty if nothing.
+    #[must_use]
+    pub fn warnings(&self) -> &str {
+        &self.warnings
+    }
+
+    /// Opens the shared object.
+    ///
+    /// Sound without `unsafe` as far as the folder is: the file was made by this
+    /// build, or by an earlier one into the same folder, which must belong to nobody else.
+    ///
+    /// # Errors
+    ///
+    /// The build was not [`Linkage::Shared`], or the library cannot be loaded.
+    #[cfg(feature = "load")]
+    pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::LoadError> {
+        // SAFETY: the file came out of `Build::run`, which renames a folder to its final,
+        // content-derived name only when everything in it is complete.
+        unsafe { crate::load::open(&self.library(), self.symbol()) }
+    }
+}

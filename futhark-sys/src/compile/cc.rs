@@ -1,0 +1,249 @@
+//! The C compiler: our C file becomes an object with one global symbol, and that
+//! a shared object or a static library.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use futhark_manifest::Backend;
+
+use super::error::{Error, ErrorKind};
+
+/// How to compile C.
+pub(super) struct CCompiler {
+    tool: cc::Tool,
+    apple: bool,
+}
+
+/// What `futhark` itself uses is `-O3 -std=c99`; we need C11's static assertions.
+const STANDARD: &[&str] = &["-std=c11", "-fPIC", "-fvisibility=hidden", "-pthread"];
+
+/// After everything else, so that results equal those of `futhark test` and the
+/// traps are not lost, whatever the user's flags say.
+const LAST: &[&str] = &["-ffp-contract=off", "-fno-fast-math", "-fno-lto"];
+
+/// Mistakes in C that are lenient by default and would hide a wrong manifest.
+const STRICT: &[&str] = &[
+    "-w",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=implicit-function-declaration",
+];
+
+const TRAPS: &[&str] = &[
+    "-fno-wrapv",
+    "-fsanitize=signed-integer-overflow,integer-divide-by-zero",
+    "-fno-sanitize-recover=signed-integer-overflow,integer-divide-by-zero",
+];
+
+/// What of the command line changes the result.
+pub(super) struct Options<'a> {
+    pub backend: Backend,
+    pub level: u8,
+    pub hardened: bool,
+    pub extra: &'a [String],
+    pub include: &'a [PathBuf],
+}
+
+impl Options<'_> {
+    /// The arguments besides file names.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let mut all: Vec<String> = vec![format!("-O{}", self.level)];
+        let mut add = |list: &[&str]| all.extend(list.iter().map(|&a| a.to_owned()));
+        add(STANDARD);
+        add(STRICT);
+        all.extend(self.extra.iter().cloned());
+        let mut add = |list: &[&str]| all.extend(list.iter().map(|&a| a.to_owned()));
+        if self.hardened {
+            add(TRAPS);
+        }
+        add(LAST);
+        for folder in self.include {
+            // Headers of others: their warnings and their `assert` are not our business.
+            all.push(format!("-isystem{}", folder.display()));
+        }
+        all
+    }
+}
+
+impl CCompiler {
+    /// The compiler that the cc crate chooses: `CC`, or the system's.
+    pub(super) fn find() -> Result<CCompiler, Error> {
+        let mut build = cc::Build::new();
+        let in_build_script =
+            std::env::var_os("OUT_DIR").is_some() && std::env::var_os("TARGET").is_some();
+        if !in_build_script {
+            let target = env!("FUTHARK_SYS_TARGET");
+            build
+                .target(target)
+                .host(target)
+                .out_dir(std::env::temp_dir());
+        }
+        // Flags are ours alone, so that results do not depend on the Cargo profile.
+        build
+            .opt_level(0)
+            .no_default_flags(true)
+            .cargo_metadata(false)
+            .cargo_warnings(false);
+        let tool = build
+            .try_get_compiler()
+            .map_err(|error| no_compiler(&error.to_string()))?;
+        let apple = cfg!(target_vendor = "apple");
+        let compiler = CCompiler { tool, apple };
+        compiler.version()?;
+        Ok(compiler)
+    }
+
+    /// The first line of `--version`, part of what identifies a build.
+    pub(super) fn version(&self) -> Result<String, Error> {
+        let output =
+            self.command().arg("--version").output().map_err(|error| {
+                no_compiler(&format!("{}: {error}", self.tool.path().display()))
+            })?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// Compiles `unit` to `object`.
+    pub(super) fn compile(
+        &self,
+        unit: &Path,
+        object: &Path,
+        options: &Options<'_>,
+    ) -> Result<(), Error> {
+        let folder = unit.parent().unwrap_or(Path::new("."));
+        let mut command = self.command();
+        command.args(options.arguments());
+        // Our <assert.h> before the system's, and our headers.
+        command.arg(format!("-I{}", folder.join("override").display()));
+        command.arg(format!("-I{}", folder.display()));
+        command.arg("-c").arg(unit).arg("-o").arg(object);
+        let stderr = run(command)?;
+        match stderr {
+            Ok(()) => Ok(()),
+            Err(text) => Err(explain(&text, unit, options.backend)),
+        }
+    }
+
+    /// Makes every global symbol of `object` but `symbol` local.
+    pub(super) fn keep_one_symbol(&self, object: &Path, symbol: &str) -> Result<(), Error> {
+        let mut command;
+        if self.apple {
+            let whole = object.with_extension("whole.o");
+            std::fs::rename(object, &whole).map_err(|error| Error::io("rename", object, error))?;
+            command = self.command();
+            command.args(["-r", "-nostdlib"]).arg(&whole);
+            command
+                .arg(format!("-Wl,-exported_symbol,_{symbol}"))
+                .arg("-o")
+                .arg(object);
+        } else {
+            command = Command::new(std::env::var_os("OBJCOPY").unwrap_or_else(|| "objcopy".into()));
+            command
+                .arg(format!("--keep-global-symbol={symbol}"))
+                .arg(object);
+        }
+        run(command)?.map_err(|text| {
+            Error::new(
+                ErrorKind::C,
+                format!("symbols of {} cannot be hidden:\n{text}", object.display()),
+            )
+        })
+    }
+
+    /// Links `object` into a shared object.
+    pub(super) fn link_shared(&self, object: &Path, library: &Path) -> Result<(), Error> {
+        let mut command = self.command();
+        command
+            .args(["-shared", "-fPIC", "-pthread"])
+            .arg(object)
+            .arg("-o")
+            .arg(library);
+        command.args(["-lm", "-ldl"]);
+        run(command)?.map_err(|text| {
+            Error::new(
+                ErrorKind::C,
+                format!("{} cannot be linked:\n{text}", library.display()),
+            )
+        })
+    }
+
+    /// Puts `object` into a static library.
+    pub(super) fn archive(&self, object: &Path, library: &Path) -> Result<(), Error> {
+        let mut command = Command::new(std::env::var_os("AR").unwrap_or_else(|| "ar".into()));
+        command.arg("crs").arg(library).arg(object);
+        run(command)?.map_err(|text| {
+            Error::new(
+                ErrorKind::C,
+                format!("{} cannot be made:\n{text}", library.display()),
+            )
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.tool.to_command();
+        command.stdin(Stdio::null());
+        command
+    }
+}
+
+/// Runs a command; the inner error is what it said.
+fn run(mut command: Command) -> Result<Result<(), String>, Error> {
+    let program = command.get_program().to_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| no_compiler(&format!("{}: {error}", program.to_string_lossy())))?;
+    if output.status.success() {
+        return Ok(Ok(()));
+    }
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok(Err(format!(
+        "{}: {}\n{}",
+        program.to_string_lossy(),
+        output.status,
+        text.trim_end()
+    )))
+}
+
+fn no_compiler(why: &str) -> Error {
+    Error::new(
+        ErrorKind::NoCCompiler,
+        format!(
+            "no C compiler can be run ({why}).\n\
+             A C compiler is needed for the code that Futhark generates: install gcc or clang and binutils \
+             (Debian: apt-get install gcc binutils; macOS: xcode-select --install), or name one in the variable CC."
+        ),
+    )
+}
+
+/// Tells a header that is missing from everything else.
+fn explain(text: &str, unit: &Path, backend: Backend) -> Error {
+    const HEADERS: [(&str, &str); 3] = [
+        ("CL/cl.h", "the OpenCL headers (Debian: opencl-headers)"),
+        ("cuda", "the headers of CUDA 12 (named by CUDA_HOME)"),
+        (
+            "hip/",
+            "the HIP headers (Debian: libamdhip64-dev; otherwise named by ROCM_PATH)",
+        ),
+    ];
+    let lacks = |header: &str| {
+        text.lines().any(|line| line.contains("fatal error") && line.contains(header))
+            // A header that `__has_include` did not find is asked for again by the generated text.
+            || text.lines().any(|line| line.contains("No such file") && line.contains(header))
+    };
+    if backend.is_gpu() {
+        if let Some((_, install)) = HEADERS.into_iter().find(|(header, _)| lacks(header)) {
+            return Error::new(
+                ErrorKind::NoHeader,
+                format!("the {backend} backend needs {install}; the C compiler says:\n{text}"),
+            );
+        }
+    }
+    Error::new(
+        ErrorKind::C,
+        format!(
+            "the C compiler refused {}, which is our file around the generated code:\n{text}",
+            unit.display()
+        ),
+    )
+}

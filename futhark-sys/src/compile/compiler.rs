@@ -1,0 +1,215 @@
+//! The Futhark compiler: found, asked for its version, run.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use futhark_manifest::{Backend, Version};
+
+use super::error::{Error, ErrorKind};
+use super::toolchain::Toolchain;
+
+/// A Futhark compiler that runs.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    program: PathBuf,
+    version: Version,
+}
+
+const HOW_TO_INSTALL: &str = "\
+To get a Futhark compiler:
+  Debian 13 and later   apt-get install --no-install-recommends futhark
+  macOS                 brew install futhark
+  nix                   nix-env -iA nixpkgs.futhark
+  anything else         the releases on the compiler's own site, futhark-lang.org
+Then put it on PATH, or name the file in the variable FUTHARK.";
+
+impl Compiler {
+    /// The oldest version whose generated code our C file is written for.
+    pub const OLDEST: (u32, u32, u32) = (0, 25, 19);
+    /// The newest version that it was tested with.
+    pub const NEWEST_TESTED: (u32, u32, u32) = (0, 25, 32);
+
+    /// The compiler that `FUTHARK` names, or the first one on `PATH`, or the one in
+    /// `FUTHARK_TOOLCHAIN`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NoCompiler`], with how to get one.
+    pub fn find() -> Result<Compiler, Error> {
+        match Toolchain::from_env().default_compiler() {
+            Some(program) => Compiler::at(program),
+            None => Err(Error::new(
+                ErrorKind::NoCompiler,
+                format!("no Futhark compiler was found.\n{HOW_TO_INSTALL}"),
+            )),
+        }
+    }
+
+    /// Every compiler that this machine has set up: those of `FUTHARK_TOOLCHAIN`, and
+    /// the one that [`Compiler::find`] gives; oldest first, one of each version.
+    #[must_use]
+    pub fn all() -> Vec<Compiler> {
+        let toolchain = Toolchain::from_env();
+        let mut all: Vec<Compiler> = toolchain
+            .default_compiler()
+            .into_iter()
+            .chain(toolchain.private_compilers())
+            .filter_map(|program| Compiler::at(program).ok())
+            .collect();
+        all.sort_by_key(|compiler| compiler.version.number);
+        all.dedup_by_key(|compiler| compiler.version.number);
+        all
+    }
+
+    /// The compiler in this file (or of this name on `PATH`).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NoCompiler`]: it is not there, does not run, or is older than [`Compiler::OLDEST`].
+    pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
+        let program = program.into();
+        let fail = |why: String| {
+            let message = format!(
+                "{} is no Futhark compiler that can be used: {why}.\n{HOW_TO_INSTALL}",
+                program.display()
+            );
+            Error::new(ErrorKind::NoCompiler, message)
+        };
+        let output =
+            run(&program, [OsStr::new("--version")]).map_err(|error| fail(error.to_string()))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        // "Futhark 0.25.32.\n..."
+        let Some(rest) = text.trim_start().strip_prefix("Futhark") else {
+            return Err(fail(format!(
+                "`--version` answers `{}`",
+                text.lines().next().unwrap_or("")
+            )));
+        };
+        let version = Version::new(rest.trim_start());
+        if version.number.is_some_and(|number| number < Self::OLDEST) {
+            let (major, minor, patch) = Self::OLDEST;
+            return Err(fail(format!(
+                "its version is {version}; {major}.{minor}.{patch} or later is needed"
+            )));
+        }
+        Ok(Compiler { program, version })
+    }
+
+    /// The file that is run.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// What it says its version is.
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Is it a version that this crate was tested with?
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.version
+            .number
+            .is_some_and(|number| number <= Self::NEWEST_TESTED)
+    }
+
+    /// Every file that `source` consists of, itself included.
+    ///
+    /// # Errors
+    ///
+    /// The source cannot be read or parsed.
+    pub fn imports(&self, source: &Path) -> Result<Vec<PathBuf>, Error> {
+        let output = self.checked([OsStr::new("imports"), source.as_os_str()], source)?;
+        Ok(String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .map(PathBuf::from)
+            .collect())
+    }
+
+    /// A hash of `source` and everything it imports, equal for all versions of the compiler.
+    ///
+    /// # Errors
+    ///
+    /// The source cannot be read or parsed.
+    pub fn hash(&self, source: &Path) -> Result<String, Error> {
+        let output = self.checked([OsStr::new("hash"), source.as_os_str()], source)?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Compiles `source` as a library: writes `base.c`, `base.h` and `base.json`. Gives its warnings.
+    pub(super) fn generate(
+        &self,
+        backend: Backend,
+        source: &Path,
+        base: &Path,
+    ) -> Result<String, Error> {
+        let arguments = [
+            OsStr::new(backend.as_str()),
+            OsStr::new("--library"),
+            source.as_os_str(),
+            OsStr::new("-o"),
+            base.as_os_str(),
+        ];
+        let output = self.checked(arguments, source)?;
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Runs the compiler; its text on failure is passed on as it is.
+    fn checked<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = &'a OsStr>,
+        source: &Path,
+    ) -> Result<Output, Error> {
+        if !source.is_file() {
+            return Err(Error::new(
+                ErrorKind::NoSource,
+                format!("there is no Futhark source file {}", source.display()),
+            ));
+        }
+        let output = run(&self.program, arguments)
+            .map_err(|error| Error::io("run", &self.program, error))?;
+        if output.status.success() {
+            return Ok(output);
+        }
+        let text = String::from_utf8_lossy(&output.stderr);
+        let text = text.trim_end();
+        // An error of the program has a place in the source; anything else is the compiler's own trouble.
+        let internal = text.contains("Internal compiler error")
+            || text.contains("CallStack (from HasCallStack)")
+            || text.contains("HasCallStack backtrace")
+            || !text.starts_with("Error");
+        let (kind, what) = if internal {
+            (
+                ErrorKind::CompilerFailed,
+                "the Futhark compiler itself failed",
+            )
+        } else {
+            (
+                ErrorKind::Program,
+                "the Futhark compiler refused the program",
+            )
+        };
+        Err(Error::new(
+            kind,
+            format!(
+                "{what} {} (version {}, {}):\n{text}",
+                source.display(),
+                self.version,
+                output.status
+            ),
+        ))
+    }
+}
+
+fn run<'a>(
+    program: &Path,
+    arguments: impl IntoIterator<Item = &'a OsStr>,
+) -> std::io::Result<Output> {
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+}

@@ -1,0 +1,130 @@
+//! Where compilers and headers are. Every environment variable that building
+//! looks at is read here.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::Backend;
+
+/// A look at this machine: which compilers and headers can be used.
+///
+/// | variable | meaning |
+/// |---|---|
+/// | `FUTHARK` | the Futhark compiler to use, before anything else |
+/// | `PATH` | then a `futhark` found there |
+/// | `FUTHARK_TOOLCHAIN` | then `bin/futhark` in this folder (what `ci/setup` makes); also `opencl/`, `cuda/` and `hip/include` |
+/// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
+/// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
+#[derive(Clone, Debug, Default)]
+pub struct Toolchain {
+    futhark: Option<PathBuf>,
+    path: Option<OsString>,
+    root: Option<PathBuf>,
+    cuda: Vec<PathBuf>,
+    hip: Vec<PathBuf>,
+}
+
+impl Toolchain {
+    /// The names of the variables that are read, for `cargo:rerun-if-env-changed`.
+    pub const VARIABLES: [&'static str; 6] = [
+        "FUTHARK",
+        "FUTHARK_TOOLCHAIN",
+        "CUDA_HOME",
+        "CUDA_PATH",
+        "ROCM_PATH",
+        "HIP_PATH",
+    ];
+
+    /// What the environment says.
+    #[must_use]
+    pub fn from_env() -> Toolchain {
+        let folder = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        Toolchain {
+            futhark: folder("FUTHARK"),
+            path: std::env::var_os("PATH"),
+            root: folder("FUTHARK_TOOLCHAIN"),
+            cuda: ["CUDA_HOME", "CUDA_PATH"]
+                .into_iter()
+                .filter_map(folder)
+                .collect(),
+            hip: ["ROCM_PATH", "HIP_PATH"]
+                .into_iter()
+                .filter_map(folder)
+                .collect(),
+        }
+    }
+
+    /// The compiler to use when nobody names one.
+    pub(super) fn default_compiler(&self) -> Option<PathBuf> {
+        if let Some(named) = &self.futhark {
+            return Some(named.clone());
+        }
+        self.on_path("futhark").or_else(|| {
+            let private = self.root.as_ref()?.join("bin/futhark");
+            private.is_file().then_some(private)
+        })
+    }
+
+    /// All compilers of the private folder: its files `bin/futhark-<version>`, sorted by name.
+    pub(super) fn private_compilers(&self) -> Vec<PathBuf> {
+        let Some(root) = &self.root else {
+            return Vec::new();
+        };
+        let Ok(entries) = std::fs::read_dir(root.join("bin")) else {
+            return Vec::new();
+        };
+        let mut found: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| {
+                path.file_name()
+                    .and_then(|name| name.to_str())
+                    .is_some_and(|name| name.starts_with("futhark-"))
+            })
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// Folders in which the headers of a backend may be; existing ones only.
+    pub(super) fn include_folders(&self, backend: Backend) -> Vec<PathBuf> {
+        let private = |name: &str| self.root.iter().map(move |root| root.join(name)).collect();
+        let mut homes: Vec<PathBuf> = match backend {
+            Backend::OpenCl => private("opencl"),
+            Backend::Cuda => [
+                self.cuda.clone(),
+                private("cuda"),
+                vec!["/usr/local/cuda".into()],
+            ]
+            .concat(),
+            Backend::Hip => [self.hip.clone(), private("hip"), vec!["/opt/rocm".into()]].concat(),
+            _ => Vec::new(),
+        };
+        homes.retain_mut(|home| {
+            home.push("include");
+            home.is_dir()
+        });
+        homes
+    }
+
+    fn on_path(&self, name: &str) -> Option<PathBuf> {
+        std::env::split_paths(self.path.as_ref()?)
+            .map(|folder| folder.join(name))
+            .find(|file| is_executable(file))
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file)
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}

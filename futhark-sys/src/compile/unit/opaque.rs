@@ -1,0 +1,261 @@
+//! Wrappers that every opaque type has: free, store, restore, count, duplicate; and
+//! index, shape, new and set of those that are arrays.
+
+use std::fmt::Write as _;
+
+use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
+
+use super::super::error::Error;
+use super::super::layout::{self, Component};
+use super::wrappers::{assert_type, indexed, open, write_duplicate, write_free, write_shape};
+use super::{Unit, elem_number};
+
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
+    // Duplicating a value of components needs those of arrays only, which stand already.
+    for ty in unit.program.types() {
+        if let Some(opaque) = ty.as_opaque() {
+            write_opaque(unit, ty, opaque, c)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_opaque(
+    unit: &Unit<'_>,
+    ty: &Type,
+    opaque: &OpaqueType,
+    c: &mut String,
+) -> Result<(), Error> {
+    let ident = ty.c_ident();
+    let this = format!("struct {ident} *");
+    let components = layout::components(unit.c_text, unit.program, ident)?;
+    write_components(unit, ident, &components, c);
+    write_references(ident, &components, c);
+    write_copy(unit, ty, &components, c);
+    write_duplicate(c, ident, &opaque.ops.free);
+    write_free(c, &this, &opaque.ops.free);
+
+    if let Some(store) = &opaque.ops.store {
+        assert_type(
+            c,
+            "int",
+            store,
+            &[format!("const {this}"), "void **".into(), "size_t *".into()],
+        );
+        let _ = writeln!(
+            c,
+            "static int32_t fut_w_size_{store}(struct fut_context *c, void *const *out, const void *const *in) {{\n  \
+             FUT_ENTER(c)\n  int rc = {store}(c->ctx, (const {this})in[0], NULL, (size_t *)out[0]);\n  \
+             FUT_LEAVE(c, rc, (void)0)\n}}"
+        );
+        open(c, store);
+        let _ = writeln!(
+            c,
+            "  void *bytes = out[0];\n  size_t size;\n  FUT_ENTER(c)\n  \
+             int rc = {store}(c->ctx, (const {this})in[0], &bytes, &size);\n  \
+             FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
+        );
+    }
+    if let Some(restore) = &opaque.ops.restore {
+        assert_type(c, &this, restore, &["const void *".into()]);
+        open(c, restore);
+        let _ = writeln!(
+            c,
+            "  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  {this}value = {restore}(c->ctx, in[0]);\n  \
+             *(void **)out[0] = value;\n  int rc = value == NULL;\n  FUT_SYNC(c, rc);\n  \
+             FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
+            free = opaque.ops.free,
+        );
+    }
+    match &opaque.structure {
+        Structure::RecordArray(a) => {
+            let ops = ArrayOps {
+                rank: a.rank,
+                elem: a.elem,
+                index: &a.index,
+                shape: &a.shape,
+                new: a.new.as_deref(),
+                set: a.set.as_deref(),
+            };
+            write_array_ops(unit, ty, &ops, c);
+        }
+        Structure::OpaqueArray(a) => {
+            let ops = ArrayOps {
+                rank: a.rank,
+                elem: a.elem,
+                index: &a.index,
+                shape: &a.shape,
+                new: a.new.as_deref(),
+                set: a.set.as_deref(),
+            };
+            write_array_ops(unit, ty, &ops, c);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What arrays of records and arrays of opaques have in common.
+struct ArrayOps<'a> {
+    rank: usize,
+    elem: TypeRef,
+    index: &'a str,
+    shape: &'a str,
+    new: Option<&'a str>,
+    set: Option<&'a str>,
+}
+
+fn write_array_ops(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
+    let ident = ty.c_ident();
+    let this = format!("struct {ident} *");
+    let elem = unit.c_type(ops.elem);
+    let dims = vec!["int64_t".to_owned(); ops.rank];
+    let free_elem = match ops.elem {
+        TypeRef::Type(id) => {
+            let elem = unit.program.get(id);
+            format!(
+                "FUT_FREE_RESULT(c, out, 0, struct {}, {})",
+                elem.c_ident(),
+                elem.free()
+            )
+        }
+        TypeRef::Scalar(_) => "(void)0".to_owned(),
+    };
+
+    write_shape(c, &this, ops.shape);
+
+    let index = ops.index;
+    assert_type(
+        c,
+        "int",
+        index,
+        &[vec![format!("{elem}*"), this.clone()], dims.clone()].concat(),
+    );
+    open(c, index);
+    let list = indexed("indices", ops.rank);
+    let _ = writeln!(
+        c,
+        "  const int64_t *indices = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
+         int rc = {index}(c->ctx, ({elem}*)out[0], ({this})in[0]{list});\n  \
+         FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, {free_elem})\n}}"
+    );
+
+    if let Some(new) = ops.new {
+        open(c, new);
+        let list = indexed("dims", ops.rank);
+        let _ = writeln!(
+            c,
+            "  const int64_t *dims = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
+             int rc = {new}(c->ctx, ({this}*)out[0], ({elem}*)in[0]{list});\n  FUT_SYNC(c, rc);\n  \
+             FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
+            free = ty.free(),
+        );
+    }
+    if let Some(set) = ops.set {
+        open(c, set);
+        let list = indexed("indices", ops.rank);
+        let _ = writeln!(
+            c,
+            "  const int64_t *indices = in[2];\n  FUT_ENTER(c)\n  \
+             int rc = {set}(c->ctx, ({this})in[0], ({elem})in[1]{list});\n  \
+             FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
+        );
+    }
+}
+
+/// The layout, with assertions that it is what the C compiler sees.
+fn write_components(unit: &Unit<'_>, ident: &str, components: &[Component], c: &mut String) {
+    let ty = |component: &Component| match *component {
+        Component::Scalar(elem) => TypeRef::Scalar(elem),
+        Component::Array(id) => TypeRef::Type(id),
+    };
+    for (i, component) in components.iter().enumerate() {
+        let c_type = unit.c_type(ty(component));
+        let _ = writeln!(
+            c,
+            "_Static_assert(__builtin_types_compatible_p(__typeof__(((struct {ident} *)0)->v{i}), {c_type}), \
+             \"component {i} of {ident} is not what was read\");"
+        );
+    }
+    if components.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        c,
+        "static const struct fut_component fut_components_{ident}[] = {{"
+    );
+    for (i, component) in components.iter().enumerate() {
+        let (elem, rank) = match *component {
+            Component::Scalar(elem) => (elem, 0),
+            Component::Array(id) => match unit.program.get(id).as_array() {
+                Some(array) => (array.elem, array.rank),
+                None => continue,
+            },
+        };
+        let number = elem_number(elem);
+        let _ = writeln!(
+            c,
+            "  {{{number}u, {rank}u, offsetof(struct {ident}, v{i})}},"
+        );
+    }
+    c.push_str("};\n");
+    let last = components.len() - 1;
+    let _ = writeln!(
+        c,
+        "_Static_assert(sizeof(struct {ident}) - offsetof(struct {ident}, v{last}) < 2 * sizeof(void *) + 1, \
+         \"{ident} has components that were not read\");"
+    );
+}
+
+fn write_references(ident: &str, components: &[Component], c: &mut String) {
+    let _ = writeln!(
+        c,
+        "static int32_t fut_references_{ident}(const void *value) {{\n  const struct {ident} *v = value;\n  \
+         (void)v;\n  int32_t most = 0;"
+    );
+    for (i, component) in components.iter().enumerate() {
+        if let Component::Array(_) = component {
+            let _ = writeln!(
+                c,
+                "  most = fut_max(most, fut_count(v->v{i}->mem.references));"
+            );
+        }
+    }
+    c.push_str("  return most;\n}\n");
+}
+
+/// A copy of each component in a fresh struct, as the runtime's own functions make it.
+fn write_copy(unit: &Unit<'_>, ty: &Type, components: &[Component], c: &mut String) {
+    let ident = ty.c_ident();
+    let _ = writeln!(
+        c,
+        "static struct {ident} *fut_duplicate_{ident}(struct futhark_context *ctx, struct {ident} *value) {{\n  \
+         (void)ctx;\n  struct {ident} *copy = calloc(1, sizeof *copy);"
+    );
+    let mut undo = String::new();
+    for (i, component) in components.iter().enumerate() {
+        match *component {
+            Component::Scalar(_) => {
+                let _ = writeln!(c, "  copy->v{i} = value->v{i};");
+            }
+            Component::Array(id) => {
+                let array = unit.program.get(id);
+                let _ = writeln!(
+                    c,
+                    "  copy->v{i} = fut_duplicate_{}(ctx, value->v{i});\n  if (copy->v{i} == NULL)\n    goto undo;",
+                    array.c_ident()
+                );
+                let _ = writeln!(
+                    undo,
+                    "  if (copy->v{i} != NULL)\n    (void){}(ctx, copy->v{i});",
+                    array.free()
+                );
+            }
+        }
+    }
+    c.push_str("  return copy;\n");
+    if !undo.is_empty() {
+        let _ = write!(c, "undo:\n{undo}  free(copy);\n  return NULL;\n");
+    }
+    c.push_str("}\n");
+}

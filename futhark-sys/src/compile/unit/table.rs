@@ -1,0 +1,206 @@
+//! The table itself: constants that point to the wrappers.
+
+use std::fmt::Write as _;
+
+use futhark_manifest::{OpaqueOps, Structure, TypeKind, TypeRef};
+
+use super::wrappers::{Function, functions};
+use super::{FIRST_TYPE, Unit, elem_number};
+use crate::compile::layout;
+
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
+    let _ = writeln!(
+        c,
+        "_Static_assert(FUT_FIRST_TYPE == {FIRST_TYPE}u && FUT_BOOL == 11u, \"type numbers\");"
+    );
+    let functions = functions(unit);
+    for function in &functions {
+        write_slots(unit, function, c);
+    }
+    write_functions(&functions, c);
+    write_types(unit, c);
+
+    c.push_str("static const char fut_manifest[] =\n");
+    write_text(unit.manifest_text, c);
+    c.push_str(";\n");
+
+    let n_types = unit.program.types().len();
+    let n_functions = functions.len();
+    let (types, functions) = (
+        if n_types == 0 { "NULL" } else { "fut_types" },
+        if n_functions == 0 {
+            "NULL"
+        } else {
+            "fut_functions"
+        },
+    );
+    let _ = writeln!(
+        c,
+        "extern const struct fut_table {symbol};\n\
+         __attribute__((visibility(\"default\"))) const struct fut_table {symbol} = {{\n  \
+         .abi = FUT_ABI,\n  .size = sizeof(struct fut_table),\n  \
+         .flags = (FUT_TRAPS ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u),\n  \
+         .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program}\",\n  \
+         .interface_hash = {hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
+         .functions = {functions},\n  .n_functions = {n_functions},\n  \
+         .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
+         .message = fut_context_message,\n  .code = fut_context_code,\n  .sync = fut_context_sync,\n  \
+         .clear_caches = fut_clear_caches,\n  .pause_profiling = fut_pause_profiling,\n  \
+         .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .free_text = fut_free_text,\n  \
+         .n_tuning_params = sizeof tuning_param_names / sizeof *tuning_param_names - 1,\n  \
+         .tuning_param_name = fut_tuning_param_name,\n  .tuning_param_class = fut_tuning_param_class,\n  \
+         .self_test = fut_self_test,\n}};",
+        symbol = unit.symbol,
+        backend = unit.program.backend,
+        program = unit.program_hash,
+        hash = unit.program.interface_hash(),
+    );
+}
+
+fn write_slots(unit: &Unit<'_>, function: &Function<'_>, c: &mut String) {
+    let mut write = |what: &str, slots: Vec<(TypeRef, bool)>| {
+        if slots.is_empty() {
+            return;
+        }
+        let _ = write!(
+            c,
+            "static const struct fut_slot fut_{what}_{}[] = {{",
+            function.cfun
+        );
+        for (ty, consumed) in slots {
+            let _ = write!(c, "{{{}u, {}}}, ", unit.type_number(ty), u8::from(consumed));
+        }
+        c.push_str("};\n");
+    };
+    write("out", function.out.iter().map(|&ty| (ty, false)).collect());
+    write("in", function.input.clone());
+}
+
+fn write_functions(functions: &[Function<'_>], c: &mut String) {
+    if functions.is_empty() {
+        return;
+    }
+    c.push_str("static const struct fut_function fut_functions[] = {\n");
+    for f in functions {
+        let cfun = f.cfun;
+        let slots = |what: &str, n: usize| {
+            if n == 0 {
+                "NULL".into()
+            } else {
+                format!("fut_{what}_{cfun}")
+            }
+        };
+        let _ = writeln!(
+            c,
+            "  {{\"{cfun}\", {}, {}, {}u, {}u, fut_w_{cfun}}},",
+            slots("out", f.out.len()),
+            slots("in", f.input.len()),
+            f.out.len(),
+            f.input.len(),
+        );
+    }
+    c.push_str("};\n");
+}
+
+fn write_types(unit: &Unit<'_>, c: &mut String) {
+    if unit.program.types().is_empty() {
+        return;
+    }
+    c.push_str("static const struct fut_type fut_types[] = {\n");
+    for ty in unit.program.types() {
+        let ident = ty.c_ident();
+        c.push_str("  {.name =\n");
+        write_text(&ty.name, c);
+        let _ = writeln!(
+            c,
+            ",\n   .references = fut_references_{ident}, .duplicate = fut_w_duplicate_{ident}, .free = fut_w_{},",
+            ty.free()
+        );
+        match &ty.kind {
+            TypeKind::Array(array) => {
+                let ops = &array.ops;
+                let _ = writeln!(
+                    c,
+                    "   .kind = FUT_ARRAY, .elem = {}u, .rank = {}u,\n   .shape = fut_w_{}, .create = fut_w_{}, .values = fut_w_{},",
+                    elem_number(array.elem),
+                    array.rank,
+                    ops.shape,
+                    ops.new,
+                    ops.values
+                );
+                write_op("index", ops.index.as_deref(), c);
+            }
+            TypeKind::Opaque(opaque) => {
+                let _ = writeln!(c, "   .kind = FUT_OPAQUE, .rank = {}u,", ty.rank());
+                write_components(unit, ident, c);
+                write_opaque_ops(&opaque.ops, c);
+                match &opaque.structure {
+                    Structure::RecordArray(a) => {
+                        write_op("index", Some(&a.index), c);
+                        write_op("shape", Some(&a.shape), c);
+                        write_op("create", a.new.as_deref(), c);
+                        write_op("set", a.set.as_deref(), c);
+                    }
+                    Structure::OpaqueArray(a) => {
+                        write_op("index", Some(&a.index), c);
+                        write_op("shape", Some(&a.shape), c);
+                        write_op("create", a.new.as_deref(), c);
+                        write_op("set", a.set.as_deref(), c);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        c.push_str("  },\n");
+    }
+    c.push_str("};\n");
+}
+
+fn write_components(unit: &Unit<'_>, ident: &str, c: &mut String) {
+    let n = layout::components(unit.c_text, unit.program, ident)
+        .map_or(0, |components| components.len());
+    if n > 0 {
+        let _ = writeln!(
+            c,
+            "   .n_components = {n}u, .components = fut_components_{ident},"
+        );
+    }
+}
+
+fn write_opaque_ops(ops: &OpaqueOps, c: &mut String) {
+    if let Some(store) = &ops.store {
+        let _ = writeln!(
+            c,
+            "   .stored_size = fut_w_size_{store}, .store = fut_w_{store},"
+        );
+    }
+    write_op("restore", ops.restore.as_deref(), c);
+}
+
+fn write_op(slot: &str, cfun: Option<&str>, c: &mut String) {
+    if let Some(cfun) = cfun {
+        let _ = writeln!(c, "   .{slot} = fut_w_{cfun},");
+    }
+}
+
+/// A C string literal, in pieces, whatever the text holds.
+fn write_text(text: &str, c: &mut String) {
+    c.push_str("    \"");
+    for (i, byte) in text.bytes().enumerate() {
+        if i > 0 && i % 100 == 0 {
+            c.push_str("\"\n    \"");
+        }
+        match byte {
+            b'"' | b'\\' => {
+                c.push('\\');
+                c.push(byte as char);
+            }
+            // Octal, always of three digits, cannot swallow what follows; `?` would make trigraphs.
+            b' '..=b'~' if byte != b'?' => c.push(byte as char),
+            _ => {
+                let _ = write!(c, "\\{byte:03o}");
+            }
+        }
+    }
+    c.push('"');
+}
