@@ -26,5 +26,6 @@ pub mod jobs;
 pub mod pattern;
 pub mod record;
 pub mod report;
+pub mod run;
 pub mod toolchain;
 pub mod values;

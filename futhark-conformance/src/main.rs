@@ -2,4 +2,17 @@
 
 #![forbid(unsafe_code)]
 
-fn main() {}
+use clap::Parser;
+use futhark_conformance::cli::Cli;
+use futhark_conformance::run::{Ended, run};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().command) {
+        Ok(exit) => exit.into(),
+        Err(Ended(exit, error)) => {
+            eprintln!("error: {error:#}");
+            exit.into()
+        }
+    }
+}

@@ -69,7 +69,7 @@ impl Default for Pattern {
 }
 
 /// A pattern for checks: `CHECK`, for all its cases, or `CHECK:CASE`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub struct CheckPattern {
     check: Pattern,
@@ -122,15 +122,6 @@ impl fmt::Display for CheckPattern {
         match &self.case {
             Some(case) => write!(f, "{}:{case}", self.check),
             None => self.check.fmt(f),
-        }
-    }
-}
-
-impl Default for CheckPattern {
-    fn default() -> CheckPattern {
-        CheckPattern {
-            check: Pattern::any(),
-            case: None,
         }
     }
 }

@@ -70,26 +70,39 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+#[cfg(feature = "json")]
 mod check;
+#[cfg(feature = "json")]
 mod decode;
 mod elem;
+#[cfg(feature = "json")]
 mod error;
+#[cfg(feature = "json")]
 mod interface;
+#[cfg(feature = "json")]
 mod model;
+#[cfg(feature = "json")]
 mod path;
+#[cfg(feature = "json")]
 mod program;
+#[cfg(feature = "json")]
 pub mod raw;
+#[cfg(feature = "json")]
 mod resolve;
 mod version;
 
 pub use backend::{Backend, UnknownBackend};
 pub use elem::ElemType;
+#[cfg(feature = "json")]
 pub use error::{Error, ErrorKind, Warning};
+#[cfg(feature = "json")]
 pub use model::{
     ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
     RecordArray, Structure, Sum, TypeKind, Variant,
 };
+#[cfg(feature = "json")]
 pub use program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
+#[cfg(feature = "json")]
 #[doc(inline)]
 pub use raw::Manifest;
 pub use version::Version;

@@ -1,1 +1,73 @@
-//! safe
+//! Layer 3 of 4: call Futhark programs from Rust: typed, sound, on every backend.
+//!
+//! A program is compiled by your build script and becomes a module:
+//!
+//! ```ignore
+//! // build.rs
+//! fn main() {
+//!     futhark_safe::build::Program::new("stats.fut")
+//!         .backends([Backend::Multicore, Backend::C])
+//!         .compile();
+//! }
+//!
+//! // main.rs
+//! futhark_safe::include_program!(stats);
+//!
+//! let ctx = stats::Context::new(&stats::Config::new())?;
+//! let xs = ctx.array(&[1.0f32, 2.0, 3.0])?;
+//! let mean: f32 = ctx.entry().mean(&xs)?;   // observed: by reference
+//! let ys = ctx.entry().normalise(xs)?;      // consumed: moved
+//! println!("{mean} {:?}", ys.to_vec()?);
+//! ```
+//!
+//! Programs that are known only at run time are behind the feature `dynamic`.
+//!
+//! # What holds
+//!
+//! * A value that a call consumes is moved. If anything else shares its memory, the
+//!   call gets a copy, so nobody sees a value change.
+//! * Values keep their context alive and cannot be passed to another context or program.
+//! * Transfers are complete when the call that makes them returns.
+//! * A failing program gives an [`Error`] with the text of the C side, and the context
+//!   goes on. Where the runtime would have ended the process, the error is
+//!   [`Kind::ContextLost`], and a new context can be made.
+//!
+//! # Threads and blocking
+//!
+//! [`Context`], [`Array`] and [`Opaque`] are `Send` and `Sync`. One call at a time
+//! runs per context; others wait for it. Dropping a value never waits.
+
+#[cfg(feature = "build")]
+pub mod build;
+#[cfg(feature = "compile")]
+pub use futhark_sys::compile;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
+
+mod array;
+mod config;
+mod context;
+mod elem;
+mod error;
+mod opaque;
+mod program;
+mod raw;
+
+pub use array::{Array, ArrayIndex};
+pub use config::Config;
+pub use context::Context;
+pub use elem::Element;
+pub use error::{Error, Kind, Result};
+pub use futhark_manifest::{Backend, ElemType};
+pub use half::f16;
+pub use opaque::Opaque;
+pub use program::{HasArray, OpaqueTag, Program};
+
+/// What generated code and macros of this crate use. Not for others: it may change
+/// in any version.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::program::{Receive, Slot, Value, consumed, observed, scalar, slot};
+    pub use crate::raw::{Input, LinkedTable, Output};
+    pub use futhark_sys::table::Raw as RawTable;
+}

@@ -91,7 +91,7 @@ struct fut_component {
 struct fut_type {
   const char *name;  // as the manifest has it
   uint32_t kind;
-  uint32_t elem;     // arrays: the element type
+  uint32_t elem;     // arrays, and opaque values that are arrays: type number of an element
   uint32_t rank;     // arrays, and opaque values that are arrays; otherwise 0
   uint32_t n_components;
   const struct fut_component *components;
@@ -141,7 +141,7 @@ struct fut_table {
   uint32_t flags;
   const char *backend;
   const char *manifest;    // the JSON text that the compiler wrote
-  const char *program;     // `futhark hash` of the source with all its imports
+  const char *program;     // names source, compiler version and layouts; equal for all backends
   uint64_t interface_hash; // of the manifest's API, equal for all backends of a program
 
   const struct fut_type *types;  // sorted by name

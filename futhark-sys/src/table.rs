@@ -125,7 +125,8 @@ impl Table {
         self.text(self.0.manifest)
     }
 
-    /// What identifies the program: the compiler's hash of its source and imports.
+    /// What identifies the program: its source, the compiler's version and the layout of
+    /// its types. Equal for all backends.
     #[must_use]
     pub fn program(&self) -> &str {
         self.text(self.0.program)

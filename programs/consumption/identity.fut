@@ -1,30 +1,30 @@
 -- A value that is consumed never changes another value that the caller still
 -- holds, although an entry point that returns its input returns the same memory.
 
-entry same (xs: []i32): []i32 = xs
+entry same (xs: []i32) : []i32 = xs
 
-entry same_matrix (xss: [][]f64): [][]f64 = xss
+entry same_matrix (xss: [][]f64) : [][]f64 = xss
 
-entry copied (xs: []i32): []i32 = copy xs
+entry copied (xs: []i32) : []i32 = copy xs
 
-entry fresh (xs: []i32): *[]i32 = copy xs
+entry fresh (xs: []i32) : *[]i32 = copy xs
 
-entry increment (xs: *[]i32): *[]i32 =
+entry increment (xs: *[]i32) : *[]i32 =
   loop xs for i < length xs do xs with [i] = xs[i] + 1
 
-entry zero_first [n] (xs: *[n]i32): [n]i32 =
+entry zero_first [n] (xs: *[n]i32) : [n]i32 =
   if n > 0 then xs with [0] = 0 else xs
 
-entry clear_row (xss: *[][]f64) (i: i64): *[][]f64 =
+entry clear_row (xss: *[][]f64) (i: i64) : *[][]f64 =
   xss with [i] = map (const 0) xss[i]
 
-entry keep (xs: *[]i32): *[]i32 = xs
+entry keep (xs: *[]i32) : *[]i32 = xs
 
 -- ==
 -- entry: kept
 -- input { [1, 2, 3] } output { [1, 2, 3] [0, 2, 3] [2, 3, 4] }
 -- input { empty([0]i32) } output { empty([0]i32) empty([0]i32) empty([0]i32) }
-entry kept (xs: []i32): ([]i32, []i32, []i32) =
+entry kept (xs: []i32) : ([]i32, []i32, []i32) =
   (same xs, zero_first (fresh xs), increment (keep (copy xs)))
 
 -- ==

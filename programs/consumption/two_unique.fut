@@ -1,17 +1,17 @@
 -- Two results that are both declared unique can still be one memory, when the
 -- caller passes one value for both parameters; each must be consumable alone.
 
-entry swap (xs: *[]i32) (ys: *[]i32): (*[]i32, *[]i32) = (ys, xs)
+entry swap (xs: *[]i32) (ys: *[]i32) : (*[]i32, *[]i32) = (ys, xs)
 
-entry split [n] (xs: *[n]i32): (*[]i32, *[]i32) =
+entry split [n] (xs: *[n]i32) : (*[]i32, *[]i32) =
   (copy xs[:n / 2], copy xs[n / 2:])
 
-entry both [n] (xs: [n]i32): (*[n]i32, *[n]i32) = (copy xs, map (+ 1) xs)
+entry both [n] (xs: [n]i32) : (*[n]i32, *[n]i32) = (copy xs, map (+ 1) xs)
 
 -- The result is inferred to be unique, although the source does not say so.
-entry inferred (xs: []i32): []i32 = map (* 2) xs
+entry inferred (xs: []i32) : []i32 = map (* 2) xs
 
-entry set_first [n] (xs: *[n]i32) (v: i32): *[n]i32 =
+entry set_first [n] (xs: *[n]i32) (v: i32) : *[n]i32 =
   if n > 0 then xs with [0] = v else xs
 
 -- ==
@@ -33,6 +33,6 @@ entry set_first [n] (xs: *[n]i32) (v: i32): *[n]i32 =
 -- entry: set_firsts
 -- input { [1, 2] } output { [7, 2] [8, 3] [2, 4] }
 -- input { empty([0]i32) } output { empty([0]i32) empty([0]i32) empty([0]i32) }
-entry set_firsts [n] (xs: [n]i32): ([n]i32, [n]i32, [n]i32) =
+entry set_firsts [n] (xs: [n]i32) : ([n]i32, [n]i32, [n]i32) =
   let (a, b) = both xs
   in (set_first a 7, set_first b 8, inferred xs)

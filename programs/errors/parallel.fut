@@ -9,21 +9,21 @@
 -- input { empty([0]i32) [0i64] } error: out of bounds
 -- input { empty([0]i32) empty([0]i64) } output { empty([0]i32) }
 -- input { [10, 20, 30] [1i64, 1i64] } output { [20, 20] }
-entry gather [n] (xs: []i32) (is: [n]i64): [n]i32 = map (\i -> xs[i]) is
+entry gather [n] (xs: []i32) (is: [n]i64) : [n]i32 = map (\i -> xs[i]) is
 
 -- ==
 -- entry: divide
 -- input { [7, -7] [2, 2] } output { [3, -4] }
 -- input { [7, -7] [2, 0] } error: division by zero
 -- input { empty([0]i32) empty([0]i32) } output { empty([0]i32) }
-entry divide [n] (xs: [n]i32) (ys: [n]i32): [n]i32 = map2 (/) xs ys
+entry divide [n] (xs: [n]i32) (ys: [n]i32) : [n]i32 = map2 (/) xs ys
 
 -- ==
 -- entry: check
 -- input { [1, 2] } output { [2, 4] }
 -- input { [1, 0] } error: Assertion is false
 -- input { empty([0]i32) } output { empty([0]i32) }
-entry check [n] (xs: [n]i32): [n]i32 = map (\x -> assert (x > 0) (x * 2)) xs
+entry check [n] (xs: [n]i32) : [n]i32 = map (\x -> assert (x > 0) (x * 2)) xs
 
 -- Enough iterations for several workers; one of them fails.
 -- ==
@@ -33,7 +33,7 @@ entry check [n] (xs: [n]i32): [n]i32 = map (\x -> assert (x > 0) (x * 2)) xs
 -- input { [1i64, 2i64, 3i64] 20000i64 19999i64 } error: out of bounds
 -- input { [1i64, 2i64, 3i64] 20001i64 20001i64 } output { 40002i64 }
 -- input { empty([0]i64) 0i64 0i64 } output { 0i64 }
-entry one_of_many [m] (xs: [m]i64) (n: i64) (bad: i64): i64 =
+entry one_of_many [m] (xs: [m]i64) (n: i64) (bad: i64) : i64 =
   i64.sum (map (\i -> xs[if i == bad then m else i % m]) (iota n))
 
 -- Inside a reduction's operator, and inside an inner loop.
@@ -42,6 +42,6 @@ entry one_of_many [m] (xs: [m]i64) (n: i64) (bad: i64): i64 =
 -- input { [[1, 2], [3, 4]] [1i64, 1i64] } output { 10 }
 -- input { [[1, 2], [3, 4]] [1i64, 2i64] } error: out of bounds
 -- input { empty([0][2]i32) empty([0]i64) } output { 0 }
-entry nested [n] [m] (xss: [n][m]i32) (ends: [n]i64): i32 =
+entry nested [n] [m] (xss: [n][m]i32) (ends: [n]i64) : i32 =
   let row xs end = loop s = 0 for j < end + 1 do s + xs[j]
   in i32.sum (map2 row xss ends)

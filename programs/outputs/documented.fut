@@ -6,12 +6,12 @@
 -- ==
 -- entry: plain
 -- input { 1 } output { 2 }
-entry plain (x: i32): i32 = x + 1
+
+entry plain (x: i32) : i32 = x + 1
 
 -- | A vector's length.
-#[cheap]
-#[cost(linear, 2)]
-entry attributed [n] (_: [n]f32): i64 = n
+#[cheap] #[cost(linear,2)]
+entry attributed [n] (_: [n]f32) : i64 = n
 
 -- ==
 -- entry: attributed
@@ -21,9 +21,9 @@ entry attributed [n] (_: [n]f32): i64 = n
 -- | A documented type.
 type documented = {value: i32}
 
-entry wrap (value: i32): documented = {value}
+entry wrap (value: i32) : documented = {value}
 
 -- ==
 -- entry: unwrap
 -- input { 5 } output { 5 }
-entry unwrap (x: i32): i32 = (wrap x).value
+entry unwrap (x: i32) : i32 = (wrap x).value

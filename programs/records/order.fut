@@ -3,10 +3,10 @@
 
 type ordered = {b: i32, a: i32, a1: i32, a10: i32, a2: i32, ab: i32, a_b: i32}
 
-entry make (a: i32) (a1: i32) (a10: i32) (a2: i32) (ab: i32) (a_b: i32) (b: i32): ordered =
+entry make (a: i32) (a1: i32) (a10: i32) (a2: i32) (ab: i32) (a_b: i32) (b: i32) : ordered =
   {a, a1, a10, a2, ab, a_b, b}
 
-entry shift (r: ordered): ordered =
+entry shift (r: ordered) : ordered =
   { a = r.b
   , a1 = r.a
   , a10 = r.a1
@@ -16,22 +16,32 @@ entry shift (r: ordered): ordered =
   , b = r.a_b
   }
 
-entry get_a10 (r: ordered): i32 = r.a10
+entry get_a10 (r: ordered) : i32 = r.a10
 
-entry get_a_b (r: ordered): i32 = r.a_b
+entry get_a_b (r: ordered) : i32 = r.a_b
 
 -- ==
 -- entry: shifted
 -- input { 1 2 3 4 5 6 7 } output { 7 1 2 3 4 5 6 }
-entry shifted (a: i32) (a1: i32) (a10: i32) (a2: i32) (ab: i32) (a_b: i32) (b: i32)
-            : (i32, i32, i32, i32, i32, i32, i32) =
+entry shifted (a: i32)
+              (a1: i32)
+              (a10: i32)
+              (a2: i32)
+              (ab: i32)
+              (a_b: i32)
+              (b: i32) : (i32, i32, i32, i32, i32, i32, i32) =
   let r = shift (make a a1 a10 a2 ab a_b b)
   in (r.a, r.a1, r.a10, r.a2, r.ab, r.a_b, r.b)
 
 -- ==
 -- entry: two_of_them
 -- input { 1 2 3 4 5 6 7 } output { 3 6 }
-entry two_of_them (a: i32) (a1: i32) (a10: i32) (a2: i32) (ab: i32) (a_b: i32) (b: i32)
-                : (i32, i32) =
+entry two_of_them (a: i32)
+                  (a1: i32)
+                  (a10: i32)
+                  (a2: i32)
+                  (ab: i32)
+                  (a_b: i32)
+                  (b: i32) : (i32, i32) =
   let r = make a a1 a10 a2 ab a_b b
   in (get_a10 r, get_a_b r)

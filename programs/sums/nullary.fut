@@ -5,34 +5,34 @@ type suit = #spades | #hearts | #diamonds | #clubs
 
 type single = #only
 
-entry suit_of (i: i32): suit =
+entry suit_of (i: i32) : suit =
   match i
   case 0 -> #clubs
   case 1 -> #diamonds
   case 2 -> #hearts
   case _ -> #spades
 
-entry next (s: suit): suit =
+entry next (s: suit) : suit =
   match s
   case #clubs -> #diamonds
   case #diamonds -> #hearts
   case #hearts -> #spades
   case #spades -> #clubs
 
-entry rank (s: suit): i32 =
+entry rank (s: suit) : i32 =
   match s
   case #clubs -> 0
   case #diamonds -> 1
   case #hearts -> 2
   case #spades -> 3
 
-entry same (s: suit): suit = s
+entry same (s: suit) : suit = s
 
-entry equal (s: suit) (t: suit): bool = s == t
+entry equal (s: suit) (t: suit) : bool = s == t
 
-entry single_of (_: i32): single = #only
+entry single_of (_: i32) : single = #only
 
-entry is_only (s: single): bool = match s case #only -> true
+entry is_only (s: single) : bool = match s case #only -> true
 
 -- ==
 -- entry: successor
@@ -41,16 +41,16 @@ entry is_only (s: single): bool = match s case #only -> true
 -- input { 2 } output { 3 }
 -- input { 3 } output { 0 }
 -- input { -7 } output { 0 }
-entry successor (i: i32): i32 = rank (same (next (suit_of i)))
+entry successor (i: i32) : i32 = rank (same (next (suit_of i)))
 
 -- ==
 -- entry: compare
 -- input { 0 0 } output { true }
 -- input { 0 3 } output { false }
 -- input { 3 99 } output { true }
-entry compare (i: i32) (j: i32): bool = equal (suit_of i) (suit_of j)
+entry compare (i: i32) (j: i32) : bool = equal (suit_of i) (suit_of j)
 
 -- ==
 -- entry: one_variant
 -- input { 0 } output { true }
-entry one_variant (i: i32): bool = is_only (single_of i)
+entry one_variant (i: i32) : bool = is_only (single_of i)

@@ -5,22 +5,25 @@ type twelve = (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
 
 type state = {t: twelve}
 
-entry count_up (n: i32): state =
+entry count_up (n: i32) : state =
   {t = (n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11)}
 
-entry tenth (t: twelve): i32 = t.10
+entry tenth (t: twelve) : i32 = t.10
 
-entry second (t: twelve): i32 = t.1
+entry second (t: twelve) : i32 = t.1
 
-entry weigh (t: twelve): i32 =
+entry weigh (t: twelve) : i32 =
   t.0 + 2 * t.1 + 3 * t.2 + 4 * t.3 + 5 * t.4 + 6 * t.5 + 7 * t.6 + 8 * t.7
-  + 9 * t.8 + 10 * t.9 + 11 * t.10 + 12 * t.11
+  + 9 * t.8
+  + 10 * t.9
+  + 11 * t.10
+  + 12 * t.11
 
 -- ==
 -- entry: fields
 -- input { 0 } output { 10 1 572 }
 -- input { 100 } output { 110 101 8372 }
-entry fields (n: i32): (i32, i32, i32) =
+entry fields (n: i32) : (i32, i32, i32) =
   let t = (count_up n).t
   in (tenth t, second t, weigh t)
 
@@ -29,6 +32,16 @@ entry fields (n: i32): (i32, i32, i32) =
 -- input { 1 0 0 0 0 0 0 0 0 0 0 0 } output { 1 }
 -- input { 0 0 0 0 0 0 0 0 0 0 1 0 } output { 11 }
 -- input { 0 0 0 0 0 0 0 0 0 0 0 1 } output { 12 }
-entry weighed (a: i32) (b: i32) (c: i32) (d: i32) (e: i32) (f: i32)
-              (g: i32) (h: i32) (i: i32) (j: i32) (k: i32) (l: i32): i32 =
+entry weighed (a: i32)
+              (b: i32)
+              (c: i32)
+              (d: i32)
+              (e: i32)
+              (f: i32)
+              (g: i32)
+              (h: i32)
+              (i: i32)
+              (j: i32)
+              (k: i32)
+              (l: i32) : i32 =
   weigh (a, b, c, d, e, f, g, h, i, j, k, l)

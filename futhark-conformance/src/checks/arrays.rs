@@ -137,7 +137,11 @@ fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue 
     let count = bytes.len() / elem.size();
     let mut shape = vec![1; rank];
     // Two dimensions at least, if there are two.
-    let columns = if rank > 1 && count % 2 == 0 { 2 } else { 1 };
+    let columns = if rank > 1 && count.is_multiple_of(2) {
+        2
+    } else {
+        1
+    };
     if let Some(last) = shape.last_mut() {
         *last = columns;
     }

@@ -66,8 +66,11 @@ pub const ALL: &[Check] = &[
     },
 ];
 
+/// What a check does.
+type Run = fn(&Env<'_>, &mut Steps<'_>);
+
 /// The checks that need a context, in order.
-const RUNNING: [(&str, fn(&Env<'_>, &mut Steps<'_>)); 7] = [
+const RUNNING: [(&str, Run); 7] = [
     ("lifecycle", lifecycle::check),
     ("arrays", arrays::check_values),
     ("shape", arrays::check_shapes),

@@ -53,7 +53,6 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
                 });
             }
             Structure::Plain => {}
-            _ => steps.skip("opaque", name, "this kind of type is not known"),
         }
         if opaque.ops.store.is_some() && opaque.ops.restore.is_some() {
             let case = format!("store {name}");

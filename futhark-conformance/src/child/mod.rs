@@ -95,11 +95,13 @@ fn try_device(args: &ChildArgs) -> StepResult<String> {
     // Parallel, so that a device has something to do.
     const SOURCE: &str = "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n";
     let failed = |error: io::Error| Stop::error(error.to_string());
-    let folder = tempfile::tempdir().map_err(failed)?;
-    let source = folder.path().join("probe.fut");
-    std::fs::File::create(&source)
-        .and_then(|mut file| file.write_all(SOURCE.as_bytes()))
-        .map_err(failed)?;
+    // Always at the same place, so that what was compiled is found again; put
+    // there in one move, as probes for other backends run at the same time.
+    std::fs::create_dir_all(&args.build_dir).map_err(failed)?;
+    let source = args.build_dir.join("probe.fut");
+    let mut file = tempfile::NamedTempFile::new_in(&args.build_dir).map_err(failed)?;
+    file.write_all(SOURCE.as_bytes()).map_err(failed)?;
+    file.persist(&source).map_err(|error| failed(error.error))?;
     let build = build_of(&source, args)?;
     let library = Library::build(&build)?;
     let context = Context::new(&library, &futhark_safe::Config::new())?;

@@ -184,10 +184,10 @@ impl Session {
             thread::spawn(move || {
                 let mut lines = BufReader::new(stdout).split(b'\n');
                 while let Some(Ok(line)) = lines.next() {
-                    if let Some(event) = protocol::read(&line) {
-                        if sender.send(event).is_err() {
-                            break;
-                        }
+                    if let Some(event) = protocol::read(&line)
+                        && sender.send(event).is_err()
+                    {
+                        break;
                     }
                 }
             });

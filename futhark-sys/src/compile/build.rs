@@ -8,6 +8,7 @@ use super::cc::{CCompiler, Options};
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::hash::Hash;
+use super::layout;
 use super::toolchain::Toolchain;
 use super::unit::{FIXED_FILES, Unit};
 
@@ -254,13 +255,14 @@ impl Build {
                 ),
             ));
         }
+        let c_text = paths.read("c")?;
         let unit = Unit {
             program: &program,
             name: &paths.name,
-            c_text: &paths.read("c")?,
+            c_text: &c_text,
             h_text: &paths.read("h")?,
             manifest_text: &manifest_text,
-            program_hash,
+            program_id: &layout::identity(&c_text, &program, program_hash)?,
             hardened: self.hardened,
             symbol: &paths.symbol,
         };

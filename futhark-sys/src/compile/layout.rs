@@ -16,6 +16,7 @@
 use futhark_manifest::{ElemType, Program, TypeId};
 
 use super::error::{Error, ErrorKind};
+use super::hash::Hash;
 
 /// One component: the field's name is `v` and its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,29 @@ pub(super) fn components(
         .enumerate()
         .map(|(i, line)| component(program, line, i).ok_or_else(|| fail(format!("field `{line}`"))))
         .collect()
+}
+
+/// Names the program for stored values: its source, the compiler, and how its opaque
+/// types lie in memory. Equal for all backends.
+pub(super) fn identity(
+    c_text: &str,
+    program: &Program,
+    source_hash: &str,
+) -> Result<String, Error> {
+    let mut hash = Hash::new()
+        .with(source_hash.as_bytes())
+        .with(program.version.text.as_bytes());
+    for ty in program.types().iter().filter(|ty| ty.as_opaque().is_some()) {
+        hash = hash.with(ty.name.as_bytes());
+        for component in components(c_text, program, ty.c_ident())? {
+            let name = match component {
+                Component::Scalar(elem) => elem.as_str(),
+                Component::Array(id) => &program.get(id).name,
+            };
+            hash = hash.with(name.as_bytes());
+        }
+    }
+    Ok(hash.hex())
 }
 
 fn component(program: &Program, line: &str, index: usize) -> Option<Component> {

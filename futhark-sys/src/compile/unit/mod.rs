@@ -24,8 +24,8 @@ pub(super) struct Unit<'a> {
     pub c_text: &'a str,
     pub h_text: &'a str,
     pub manifest_text: &'a str,
-    /// `futhark hash` of the source.
-    pub program_hash: &'a str,
+    /// Names source, compiler and layout.
+    pub program_id: &'a str,
     pub hardened: bool,
     /// The name of the table.
     pub symbol: &'a str,

@@ -52,7 +52,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
          .self_test = fut_self_test,\n}};",
         symbol = unit.symbol,
         backend = unit.program.backend,
-        program = unit.program_hash,
+        program = unit.program_id,
         hash = unit.program.interface_hash(),
     );
 }
@@ -136,12 +136,14 @@ fn write_types(unit: &Unit<'_>, c: &mut String) {
                 write_opaque_ops(&opaque.ops, c);
                 match &opaque.structure {
                     Structure::RecordArray(a) => {
+                        let _ = writeln!(c, "   .elem = {}u,", unit.type_number(a.elem));
                         write_op("index", Some(&a.index), c);
                         write_op("shape", Some(&a.shape), c);
                         write_op("create", a.new.as_deref(), c);
                         write_op("set", a.set.as_deref(), c);
                     }
                     Structure::OpaqueArray(a) => {
+                        let _ = writeln!(c, "   .elem = {}u,", unit.type_number(a.elem));
                         write_op("index", Some(&a.index), c);
                         write_op("shape", Some(&a.shape), c);
                         write_op("create", a.new.as_deref(), c);

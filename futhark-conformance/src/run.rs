@@ -1,0 +1,422 @@
+//! The subcommands, and the codes that the program ends with.
+
+use crate::cli::{Command, DevicesArgs, ListArgs, RunArgs};
+use crate::corpus::{self, Program};
+use crate::expect::Expectations;
+use crate::jobs::{self, Job, Settings, Update};
+use crate::record::{CompilerInfo, DeviceInfo, Finding, Header, Outcome, Place, Record};
+use crate::report::json::{JsonReport, SCHEMA};
+use crate::report::matrix::Matrix;
+use crate::report::progress::Progress;
+use crate::report::repeat;
+use crate::{blocks, checks, child, toolchain};
+use anyhow::{Context as _, anyhow};
+use futhark_manifest::Backend;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Every promise held, or failed as expected.
+    Held = 0,
+    /// Something failed.
+    Failed = 1,
+    /// An option, a path or a file cannot be used.
+    Usage = 2,
+    /// Nothing could be run.
+    CouldNotRun = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// What ends the program before its time: a code and what to tell.
+#[derive(Debug)]
+pub struct Ended(pub Exit, pub anyhow::Error);
+
+fn usage(error: impl Into<anyhow::Error>) -> Ended {
+    Ended(Exit::Usage, error.into())
+}
+
+fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
+    Ended(Exit::CouldNotRun, error.into())
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+/// If that is not possible.
+pub fn run(command: &Command) -> Result<Exit, Ended> {
+    match command {
+        Command::Run(args) => check_programs(args),
+        Command::List(args) => list(args),
+        Command::Devices(args) => devices(args),
+        Command::Child(args) => {
+            child::main(args);
+            Ok(Exit::Held)
+        }
+    }
+}
+
+fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
+    let paths = paths_or_default(&args.paths);
+    let programs = corpus::find(&paths).map_err(usage)?;
+    let mut expectations = expectations(args, &paths)?;
+    let compilers = find_compilers(&args.machine.futhark)?;
+    let settings = settings(args)?;
+    let devices = probe(&args.machine.backends, &compilers, &settings);
+    let chosen = choose(&args.machine.backends, &devices)?;
+
+    let all = jobs_of(&programs, &chosen, &compilers);
+    let jobs: Vec<Job> = match args.shard {
+        Some(shard) => all
+            .into_iter()
+            .enumerate()
+            .filter(|(number, _)| shard.takes(*number))
+            .map(|(_, job)| job)
+            .collect(),
+        None => all,
+    };
+    let columns = chosen.iter().flat_map(|device| {
+        compilers
+            .iter()
+            .map(|compiler| (device.backend.clone(), compiler.version.clone()))
+    });
+    let mut matrix = Matrix::new(columns.collect());
+    let header = Header {
+        schema: SCHEMA,
+        generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
+        seed: args.seed,
+        compilers: compilers.clone(),
+        devices,
+    };
+    let mut report = match &args.json {
+        Some(path) => {
+            let cannot = || format!("failed to create the report {}", path.display());
+            Some(
+                JsonReport::create(path, &header)
+                    .with_context(cannot)
+                    .map_err(usage)?,
+            )
+        }
+        None => None,
+    };
+    let mut write_error = None;
+    let mut keep = |record: &Record, matrix: &mut Matrix| {
+        matrix.add(record);
+        if let Some(Err(error)) = report.as_mut().map(|report| report.add(record)) {
+            write_error.get_or_insert(error);
+        }
+    };
+
+    for record in skipped_files(&programs) {
+        keep(&record, &mut matrix);
+    }
+    announce(&header, &programs, jobs.len());
+    let threads = args.jobs.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
+    let mut progress = Progress::new(jobs.len());
+    jobs::run(&jobs, &settings, threads, |number, update| {
+        let place = &jobs[number].place;
+        match update {
+            Update::Started => {
+                progress.started(number);
+                expectations.visit(place);
+            }
+            Update::Step { check, case } => progress.step(place, &check, &case),
+            Update::Found(finding) => {
+                let mut record = Record {
+                    place: place.clone(),
+                    finding,
+                };
+                expectations.judge(&mut record);
+                let Finding {
+                    check,
+                    case,
+                    outcome,
+                    ..
+                } = &record.finding;
+                progress.found(number, place, check, case, *outcome);
+                keep(&record, &mut matrix);
+            }
+            Update::Finished => progress.finished(number, place),
+        }
+    });
+    progress.close();
+
+    let path_of = |record: &Record| {
+        let compiler = compilers
+            .iter()
+            .find(|compiler| compiler.version == record.place.compiler);
+        compiler.map_or("futhark", |compiler| compiler.path.as_str())
+    };
+    print!(
+        "{}",
+        matrix.render(|record| repeat(record, path_of(record), args.seed))
+    );
+    // Entries can only be missed by a run that could have met them.
+    if args.checks.is_empty() && args.shard.is_none() {
+        for entry in expectations.unmatched() {
+            println!("an expectation that nothing matched: {entry}");
+        }
+    }
+    if let Some(error) = write_error {
+        return Err(could_not_run(
+            anyhow!(error).context("failed to write the report"),
+        ));
+    }
+    let total = matrix.total();
+    if total.failed > 0 {
+        Ok(Exit::Failed)
+    } else if total.passed + total.expected == 0 {
+        Err(could_not_run(anyhow!(
+            "nothing was checked: every program or check was skipped or filtered out"
+        )))
+    } else {
+        Ok(Exit::Held)
+    }
+}
+
+fn list(args: &ListArgs) -> Result<Exit, Ended> {
+    if args.checks {
+        let width = checks::ALL
+            .iter()
+            .map(|check| check.name.len())
+            .max()
+            .unwrap_or(0);
+        for check in checks::ALL {
+            println!("{:width$}  {}", check.name, check.about);
+        }
+        return Ok(Exit::Held);
+    }
+    for program in corpus::find(&paths_or_default(&args.paths)).map_err(usage)? {
+        let about = match &program.skip {
+            Some(reason) => format!("skipped: {reason}"),
+            None => describe(&program.path),
+        };
+        println!("{}: {about}", program.name());
+    }
+    Ok(Exit::Held)
+}
+
+fn describe(path: &Path) -> String {
+    let blocks = std::fs::read_to_string(path)
+        .map_err(|error| error.to_string())
+        .and_then(|source| blocks::TestBlocks::parse(&source).map_err(|error| error.to_string()));
+    match blocks {
+        Ok(blocks) if blocks.compile_error.is_some() => "must not compile".to_owned(),
+        Ok(blocks) => match blocks.cases.len() {
+            1 => "1 test case".to_owned(),
+            count => format!("{count} test cases"),
+        },
+        Err(error) => format!("its test blocks cannot be read: {error}"),
+    }
+}
+
+fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
+    let compilers = find_compilers(&args.machine.futhark)?;
+    let executable = executable()?;
+    let settings = Settings::new(executable, &args.work, 1, Vec::new());
+    for compiler in &compilers {
+        println!("compiler {} ({})", compiler.version, compiler.path);
+    }
+    let devices = probe(&args.machine.backends, &compilers, &settings);
+    for device in &devices {
+        if device.usable {
+            println!("{:10} usable: {}", device.backend, device.device);
+        } else {
+            println!(
+                "{:10} not usable: {}",
+                device.backend,
+                first_line(&device.reason)
+            );
+        }
+    }
+    if devices.iter().any(|device| device.usable) {
+        Ok(Exit::Held)
+    } else {
+        Ok(Exit::CouldNotRun)
+    }
+}
+
+fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() {
+        vec![PathBuf::from("programs")]
+    } else {
+        paths.to_vec()
+    }
+}
+
+fn expectations(args: &RunArgs, paths: &[PathBuf]) -> Result<Expectations, Ended> {
+    let mut files: Vec<PathBuf> = match &args.expectations {
+        Some(file) => vec![file.clone()],
+        None => paths
+            .iter()
+            .filter_map(|path| Expectations::find(path))
+            .collect(),
+    };
+    files.dedup();
+    let mut all = Expectations::default();
+    for file in files {
+        all.add(Expectations::read(&file).map_err(usage)?);
+    }
+    Ok(all)
+}
+
+fn find_compilers(named: &[PathBuf]) -> Result<Vec<CompilerInfo>, Ended> {
+    let compilers = toolchain::compilers(named).map_err(usage)?;
+    if compilers.is_empty() {
+        let error = match futhark_safe::compile::Compiler::find() {
+            Err(error) => anyhow!(error),
+            Ok(_) => anyhow!("no Futhark compiler was found"),
+        };
+        return Err(could_not_run(error));
+    }
+    Ok(compilers)
+}
+
+fn executable() -> Result<PathBuf, Ended> {
+    std::env::current_exe()
+        .context("failed to find this program's own file")
+        .map_err(could_not_run)
+}
+
+fn settings(args: &RunArgs) -> Result<Settings, Ended> {
+    Ok(Settings::new(
+        executable()?,
+        &args.work,
+        args.seed,
+        args.checks.clone(),
+    ))
+}
+
+/// Tries the backends that are asked for, or all of them.
+fn probe(asked: &[Backend], compilers: &[CompilerInfo], settings: &Settings) -> Vec<DeviceInfo> {
+    let backends = if asked.is_empty() {
+        Backend::ALL
+    } else {
+        asked
+    };
+    // The newest compiler knows the most backends.
+    let Some(compiler) = compilers.last() else {
+        return Vec::new();
+    };
+    jobs::probe(backends, compiler, settings)
+}
+
+/// The backends of the run: all that are usable, or all that were asked for,
+/// of which those that are not usable are only compiled for.
+fn choose(asked: &[Backend], devices: &[DeviceInfo]) -> Result<Vec<DeviceInfo>, Ended> {
+    let chosen: Vec<DeviceInfo> = devices
+        .iter()
+        .filter(|device| device.usable || !asked.is_empty())
+        .cloned()
+        .collect();
+    if chosen.is_empty() {
+        let reasons: Vec<String> = devices
+            .iter()
+            .map(|device| format!("{}: {}", device.backend, device.reason))
+            .collect();
+        return Err(could_not_run(anyhow!(
+            "no backend can be used on this machine:\n{}",
+            reasons.join("\n")
+        )));
+    }
+    Ok(chosen)
+}
+
+/// Programs first: what fails for one backend often fails for the others, and
+/// is then seen side by side.
+fn jobs_of(programs: &[Program], devices: &[DeviceInfo], compilers: &[CompilerInfo]) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for program in programs.iter().filter(|program| program.skip.is_none()) {
+        for device in devices {
+            let Ok(backend) = device.backend.parse() else {
+                continue;
+            };
+            for compiler in compilers {
+                let place = Place {
+                    program: program.name(),
+                    backend: device.backend.clone(),
+                    device: device.device.clone(),
+                    compiler: compiler.version.clone(),
+                };
+                let no_device = (!device.usable).then(|| first_line(&device.reason).to_owned());
+                jobs.push(Job {
+                    program: program.path.clone(),
+                    backend,
+                    compiler: compiler.clone(),
+                    place,
+                    no_device,
+                });
+            }
+        }
+    }
+    jobs
+}
+
+/// One record for each file that is no program of its own.
+fn skipped_files(programs: &[Program]) -> Vec<Record> {
+    let nowhere = || "-".to_owned();
+    let skipped = programs
+        .iter()
+        .filter_map(|program| Some((program, program.skip.as_ref()?)));
+    let records = skipped.map(|(program, reason)| Record {
+        place: Place {
+            program: program.name(),
+            backend: nowhere(),
+            device: nowhere(),
+            compiler: nowhere(),
+        },
+        finding: Finding {
+            check: "compile".to_owned(),
+            case: String::new(),
+            outcome: Outcome::Skip,
+            cause: None,
+            message: reason.clone(),
+            seconds: 0.0,
+        },
+    });
+    records.collect()
+}
+
+fn announce(header: &Header, programs: &[Program], jobs: usize) {
+    let versions: Vec<&str> = header
+        .compilers
+        .iter()
+        .map(|compiler| compiler.version.as_str())
+        .collect();
+    let usable: Vec<&str> = header
+        .devices
+        .iter()
+        .filter(|device| device.usable)
+        .map(|device| device.backend.as_str())
+        .collect();
+    eprintln!(
+        "{} programs, {jobs} jobs: Futhark {}; {}",
+        programs.len(),
+        versions.join(", "),
+        usable.join(", ")
+    );
+    // Seen on a terminal only: elsewhere it is in the report.
+    if std::io::stderr().is_terminal() {
+        for device in header.devices.iter().filter(|device| !device.usable) {
+            eprintln!(
+                "not usable: {}: {}",
+                device.backend,
+                first_line(&device.reason)
+            );
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

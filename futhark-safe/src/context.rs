@@ -1,0 +1,220 @@
+//! A context of a program that was compiled into this binary.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futhark_manifest::Backend;
+use futhark_sys::table::Table;
+
+use crate::array::Array;
+use crate::config::Config;
+use crate::elem::Element;
+use crate::error::{Error, Kind, Result};
+use crate::program::{HasArray, Program};
+use crate::raw::{self, Core, Input, Output};
+
+/// A context of program `P`: a device, its memory, the program's constants.
+///
+/// Cloning gives another handle to the same context. Values keep it alive.
+pub struct Context<P: Program> {
+    core: Arc<Core>,
+    program: PhantomData<fn() -> P>,
+}
+
+impl<P: Program> Context<P> {
+    /// Makes a context: on the backend that `config` names, otherwise on the first of
+    /// the program's backends that works here.
+    ///
+    /// Blocks while the device is set up and the program's constants are computed; GPU
+    /// backends compile their device code here.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Unsupported`]: the program was not compiled for the backend.
+    /// [`Kind::Load`]: a driver is missing or there is no device. [`Kind::Start`]: the
+    /// device, or a constant of the program, failed.
+    pub fn new(config: &Config) -> Result<Context<P>> {
+        let settings = config.settings()?;
+        let mut failures = Vec::new();
+        let mut seen = Vec::new();
+        for table in P::tables() {
+            let table = table.check()?;
+            seen.push(table.backend());
+            if config
+                .wanted_backend()
+                .is_some_and(|wanted| wanted.as_str() != table.backend())
+            {
+                continue;
+            }
+            if table.interface_hash() != P::INTERFACE {
+                return Err(Error::new(
+                    Kind::Load,
+                    P::NAME,
+                    "the linked program is not the one that was compiled against",
+                ));
+            }
+            match Core::new(table, settings) {
+                Ok(core) => {
+                    return Ok(Context {
+                        core,
+                        program: PhantomData,
+                    });
+                }
+                Err(error) => failures.push(error),
+            }
+        }
+        Err(match (config.wanted_backend(), failures.len()) {
+            (_, 1) => failures.remove(0),
+            (Some(wanted), _) => Error::new(
+                Kind::Unsupported,
+                P::NAME,
+                format!(
+                    "the program was not compiled for backend {wanted}, but for {}",
+                    seen.join(", ")
+                ),
+            ),
+            (None, _) => {
+                let list: Vec<String> = failures.iter().map(ToString::to_string).collect();
+                Error::new(
+                    Kind::Start,
+                    P::NAME,
+                    format!("no backend works here: {}", list.join("; ")),
+                )
+            }
+        })
+    }
+
+    /// The program's entry points.
+    #[must_use]
+    pub fn entry(&self) -> P::Entries<'_> {
+        self.into()
+    }
+
+    /// Makes an array of rank 1. The data is copied before this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::OutOfMemory`]; [`Kind::ContextLost`].
+    pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
+    where
+        P: HasArray<T, 1>,
+    {
+        self.array_nd([data.len()], data)
+    }
+
+    /// Makes an array of any rank from elements in row-major order. The data is copied
+    /// before this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: the shape disagrees with the number of elements, or
+    /// no memory could hold it. [`Kind::OutOfMemory`]; [`Kind::ContextLost`].
+    pub fn array_nd<T: Element, const R: usize>(
+        &self,
+        shape: [usize; R],
+        data: &[T],
+    ) -> Result<Array<P, T, R>>
+    where
+        P: HasArray<T, R>,
+    {
+        let handle = raw::create(&self.core, <P as HasArray<T, R>>::TYPE, &shape, data)?;
+        Ok(Array::from_handle(handle))
+    }
+
+    /// The backend that computes.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        backend_of(self.core.table())
+    }
+
+    /// Waits until everything that was started is done.
+    ///
+    /// Never needed for correct results: reading a value waits for it. It is where
+    /// failures of GPU kernels show that no later call has shown yet.
+    ///
+    /// # Errors
+    ///
+    /// Whatever failed since the last call.
+    pub fn sync(&self) -> Result<()> {
+        self.core.simple("sync", |raw| raw.sync)
+    }
+
+    /// Gives back memory that the context keeps for later calls.
+    ///
+    /// # Errors
+    ///
+    /// The device failed.
+    pub fn clear_caches(&self) -> Result<()> {
+        self.core.simple("clear_caches", |raw| raw.clear_caches)
+    }
+
+    /// Stops collecting times, if profiling was configured.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::ContextLost`].
+    pub fn pause_profiling(&self) -> Result<()> {
+        self.core
+            .simple("pause_profiling", |raw| raw.pause_profiling)
+    }
+
+    /// Goes on collecting times.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::ContextLost`].
+    pub fn unpause_profiling(&self) -> Result<()> {
+        self.core
+            .simple("unpause_profiling", |raw| raw.unpause_profiling)
+    }
+
+    /// What the runtime has measured so far, as JSON. Waits as [`sync`](Self::sync) does.
+    ///
+    /// # Errors
+    ///
+    /// Whatever failed since the last call.
+    pub fn report(&self) -> Result<String> {
+        self.core.report()
+    }
+
+    /// The program's tuning parameters on this backend: names and classes.
+    #[must_use]
+    pub fn tuning_params(&self) -> Vec<(String, String)> {
+        Core::tuning_params(self.core.table())
+    }
+
+    /// Calls function number `function`. For generated code; arguments are checked.
+    #[doc(hidden)]
+    pub fn __call(
+        &self,
+        function: usize,
+        inputs: &mut [Input<'_>],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        self.core.call(function, inputs, outputs)
+    }
+}
+
+/// The backend of a table that this crate made.
+pub(crate) fn backend_of(table: &Table) -> Backend {
+    table.backend().parse().unwrap_or(Backend::C)
+}
+
+impl<P: Program> Clone for Context<P> {
+    fn clone(&self) -> Context<P> {
+        Context {
+            core: Arc::clone(&self.core),
+            program: PhantomData,
+        }
+    }
+}
+
+impl<P: Program> fmt::Debug for Context<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("program", &P::NAME)
+            .field("backend", &self.backend())
+            .finish()
+    }
+}

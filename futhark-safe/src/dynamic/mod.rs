@@ -1,0 +1,28 @@
+//! The untyped face: programs, types and values known at run time.
+//!
+//! ```no_run
+//! use futhark_safe::dynamic::{Arg, Context, Library, Value};
+//! use futhark_safe::{Backend, Config, compile::Build};
+//!
+//! let library = Library::build(&Build::new("stats.fut", Backend::C))?;
+//! let ctx = Context::new(&library, &Config::new())?;
+//! let xs: Value = ctx.array_of(&[3], &[1.0f32, 2.0, 3.0])?.into();
+//! let results = ctx.call("mean", vec![Arg::Borrow(&xs)])?;
+//! println!("{:?}", results[0]);
+//! # Ok::<(), futhark_safe::Error>(())
+//! ```
+//!
+//! It stands on the same core as the typed face: what that refuses at compile time is
+//! an error here. Types are named as the manifest names them; ask
+//! [`Library::program`].
+
+mod context;
+mod library;
+mod stored;
+mod value;
+
+pub use context::Context;
+pub use library::Library;
+
+pub use stored::Stored;
+pub use value::{Arg, Array, Opaque, Scalar, Value};

@@ -1,0 +1,91 @@
+//! Element types in Rust.
+
+use futhark_manifest::ElemType;
+use half::f16;
+
+/// A Rust type that is a Futhark element type, as a scalar and in arrays.
+///
+/// Implemented for the twelve types that the C API has: `i8` … `i64`, `u8` … `u64`,
+/// [`half::f16`], `f32`, `f64` and `bool`; for no other one.
+pub trait Element:
+    Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + sealed::Scalar + 'static
+{
+    /// The Futhark type.
+    const ELEM: ElemType;
+}
+
+/// A scalar as the C side reads and writes it: its bytes first, in native order.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(8))]
+pub struct Scalar8(pub(crate) [u8; 8]);
+
+pub(crate) mod sealed {
+    use super::Scalar8;
+
+    pub trait Scalar: Sized {
+        fn to_c(self) -> Scalar8;
+        fn from_c(bytes: Scalar8) -> Self;
+    }
+}
+
+macro_rules! element {
+    ($($rust:ty => $elem:ident, $to:expr, $from:expr;)*) => {$(
+        impl Element for $rust {
+            const ELEM: ElemType = ElemType::$elem;
+        }
+
+        impl sealed::Scalar for $rust {
+            fn to_c(self) -> Scalar8 {
+                let bytes = ($to)(self);
+                let mut all = [0; 8];
+                all[..bytes.len()].copy_from_slice(&bytes);
+                Scalar8(all)
+            }
+
+            fn from_c(all: Scalar8) -> $rust {
+                let mut bytes = [0; size_of::<$rust>()];
+                bytes.copy_from_slice(&all.0[..size_of::<$rust>()]);
+                ($from)(bytes)
+            }
+        }
+    )*};
+}
+
+element! {
+    i8 => I8, i8::to_ne_bytes, i8::from_ne_bytes;
+    i16 => I16, i16::to_ne_bytes, i16::from_ne_bytes;
+    i32 => I32, i32::to_ne_bytes, i32::from_ne_bytes;
+    i64 => I64, i64::to_ne_bytes, i64::from_ne_bytes;
+    u8 => U8, u8::to_ne_bytes, u8::from_ne_bytes;
+    u16 => U16, u16::to_ne_bytes, u16::from_ne_bytes;
+    u32 => U32, u32::to_ne_bytes, u32::from_ne_bytes;
+    u64 => U64, u64::to_ne_bytes, u64::from_ne_bytes;
+    f16 => F16, f16::to_ne_bytes, f16::from_ne_bytes;
+    f32 => F32, f32::to_ne_bytes, f32::from_ne_bytes;
+    f64 => F64, f64::to_ne_bytes, f64::from_ne_bytes;
+    // Any byte but 0 is true: a byte from C is never believed to be a Rust bool.
+    bool => Bool, |b: bool| [u8::from(b)], |b: [u8; 1]| b[0] != 0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sealed::Scalar;
+    use super::*;
+
+    #[test]
+    fn scalars_keep_every_bit() {
+        assert_eq!(
+            f32::from_c(f32::from_bits(0x7fc0_1234).to_c()).to_bits(),
+            0x7fc0_1234
+        );
+        assert_eq!(f16::from_c(f16::from_bits(0xfe01).to_c()).to_bits(), 0xfe01);
+        assert_eq!(i64::from_c(i64::MIN.to_c()), i64::MIN);
+        assert_eq!(u8::from_c(0xa5u8.to_c()), 0xa5);
+    }
+
+    #[test]
+    fn any_byte_but_zero_is_true() {
+        assert!(bool::from_c(Scalar8([2, 0, 0, 0, 0, 0, 0, 0])));
+        assert!(!bool::from_c(Scalar8([0, 1, 0, 0, 0, 0, 0, 0])));
+    }
+}

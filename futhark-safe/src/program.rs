@@ -1,0 +1,180 @@
+//! What generated code says about a program, and how its calls are put together.
+
+use crate::array::Array;
+use crate::context::Context;
+use crate::elem::{Element, Scalar8, sealed};
+use crate::opaque::Opaque;
+use crate::raw::{Handle, Input, LinkedTable, Output};
+
+/// A program that was compiled into this binary. Implemented by generated code.
+pub trait Program: Sized + Send + Sync + 'static {
+    /// The program's name: its source file's.
+    const NAME: &'static str;
+    /// The hash of its API; a table with another one is refused.
+    const INTERFACE: u64;
+    /// Its entry points, as methods.
+    type Entries<'c>: From<&'c Context<Self>>;
+    /// Its tables, one per backend, the preferred first.
+    #[doc(hidden)]
+    fn tables() -> Vec<LinkedTable>;
+}
+
+/// The program has arrays with elements of type `T` and rank `R`.
+///
+/// Implemented by generated code for every array type in the program's API.
+#[diagnostic::on_unimplemented(
+    message = "the program has no array type with elements `{T}` and rank {R}",
+    note = "only array types that its entry points mention can be made"
+)]
+pub trait HasArray<T: Element, const R: usize>: Program {
+    /// The number of the type.
+    #[doc(hidden)]
+    const TYPE: u32;
+}
+
+/// Marks an opaque type of a program. Implemented by generated code.
+pub trait OpaqueTag: Send + Sync + 'static {
+    /// The program.
+    type Program: Program;
+    /// The type's name in the manifest.
+    const NAME: &'static str;
+    /// The number of the type.
+    #[doc(hidden)]
+    const TYPE: u32;
+}
+
+/// A value that is not a scalar.
+pub trait Value: handle::HasHandle {}
+
+impl<T: handle::HasHandle> Value for T {}
+
+pub(crate) mod handle {
+    use crate::raw::Handle;
+
+    /// What every value is made of. Not reachable from outside.
+    pub trait HasHandle {
+        #[doc(hidden)]
+        fn handle(&self) -> &Handle;
+        #[doc(hidden)]
+        fn into_handle(self) -> Handle;
+    }
+}
+
+/// An argument that the call only reads.
+pub fn observed<V: Value>(value: &V) -> Input<'_> {
+    Input::observed(value.handle())
+}
+
+/// An argument that the call may overwrite.
+pub fn consumed<'a, V: Value>(value: V) -> Input<'a> {
+    Input::consumed(value.into_handle())
+}
+
+/// A scalar argument.
+pub fn scalar<'a, T: Element>(value: T) -> Input<'a> {
+    Input::scalar(value)
+}
+
+/// A type that a call can give: a scalar, an array or an opaque value.
+pub trait Receive: Sized {
+    #[doc(hidden)]
+    type Room: Default;
+    #[doc(hidden)]
+    fn output(room: &mut Self::Room) -> Output<'_>;
+    #[doc(hidden)]
+    fn finish(room: Self::Room) -> Self;
+}
+
+impl<T: Element> Receive for T {
+    type Room = Scalar8;
+
+    fn output(room: &mut Scalar8) -> Output<'_> {
+        Output::scalar(T::ELEM, room)
+    }
+
+    fn finish(room: Scalar8) -> T {
+        <T as sealed::Scalar>::from_c(room)
+    }
+}
+
+impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {
+    type Room = Option<Handle>;
+
+    fn output(room: &mut Option<Handle>) -> Output<'_> {
+        Output::value(<P as HasArray<T, R>>::TYPE, room)
+    }
+
+    fn finish(room: Option<Handle>) -> Self {
+        Array::from_handle(filled(room))
+    }
+}
+
+impl<G: OpaqueTag> Receive for Opaque<G> {
+    type Room = Option<Handle>;
+
+    fn output(room: &mut Option<Handle>) -> Output<'_> {
+        Output::value(G::TYPE, room)
+    }
+
+    fn finish(room: Option<Handle>) -> Self {
+        Opaque::from_handle(filled(room))
+    }
+}
+
+/// A call that succeeded has filled every room.
+fn filled(room: Option<Handle>) -> Handle {
+    room.expect("`finish` is called after a successful call")
+}
+
+/// Room for one result of a call.
+pub struct Slot<T: Receive>(T::Room);
+
+/// Room for a result of type `T`.
+#[must_use]
+pub fn slot<T: Receive>() -> Slot<T> {
+    Slot(T::Room::default())
+}
+
+impl<T: Receive> Slot<T> {
+    /// The room, for the call.
+    pub fn output(&mut self) -> Output<'_> {
+        T::output(&mut self.0)
+    }
+
+    /// What arrived. Only after a call that succeeded.
+    pub fn finish(self) -> T {
+        T::finish(self.0)
+    }
+}
+
+/// Includes the program `$name` that the build script compiled, as module `$name`.
+///
+/// ```ignore
+/// futhark_safe::include_program!(stats);      // a private module
+/// futhark_safe::include_program!(pub stats);  // a public one
+/// ```
+#[macro_export]
+macro_rules! include_program {
+    ($visibility:vis $name:ident) => {
+        $visibility mod $name {
+            include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
+        }
+    };
+}
+
+/// The tables of a program by the names of their symbols. Used by generated code,
+/// which thereby has no `unsafe` of its own; the names come from the build that
+/// made the symbols.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __tables {
+    ($($symbol:ident),* $(,)?) => {{
+        // SAFETY: declared as what they are, constants of type `struct fut_table`.
+        unsafe extern "C" {
+            $(safe static $symbol: $crate::__private::RawTable;)*
+        }
+        // SAFETY: each is a table that futhark-sys compiled into this binary: its name
+        // carries a hash of its content.
+        ::std::vec![$(unsafe { $crate::__private::LinkedTable::new(&raw const $symbol) }),*]
+    }};
+}

@@ -1,0 +1,358 @@
+//! Calls of entry points and of operations on values, checked.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
+
+use super::core::{Core, Locked};
+use super::handle::Handle;
+use crate::elem::{Element, Scalar8};
+use crate::error::{Error, Kind, Result};
+
+/// An argument of a call.
+pub struct Input<'a>(In<'a>);
+
+enum In<'a> {
+    Scalar(u32, Scalar8),
+    Observed(&'a Handle),
+    Consumed(Handle),
+}
+
+impl<'a> Input<'a> {
+    /// A scalar.
+    #[must_use]
+    pub(crate) fn scalar<T: Element>(value: T) -> Input<'a> {
+        Input(In::Scalar(T::ELEM as u32, value.to_c()))
+    }
+
+    /// A scalar whose type is known at run time.
+    pub(crate) fn scalar_bytes(elem: futhark_manifest::ElemType, bytes: Scalar8) -> Input<'a> {
+        Input(In::Scalar(elem as u32, bytes))
+    }
+
+    /// A value that the call only reads.
+    #[must_use]
+    pub(crate) fn observed(value: &'a Handle) -> Input<'a> {
+        Input(In::Observed(value))
+    }
+
+    /// A value that the call may overwrite. It is gone afterwards, whatever happens.
+    #[must_use]
+    pub(crate) fn consumed(value: Handle) -> Input<'a> {
+        Input(In::Consumed(value))
+    }
+
+    fn type_number(&self) -> u32 {
+        match &self.0 {
+            In::Scalar(elem, _) => *elem,
+            In::Observed(handle) => FUT_FIRST_TYPE + handle.ty(),
+            In::Consumed(handle) => FUT_FIRST_TYPE + handle.ty(),
+        }
+    }
+
+    fn handle(&self) -> Option<&Handle> {
+        match &self.0 {
+            In::Scalar(..) => None,
+            In::Observed(handle) => Some(handle),
+            In::Consumed(handle) => Some(handle),
+        }
+    }
+
+    fn pointer(&self) -> *const c_void {
+        match &self.0 {
+            In::Scalar(_, bytes) => std::ptr::from_ref(bytes).cast(),
+            In::Observed(handle) => handle.value(),
+            In::Consumed(handle) => handle.value(),
+        }
+    }
+}
+
+/// Room for a result of a call.
+pub struct Output<'a>(Out<'a>);
+
+enum Out<'a> {
+    Scalar(u32, *mut c_void, PhantomData<&'a mut Scalar8>),
+    Value(u32, &'a mut Option<Handle>),
+}
+
+impl<'a> Output<'a> {
+    /// Room for a scalar of this type.
+    pub(crate) fn scalar(elem: futhark_manifest::ElemType, room: &'a mut Scalar8) -> Output<'a> {
+        Output(Out::Scalar(
+            elem as u32,
+            std::ptr::from_mut(room).cast(),
+            PhantomData,
+        ))
+    }
+
+    /// Room for a value of type `types()[ty]`; filled when the call succeeds.
+    pub(crate) fn value(ty: u32, room: &'a mut Option<Handle>) -> Output<'a> {
+        Output(Out::Value(ty, room))
+    }
+
+    fn type_number(&self) -> u32 {
+        match self.0 {
+            Out::Scalar(elem, ..) => elem,
+            Out::Value(ty, _) => FUT_FIRST_TYPE + ty,
+        }
+    }
+}
+
+/// Up to this many parameters and results a call needs no memory of its own.
+const FEW: usize = 16;
+
+impl Core {
+    /// Calls function number `function` of the table.
+    ///
+    /// Consumed arguments whose memory anything else shares are copied first, so that
+    /// nobody sees them change. They are freed afterwards, also on errors.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`] for a wrong number or type of arguments,
+    /// [`Kind::WrongContext`], and whatever the call reports.
+    pub(crate) fn call(
+        self: &Arc<Core>,
+        function: usize,
+        inputs: &mut [Input<'_>],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        let Some(function) = self.table().functions().get(function) else {
+            return Err(Error::new(
+                Kind::InvalidArgument,
+                "call",
+                "there is no function of this number",
+            ));
+        };
+        self.check(function, inputs, outputs)?;
+        let operation = || describe(function);
+
+        let mut locked = self.locked();
+        locked.take_deferred()?;
+        for (input, slot) in inputs.iter_mut().zip(function.inputs()) {
+            if slot.flags & FUT_CONSUMED != 0 {
+                self.unshare(&mut locked, input, &operation)?;
+            }
+        }
+
+        // Values arrive here, or scalars where they belong.
+        let mut values = Few::<*mut c_void>::new(outputs.len(), std::ptr::null_mut());
+        let values = values.as_mut();
+        let mut out = Few::<*mut c_void>::new(outputs.len(), std::ptr::null_mut());
+        let out = out.as_mut();
+        for (i, output) in outputs.iter_mut().enumerate() {
+            out[i] = match &mut output.0 {
+                Out::Scalar(_, room, _) => *room,
+                Out::Value(..) => (&raw mut values[i]).cast(),
+            };
+        }
+        let mut input = Few::<*const c_void>::new(inputs.len(), std::ptr::null());
+        let input = input.as_mut();
+        for (pointer, argument) in input.iter_mut().zip(inputs.iter()) {
+            *pointer = argument.pointer();
+        }
+
+        let call = function.raw().call.expect("every function can be called");
+        // SAFETY: T and L. `check` compared number and type of all arguments with the
+        // function's: scalars point to eight bytes, values are live (V) and of this
+        // context, and each result has room of its type.
+        unsafe { locked.call(call, out, input, operation) }?;
+        for (output, &value) in outputs.iter_mut().zip(values.iter()) {
+            if let Out::Value(ty, room) = &mut output.0 {
+                let value = NonNull::new(value).ok_or_else(|| {
+                    Error::new(
+                        Kind::Backend,
+                        describe(function),
+                        "the call succeeded without its result",
+                    )
+                })?;
+                // SAFETY: T: after success each room for a value holds a new one, of the slot's
+                // type, which `check` found equal to `ty`.
+                **room = Some(unsafe { Handle::new(self, value, *ty) });
+            }
+        }
+        Ok(())
+    }
+
+    fn check(
+        &self,
+        function: &c::Function,
+        inputs: &[Input<'_>],
+        outputs: &[Output<'_>],
+    ) -> Result<()> {
+        let (wants, gives) = (function.inputs(), function.outputs());
+        if inputs.len() != wants.len() || outputs.len() != gives.len() {
+            return Err(wrong_number(function, inputs.len(), outputs.len()));
+        }
+        for (i, (input, slot)) in inputs.iter().zip(wants).enumerate() {
+            if input.type_number() != slot.type_ {
+                return Err(self.wrong_type(
+                    function,
+                    "argument",
+                    i,
+                    slot.type_,
+                    input.type_number(),
+                ));
+            }
+            if let Some(handle) = input.handle() {
+                if !std::ptr::eq(Arc::as_ptr(handle.core()), self) {
+                    return Err(wrong_context(function, i));
+                }
+                if slot.flags & FUT_CONSUMED != 0 && matches!(input.0, In::Observed(_)) {
+                    return Err(not_given(function, i));
+                }
+            }
+        }
+        for (i, (output, slot)) in outputs.iter().zip(gives).enumerate() {
+            if output.type_number() != slot.type_ {
+                return Err(self.wrong_type(
+                    function,
+                    "result",
+                    i,
+                    slot.type_,
+                    output.type_number(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Before a value is consumed: if anything else shares its memory (an alias from an
+    /// earlier call, a record it was put into, a constant of the program), puts a
+    /// copy in its place. The count is exact; see futhark-sys/c/fut_calls.h.
+    fn unshare(
+        self: &Arc<Core>,
+        locked: &mut Locked<'_>,
+        input: &mut Input<'_>,
+        operation: &impl Fn() -> Cow<'static, str>,
+    ) -> Result<()> {
+        let In::Consumed(handle) = &mut input.0 else {
+            return Ok(());
+        };
+        let ty = handle.table_type().raw();
+        let references = ty.references.expect("every type can be counted");
+        // SAFETY: T and L; V: the value is of this type.
+        if unsafe { references(handle.value()) } <= 1 {
+            return Ok(());
+        }
+        let duplicate = ty.duplicate.expect("every type can be duplicated");
+        let mut copy: *mut c_void = std::ptr::null_mut();
+        // SAFETY: T and L; V; there is room for one value.
+        unsafe {
+            locked.call(
+                duplicate,
+                &[(&raw mut copy).cast()],
+                &[handle.value()],
+                operation,
+            )
+        }?;
+        let copy = NonNull::new(copy).ok_or_else(|| {
+            Error::new(
+                Kind::Backend,
+                operation(),
+                "copying a shared argument gave nothing",
+            )
+        })?;
+        // SAFETY: T: a successful duplicate is a new value of the same type.
+        let copy = unsafe { Handle::new(self, copy, handle.ty()) };
+        // The original's drop finds the lock taken, and is done when it is free again.
+        *handle = copy;
+        Ok(())
+    }
+
+    /// The name of a type number.
+    fn type_name(&self, number: u32) -> &'static str {
+        match number.checked_sub(FUT_FIRST_TYPE) {
+            None => futhark_manifest::ElemType::ALL
+                .get(number as usize)
+                .map_or("?", |elem| elem.as_str()),
+            Some(i) => self
+                .table()
+                .types()
+                .get(i as usize)
+                .map_or("?", c::Type::name),
+        }
+    }
+
+    #[cold]
+    fn wrong_type(
+        &self,
+        function: &c::Function,
+        what: &str,
+        i: usize,
+        wanted: u32,
+        got: u32,
+    ) -> Error {
+        let message = format!(
+            "{what} {i} is of type {}, given was {}",
+            self.type_name(wanted),
+            self.type_name(got)
+        );
+        Error::new(Kind::InvalidArgument, describe(function), message)
+    }
+}
+
+/// `entry point mean` for `futhark_entry_mean`, or the C function's name.
+fn describe(function: &c::Function) -> Cow<'static, str> {
+    let name = function.name();
+    match name.strip_prefix("futhark_entry_") {
+        Some(entry) => format!("entry point {entry}").into(),
+        None => name.into(),
+    }
+}
+
+#[cold]
+fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
+    let message = format!(
+        "takes {} arguments and gives {} results, given were {inputs} and {outputs}",
+        function.inputs().len(),
+        function.outputs().len()
+    );
+    Error::new(Kind::InvalidArgument, describe(function), message)
+}
+
+#[cold]
+fn wrong_context(function: &c::Function, i: usize) -> Error {
+    let message =
+        format!("argument {i} belongs to another context; values cannot pass between contexts");
+    Error::new(Kind::WrongContext, describe(function), message)
+}
+
+#[cold]
+fn not_given(function: &c::Function, i: usize) -> Error {
+    let message =
+        format!("argument {i} is consumed by the call, so it must be given away, not lent");
+    Error::new(Kind::InvalidArgument, describe(function), message)
+}
+
+/// A short list without memory of its own, or a long one with.
+enum Few<T> {
+    Short([MaybeUninit<T>; FEW], usize),
+    Long(Vec<T>),
+}
+
+impl<T: Copy> Few<T> {
+    fn new(n: usize, fill: T) -> Few<T> {
+        if n > FEW {
+            return Few::Long(vec![fill; n]);
+        }
+        let mut short = [const { MaybeUninit::uninit() }; FEW];
+        for place in &mut short[..n] {
+            place.write(fill);
+        }
+        Few::Short(short, n)
+    }
+
+    fn as_mut(&mut self) -> &mut [T] {
+        match self {
+            // SAFETY: `new` wrote the first `n` places.
+            Few::Short(short, n) => unsafe { short[..*n].assume_init_mut() },
+            Few::Long(long) => long,
+        }
+    }
+}

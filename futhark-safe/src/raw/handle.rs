@@ -1,0 +1,70 @@
+//! A value: a pointer that the C side gave us, with its type and its context.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::core::Core;
+
+/// A value of a context, of any type that is not a scalar.
+///
+/// Freed when dropped: now, or when the call that is running ends. It keeps its
+/// context alive.
+pub struct Handle {
+    core: Arc<Core>,
+    value: NonNull<c_void>,
+    ty: u32,
+}
+
+// SAFETY: guarantee L: the pointer is followed only under the context's lock, from
+// whatever thread, but for `shape`, which reads what never changes.
+unsafe impl Send for Handle {}
+// SAFETY: as above; a shared handle gives no access that is not locked.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    /// # Safety
+    ///
+    /// Guarantee V: `value` is a live value of `core`'s context, of its table's type
+    /// `types()[ty]`, and nobody else will free it.
+    pub(super) unsafe fn new(core: &Arc<Core>, value: NonNull<c_void>, ty: u32) -> Handle {
+        Handle {
+            core: Arc::clone(core),
+            value,
+            ty,
+        }
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// An index into the table's types.
+    pub(crate) fn ty(&self) -> u32 {
+        self.ty
+    }
+
+    pub(super) fn value(&self) -> *mut c_void {
+        self.value.as_ptr()
+    }
+
+    /// The type in the table.
+    pub(super) fn table_type(&self) -> &'static futhark_sys::table::Type {
+        &self.core.table().types()[self.ty as usize]
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.core.free(self.value, self.ty);
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Value")
+            .field(&self.table_type().name())
+            .finish()
+    }
+}

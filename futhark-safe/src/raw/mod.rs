@@ -1,0 +1,43 @@
+//! The one module of this crate with `unsafe` code: everything that touches the
+//! table of a program. What it offers to the rest of the crate is safe.
+//!
+//! * `core`: a context, its lock, and values that wait to be freed
+//! * `handle`: a value; keeps its context alive
+//! * `call`: the choke point: checks types and contexts, copies what is shared
+//!   before it is consumed, calls, fetches the error
+//! * `transfer`: arrays and bytes in and out
+//! * `setting`: a configuration as C wants it
+//! * `table`: tables that are linked in or loaded
+//!
+//! The guarantees, to which SAFETY comments refer by letter:
+//!
+//! * **T** (table): a [`Table`](futhark_sys::table::Table) obeys `futhark_table.h`; its
+//!   maker vouched for that.
+//! * **L** (lock): a function of the table that takes a context is called only while
+//!   [`core::Locked`] of that context exists, but for `shape` and `references`,
+//!   which read what never changes while a value exists, or what the lock protects.
+//! * **V** (value): a [`Handle`] holds a live value of the type that it says, which
+//!   belongs to the context that it keeps alive; nobody else frees it.
+//! * **S** (sync): the C side completes every transfer before it returns, so memory
+//!   is lent for the length of a call only.
+
+#![allow(
+    unsafe_code,
+    reason = "this is the module that the rest of the crate relies on"
+)]
+
+mod call;
+mod core;
+mod handle;
+mod setting;
+mod table;
+mod transfer;
+
+pub(crate) use self::core::Core;
+pub use call::{Input, Output};
+pub use handle::Handle;
+pub(crate) use setting::Setting;
+pub use table::LinkedTable;
+#[cfg(feature = "dynamic")]
+pub(crate) use transfer::{Bytes, create_from_bytes, index_value, read_bytes, restore, store};
+pub(crate) use transfer::{create, index, read_into, read_vec, shape, shape_array};

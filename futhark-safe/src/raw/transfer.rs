@@ -1,0 +1,457 @@
+//! Arrays and bytes in and out. Lengths are checked here, before any call.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use futhark_manifest::ElemType;
+use futhark_sys::table::{self as c, FUT_ARRAY, FUT_FIRST_TYPE};
+
+use super::core::Core;
+use super::handle::Handle;
+use crate::elem::{Element, Scalar8};
+use crate::error::{Error, Kind, Result};
+
+/// How many elements an array of this shape has, if it can exist.
+///
+/// Strides are products of the dimensions after the first, so also a shape with a zero
+/// must not overflow in the rest.
+pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
+    let product = shape
+        .iter()
+        .try_fold(elem.size(), |product, &dim| product.checked_mul(dim.max(1)))
+        .filter(|&bytes| i64::try_from(bytes).is_ok());
+    match product {
+        Some(_) => Ok(shape.iter().product()),
+        None => Err(Error::new(
+            Kind::InvalidArgument,
+            "new array",
+            format!(
+                "an array of shape {shape:?} and element type {elem} is larger than any memory"
+            ),
+        )),
+    }
+}
+
+/// Makes an array of `types()[ty]` from `data`, in row-major order.
+pub(crate) fn create<T: Element>(
+    core: &Arc<Core>,
+    ty: u32,
+    shape: &[usize],
+    data: &[T],
+) -> Result<Handle> {
+    // SAFETY: the slice's memory is readable; T::ELEM's C type has T's size and takes all its values.
+    unsafe { create_from(core, ty, T::ELEM, shape, data.as_ptr().cast(), data.len()) }
+}
+
+/// Makes an array from bytes in native order, in row-major order.
+pub(crate) fn create_from_bytes(
+    core: &Arc<Core>,
+    ty: u32,
+    elem: ElemType,
+    shape: &[usize],
+    bytes: &[u8],
+) -> Result<Handle> {
+    if bytes.len() % elem.size() != 0 {
+        let message = format!(
+            "{} bytes are no whole number of elements of type {elem}",
+            bytes.len()
+        );
+        return Err(Error::new(Kind::InvalidArgument, "new array", message));
+    }
+    let n = bytes.len() / elem.size();
+    if elem == ElemType::Bool {
+        let bytes: Vec<u8> = bytes.iter().map(|&b| u8::from(b != 0)).collect();
+        // SAFETY: the vector's memory is readable and holds zeros and ones.
+        return unsafe { create_from(core, ty, elem, shape, bytes.as_ptr().cast(), n) };
+    }
+    // SAFETY: the slice's memory is readable; C copies it bytewise, so it needs no alignment.
+    unsafe { create_from(core, ty, elem, shape, bytes.as_ptr().cast(), n) }
+}
+
+/// # Safety
+///
+/// `data` points to `len` readable elements of type `elem`.
+unsafe fn create_from(
+    core: &Arc<Core>,
+    ty: u32,
+    elem: ElemType,
+    shape: &[usize],
+    data: *const c_void,
+    len: usize,
+) -> Result<Handle> {
+    let array = array_type(core, ty, elem, shape.len())?;
+    let n = elements(shape, elem)?;
+    if n != len {
+        let message = format!("an array of shape {shape:?} has {n} elements, given were {len}");
+        return Err(Error::new(Kind::InvalidArgument, "new array", message));
+    }
+    // `elements` has seen that each fits.
+    let dims: Vec<i64> = shape.iter().map(|&dim| dim as i64).collect();
+    let create = array.raw().create.expect("every array can be made");
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let mut locked = core.locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; the type has as many dimensions as `dims`, their product is `len`, and
+    // `data` holds as many elements of its element type; S: it is copied when this returns.
+    unsafe {
+        locked.call(
+            create,
+            &[(&raw mut value).cast()],
+            &[data, dims.as_ptr().cast()],
+            || "new array".into(),
+        )
+    }?;
+    // SAFETY: T: what a successful `create` gives is a new value of the type.
+    unsafe { wrap(core, value, ty, "new array") }
+}
+
+/// # Safety
+///
+/// As for [`Handle::new`], if `value` is not null.
+unsafe fn wrap(
+    core: &Arc<Core>,
+    value: *mut c_void,
+    ty: u32,
+    operation: &'static str,
+) -> Result<Handle> {
+    match NonNull::new(value) {
+        // SAFETY: as the caller promises.
+        Some(value) => Ok(unsafe { Handle::new(core, value, ty) }),
+        None => Err(Error::new(
+            Kind::Backend,
+            operation,
+            "succeeded without a result",
+        )),
+    }
+}
+
+fn array_type(core: &Core, ty: u32, elem: ElemType, rank: usize) -> Result<&'static c::Type> {
+    core.table()
+        .types()
+        .get(ty as usize)
+        .filter(|t| {
+            t.raw().kind == FUT_ARRAY
+                && t.raw().elem == elem as u32
+                && t.raw().rank as usize == rank
+        })
+        .ok_or_else(|| {
+            let message =
+                format!("the program has no array type of element type {elem} and rank {rank}");
+            Error::new(Kind::InvalidArgument, "new array", message)
+        })
+}
+
+/// The shape of an array, of whatever elements.
+pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
+    let raw = array.table_type().raw();
+    let Some(shape) = raw.shape else {
+        let message = format!("a value of type {} has no shape", array.table_type().name());
+        return Err(Error::new(Kind::InvalidArgument, "shape", message));
+    };
+    let mut dims: *const i64 = std::ptr::null();
+    let out = [(&raw mut dims).cast::<c_void>()];
+    let input = [array.value().cast_const()];
+    // SAFETY: T; V. L exempts `shape`: it writes a pointer into the value, whose dimensions
+    // never change while it exists, and `array` is borrowed meanwhile.
+    let status = unsafe { shape(array.core().context(), out.as_ptr(), input.as_ptr()) };
+    if status as u32 != c::FUT_OK || dims.is_null() {
+        return Err(Error::new(
+            Kind::Backend,
+            "shape",
+            "the runtime gives no shape",
+        ));
+    }
+    // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value.
+    let dims = unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) };
+    dims.iter()
+        .map(|&dim| {
+            usize::try_from(dim).map_err(|_| {
+                Error::new(
+                    Kind::Backend,
+                    "shape",
+                    format!("the runtime has a dimension of {dim}"),
+                )
+            })
+        })
+        .collect()
+}
+
+/// The shape of an array of rank `R`.
+pub(crate) fn shape_array<const R: usize>(array: &Handle) -> Result<[usize; R]> {
+    let dims = shape(array)?;
+    let rank = dims.len();
+    dims.try_into().map_err(|_| {
+        Error::new(
+            Kind::InvalidArgument,
+            "shape",
+            format!("the array has rank {rank}, not {R}"),
+        )
+    })
+}
+
+/// The element type of an array of scalars and its length.
+fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> {
+    let raw = array.table_type().raw();
+    let elem = ElemType::ALL.get(raw.elem as usize).copied();
+    match elem {
+        Some(elem) if raw.kind == FUT_ARRAY => {
+            let shape = shape(array)?;
+            // A program can make an array of shape [0, i64::MAX, i64::MAX].
+            let empty = shape.contains(&0);
+            Ok((elem, if empty { 0 } else { elements(&shape, elem)? }))
+        }
+        _ => {
+            let message = format!(
+                "a value of type {} is no array of scalars",
+                array.table_type().name()
+            );
+            Err(Error::new(Kind::InvalidArgument, operation, message))
+        }
+    }
+}
+
+/// # Safety
+///
+/// `to` has room for all elements of `array`.
+unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
+    let values = array
+        .table_type()
+        .raw()
+        .values
+        .expect("every array can be read");
+    let mut locked = array.core().locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; V; the caller vouches for the room; S: it is written when this returns.
+    unsafe {
+        locked.call(values, &[to], &[array.value().cast_const()], || {
+            "read array".into()
+        })
+    }
+}
+
+fn read_typed<T: Element>(array: &Handle) -> Result<usize> {
+    let (elem, n) = length(array, "read array")?;
+    if elem != T::ELEM {
+        let message = format!(
+            "the array's element type is {elem}, asked for was {}",
+            T::ELEM
+        );
+        return Err(Error::new(Kind::InvalidArgument, "read array", message));
+    }
+    Ok(n)
+}
+
+/// All elements, in row-major order, in fresh memory that is not zeroed first.
+pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
+    let n = read_typed::<T>(array)?;
+    if T::ELEM == ElemType::Bool {
+        // C's bytes are no Rust bools before each was looked at.
+        let bytes = read_bytes(array)?;
+        return Ok(bytes
+            .into_iter()
+            .map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0])))
+            .collect());
+    }
+    let mut vec: Vec<T> = Vec::new();
+    reserve(&mut vec, n)?;
+    // SAFETY: there is room for `n` elements of T, which has the element type's size.
+    unsafe { read_to(array, vec.as_mut_ptr().cast()) }?;
+    // SAFETY: S: all `n` elements are written, and every bit pattern is a value of T: bool is dealt with above.
+    unsafe { vec.set_len(n) };
+    Ok(vec)
+}
+
+/// All elements into `to`, whose length must be theirs.
+pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> {
+    let n = read_typed::<T>(array)?;
+    if n != to.len() {
+        let message = format!("the array has {n} elements, there is room for {}", to.len());
+        return Err(Error::new(Kind::InvalidArgument, "read array", message));
+    }
+    if T::ELEM == ElemType::Bool {
+        to.copy_from_slice(&read_vec::<T>(array)?);
+        return Ok(());
+    }
+    // SAFETY: `to` has room for exactly `n` elements, and takes every bit pattern.
+    unsafe { read_to(array, to.as_mut_ptr().cast()) }
+}
+
+/// All elements as bytes in native order; those of bools are 0 or 1.
+pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
+    let (elem, n) = length(array, "read array")?;
+    let size = n * elem.size();
+    let mut bytes: Vec<u8> = Vec::new();
+    reserve(&mut bytes, size)?;
+    // SAFETY: there is room for all elements; C writes bytewise, so it needs no alignment.
+    unsafe { read_to(array, bytes.as_mut_ptr().cast()) }?;
+    // SAFETY: S: all bytes are written.
+    unsafe { bytes.set_len(size) };
+    if elem == ElemType::Bool {
+        for byte in &mut bytes {
+            *byte = u8::from(*byte != 0);
+        }
+    }
+    Ok(bytes)
+}
+
+fn reserve<T>(vec: &mut Vec<T>, n: usize) -> Result<()> {
+    vec.try_reserve_exact(n).map_err(|error| {
+        Error::new(
+            Kind::OutOfMemory,
+            "read array",
+            format!("no memory for {n} elements"),
+        )
+        .with_source(error)
+    })
+}
+
+/// Checks indices against the shape. C does so too, but does not say which.
+fn check_index(array: &Handle, indices: &[i64]) -> Result<()> {
+    let shape = shape(array)?;
+    let inside = indices.len() == shape.len()
+        && indices
+            .iter()
+            .zip(&shape)
+            .all(|(&i, &dim)| usize::try_from(i).is_ok_and(|i| i < dim));
+    if inside {
+        return Ok(());
+    }
+    let message = format!("index {indices:?} is outside of an array of shape {shape:?}");
+    Err(Error::new(Kind::InvalidArgument, "index", message))
+}
+
+/// One element of an array of scalars.
+pub(crate) fn index(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar8)> {
+    let (elem, _) = length(array, "index")?;
+    check_index(array, indices)?;
+    let Some(index) = array.table_type().raw().index else {
+        return Err(Error::new(
+            Kind::Unsupported,
+            "index",
+            "this version of the compiler has no index function",
+        ));
+    };
+    let mut scalar = Scalar8::default();
+    let out = [(&raw mut scalar).cast::<c_void>()];
+    let input = [array.value().cast_const(), indices.as_ptr().cast()];
+    let mut locked = array.core().locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes of room;
+    // S: the element is there when this returns.
+    unsafe { locked.call(index, &out, &input, || "index".into()) }?;
+    Ok((elem, scalar))
+}
+
+/// One element of an array of records or other opaque values: a copy.
+pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
+    let ty = array.table_type();
+    let raw = ty.raw();
+    let (Some(index), Some(elem)) = (
+        raw.index.filter(|_| raw.kind != FUT_ARRAY),
+        raw.elem.checked_sub(FUT_FIRST_TYPE),
+    ) else {
+        let message = format!("a value of type {} is no array of opaque values", ty.name());
+        return Err(Error::new(Kind::InvalidArgument, "index", message));
+    };
+    check_index(array, indices)?;
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let out = [(&raw mut value).cast::<c_void>()];
+    let input = [array.value().cast_const(), indices.as_ptr().cast()];
+    let mut locked = array.core().locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; V; there are as many indices as dimensions, and room for one value.
+    unsafe { locked.call(index, &out, &input, || "index".into()) }?;
+    // SAFETY: T: the result is a new value of the array's element type.
+    unsafe { wrap(array.core(), value, elem, "index") }
+}
+
+/// The bytes of an opaque value, with what they are bytes of.
+///
+/// Made by [`store`] only and never changed, which is what makes [`restore`] safe.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Bytes {
+    /// Names source, compiler version and layout; the same for all backends.
+    program: &'static str,
+    type_name: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Bytes {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+}
+
+/// The bytes of an opaque value, in the runtime's own format.
+pub(crate) fn store(value: &Handle) -> Result<Bytes> {
+    let ty = value.table_type();
+    let (Some(stored_size), Some(store)) = (ty.raw().stored_size, ty.raw().store) else {
+        let message = format!("values of type {} cannot be stored", ty.name());
+        return Err(Error::new(Kind::Unsupported, "store", message));
+    };
+    let mut size: usize = 0;
+    let input = [value.value().cast_const()];
+    let mut locked = value.core().locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; V; there is room for one size.
+    unsafe {
+        locked.call(stored_size, &[(&raw mut size).cast()], &input, || {
+            "store".into()
+        })
+    }?;
+    let mut bytes: Vec<u8> = Vec::new();
+    reserve(&mut bytes, size)?;
+    // SAFETY: T and L; V; there is room for as many bytes as C asked for, and the lock was held since.
+    unsafe {
+        locked.call(store, &[bytes.as_mut_ptr().cast()], &input, || {
+            "store".into()
+        })
+    }?;
+    // SAFETY: S: all bytes are written.
+    unsafe { bytes.set_len(size) };
+    Ok(Bytes {
+        program: value.core().table().program(),
+        type_name: ty.name(),
+        bytes,
+    })
+}
+
+/// Makes the value that was stored.
+pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
+    let fail = |kind, message: &'static str| Err(Error::new(kind, "restore", message));
+    let table = core.table();
+    if stored.program != table.program() {
+        return fail(
+            Kind::Restore,
+            "the value was stored by another program, or another build of this one",
+        );
+    }
+    let found = table
+        .types()
+        .iter()
+        .position(|ty| ty.name() == stored.type_name);
+    let Some((ty, restore)) = found.and_then(|i| Some((i, table.types()[i].raw().restore?))) else {
+        return fail(Kind::Unsupported, "values of this type cannot be restored");
+    };
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let mut locked = core.locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; the bytes came out of `store` unchanged, for the same type of the same
+    // program (source, compiler and layout agree), so lengths and sizes in them are
+    // right; S: they are read when this returns.
+    unsafe {
+        locked.call(
+            restore,
+            &[(&raw mut value).cast()],
+            &[stored.bytes.as_ptr().cast()],
+            || "restore".into(),
+        )
+    }?;
+    // SAFETY: T: what a successful `restore` gives is a new value of the type.
+    unsafe { wrap(core, value, ty as u32, "restore") }
+}

@@ -1,0 +1,13 @@
+-- A program with a constant that indexes out of bounds, inside a parallel loop,
+-- gives no context, but an error. Error: program error.
+
+def table : [3]i32 = [1, 2, 3]
+
+def shifted : [3]i32 = map (\i -> table[i + i64.i32 table[0]]) (iota 3)
+
+-- ==
+-- tags { kills }
+-- entry: get
+-- input { 0i64 } error: .*
+-- input { 2i64 } error: .*
+entry get (i: i64) : i32 = shifted[i]

@@ -1,0 +1,19 @@
+-- An array whose number of bytes does not fit 64 bits, inside a parallel loop, is an
+-- error of the call on whichever worker meets it. Error: size overflow.
+
+def work (n: i64) (x: i64) : i64 =
+  let xs = replicate n x
+  let ys = loop xs for i < i64.min n 8 - 1 do xs with [(i * 7) % n] = xs[i] + i
+  in ys[n - 1]
+
+-- Iteration `bad` needs an array of `size` elements, all others one of eight.
+-- ==
+-- tags { kills }
+-- entry: one_bad
+-- input { 4000i64 -1i64 8i64 } output { 8002000i64 }
+-- input { 4000i64 0i64 4611686018427387904i64 } error: .*
+-- input { 4000i64 3999i64 2305843009213693952i64 } error: .*
+-- input { 4000i64 2100i64 9223372036854775807i64 } error: .*
+-- input { 4000i64 -1i64 8i64 } output { 8002000i64 }
+entry one_bad (n: i64) (bad: i64) (size: i64) : i64 =
+  i64.sum (map (\i -> work (if i == bad then size else 8) i) (iota n))

@@ -1,0 +1,12 @@
+-- An array of negative size is an error of the call; the process lives, and a
+-- further call gives the right result. Error: invalid size (plain programs exit).
+
+-- ==
+-- tags { kills }
+-- entry: fill
+-- input { 3i64 7 } output { [7, 7, 7] }
+-- input { -5i64 7 } error: .*
+-- input { 0i64 7 } output { empty([0]i32) }
+-- input { -9223372036854775808i64 7 } error: .*
+-- input { 2i64 7 } output { [7, 7] }
+entry fill (n: i64) (x: i32) : []i32 = replicate n x

@@ -1,0 +1,19 @@
+-- An array that is larger than any memory, in a function that a worker calls, is an
+-- error of the call. Error: out of memory.
+
+#[noinline]
+def fill (n: i64) (x: i64) : []i64 = replicate n x
+
+def work (n: i64) (x: i64) : i64 = loop acc = 0 for y in fill n x do acc * 3 + y
+
+-- Iteration `bad` needs an array of `size` elements, all others one of eight.
+-- ==
+-- tags { kills }
+-- entry: one_bad
+-- input { 4000i64 -1i64 8i64 } output { 26233440000i64 }
+-- input { 4000i64 0i64 70368744177664i64 } error: .*
+-- input { 4000i64 3999i64 70368744177664i64 } error: .*
+-- input { 4000i64 2100i64 1125899906842624i64 } error: .*
+-- input { 4000i64 -1i64 8i64 } output { 26233440000i64 }
+entry one_bad (n: i64) (bad: i64) (size: i64) : i64 =
+  i64.sum (map (\i -> work (if i == bad then size else 8) i) (iota n))
