@@ -235,7 +235,7 @@ fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
             println!(
                 "{:10} not usable: {}",
                 device.backend,
-                first_line(&device.reason)
+                one_line(&device.reason)
             );
         }
     }
@@ -348,7 +348,7 @@ fn jobs_of(programs: &[Program], devices: &[DeviceInfo], compilers: &[CompilerIn
                     device: device.device.clone(),
                     compiler: compiler.version.clone(),
                 };
-                let no_device = (!device.usable).then(|| first_line(&device.reason).to_owned());
+                let no_device = (!device.usable).then(|| one_line(&device.reason));
                 jobs.push(Job {
                     program: program.path.clone(),
                     backend,
@@ -411,12 +411,12 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
             eprintln!(
                 "not usable: {}: {}",
                 device.backend,
-                first_line(&device.reason)
+                one_line(&device.reason)
             );
         }
     }
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

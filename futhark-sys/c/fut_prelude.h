@@ -146,7 +146,11 @@ static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char 
 struct memblock_device;
 static int fut_allocate_device(struct futhark_context *ctx, struct memblock_device *block, int64_t size, const char *what);
 // The type of device memory is not known yet; see fut_routes.h.
-#define fut_gpu_alloc(ctx_, log, size, what, out, size_out) \
-  (fut_gpu_alloc_failed(ctx_, fut_runtime_gpu_alloc(ctx_, log, size, what, out, size_out), size) ? (*(out) = 0, 1) : 0)
+#define fut_gpu_alloc(ctx_, log, size, what, out, size_out)                                              \
+  (fut_gpu_too_large(ctx_, size) ||                                                                    \
+           fut_gpu_alloc_failed(ctx_, fut_runtime_gpu_alloc(ctx_, log, size, what, out, size_out), size) \
+       ? (*(out) = 0, 1)                                                                               \
+       : 0)
+static bool fut_gpu_too_large(struct futhark_context *ctx, size_t size);
 static int fut_gpu_alloc_failed(struct futhark_context *ctx, int rc, size_t size);
 #endif

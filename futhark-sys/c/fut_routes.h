@@ -77,6 +77,25 @@ static int fut_allocate_device(struct futhark_context *ctx, struct memblock_devi
   return err;
 }
 
+// More than the whole device has is not asked for: not every OpenCL driver answers
+// that with a code (Oclgrind throws a C++ exception through us).
+static bool fut_gpu_too_large(struct futhark_context *ctx, size_t size) {
+#if defined(FUT_BACKEND_opencl)
+  if (size >= ((size_t)64 << 20)) {
+    cl_ulong all = 0;
+    cl_int err = clGetDeviceInfo(ctx->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
+    if (err == CL_SUCCESS && all > 0 && size > all) {
+      fut_note_memory();
+      set_error(ctx, msgprintf("%lld bytes are more than the device has (%lld)\n", (long long)size, (long long)all));
+      return true;
+    }
+  }
+#endif
+  (void)ctx;
+  (void)size;
+  return false;
+}
+
 // Some backends report "no memory" by the code alone, which the caller drops.
 static int fut_gpu_alloc_failed(struct futhark_context *ctx, int rc, size_t size) {
   if (rc == FUTHARK_SUCCESS)

@@ -64,7 +64,8 @@ entry best [n] (qs: [n]quote) : quote =
 -- entry: normal
 -- input { [0f64, 1f64, -1f64, 3.5f64, -6f64, f64.inf, -f64.inf, f64.nan] }
 --
--- output { [0.5f64, 0.841344746069f64, 0.158655253931f64, 0.999767370921f64, 9.86587645038e-10f64, 1f64, 0f64, f64.nan] }
+-- output { [0.5f64, 0.841344746069f64, 0.158655253931f64, 0.999767370921f64,
+--            9.86587645038e-10f64, 1f64, 0f64, f64.nan] }
 -- input { empty([0]f64) } output { empty([0]f64) }
 entry normal [n] (xs: [n]f64) : [n]f64 = map cumulative xs
 

@@ -207,7 +207,7 @@ impl<'a> Held<'a> {
             .try_for_each(|(what, ty, value, contents)| {
                 contents
                     .check(self.program, *ty, value)
-                    .map_err(|stop| stop.at(&format!("{what} has changed")))
+                    .map_err(|stop| stop.at(&format!("{what}, after the call")))
             })
     }
 }

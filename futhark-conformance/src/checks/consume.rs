@@ -10,6 +10,7 @@ use super::env::Env;
 use super::make::{Maker, Random, refs};
 use crate::child::steps::{StepResult, Steps, Stop};
 use futhark_manifest::{EntryPoint, Field, Program, Structure, TypeId, TypeKind, TypeRef, Variant};
+use futhark_safe::Kind;
 use futhark_safe::dynamic::{Context, Value};
 
 /// So many ways of one kind are tried for a parameter; more of the same kind
@@ -319,9 +320,14 @@ impl Trial<'_> {
             .map(|(value, input)| Snapshot::take(program, input.ty, value))
             .collect();
         let (result, kept) = calls::call(self.context, self.entry, arguments);
+        if let Err(error) = &result
+            && error.kind() == Kind::ContextLost
+        {
+            return Err(Stop::error(format!("with such an argument, {error}")));
+        }
         for ((value, before), input) in kept.iter().zip(&before).zip(inputs) {
             if let (Some(value), Ok(before)) = (value, before) {
-                let place = format!("the argument {} has changed", input.name);
+                let place = format!("the argument {}, after the call", input.name);
                 before
                     .check(program, input.ty, value)
                     .map_err(|stop| stop.at(&place))?;

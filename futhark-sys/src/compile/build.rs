@@ -1,6 +1,7 @@
 //! The steps from a source file to an artifact, and their cache.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futhark_manifest::{Backend, Manifest, Program};
 
@@ -10,7 +11,10 @@ use super::error::{Error, ErrorKind};
 use super::hash::Hash;
 use super::layout;
 use super::toolchain::Toolchain;
-use super::unit::{FIXED_FILES, Unit};
+use super::unit::{FIXED_FILES, Unit, WRITER};
+
+/// Tells apart the temporary folders of builds that run at the same time in this process.
+static BUILDS: AtomicUsize = AtomicUsize::new(0);
 
 /// What is made of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +185,9 @@ impl Build {
         for (name, text) in FIXED_FILES {
             hash = hash.with(name.as_bytes()).with(text.as_bytes());
         }
+        for source in WRITER {
+            hash = hash.with(source.as_bytes());
+        }
         Ok(hash.hex())
     }
 
@@ -213,7 +220,7 @@ impl Build {
     ) -> Result<(), Error> {
         let temporary = paths
             .folder
-            .with_extension(format!("tmp{}", std::process::id()));
+            .with_extension(format!("tmp{}-{}", std::process::id(), BUILDS.fetch_add(1, Ordering::Relaxed)));
         let work = Paths {
             folder: temporary,
             ..paths.clone()

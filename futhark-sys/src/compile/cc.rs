@@ -159,6 +159,10 @@ impl CCompiler {
             .arg("-o")
             .arg(library);
         command.args(["-lm", "-ldl"]);
+        if !self.apple {
+            // A function that is nowhere is an error now, not the death of a process later.
+            command.arg("-Wl,-z,defs");
+        }
         run(command)?.map_err(|text| {
             Error::new(
                 ErrorKind::C,

@@ -10,7 +10,7 @@ const PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
 pub(super) fn write(c_text: &str, c: &mut String) {
     // What our own probe calls is needed whether or not the text has it.
     let mut names = calls(c_text);
-    for probe in ["clGetPlatformIDs", "cuInit", "hipGetDeviceCount"] {
+    for probe in ["clGetPlatformIDs", "clGetDeviceInfo", "cuInit", "hipGetDeviceCount"] {
         if names.iter().any(|name| prefix(name) == prefix(probe)) {
             names.insert(probe);
         }
@@ -30,7 +30,7 @@ fn calls(c_text: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for line in c_text.lines() {
         // Kernel source is embedded as string literals; driver calls never share a line with it.
-        if line.trim_start().starts_with(['"', '/', '*']) {
+        if line.trim_start().starts_with(['"', '/']) {
             continue;
         }
         let mut rest = line;

@@ -50,6 +50,16 @@ pub(super) const FIXED_FILES: [(&str, &str); 9] = [
     ),
 ];
 
+/// What writes a unit, so that a change of it makes every kept build stale.
+pub(super) const WRITER: [&str; 6] = [
+    include_str!("mod.rs"),
+    include_str!("driver.rs"),
+    include_str!("opaque.rs"),
+    include_str!("table.rs"),
+    include_str!("wrappers.rs"),
+    include_str!("../cc.rs"),
+];
+
 /// Headers that the generated text names but that are for device code or other systems.
 const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
 
