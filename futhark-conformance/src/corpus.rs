@@ -20,11 +20,8 @@ impl Program {
     /// The name in reports: the path, with `/` between its parts.
     #[must_use]
     pub fn name(&self) -> String {
-        let parts: Vec<_> = self
-            .path
-            .iter()
-            .map(|part| part.to_string_lossy())
-            .collect();
+        let parts = self.path.iter().map(|part| part.to_string_lossy());
+        let parts: Vec<_> = parts.filter(|part| part != ".").collect();
         // A root is a part of its own, and is a slash already.
         parts.join("/").replace("//", "/")
     }

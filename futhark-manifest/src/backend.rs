@@ -91,7 +91,7 @@ impl UnknownBackend {
     /// The known names as a person lists them: `c, multicore or …`.
     pub(crate) fn known() -> String {
         let names: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
-        crate::error::alternatives(&names)
+        crate::words::alternatives(&names)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::path::Path;
+pub(crate) use crate::words::alternatives;
 
 /// What is wrong with a manifest, and where.
 ///
@@ -155,15 +156,6 @@ pub(crate) fn describe(value: &Value) -> String {
 /// A name in quotes, shortened, on one line.
 pub(crate) fn quote(text: &str) -> String {
     format!("{:?}", shorten(text))
-}
-
-/// `a`, `a or b`, `a, b or c`.
-pub(crate) fn alternatives(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [word] => (*word).to_owned(),
-        [init @ .., last] => format!("{} or {last}", init.join(", ")),
-    }
 }
 
 fn shorten(text: &str) -> String {

@@ -90,6 +90,7 @@ pub mod raw;
 #[cfg(feature = "json")]
 mod resolve;
 mod version;
+mod words;
 
 pub use backend::{Backend, UnknownBackend};
 pub use elem::ElemType;

@@ -156,6 +156,16 @@ impl<T: Receive> Slot<T> {
 #[macro_export]
 macro_rules! include_program {
     ($visibility:vis $name:ident) => {
+        #[allow(
+            dead_code,
+            unused_imports,
+            non_snake_case,
+            non_camel_case_types,
+            clippy::all,
+            clippy::pedantic,
+            reason = "names and shapes follow the Futhark program"
+        )]
+        #[doc = concat!("The Futhark program `", stringify!($name), "`.")]
         $visibility mod $name {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
         }

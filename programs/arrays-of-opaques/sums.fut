@@ -1,5 +1,5 @@
--- A vector and a matrix of sums go in and out, are indexed, and keep each
--- element's variant and payload.
+-- A vector of sums goes in and out, is indexed, and keeps the variant and the
+-- payload of each element.
 
 type colour = #grey | #rgb u8 u8 u8 | #named i32
 
@@ -22,11 +22,6 @@ entry code (c: colour) : i32 =
   case #rgb r g b -> i32.u8 r * 100 + i32.u8 g * 10 + i32.u8 b
   case #named n -> n
 
-entry square (n: i64) : [n][n]colour =
-  tabulate_2d n n (\i j -> if i == j then #grey else #named (i32.i64 (10 * i + j)))
-
-entry diagonal [n] (cs: [n][n]colour) : []colour = map (\i -> cs[i, i]) (iota n)
-
 -- ==
 -- entry: codes
 -- input { 4i64 } output { [0, -2, 123, 0] }
@@ -39,11 +34,3 @@ entry codes (n: i64) : []i32 = map code (backwards (same (colours n)))
 -- input { 4i64 4i64 } error: .*
 -- input { 0i64 0i64 } error: .*
 entry code_at (n: i64) (i: i64) : i32 = code (nth (colours n) i)
-
--- ==
--- entry: grid
--- input { 2i64 } output { [[0, 1], [10, 0]] [0, 0] }
--- input { 0i64 } output { empty([0][0]i32) empty([0]i32) }
-entry grid (n: i64) : ([n][n]i32, []i32) =
-  let cs = square n
-  in (map (map code) cs, map code (diagonal cs))

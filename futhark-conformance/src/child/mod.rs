@@ -29,7 +29,7 @@ pub fn main(args: &ChildArgs) {
 fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
     let blocks = read_blocks(program, steps);
     let mut built = None;
-    steps.run_always("compile", "compiler", || {
+    steps.prepare("compile", "compiler", || {
         built = Some(build_of(program, args)?);
         Ok(())
     });
@@ -47,7 +47,7 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         return checks::skip_running(steps, &format!("tagged {no_backend}"));
     }
     let mut library = None;
-    steps.run_always("lifecycle", "load", || {
+    steps.prepare("lifecycle", "load", || {
         library = Some(Library::build(&build)?);
         Ok(())
     });
@@ -67,7 +67,7 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
         blocks = TestBlocks::parse(&source).map_err(|error| Stop::error(error.to_string()))?;
         Ok(())
     };
-    steps.run_always("blocks", "syntax", &mut read);
+    steps.prepare("blocks", "syntax", &mut read);
     blocks
 }
 

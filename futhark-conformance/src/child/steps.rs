@@ -120,6 +120,18 @@ impl<'a> Steps<'a> {
         self.perform(index, check, case, body, claim)
     }
 
+    /// Runs a step that proves nothing by itself: it is reported only if it
+    /// fails.
+    pub fn prepare(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
+        let (index, claim) = self.claim(check, case);
+        let claim = if claim == Claim::Behind {
+            claim
+        } else {
+            Claim::NotAsked
+        };
+        self.perform(index, check, case, body, claim)
+    }
+
     fn perform(
         &mut self,
         index: usize,

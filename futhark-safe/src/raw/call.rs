@@ -31,6 +31,7 @@ impl<'a> Input<'a> {
     }
 
     /// A scalar whose type is known at run time.
+    #[cfg(feature = "dynamic")]
     pub(crate) fn scalar_bytes(elem: futhark_manifest::ElemType, bytes: Scalar8) -> Input<'a> {
         Input(In::Scalar(elem as u32, bytes))
     }

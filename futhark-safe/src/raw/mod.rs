@@ -5,7 +5,8 @@
 //! * `handle`: a value; keeps its context alive
 //! * `call`: the choke point: checks types and contexts, copies what is shared
 //!   before it is consumed, calls, fetches the error
-//! * `transfer`: arrays and bytes in and out
+//! * `transfer`: arrays in and out
+//! * `opaque`: elements and bytes of opaque values
 //! * `setting`: a configuration as C wants it
 //! * `table`: tables that are linked in or loaded
 //!
@@ -29,6 +30,8 @@
 mod call;
 mod core;
 mod handle;
+#[cfg(feature = "dynamic")]
+mod opaque;
 mod setting;
 mod table;
 mod transfer;
@@ -38,6 +41,9 @@ pub use call::{Input, Output};
 pub use handle::Handle;
 pub(crate) use setting::Setting;
 pub use table::LinkedTable;
-#[cfg(feature = "dynamic")]
-pub(crate) use transfer::{Bytes, create_from_bytes, index_value, read_bytes, restore, store};
 pub(crate) use transfer::{create, index, read_into, read_vec, shape, shape_array};
+#[cfg(feature = "dynamic")]
+pub(crate) use {
+    opaque::{Bytes, index_value, restore, store},
+    transfer::{create_from_bytes, read_bytes},
+};

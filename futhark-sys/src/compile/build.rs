@@ -11,7 +11,7 @@ use super::error::{Error, ErrorKind};
 use super::hash::Hash;
 use super::layout;
 use super::toolchain::Toolchain;
-use super::unit::{FIXED_FILES, Unit, WRITER};
+use super::unit::{self, FIXED_FILES, Unit, WRITER};
 
 /// Tells apart the temporary folders of builds that run at the same time in this process.
 static BUILDS: AtomicUsize = AtomicUsize::new(0);
@@ -218,9 +218,11 @@ impl Build {
         options: &Options<'_>,
         paths: &Paths,
     ) -> Result<(), Error> {
-        let temporary = paths
-            .folder
-            .with_extension(format!("tmp{}-{}", std::process::id(), BUILDS.fetch_add(1, Ordering::Relaxed)));
+        let temporary = paths.folder.with_extension(format!(
+            "tmp{}-{}",
+            std::process::id(),
+            BUILDS.fetch_add(1, Ordering::Relaxed)
+        ));
         let work = Paths {
             folder: temporary,
             ..paths.clone()
@@ -392,6 +394,12 @@ impl Artifact {
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The C names of the table's functions: a function's number is its place here.
+    #[must_use]
+    pub fn functions(&self) -> Vec<String> {
+        unit::function_names(&self.program)
     }
 
     /// What the Futhark compiler had to say besides; empty if nothing.

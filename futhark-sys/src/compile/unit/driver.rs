@@ -10,7 +10,12 @@ const PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
 pub(super) fn write(c_text: &str, c: &mut String) {
     // What our own probe calls is needed whether or not the text has it.
     let mut names = calls(c_text);
-    for probe in ["clGetPlatformIDs", "clGetDeviceInfo", "cuInit", "hipGetDeviceCount"] {
+    for probe in [
+        "clGetPlatformIDs",
+        "clGetDeviceInfo",
+        "cuInit",
+        "hipGetDeviceCount",
+    ] {
         if names.iter().any(|name| prefix(name) == prefix(probe)) {
             names.insert(probe);
         }
@@ -25,25 +30,49 @@ pub(super) fn write(c_text: &str, c: &mut String) {
     }
 }
 
-/// The names that stand before a parenthesis outside of strings and comments.
+/// The names that stand before a parenthesis, outside of strings and comments.
 fn calls(c_text: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
-    for line in c_text.lines() {
-        // Kernel source is embedded as string literals; driver calls never share a line with it.
-        if line.trim_start().starts_with(['"', '/']) {
-            continue;
-        }
-        let mut rest = line;
-        while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
-            let word = super::identifier(&rest[start..]);
-            let after = &rest[start + word.len()..];
-            if after.trim_start().starts_with('(') && prefix(word).is_some() {
-                names.insert(word);
+    let mut last_word = "";
+    let mut rest = c_text;
+    while let Some(c) = rest.chars().next() {
+        let skip = match c {
+            '"' | '\'' => {
+                last_word = "";
+                quoted(rest, c)
             }
-            rest = after;
-        }
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            'a'..='z' | 'A'..='Z' | '_' => {
+                last_word = super::identifier(rest);
+                last_word.len()
+            }
+            _ if c.is_whitespace() => c.len_utf8(),
+            _ => {
+                if c == '(' && prefix(last_word).is_some() {
+                    names.insert(last_word);
+                }
+                last_word = "";
+                c.len_utf8()
+            }
+        };
+        rest = &rest[skip..];
     }
     names
+}
+
+/// The length of the literal that `text` begins with, quotes included.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (i, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if c == quote => return i + 1,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// The library that a name belongs to, if it is a driver function's.
@@ -61,7 +90,13 @@ mod tests {
 
     #[test]
     fn finds_calls_only() {
-        let text = "  CUDA_SUCCEED_FATAL(cuMemAlloc(&p, n));\n  \"cuFake(x)\\n\"\n// clOther(\n  cl_int clGetInfo (a);\n custom(x);\n hipError_t e = hipMalloc(p);\n cudaEventCreate(&e);";
+        let text = r#"  CUDA_SUCCEED_FATAL(cuMemAlloc(&p, n));
+            "cuFake(x)\" cuFake2(y)"
+            // clOther(
+            /* clThird( */ '"' x = clGetInfo
+              (a); custom(x);
+            hipError_t e = hipMalloc(p);
+            *q = cudaEventCreate(&e);"#;
         let found: Vec<&str> = calls(text).into_iter().collect();
         assert_eq!(
             found,

@@ -16,6 +16,14 @@ use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
 use super::error::Error;
 
+/// The names of the table's functions, in its order: their numbers are their places.
+pub(super) fn function_names(program: &Program) -> Vec<String> {
+    wrappers::functions(program)
+        .into_iter()
+        .map(|f| f.cfun.to_owned())
+        .collect()
+}
+
 /// What a unit is written from.
 pub(super) struct Unit<'a> {
     pub program: &'a Program,

@@ -13,7 +13,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
         c,
         "_Static_assert(FUT_FIRST_TYPE == {FIRST_TYPE}u && FUT_BOOL == 11u, \"type numbers\");"
     );
-    let functions = functions(unit);
+    let functions = functions(unit.program);
     for function in &functions {
         write_slots(unit, function, c);
     }

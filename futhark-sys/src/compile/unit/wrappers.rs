@@ -5,12 +5,12 @@
 
 use std::fmt::Write as _;
 
-use futhark_manifest::{ArrayType, Structure, Type, TypeId, TypeKind, TypeRef};
+use futhark_manifest::{ArrayType, Program, Structure, Type, TypeId, TypeKind, TypeRef};
 
 use super::{Unit, identifier};
 
 /// A function of `fut_table.functions`.
-pub(super) struct Function<'a> {
+pub(in crate::compile) struct Function<'a> {
     pub cfun: &'a str,
     pub out: Vec<TypeRef>,
     /// Type, and whether it is consumed.
@@ -28,9 +28,9 @@ enum Shape {
 }
 
 /// Every function that the table lists, sorted by name.
-pub(super) fn functions<'a>(unit: &Unit<'a>) -> Vec<Function<'a>> {
+pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
     let mut all = Vec::new();
-    for entry in unit.program.entries() {
+    for entry in program.entries() {
         all.push(Function {
             cfun: &entry.cfun,
             out: entry.outputs.iter().map(|o| o.ty).collect(),
@@ -38,7 +38,7 @@ pub(super) fn functions<'a>(unit: &Unit<'a>) -> Vec<Function<'a>> {
             shape: Shape::Out,
         });
     }
-    for (id, ty) in unit.program.types_with_ids() {
+    for (id, ty) in program.types_with_ids() {
         structure_functions(id, ty, &mut all);
     }
     all.sort_by_key(|f| f.cfun);
@@ -116,7 +116,7 @@ pub(super) fn assert_type(c: &mut String, returns: &str, cfun: &str, parameters:
 }
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
-    for function in functions(unit) {
+    for function in functions(unit.program) {
         write_function(unit, &function, c);
     }
     for ty in unit.program.types() {

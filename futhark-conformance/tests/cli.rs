@@ -1,0 +1,493 @@
+//! The program as its users see it: arguments in, report and exit code out.
+//! A Futhark compiler and a C compiler are needed.
+
+#![forbid(unsafe_code)]
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder of programs, and what a run over it says.
+struct Corpus(TempDir);
+
+impl Corpus {
+    fn new(files: &[(&str, &str)]) -> Corpus {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).expect("the folder can be written");
+        }
+        Corpus(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+        command.current_dir(self.0.path());
+        command
+    }
+
+    /// Runs over the whole folder on the sequential backend.
+    fn run(&self, arguments: &[&str]) -> Run {
+        let report = self.path("report.jsonl");
+        let mut command = self.command();
+        command
+            .args(["run", ".", "--backend", "c", "--json"])
+            .arg(&report);
+        // Programs at changing places are never found compiled: keep them out
+        // of everybody's cache.
+        command
+            .arg("--build-dir")
+            .arg(self.path("build"))
+            .args(arguments);
+        let output = command.output().expect("the program starts");
+        let text = fs::read_to_string(report).unwrap_or_default();
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("each line is JSON"));
+        Run {
+            output,
+            lines: lines.collect(),
+        }
+    }
+}
+
+struct Run {
+    output: Output,
+    lines: Vec<Value>,
+}
+
+impl Run {
+    fn code(&self) -> i32 {
+        self.output
+            .status
+            .code()
+            .expect("no signal ended the program")
+    }
+
+    fn shown(&self) -> String {
+        let error = String::from_utf8_lossy(&self.output.stderr);
+        format!("{}{error}", String::from_utf8_lossy(&self.output.stdout))
+    }
+
+    fn records(&self) -> &[Value] {
+        self.lines.get(1..).unwrap_or_default()
+    }
+
+    /// The records of a program and a check.
+    fn of(&self, program: &str, check: &str) -> Vec<&Value> {
+        let fits = |record: &&Value| {
+            record["program"]
+                .as_str()
+                .is_some_and(|path| path.ends_with(program))
+                && record["check"] == check
+        };
+        self.records().iter().filter(fits).collect()
+    }
+
+    /// The one record of a program, a check and a case.
+    fn one(&self, program: &str, check: &str, case: &str) -> &Value {
+        let found: Vec<_> = self
+            .of(program, check)
+            .into_iter()
+            .filter(|record| record["case"] == case)
+            .collect();
+        assert_eq!(
+            found.len(),
+            1,
+            "{program} {check} {case}: {found:?}\n{}",
+            self.shown()
+        );
+        found[0]
+    }
+}
+
+const GOOD: &str = "\
+-- ==
+-- entry: double
+-- input { [1, 2, 3] } output { [2, 4, 6] }
+-- input { empty([0]i32) } output { empty([0]i32) }
+entry double (xs: []i32): []i32 = map (* 2) xs
+
+-- ==
+-- entry: at
+-- input { [1, 2, 3] 1i64 } output { 2 }
+-- input { [1, 2, 3] 3i64 } error: out of bounds
+entry at (xs: []i32) (i: i64): i32 = xs[i]
+";
+
+fn message(record: &Value) -> &str {
+    record["message"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_good_program_passes_every_check() {
+    let run = Corpus::new(&[("good.fut", GOOD)]).run(&[]);
+    assert_eq!(run.code(), 0, "{}", run.shown());
+    assert!(
+        run.records()
+            .iter()
+            .all(|record| record["outcome"] != "fail")
+    );
+    for (check, case) in [
+        ("compile", ""),
+        ("manifest", ""),
+        ("arrays", "[]i32"),
+        ("shape", "[]i32"),
+        ("index", "[]i32"),
+        ("blocks", "double #0"),
+        ("blocks", "at #1"),
+        ("lifecycle", "two at once"),
+    ] {
+        // One per compiler that this machine has.
+        let records = run.of("good.fut", check);
+        let passed = records
+            .iter()
+            .filter(|record| record["case"] == case && record["outcome"] == "pass")
+            .count();
+        assert!(passed >= 1, "{check} {case}\n{}", run.shown());
+    }
+    let shown = run.shown();
+    assert!(
+        shown.contains("good.fut") && shown.contains("passed"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_report_begins_with_a_header() {
+    let run = Corpus::new(&[("good.fut", GOOD)]).run(&["--check", "manifest", "--seed", "7"]);
+    let header = &run.lines[0];
+    assert_eq!(header["schema"], 1);
+    assert_eq!(header["seed"], 7);
+    assert!(
+        header["compilers"][0]["version"].is_string() && header["compilers"][0]["path"].is_string()
+    );
+    assert_eq!(header["devices"][0]["backend"], "c");
+    assert_eq!(header["devices"][0]["usable"], true);
+    let keys = [
+        "program", "backend", "device", "compiler", "check", "case", "outcome", "cause", "message",
+        "seconds",
+    ];
+    for record in run.records() {
+        assert!(keys.iter().all(|key| record.get(key).is_some()), "{record}");
+        assert_eq!(record["check"], "manifest");
+    }
+}
+
+#[test]
+fn a_type_error_is_a_finding_and_the_run_goes_on() {
+    let wrong = "entry f (x: i32): f32 = x\n";
+    let run = Corpus::new(&[("a-wrong.fut", wrong), ("good.fut", GOOD)])
+        .run(&["--check", "compile", "--check", "shape"]);
+    assert_eq!(run.code(), 1, "{}", run.shown());
+    let failures = run.of("a-wrong.fut", "compile");
+    let failure = failures
+        .iter()
+        .find(|record| record["outcome"] == "fail")
+        .expect("it does not compile");
+    assert!(
+        message(failure).contains("a-wrong.fut:1:"),
+        "the compiler's own text: {failure}"
+    );
+    assert!(
+        run.of("a-wrong.fut", "shape")
+            .iter()
+            .all(|record| record["outcome"] == "skip")
+    );
+    assert!(
+        run.of("good.fut", "shape")
+            .iter()
+            .any(|record| record["outcome"] == "pass")
+    );
+    assert!(
+        run.shown().contains("repeat: futhark-conformance run"),
+        "{}",
+        run.shown()
+    );
+}
+
+#[test]
+fn a_program_that_must_not_compile_passes_by_not_compiling() {
+    let wrong = "-- ==\n-- error: does not have expected type\nentry f (x: i32): f32 = x\n";
+    let fine = "-- ==\n-- error: nothing like that\nentry f (x: i32): i32 = x\n";
+    let run = Corpus::new(&[("wrong.fut", wrong), ("fine.fut", fine)]).run(&[]);
+    assert_eq!(run.code(), 1, "{}", run.shown());
+    let outcome = |program| {
+        run.of(program, "compile")
+            .iter()
+            .any(|record| record["outcome"] == "fail")
+    };
+    assert!(
+        !outcome("wrong.fut") && outcome("fine.fut"),
+        "{}",
+        run.shown()
+    );
+}
+
+#[test]
+fn a_wrong_answer_is_shown_with_what_was_expected() {
+    let wrong = "-- ==\n-- entry: f\n-- input { [1, 2] } output { [2, 4] }\nentry f (xs: []i32): []i32 = map (+ 1) xs\n";
+    let run = Corpus::new(&[("wrong.fut", wrong)]).run(&[
+        "--check",
+        "blocks:f *",
+        "--futhark",
+        &compiler(),
+    ]);
+    let failure = run.one("wrong.fut", "blocks", "f #0");
+    assert_eq!(
+        (failure["outcome"].as_str(), failure["cause"].as_str()),
+        (Some("fail"), Some("mismatch"))
+    );
+    assert!(
+        message(failure).contains("at [1]: expected 4, got 3"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn a_program_that_hangs_is_stopped() {
+    let spin = "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
+                entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n";
+    let corpus = Corpus::new(&[("spin.fut", spin)]);
+    let compiler = compiler();
+    // Compiled beforehand, so that only the program needs its time.
+    let compiled = corpus.run(&["--check", "compile", "--futhark", &compiler]);
+    assert_eq!(compiled.code(), 0, "{}", compiled.shown());
+    let run = corpus.run(&[
+        "--check",
+        "blocks",
+        "--timeout",
+        "4",
+        "--futhark",
+        &compiler,
+    ]);
+    assert_eq!(run.code(), 1, "{}", run.shown());
+    let hanging = run.one("spin.fut", "blocks", "spin #0");
+    assert_eq!(hanging["cause"], "timeout", "{hanging}");
+    // Another process goes on behind it.
+    assert_eq!(run.one("spin.fut", "blocks", "spin #1")["outcome"], "pass");
+}
+
+#[test]
+fn a_program_that_crashes_is_reported_with_its_signal() {
+    let wild = "-- ==\n-- entry: wild\n-- input { [1, 2] 1i64 } output { 2 }\n-- input { [1, 2] 4000000000000i64 }\n\
+                -- input { [1, 2] 0i64 } output { 1 }\n\
+                entry wild (xs: []i32) (i: i64): i32 = #[unsafe] xs[i]\n";
+    let run =
+        Corpus::new(&[("wild.fut", wild)]).run(&["--check", "blocks", "--futhark", &compiler()]);
+    assert_eq!(run.code(), 1, "{}", run.shown());
+    let crash = run.one("wild.fut", "blocks", "wild #1");
+    assert_eq!(crash["cause"], "crash");
+    assert!(message(crash).contains("SIGSEGV"), "{crash}");
+    for case in ["wild #0", "wild #2"] {
+        assert_eq!(run.one("wild.fut", "blocks", case)["outcome"], "pass");
+    }
+}
+
+#[test]
+fn test_blocks_that_cannot_be_read_are_a_finding() {
+    let run = Corpus::new(&[(
+        "bad.fut",
+        "-- ==\n-- entry: f\n-- input { [1, }\nentry f (x: i32) = x\n",
+    )])
+    .run(&["--check", "blocks", "--futhark", &compiler()]);
+    let failure = run.one("bad.fut", "blocks", "syntax");
+    assert!(message(failure).contains("line 3"), "{failure}");
+    assert_eq!(run.code(), 1);
+}
+
+#[test]
+fn expected_failures_do_not_fail_the_run_and_unexpected_passes_do() {
+    let wrong = "-- ==\n-- entry: f\n-- input { 1 } output { 2 }\n-- input { 1 } output { 1 }\nentry f (x: i32) = x\n";
+    let corpus = Corpus::new(&[("wrong.fut", wrong)]);
+    let run = |list: &str| {
+        fs::write(corpus.path("expectations.toml"), list).expect("the folder can be written");
+        corpus.run(&["--check", "blocks", "--futhark", &compiler()])
+    };
+    let expected = run(
+        "[[expect]]\nprogram = \"*wrong.fut\"\ncheck = \"blocks:f #0\"\nreason = \"a demonstration\"\n",
+    );
+    assert_eq!(expected.code(), 0, "{}", expected.shown());
+    assert_eq!(
+        expected.one("wrong.fut", "blocks", "f #0")["outcome"],
+        "expected-fail"
+    );
+    assert!(
+        expected.shown().contains("a demonstration"),
+        "{}",
+        expected.shown()
+    );
+
+    let unexpected = run(
+        "[[expect]]\nprogram = \"*wrong.fut\"\ncheck = \"blocks:f *\"\nreason = \"too much\"\n",
+    );
+    assert_eq!(unexpected.code(), 1);
+    assert_eq!(
+        unexpected.one("wrong.fut", "blocks", "f #1")["cause"],
+        "unexpected-pass"
+    );
+
+    let broken = run("[[expect]]\nprogram = 1\n");
+    assert_eq!(broken.code(), 2);
+    assert!(
+        broken.shown().contains("expectations.toml"),
+        "{}",
+        broken.shown()
+    );
+}
+
+#[test]
+fn an_expectation_that_nothing_matches_is_reported() {
+    let corpus = Corpus::new(&[
+        ("good.fut", "entry f (x: i32) = x\n"),
+        (
+            "expectations.toml",
+            "[[expect]]\nprogram = \"*good.fut\"\ncheck = \"blocks:gone\"\nreason = \"old\"\n",
+        ),
+    ]);
+    let run = corpus.run(&["--futhark", &compiler()]);
+    assert_eq!(run.code(), 0, "{}", run.shown());
+    assert!(
+        run.shown().contains("an expectation that nothing matched"),
+        "{}",
+        run.shown()
+    );
+}
+
+#[test]
+fn shards_share_the_work() {
+    let corpus = Corpus::new(&[
+        ("a.fut", "entry f (x: i32) = x\n"),
+        ("b.fut", "entry f (x: i32) = x\n"),
+    ]);
+    let compiler = compiler();
+    let programs = |shard| {
+        let run = corpus.run(&[
+            "--check",
+            "compile",
+            "--shard",
+            shard,
+            "--futhark",
+            &compiler,
+        ]);
+        let names: Vec<String> = run
+            .records()
+            .iter()
+            .map(|record| record["program"].to_string())
+            .collect();
+        names
+    };
+    let (first, second) = (programs("1/2"), programs("2/2"));
+    assert!(
+        first.iter().all(|name| name.contains("a.fut")) && !first.is_empty(),
+        "{first:?}"
+    );
+    assert!(
+        second.iter().all(|name| name.contains("b.fut")) && !second.is_empty(),
+        "{second:?}"
+    );
+}
+
+#[test]
+fn libraries_are_skipped_with_the_reason() {
+    let run = Corpus::new(&[
+        ("lib.fut", "def f (x: i32) = x\n"),
+        ("good.fut", "entry f (x: i32) = x\n"),
+    ])
+    .run(&["--check", "compile", "--futhark", &compiler()]);
+    assert_eq!(run.code(), 0, "{}", run.shown());
+    let skipped = run.of("lib.fut", "compile");
+    assert_eq!(skipped.len(), 1);
+    assert!(
+        message(skipped[0]).contains("no entry point"),
+        "{:?}",
+        skipped[0]
+    );
+}
+
+#[test]
+fn wrong_usage_ends_with_code_2() {
+    let corpus = Corpus::new(&[("readme.md", "")]);
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "nowhere"], "nowhere"),
+        (&["run", "readme.md"], ".fut"),
+        (&["run", "."], ".fut"),
+        (&["run", "--backend", "vulkan"], "opencl"),
+        (&["run", "--shard", "3/2"], "I/N"),
+        (&["list", "nowhere"], "nowhere"),
+        (&["wait"], "wait"),
+    ];
+    for (arguments, expected) in cases {
+        let output = corpus
+            .command()
+            .args(*arguments)
+            .output()
+            .expect("the program starts");
+        let shown = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {shown}");
+        assert!(shown.contains(expected), "{arguments:?}: {shown}");
+    }
+    fs::write(corpus.path("good.fut"), GOOD).expect("the folder can be written");
+    let output = corpus
+        .command()
+        .args(["run", ".", "--futhark", "/nowhere/futhark"])
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn without_a_compiler_it_says_how_to_get_one() {
+    let corpus = Corpus::new(&[("good.fut", GOOD)]);
+    let mut command = corpus.command();
+    command
+        .args(["run", "."])
+        .env("PATH", "/nowhere")
+        .env("FUTHARK_TOOLCHAIN", "/nowhere")
+        .env_remove("FUTHARK");
+    let output = command.output().expect("the program starts");
+    let shown = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("install"), "{shown}");
+}
+
+#[test]
+fn programs_and_checks_can_be_listed() {
+    let corpus = Corpus::new(&[("good.fut", GOOD), ("lib.fut", "def f = 1\n")]);
+    let list = |arguments: &[&str]| {
+        let output = corpus
+            .command()
+            .arg("list")
+            .args(arguments)
+            .output()
+            .expect("the program starts");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let programs = list(&["."]);
+    assert!(programs.contains("good.fut: 4 test cases"), "{programs}");
+    assert!(programs.contains("lib.fut: skipped"), "{programs}");
+    let checks = list(&["--checks"]);
+    assert!(
+        checks.lines().any(|line| line.starts_with("consume")),
+        "{checks}"
+    );
+}
+
+/// One compiler is enough for most questions; the newest knows most.
+fn compiler() -> String {
+    let all = futhark_safe::compile::Compiler::all();
+    let newest = all.last().expect("a Futhark compiler: run ci/setup first");
+    let path = newest.program();
+    // Programs run in a folder of their own, where a relative path means
+    // something else.
+    path.canonicalize()
+        .unwrap_or_else(|_| Path::new(path).to_owned())
+        .to_string_lossy()
+        .into_owned()
+}

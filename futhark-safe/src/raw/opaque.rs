@@ -1,0 +1,124 @@
+//! Opaque values: elements of arrays of them, and their bytes.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use futhark_sys::table::{FUT_ARRAY, FUT_FIRST_TYPE};
+
+use super::core::Core;
+use super::handle::Handle;
+use super::transfer::{check_index, reserve, wrap};
+use crate::error::{Error, Kind, Result};
+
+/// One element of an array of records or other opaque values: a copy.
+pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
+    let ty = array.table_type();
+    let raw = ty.raw();
+    let (Some(index), Some(elem)) = (
+        raw.index.filter(|_| raw.kind != FUT_ARRAY),
+        raw.elem.checked_sub(FUT_FIRST_TYPE),
+    ) else {
+        let message = format!("a value of type {} is no array of opaque values", ty.name());
+        return Err(Error::new(Kind::InvalidArgument, "index", message));
+    };
+    check_index(array, indices)?;
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let out = [(&raw mut value).cast::<c_void>()];
+    let input = [array.value().cast_const(), indices.as_ptr().cast()];
+    let mut locked = array.core().locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; V; there are as many indices as dimensions, and room for one value.
+    unsafe { locked.call(index, &out, &input, || "index".into()) }?;
+    // SAFETY: T: the result is a new value of the array's element type.
+    unsafe { wrap(array.core(), value, elem, "index") }
+}
+
+/// The bytes of an opaque value, with what they are bytes of.
+///
+/// Made by [`store`] only and never changed, which is what makes [`restore`] safe.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Bytes {
+    /// Names source, compiler version and layout; the same for all backends.
+    program: &'static str,
+    type_name: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Bytes {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+}
+
+/// The bytes of an opaque value, in the runtime's own format.
+pub(crate) fn store(value: &Handle) -> Result<Bytes> {
+    let ty = value.table_type();
+    let (Some(stored_size), Some(store)) = (ty.raw().stored_size, ty.raw().store) else {
+        let message = format!("values of type {} cannot be stored", ty.name());
+        return Err(Error::new(Kind::Unsupported, "store", message));
+    };
+    let mut size: usize = 0;
+    let input = [value.value().cast_const()];
+    let mut locked = value.core().locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; V; there is room for one size.
+    unsafe {
+        locked.call(stored_size, &[(&raw mut size).cast()], &input, || {
+            "store".into()
+        })
+    }?;
+    let mut bytes: Vec<u8> = Vec::new();
+    reserve(&mut bytes, size)?;
+    // SAFETY: T and L; V; there is room for as many bytes as C asked for, and the lock was held since.
+    unsafe {
+        locked.call(store, &[bytes.as_mut_ptr().cast()], &input, || {
+            "store".into()
+        })
+    }?;
+    // SAFETY: S: all bytes are written.
+    unsafe { bytes.set_len(size) };
+    Ok(Bytes {
+        program: value.core().table().program(),
+        type_name: ty.name(),
+        bytes,
+    })
+}
+
+/// Makes the value that was stored.
+pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
+    let fail = |kind, message: &'static str| Err(Error::new(kind, "restore", message));
+    let table = core.table();
+    if stored.program != table.program() {
+        return fail(
+            Kind::Restore,
+            "the value was stored by another program, or another build of this one",
+        );
+    }
+    let found = table
+        .types()
+        .iter()
+        .position(|ty| ty.name() == stored.type_name);
+    let Some((ty, restore)) = found.and_then(|i| Some((i, table.types()[i].raw().restore?))) else {
+        return fail(Kind::Unsupported, "values of this type cannot be restored");
+    };
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let mut locked = core.locked();
+    locked.take_deferred()?;
+    // SAFETY: T and L; the bytes came out of `store` unchanged, for the same type of the same
+    // program (source, compiler and layout agree), so lengths and sizes in them are
+    // right; S: they are read when this returns.
+    unsafe {
+        locked.call(
+            restore,
+            &[(&raw mut value).cast()],
+            &[stored.bytes.as_ptr().cast()],
+            || "restore".into(),
+        )
+    }?;
+    // SAFETY: T: what a successful `restore` gives is a new value of the type.
+    unsafe { wrap(core, value, ty as u32, "restore") }
+}

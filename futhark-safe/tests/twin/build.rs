@@ -1,0 +1,9 @@
+//! Compiles the other `twin`.
+
+use futhark_safe::{Backend, build::Program};
+
+fn main() {
+    Program::new("twin.fut")
+        .backends([Backend::C, Backend::Multicore])
+        .compile();
+}

@@ -1,0 +1,18 @@
+//! Compiles the programs of the tests.
+
+use futhark_safe::{Backend, build::Program};
+
+fn main() {
+    for name in ["basics", "names", "opaques"] {
+        let source = format!("programs/{name}.fut");
+        Program::new(source)
+            .backends([Backend::C, Backend::Multicore, Backend::OpenCl])
+            .compile();
+    }
+    for name in ["first", "twin"] {
+        let source = format!("programs/{name}.fut");
+        Program::new(source)
+            .backends([Backend::C, Backend::Multicore])
+            .compile();
+    }
+}

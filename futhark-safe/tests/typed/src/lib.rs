@@ -1,0 +1,8 @@
+//! Programs that were compiled by this crate's build script; the tests use them.
+#![forbid(unsafe_code)]
+
+futhark_safe::include_program!(pub basics);
+futhark_safe::include_program!(pub names);
+futhark_safe::include_program!(pub opaques);
+futhark_safe::include_program!(pub first);
+futhark_safe::include_program!(pub twin);

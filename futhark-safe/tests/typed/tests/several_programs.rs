@@ -1,0 +1,94 @@
+//! Several programs, several backends and two crates' programs of one name in one binary.
+
+use futhark_safe::{Backend, Config};
+use futhark_safe_twin::twin as other_twin;
+use futhark_safe_typed_tests::{first, twin};
+
+#[test]
+fn each_answers_for_itself() {
+    for backend in [Backend::C, Backend::Multicore] {
+        let config = Config::new().backend(backend);
+        let a = first::Context::new(&config).unwrap();
+        let b = twin::Context::new(&config).unwrap();
+        let c = other_twin::Context::new(&config).unwrap();
+        assert_eq!(a.backend(), backend);
+        assert_eq!(a.entry().answer(5).unwrap(), 6);
+        assert_eq!(b.entry().answer(5).unwrap(), 7);
+        assert_eq!(c.entry().answer(5).unwrap(), 1005);
+        let xs: Vec<i64> = (0..1000).collect();
+        assert_eq!(a.entry().total(&a.array(&xs).unwrap()).unwrap(), 499_500);
+        assert_eq!(b.entry().total(&b.array(&xs).unwrap()).unwrap(), 999_000);
+        let same = c.entry().make(3).unwrap();
+        assert_eq!(c.entry().take(&same).unwrap(), 3000);
+    }
+}
+
+#[test]
+fn both_backends_live_side_by_side() {
+    let c = first::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let multicore = first::Context::new(&Config::new().backend(Backend::Multicore)).unwrap();
+    let xs: Vec<i64> = (0..100_000).collect();
+    let (a, b) = (c.array(&xs).unwrap(), multicore.array(&xs).unwrap());
+    assert_eq!(
+        c.entry().total(&a).unwrap(),
+        multicore.entry().total(&b).unwrap()
+    );
+    // The other context's array has the same type, so this is found when it is called.
+    let error = c.entry().total(&b).unwrap_err();
+    assert_eq!(error.kind(), futhark_safe::Kind::WrongContext);
+}
+
+#[test]
+fn a_backend_that_was_not_compiled_is_an_error_with_a_name() {
+    let error = first::Context::new(&Config::new().backend(Backend::Cuda)).unwrap_err();
+    assert_eq!(error.kind(), futhark_safe::Kind::Unsupported);
+    assert!(
+        error.to_string().contains("cuda") && error.to_string().contains("multicore"),
+        "{error}"
+    );
+}
+
+/// Each library that the build script made exports the table and nothing else.
+#[test]
+fn one_global_symbol_each() {
+    // The build scripts' folders lie beside this test's: target/PROFILE/build/*/out/futhark/*/lib*.a
+    let deps = std::env::current_exe().unwrap();
+    let build = deps.ancestors().nth(2).unwrap().join("build");
+    let mut seen = 0;
+    for out in std::fs::read_dir(build)
+        .unwrap()
+        .map(|e| e.unwrap().path().join("out/futhark"))
+    {
+        let Ok(programs) = std::fs::read_dir(out) else {
+            continue;
+        };
+        for file in programs.flat_map(|p| std::fs::read_dir(p.unwrap().path()).unwrap()) {
+            let file = file.unwrap().path();
+            if file.extension().is_none_or(|e| e != "a") {
+                continue;
+            }
+            let output = std::process::Command::new("nm")
+                .args(["--extern-only", "--defined-only"])
+                .arg(&file)
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let symbols: Vec<&str> = text
+                .lines()
+                .filter_map(|line| line.split(' ').nth(2))
+                .collect();
+            let name = file
+                .file_stem()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .strip_prefix("lib")
+                .unwrap()
+                .to_owned();
+            assert_eq!(symbols, [name], "{}", file.display());
+            seen += 1;
+        }
+    }
+    // basics, names, opaques for three backends; first, twin and the other twin for two.
+    assert!(seen >= 15, "{seen} libraries were looked at");
+}

@@ -1,0 +1,236 @@
+//! Values through the typed face, on every backend.
+
+use futhark_safe::{Backend, Config, Kind, f16};
+use futhark_safe_typed_tests::{basics, names, opaques};
+
+const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
+
+fn each(check: impl Fn(basics::Context)) {
+    for backend in BACKENDS {
+        eprintln!("{backend}");
+        check(basics::Context::new(&Config::new().backend(backend)).unwrap());
+    }
+}
+
+#[test]
+fn scalars() {
+    each(|ctx| {
+        assert_eq!(ctx.entry().add(2, 3).unwrap(), 5);
+        assert_eq!(
+            ctx.entry().add(i32::MAX, 1).unwrap(),
+            i32::MIN,
+            "Futhark's integers wrap"
+        );
+        assert!(!ctx.entry().negate(true).unwrap());
+        assert_eq!(
+            ctx.entry().half(f16::from_f32(3.0)).unwrap(),
+            f16::from_f32(1.5)
+        );
+        assert_eq!(ctx.entry().answer().unwrap(), 42);
+        assert_eq!(ctx.entry().divmod(-7, 2).unwrap(), (-4, 1));
+        ctx.entry().nothing(1).unwrap();
+    });
+}
+
+#[test]
+fn arrays() {
+    each(|ctx| {
+        let xs = ctx.array(&[1.0f32, 2.0, 6.0]).unwrap();
+        assert_eq!(ctx.entry().mean(&xs).unwrap(), 3.0);
+        let (a, b) = ctx
+            .entry()
+            .split_at(2, &ctx.array(&[1, 2, 3]).unwrap())
+            .unwrap();
+        assert_eq!(
+            (a.to_vec().unwrap(), b.to_vec().unwrap()),
+            (vec![1, 2], vec![3])
+        );
+        let m = ctx
+            .array_nd([2, 3], &[1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0])
+            .unwrap();
+        let t = ctx.entry().transpose_it(&m).unwrap();
+        assert_eq!(t.shape().unwrap(), [3, 2]);
+        assert_eq!(t.to_vec().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+        assert_eq!(t.get([2, 1]).unwrap(), 6.0);
+        let flipped = ctx
+            .entry()
+            .flip(&ctx.array(&[true, false]).unwrap())
+            .unwrap();
+        assert_eq!(flipped.to_vec().unwrap(), [false, true]);
+        let empty = ctx.array::<f32>(&[]).unwrap();
+        assert_eq!(empty.to_vec().unwrap(), []);
+    });
+}
+
+#[test]
+fn every_bit_pattern_survives() {
+    each(|ctx| {
+        let bits: Vec<f32> = [0x7fc0_0001, 0xffbf_ffff, 0x8000_0000, 1, 0x7f80_0000]
+            .map(f32::from_bits)
+            .to_vec();
+        let back = ctx.array(&bits).unwrap().to_vec().unwrap();
+        let same = bits
+            .iter()
+            .zip(&back)
+            .all(|(a, b)| a.to_bits() == b.to_bits());
+        assert!(same && bits.len() == back.len());
+    });
+}
+
+#[test]
+fn wrong_shapes_are_errors() {
+    each(|ctx| {
+        for shape in [
+            [2, 2],
+            [usize::MAX, 2],
+            [1 << 32, 1 << 32],
+            [0, 5],
+            [0, usize::MAX],
+        ] {
+            let error = ctx.array_nd(shape, &[1.0f64; 3]).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument, "{shape:?}: {error}");
+        }
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        assert_eq!(
+            xs.read_into(&mut [0; 2]).unwrap_err().kind(),
+            Kind::InvalidArgument
+        );
+        assert_eq!(
+            xs.read_into(&mut [0; 4]).unwrap_err().kind(),
+            Kind::InvalidArgument
+        );
+        let error = xs.get(3).unwrap_err();
+        assert!(
+            error.to_string().contains('3') && error.kind() == Kind::InvalidArgument,
+            "{error}"
+        );
+    });
+}
+
+#[test]
+fn what_is_held_never_changes() {
+    each(|ctx| {
+        let entry = ctx.entry();
+        // An alias by identity: the argument of an earlier call, and its result.
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let alias = entry.identity(&xs).unwrap();
+        let changed = entry.set_first(xs, 99).unwrap();
+        assert_eq!(changed.to_vec().unwrap(), [99, 2, 3]);
+        assert_eq!(alias.to_vec().unwrap(), [1, 2, 3]);
+        // A slice of the argument.
+        let (head, tail) = entry.split_at(1, &changed).unwrap();
+        let again = entry.set_first(changed, -1).unwrap();
+        assert_eq!(
+            (head.to_vec().unwrap(), tail.to_vec().unwrap()),
+            (vec![99], vec![2, 3])
+        );
+        assert_eq!(again.to_vec().unwrap(), [-1, 2, 3]);
+        // A constant of the program.
+        for _ in 0..2 {
+            let constant = entry.constant().unwrap();
+            assert_eq!(constant.to_vec().unwrap(), [10, 20, 30, 40]);
+            assert_eq!(
+                entry.set_first(constant, 7).unwrap().to_vec().unwrap(),
+                [7, 20, 30, 40]
+            );
+        }
+    });
+}
+
+#[test]
+fn a_consumed_record_leaves_its_fields_alone() {
+    for backend in BACKENDS {
+        let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
+        let entry = ctx.entry();
+        let data = ctx.array(&[1, 2, 3]).unwrap();
+        let buffer = entry.buffer(&data, 7).unwrap();
+        let field = entry.data(&buffer).unwrap();
+        let poked = entry.poke_buffer(buffer, 99).unwrap();
+        assert_eq!(poked.to_vec().unwrap(), [99, 2, 3]);
+        assert_eq!(data.to_vec().unwrap(), [1, 2, 3]);
+        assert_eq!(field.to_vec().unwrap(), [1, 2, 3]);
+    }
+}
+
+#[test]
+fn opaque_values() {
+    for backend in BACKENDS {
+        let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
+        let entry = ctx.entry();
+        assert_eq!(entry.norm(&entry.point(3.0, 4.0).unwrap()).unwrap(), 5.0);
+        let p = entry.point(1.0, 2.0).unwrap();
+        let xs = ctx.array(&[1.0, 2.0]).unwrap();
+        let points = entry.points(&xs, &xs).unwrap();
+        assert_eq!(points.shape().unwrap(), [2]);
+        assert_eq!(entry.total(&points).unwrap(), 6.0);
+        assert_eq!(entry.corners(&entry.segment(&p, &p).unwrap()).unwrap(), 2);
+        assert_eq!(entry.corners(&entry.circle(1.0).unwrap()).unwrap(), 0);
+    }
+}
+
+#[test]
+fn errors_carry_the_text_and_the_context_goes_on() {
+    each(|ctx| {
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let error = ctx.entry().element(&xs, 3).unwrap_err();
+        assert_eq!(error.kind(), Kind::Program);
+        assert!(
+            error
+                .c_message()
+                .unwrap()
+                .contains("Index [3] out of bounds for array of shape [3]"),
+            "{error}"
+        );
+        assert!(
+            error.to_string().starts_with("entry point element: "),
+            "{error}"
+        );
+        assert_eq!(ctx.entry().element(&xs, 2).unwrap(), 3);
+    });
+}
+
+#[test]
+fn names_follow_the_rule() {
+    let ctx = names::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let entry = ctx.entry();
+    assert_eq!(entry.r#move(1).unwrap(), 1);
+    assert_eq!(entry.new(2).unwrap(), 2);
+    assert_eq!(entry.r#fn(3).unwrap(), 3);
+    assert_eq!(entry.report(4, 0).unwrap(), 4);
+    assert_eq!(entry.f_prime(5).unwrap() + entry.f_prime_2(5).unwrap(), 13);
+    assert_eq!(entry.call(1, 2).unwrap(), 3);
+}
+
+#[test]
+fn values_cross_threads_and_outlive_the_context() {
+    each(|ctx| {
+        let xs = ctx.array(&[5, 6]).unwrap();
+        drop(ctx);
+        let back = std::thread::spawn(move || xs.to_vec().unwrap())
+            .join()
+            .unwrap();
+        assert_eq!(back, [5, 6]);
+    });
+}
+
+#[test]
+fn many_threads_share_a_context() {
+    each(|ctx| {
+        std::thread::scope(|scope| {
+            for t in 0..4 {
+                let ctx = &ctx;
+                scope.spawn(move || {
+                    for i in 0..50 {
+                        let xs = ctx.array(&[t, i, 3]).unwrap();
+                        assert_eq!(ctx.entry().element(&xs, 1).unwrap(), i);
+                        let error = ctx.entry().element(&xs, i64::from(100 + t)).unwrap_err();
+                        assert!(
+                            error.to_string().contains(&format!("[{}]", 100 + t)),
+                            "another thread's message: {error}"
+                        );
+                    }
+                });
+            }
+        });
+    });
+}
