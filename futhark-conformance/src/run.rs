@@ -417,6 +417,12 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
     }
 }
 
+/// A message for a table or a sentence.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    const LONGEST: usize = 200;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} ...", &line[..end]),
+        None => line,
+    }
 }

@@ -179,7 +179,7 @@ fn check_goes_on(
                     "{place:?} {run}"
                 );
                 let xs: Vec<i64> = (0..100).collect();
-                let good = call(&context, "good_map", &[xs.clone()]).unwrap();
+                let good = call(&context, "good_map", std::slice::from_ref(&xs)).unwrap();
                 let Value::Array(good) = &good[0] else {
                     panic!("an array")
                 };

@@ -50,16 +50,34 @@ pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
 
 /// A compiler that dies on a program is no error of the program.
 fn failure(error: &Error) -> Stop {
+    let message = error.to_string();
+    // A limit that the compiler knows of, mostly of one backend, and says so.
+    if message.contains("Known compiler limitation") {
+        return Stop::skip(format!(
+            "a known limitation of the compiler: {}",
+            limitation(&message)
+        ));
+    }
     let cause = match error.kind() {
         ErrorKind::CompilerFailed => Cause::Crash,
         // The C compiler compares our reading of the manifest with the header.
         ErrorKind::Manifest | ErrorKind::Layout | ErrorKind::C => Cause::Mismatch,
         _ => Cause::Error,
     };
-    Stop::Fail {
-        cause,
-        message: error.to_string(),
-    }
+    Stop::Fail { cause, message }
+}
+
+/// What the compiler says behind its standing phrases.
+fn limitation(message: &str) -> &str {
+    let standing = [
+        "Known compiler limitation",
+        "Revise your program",
+        "Futhark compiler itself failed",
+    ];
+    let mut lines = message.lines().map(str::trim);
+    lines
+        .find(|line| !line.is_empty() && !standing.iter().any(|phrase| line.contains(phrase)))
+        .unwrap_or(message)
 }
 
 fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {

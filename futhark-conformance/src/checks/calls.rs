@@ -11,7 +11,7 @@ use futhark_safe::dynamic::{Arg, Context, Value};
 /// What a call gives.
 pub type CallResult = Result<Vec<Value>, futhark_safe::Error>;
 
-/// Calls an entry point. Arguments that it consumes are given away, the others
+/// Calls an entry point, and waits for it. Arguments that it consumes are given away, the others
 /// come back, each at its place.
 pub fn call(
     context: &Context,
@@ -38,6 +38,8 @@ pub fn call(
             None => kept.as_ref().map(Arg::Borrow),
         });
     let outputs = context.call(&entry.name, arguments.collect());
+    // On a device a failure may show only when the device has come to it.
+    let outputs = outputs.and_then(|outputs| context.sync().map(|()| outputs));
     (outputs, observed)
 }
 

@@ -6,6 +6,7 @@ use futhark_manifest::Program;
 use futhark_safe::Config;
 use futhark_safe::dynamic::{Context, Library};
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// A compiled program, its test blocks, and a context that lasts until
@@ -17,6 +18,9 @@ pub struct Env<'a> {
     pub blocks: &'a TestBlocks,
     /// Where generated values begin.
     pub seed: u64,
+    /// Where devices may keep what they compile: the first context of this
+    /// process writes it, the others are faster for it.
+    pub cache: Option<PathBuf>,
     context: RefCell<Option<Rc<Context>>>,
 }
 
@@ -28,6 +32,7 @@ impl<'a> Env<'a> {
             library,
             blocks,
             seed,
+            cache: None,
             context: RefCell::new(None),
         }
     }
@@ -43,7 +48,11 @@ impl<'a> Env<'a> {
     /// # Errors
     /// What the library says.
     pub fn new_context(&self) -> Result<Context, futhark_safe::Error> {
-        Context::new(self.library, &Config::new())
+        let config = match &self.cache {
+            Some(file) => Config::new().cache_file(file),
+            None => Config::new(),
+        };
+        Context::new(self.library, &config)
     }
 
     /// The shared context; a new one if there is none.

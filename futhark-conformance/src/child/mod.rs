@@ -55,7 +55,15 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         return checks::skip_running(steps, "the library cannot be loaded");
     };
     limits::limit_memory(args.memory, args.backend);
-    checks::run(&Env::new(&library, &blocks, args.seed), steps);
+    let mut env = Env::new(&library, &blocks, args.seed);
+    // Without a folder it only takes longer.
+    let folder = args
+        .backend
+        .is_gpu()
+        .then(tempfile::tempdir)
+        .and_then(Result::ok);
+    env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
+    checks::run(&env, steps);
 }
 
 /// The test blocks. Those that cannot be read are a failure, and none are left.
@@ -104,11 +112,12 @@ fn try_device(args: &ChildArgs) -> StepResult<String> {
     file.persist(&source).map_err(|error| failed(error.error))?;
     let build = build_of(&source, args)?;
     let library = Library::build(&build)?;
-    let context = Context::new(&library, &futhark_safe::Config::new())?;
+    // The names of the device are told only in the log; the parent reads it.
+    let context = Context::new(&library, &futhark_safe::Config::new().logging(true))?;
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
     match outputs.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
         _ => return Err(Stop::mismatch("a small program gave a wrong answer")),
     }
-    Ok(host_device(args.backend).unwrap_or("default").to_owned())
+    Ok(host_device(args.backend).unwrap_or_default().to_owned())
 }

@@ -104,7 +104,27 @@ pub(super) fn probe(
     if let Some((_, message)) = end.death {
         return Err(message);
     }
-    device.ok_or_else(|| reason.unwrap_or_else(|| "the probe gave no answer".to_owned()))
+    match (device, reason) {
+        (Some(name), _) if name.is_empty() => {
+            Ok(logged_device(&session.last_words()).unwrap_or_else(|| "default".to_owned()))
+        }
+        (Some(name), _) => Ok(name),
+        (None, reason) => Err(reason.unwrap_or_else(|| "the probe gave no answer".to_owned())),
+    }
+}
+
+/// The name in the runtime's log, with that of the platform if there is one.
+fn logged_device(log: &str) -> Option<String> {
+    let named = |what: &str| {
+        log.lines()
+            .find_map(|line| line.trim().strip_prefix(what))
+            .map(str::trim)
+    };
+    let device = named("Using device:")?;
+    Some(match named("Using platform:") {
+        Some(platform) => format!("{platform}: {device}"),
+        None => device.to_owned(),
+    })
 }
 
 fn base(settings: &Settings, compiler: &CompilerInfo, backend: Backend) -> Command {
@@ -280,17 +300,21 @@ impl Session {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
+    /// The end of what a child that has ended wrote to its standard error.
+    fn last_words(&mut self) -> String {
+        let thread = self.stderr.take();
+        thread
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default()
+    }
+
     fn obituary(&mut self, status: ExitStatus) -> String {
         let how = match (status.signal(), status.code()) {
             (Some(signal), _) => format!("the process was killed by {}", signal_name(signal)),
             (None, Some(code)) => format!("the process exited with status {code}"),
             (None, None) => "the process ended".to_owned(),
         };
-        let said = self
-            .stderr
-            .take()
-            .and_then(|thread| thread.join().ok())
-            .unwrap_or_default();
+        let said = self.last_words();
         if said.is_empty() {
             how
         } else {
@@ -413,6 +437,20 @@ mod tests {
         assert_eq!(cause, Cause::Timeout, "{message}");
         assert_eq!(end.step.unwrap().case, "main #0");
         assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn the_device_is_found_in_the_log() {
+        let log = "noise\nUsing platform: Oclgrind\nUsing device: Oclgrind Simulator\nmore\n";
+        assert_eq!(
+            logged_device(log).as_deref(),
+            Some("Oclgrind: Oclgrind Simulator")
+        );
+        assert_eq!(
+            logged_device("Using device: H200\n").as_deref(),
+            Some("H200")
+        );
+        assert_eq!(logged_device("nothing\n"), None);
     }
 
     #[test]

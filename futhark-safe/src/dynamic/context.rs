@@ -26,14 +26,14 @@ impl Context {
     ///
     /// [`Kind::Unsupported`]: `config` names another backend; otherwise as [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
-        if let Some(wanted) = config.wanted_backend() {
-            if wanted != library.backend() {
-                let message = format!(
-                    "the library is for backend {}, asked for was {wanted}",
-                    library.backend()
-                );
-                return Err(Error::new(Kind::Unsupported, "context", message));
-            }
+        if let Some(wanted) = config.wanted_backend()
+            && wanted != library.backend()
+        {
+            let message = format!(
+                "the library is for backend {}, asked for was {wanted}",
+                library.backend()
+            );
+            return Err(Error::new(Kind::Unsupported, "context", message));
         }
         let core = Core::new(library.table(), config.settings()?)?;
         Ok(Context {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -105,7 +104,7 @@ impl<'a> Output<'a> {
 }
 
 /// Up to this many parameters and results a call needs no memory of its own.
-const FEW: usize = 16;
+const FEW: usize = 8;
 
 impl Core {
     /// Calls function number `function` of the table.
@@ -333,26 +332,22 @@ fn not_given(function: &c::Function, i: usize) -> Error {
 
 /// A short list without memory of its own, or a long one with.
 enum Few<T> {
-    Short([MaybeUninit<T>; FEW], usize),
+    Short([T; FEW], usize),
     Long(Vec<T>),
 }
 
 impl<T: Copy> Few<T> {
     fn new(n: usize, fill: T) -> Few<T> {
         if n > FEW {
-            return Few::Long(vec![fill; n]);
+            Few::Long(vec![fill; n])
+        } else {
+            Few::Short([fill; FEW], n)
         }
-        let mut short = [const { MaybeUninit::uninit() }; FEW];
-        for place in &mut short[..n] {
-            place.write(fill);
-        }
-        Few::Short(short, n)
     }
 
     fn as_mut(&mut self) -> &mut [T] {
         match self {
-            // SAFETY: `new` wrote the first `n` places.
-            Few::Short(short, n) => unsafe { short[..*n].assume_init_mut() },
+            Few::Short(short, n) => &mut short[..*n],
             Few::Long(long) => long,
         }
     }

@@ -302,10 +302,10 @@ impl Locked<'_> {
         let result = unsafe { self.call(free, &[], &[doomed.value.as_ptr()], || "free".into()) };
         if let Err(error) = result {
             // Of a lost context nothing is expected any more.
-            if error.kind() != Kind::ContextLost {
-                if let Some(guard) = self.guard.as_mut() {
-                    guard.0.get_or_insert(error);
-                }
+            if error.kind() != Kind::ContextLost
+                && let Some(guard) = self.guard.as_mut()
+            {
+                guard.0.get_or_insert(error);
             }
         }
     }

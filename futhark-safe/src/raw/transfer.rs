@@ -53,7 +53,7 @@ pub(crate) fn create_from_bytes(
     shape: &[usize],
     bytes: &[u8],
 ) -> Result<Handle> {
-    if bytes.len() % elem.size() != 0 {
+    if !bytes.len().is_multiple_of(elem.size()) {
         let message = format!(
             "{} bytes are no whole number of elements of type {elem}",
             bytes.len()

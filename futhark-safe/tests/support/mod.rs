@@ -6,9 +6,6 @@ use futhark_safe::Backend;
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::Library;
 
-/// The backends whose results are real on every machine that ci/setup made ready.
-pub const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
-
 /// Every compiler that is set up; at least one, or the test says how to get it.
 pub fn compilers() -> Vec<Compiler> {
     let all = Compiler::all();

@@ -235,13 +235,12 @@ fn explain(text: &str, unit: &Path, backend: Backend) -> Error {
             // A header that `__has_include` did not find is asked for again by the generated text.
             || text.lines().any(|line| line.contains("No such file") && line.contains(header))
     };
-    if backend.is_gpu() {
-        if let Some((_, install)) = HEADERS.into_iter().find(|(header, _)| lacks(header)) {
-            return Error::new(
-                ErrorKind::NoHeader,
-                format!("the {backend} backend needs {install}; the C compiler says:\n{text}"),
-            );
-        }
+    let missing = HEADERS.into_iter().find(|(header, _)| lacks(header));
+    if let (true, Some((_, install))) = (backend.is_gpu(), missing) {
+        return Error::new(
+            ErrorKind::NoHeader,
+            format!("the {backend} backend needs {install}; the C compiler says:\n{text}"),
+        );
     }
     Error::new(
         ErrorKind::C,

@@ -121,23 +121,23 @@ impl Unit<'_> {
     fn write_headers(&self, c: &mut String) {
         let mut seen = Vec::new();
         for line in self.c_text.lines().map(str::trim) {
-            if line.starts_with("#define CL_") || line.starts_with("#define __HIP_PLATFORM") {
-                if !seen.contains(&line) {
-                    let _ = writeln!(c, "{line}");
-                    seen.push(line);
-                }
-            } else if let Some(header) = line
+            let steers =
+                line.starts_with("#define CL_") || line.starts_with("#define __HIP_PLATFORM");
+            let header = line
                 .strip_prefix("#include <")
-                .and_then(|l| l.split('>').next())
-            {
-                if !seen.contains(&header) && !NOT_OURS.contains(&header) {
-                    let _ = writeln!(
-                        c,
-                        "#if __has_include(<{header}>)\n#include <{header}>\n#endif"
-                    );
-                    seen.push(header);
-                }
+                .and_then(|rest| rest.split('>').next())
+                .filter(|header| !NOT_OURS.contains(header));
+            if !(steers || header.is_some()) || seen.contains(&line) {
+                continue;
             }
+            seen.push(line);
+            let _ = match header {
+                Some(header) => writeln!(
+                    c,
+                    "#if __has_include(<{header}>)\n#include <{header}>\n#endif"
+                ),
+                None => writeln!(c, "{line}"),
+            };
         }
     }
 

@@ -1,0 +1,233 @@
+//! Building: all backends compile with all compilers, and what does not fit is refused.
+#![cfg(all(feature = "compile", feature = "load", unix))]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::Backend;
+use futhark_sys::compile::{Build, Compiler, ErrorKind};
+
+const PROGRAM: &str = "\
+type pt = {x: f64, y: f64}
+type shape = #circle f64 | #square f64 | #none
+entry f (x: i32) (xs: [](i32, f32)) : (i32, [](i32, f32)) = (x, xs)
+entry g [n] (xs: *[n]f32) : *[n]f32 = xs
+entry h (p: pt) (s: shape) : (pt, shape) = (p, s)
+";
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn source(folder: &Path) -> PathBuf {
+    let path = folder.join("program.fut");
+    std::fs::write(&path, PROGRAM).unwrap();
+    path
+}
+
+#[test]
+fn every_backend_compiles_and_gives_a_table_with_one_symbol() {
+    let folder = folder("every-backend");
+    let source = source(&folder);
+    let mut ids = std::collections::BTreeMap::new();
+    for compiler in Compiler::all() {
+        for backend in [
+            Backend::C,
+            Backend::Multicore,
+            Backend::OpenCl,
+            Backend::Cuda,
+            Backend::Hip,
+        ] {
+            let build = Build::new(&source, backend)
+                .compiler(compiler.clone())
+                .out_dir(&folder)
+                .fast(true);
+            let artifact = build
+                .run()
+                .unwrap_or_else(|error| panic!("{} {backend}: {error}", compiler.version()));
+            let table = artifact.open().unwrap();
+            assert_eq!(table.backend(), backend.as_str());
+            assert_eq!(table.manifest(), artifact.manifest());
+            assert_eq!(table.interface_hash(), artifact.program().interface_hash());
+            assert!(table.is_hardened());
+            assert_eq!(table.is_gpu(), backend.is_gpu());
+            let names: Vec<&str> = table.functions().iter().map(|f| f.name()).collect();
+            assert_eq!(names, artifact.functions());
+            assert!(names.is_sorted());
+            // The same for all backends, another one for another compiler.
+            let id = ids
+                .entry(compiler.version().text.clone())
+                .or_insert(table.program().to_owned());
+            assert_eq!(id, table.program());
+
+            let nm = std::process::Command::new("nm")
+                .args(["--dynamic", "--defined-only", "--extern-only"])
+                .arg(artifact.library())
+                .output()
+                .unwrap();
+            let symbols = String::from_utf8(nm.stdout).unwrap();
+            let symbols: Vec<&str> = symbols
+                .lines()
+                .filter_map(|line| line.split(' ').nth(2))
+                .collect();
+            assert_eq!(symbols, [artifact.symbol()]);
+        }
+    }
+    assert!(
+        !ids.is_empty(),
+        "no Futhark compiler is set up: {}",
+        Compiler::find().unwrap_err()
+    );
+}
+
+#[test]
+fn layouts_are_read_out_of_the_generated_code() {
+    let folder = folder("layout");
+    let source = source(&folder);
+    let artifact = Build::new(&source, Backend::C)
+        .out_dir(&folder)
+        .fast(true)
+        .run()
+        .unwrap();
+    let table = artifact.open().unwrap();
+    let components = |name: &str| -> Vec<(u32, u32)> {
+        let ty = table.types().iter().find(|ty| ty.name() == name).unwrap();
+        ty.components().iter().map(|c| (c.elem, c.rank)).collect()
+    };
+    use futhark_sys::table::{FUT_F32, FUT_F64, FUT_I8, FUT_I32};
+    assert_eq!(components("pt"), [(FUT_F64, 0), (FUT_F64, 0)]);
+    // The tag, and one slot for each payload that cannot share another's.
+    let shape = components("shape");
+    assert_eq!(shape[0], (FUT_I8, 0));
+    assert!(shape[1..].iter().all(|&c| c == (FUT_F64, 0)), "{shape:?}");
+    assert_eq!(components("[](i32, f32)"), [(FUT_I32, 1), (FUT_F32, 1)]);
+}
+
+#[test]
+fn a_second_build_takes_what_the_first_one_left() {
+    let folder = folder("again");
+    let source = source(&folder);
+    let build = Build::new(&source, Backend::C)
+        .out_dir(folder.join("out"))
+        .fast(true);
+    let first = build.run().unwrap();
+    let made = std::fs::metadata(first.library())
+        .unwrap()
+        .modified()
+        .unwrap();
+    let second = build.run().unwrap();
+    assert_eq!(first.library(), second.library());
+    assert_eq!(
+        std::fs::metadata(second.library())
+            .unwrap()
+            .modified()
+            .unwrap(),
+        made
+    );
+    // Anything that changes the result is another build.
+    let other = build.clone().hardened(false).run().unwrap();
+    assert_ne!(other.symbol(), first.symbol());
+    assert!(!other.open().unwrap().is_hardened());
+    // The user's flags cannot take the traps away.
+    let wrapping = build.clone().flag("-fwrapv").run().unwrap();
+    assert!(wrapping.open().is_ok(), "the self-test passes");
+}
+
+/// A compiler whose manifest is edited by a sed script after it was written.
+fn lying_compiler(folder: &Path, edit: &str) -> Compiler {
+    let real = Compiler::find().expect("a Futhark compiler is set up");
+    let script = format!(
+        "#!/bin/sh\n'{}' \"$@\" || exit $?\nfor last; do :; done\nif [ -e \"$last.json\" ]; then sed -i '{edit}' \"$last.json\"; fi\n",
+        real.program().display()
+    );
+    let path = folder.join("futhark-lying");
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Compiler::at(path).unwrap()
+}
+
+#[test]
+fn manifests_that_do_not_fit_are_refused() {
+    let cases: [(&str, &str, ErrorKind, &[&str]); 6] = [
+        (
+            "not-json",
+            "s/.*/hello/",
+            ErrorKind::Manifest,
+            &["program.json"],
+        ),
+        (
+            "not-a-manifest",
+            "s/.*/[1, 2]/",
+            ErrorKind::Manifest,
+            &["manifest"],
+        ),
+        (
+            "dangling",
+            "s/\"type\":\"pt\"/\"type\":\"no_such\"/g",
+            ErrorKind::Manifest,
+            &["/entry_points/h", "no_such"],
+        ),
+        // The generated code says otherwise.
+        (
+            "other-scalar",
+            "s/\"name\":\"x\",\"type\":\"i32\"/\"name\":\"x\",\"type\":\"i64\"/",
+            ErrorKind::C,
+            &["manifest and header disagree about futhark_entry_f"],
+        ),
+        (
+            "other-function",
+            "s/futhark_entry_g\"/futhark_entry_gone\"/",
+            ErrorKind::C,
+            &["futhark_entry_gone"],
+        ),
+        (
+            "other-backend",
+            "s/\"backend\":\"c\"/\"backend\":\"cuda\"/",
+            ErrorKind::Manifest,
+            &["cuda"],
+        ),
+    ];
+    for (name, edit, kind, words) in cases {
+        let folder = folder(&format!("lying-{name}"));
+        let source = source(&folder);
+        let compiler = lying_compiler(&folder, edit);
+        let error = Build::new(source, Backend::C)
+            .compiler(compiler)
+            .out_dir(&folder)
+            .fast(true)
+            .run()
+            .unwrap_err();
+        assert_eq!(error.kind(), kind, "{name}: {error}");
+        for word in words {
+            assert!(
+                error.to_string().contains(word),
+                "{name}: no `{word}` in: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing_half_done() {
+    // A folder in which no file can be made stands for a disk without room.
+    let folder = folder("no-room");
+    let source = source(&folder);
+    let blocked = folder.join("blocked");
+    let _ = std::fs::remove_dir_all(&blocked);
+    std::fs::write(&blocked, "a file where the folder should be").unwrap();
+    let error = Build::new(&source, Backend::C)
+        .out_dir(blocked.join("out"))
+        .fast(true)
+        .run()
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+    assert!(error.to_string().contains("blocked"), "{error}");
+    std::fs::remove_file(&blocked).unwrap();
+    Build::new(&source, Backend::C)
+        .out_dir(blocked.join("out"))
+        .fast(true)
+        .run()
+        .unwrap();
+}
