@@ -1,8 +1,9 @@
 //! Layer 3 of 4: call Futhark programs from Rust: typed, sound, on every backend.
 //!
-//! A program is compiled by your build script and becomes a module:
+//! A program is compiled by your build script and becomes a module (`tests/outside.rs`
+//! builds and runs this):
 //!
-//! ```ignore
+//! ```text
 //! // build.rs
 //! fn main() {
 //!     futhark_safe::build::Program::new("stats.fut")

@@ -149,7 +149,7 @@ impl<T: Receive> Slot<T> {
 
 /// Includes the program `$name` that the build script compiled, as module `$name`.
 ///
-/// ```ignore
+/// ```text
 /// futhark_safe::include_program!(stats);      // a private module
 /// futhark_safe::include_program!(pub stats);  // a public one
 /// ```

@@ -235,6 +235,9 @@ static struct fut_context *fut_context_new(const struct fut_setting *settings, u
     *status = FUT_MEMORY;
     return NULL;
   }
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, fut_watch_forks);
+  c->forks = fut_forks;
   pthread_mutex_init(&c->crew.mutex, NULL);
   pthread_cond_init(&c->crew.changed, NULL);
   *status = fut_context_start(c, settings, n);
@@ -251,7 +254,7 @@ static int32_t fut_context_stop(struct fut_context *c) {
 }
 
 static void fut_context_free(struct fut_context *c) {
-  if (c->lost || (c->ctx != NULL && fut_context_stop(c) != FUT_OK))
+  if (fut_is_closed(c) || (c->ctx != NULL && fut_context_stop(c) != FUT_OK))
     return;  // threads of a lost context may still look at it
   fut_release_context(c);
 }
@@ -329,6 +332,7 @@ static int32_t fut_self_test(void) {
     struct fut_context *c = fut_plain_calloc(1, sizeof *c);
     if (c == NULL)
       return 1;
+    c->forks = fut_forks;
     pthread_mutex_init(&c->crew.mutex, NULL);
     pthread_cond_init(&c->crew.changed, NULL);
     int32_t status = fut_spring_trap(c, which);

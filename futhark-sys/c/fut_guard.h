@@ -37,6 +37,7 @@ struct fut_context {
   struct fut_crew crew;
   struct fut_text text;
   int32_t lost;
+  uint32_t forks;  // `fut_forks` when the context was made
   int32_t memory;  // atomic: an allocation failed or was refused in this call
   int32_t code;
   char *message;   // malloc'ed, of the last failure
@@ -148,12 +149,30 @@ _Noreturn static void fut_assertion_failed(const char *condition, const char *fi
   fut_fatal(why);
 }
 
+// How often this process is the child of a fork: a context's threads and driver state
+// stay behind in the parent, so a child that used it would hang.
+static uint32_t fut_forks;
+
+static void fut_note_fork(void) { fut_forks++; }
+
+static void fut_watch_forks(void) { pthread_atfork(NULL, NULL, fut_note_fork); }
+
+static inline bool fut_is_closed(const struct fut_context *c) {
+  return c->lost | (c->forks != fut_forks);
+}
+
+static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
+  if (!c->lost)
+    fut_set_message(c, strdup("this process was forked after the context was made; a context works only where it was made"));
+  return FUT_LOST;
+}
+
 // Enter and leave, as every wrapper does. `_setjmp` must be in the wrapper's
 // own frame, hence the macro; it does not save the signal mask and costs about 3 ns.
 #define FUT_ENTER(c)                            \
   struct fut_guard fut_guard_here;              \
-  if (FUT_UNLIKELY((c)->lost))                  \
-    return FUT_LOST;                            \
+  if (FUT_UNLIKELY(fut_is_closed(c)))           \
+    return fut_refuse(c);                       \
   fut_guard_here.outer = fut_self.guard;        \
   fut_guard_here.context = (c);                 \
   fut_self.guard = &fut_guard_here;             \

@@ -51,6 +51,9 @@
 // Flags of `struct fut_slot`.
 #define FUT_CONSUMED 1u
 
+// Flags of `struct fut_function`.
+#define FUT_ENTRY_POINT 1u
+
 // Flags of `struct fut_table`.
 #define FUT_HARDENED 1u // integer traps are compiled in
 #define FUT_GPU 2u      // results of array type may still be under way when a call returns
@@ -72,6 +75,8 @@ struct fut_slot {
 // An entry point, or an operation that makes values of values (construct, project, zip …).
 struct fut_function {
   const char *name;  // the C function's name, unique in a table
+  const char *label; // what it is, for messages: "entry point mean", "field x of pt"
+  uint32_t flags;
   const struct fut_slot *out;
   const struct fut_slot *in;
   uint32_t n_out;

@@ -9,13 +9,13 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
 pub use crate::bindings::{
-    FUT_ABI, FUT_ARRAY, FUT_BOOL, FUT_CONSUMED, FUT_F16, FUT_F32, FUT_F64, FUT_FAILED,
-    FUT_FIRST_TYPE, FUT_GPU, FUT_HARDENED, FUT_I8, FUT_I16, FUT_I32, FUT_I64, FUT_LOST, FUT_MEMORY,
-    FUT_OK, FUT_OPAQUE, FUT_REFUSED, FUT_SET_BLOCK_SIZE, FUT_SET_BUILD_OPTION, FUT_SET_CACHE_FILE,
-    FUT_SET_DEBUGGING, FUT_SET_DEVICE, FUT_SET_GRID_SIZE, FUT_SET_LOGGING, FUT_SET_NUM_THREADS,
-    FUT_SET_PLATFORM, FUT_SET_PROFILING, FUT_SET_REG_TILE_SIZE, FUT_SET_THRESHOLD,
-    FUT_SET_TILE_SIZE, FUT_SET_TUNING_PARAM, FUT_SET_UNIFIED_MEMORY, FUT_U8, FUT_U16, FUT_U32,
-    FUT_U64, FUT_UNAVAILABLE,
+    FUT_ABI, FUT_ARRAY, FUT_BOOL, FUT_CONSUMED, FUT_ENTRY_POINT, FUT_F16, FUT_F32, FUT_F64,
+    FUT_FAILED, FUT_FIRST_TYPE, FUT_GPU, FUT_HARDENED, FUT_I8, FUT_I16, FUT_I32, FUT_I64, FUT_LOST,
+    FUT_MEMORY, FUT_OK, FUT_OPAQUE, FUT_REFUSED, FUT_SET_BLOCK_SIZE, FUT_SET_BUILD_OPTION,
+    FUT_SET_CACHE_FILE, FUT_SET_DEBUGGING, FUT_SET_DEVICE, FUT_SET_GRID_SIZE, FUT_SET_LOGGING,
+    FUT_SET_NUM_THREADS, FUT_SET_PLATFORM, FUT_SET_PROFILING, FUT_SET_REG_TILE_SIZE,
+    FUT_SET_THRESHOLD, FUT_SET_TILE_SIZE, FUT_SET_TUNING_PARAM, FUT_SET_UNIFIED_MEMORY, FUT_U8,
+    FUT_U16, FUT_U32, FUT_U64, FUT_UNAVAILABLE,
 };
 pub use crate::bindings::{
     fut_call as CallFn, fut_component as Component, fut_context as RawContext,
@@ -90,7 +90,7 @@ impl Table {
     fn check(&self) -> Result<(), BadTable> {
         let texts = [self.0.backend, self.0.manifest, self.0.program];
         let names = self.types().iter().map(|t| t.0.name);
-        let functions = self.functions().iter().map(|f| f.0.name);
+        let functions = self.functions().iter().flat_map(|f| [f.0.name, f.0.label]);
         for text in texts.into_iter().chain(names).chain(functions) {
             if text.is_null() {
                 return Err(BadTable::Text);
@@ -218,6 +218,19 @@ impl Function {
     pub fn name(&self) -> &'static str {
         // SAFETY: a `Function` is reached through a `Table`, which checked all names.
         unsafe { checked_text(self.0.name) }
+    }
+
+    /// What it is, for messages: `entry point mean`.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        // SAFETY: a `Function` is reached through a `Table`, which checked all labels.
+        unsafe { checked_text(self.0.label) }
+    }
+
+    /// Is it an entry point of the program, rather than an operation on values?
+    #[must_use]
+    pub fn is_entry_point(&self) -> bool {
+        self.0.flags & FUT_ENTRY_POINT != 0
     }
 
     /// The results, in order.

@@ -1,5 +1,6 @@
 -- The smallest integer divided by -1 inside a parallel loop is an error of the call
--- on whichever worker meets it. Error: integer overflow.
+-- on whichever worker meets it. Error: integer overflow. (Known not to hold on
+-- GPU backends: devices have no such signal and give a number.)
 
 -- ==
 -- tags { kills }

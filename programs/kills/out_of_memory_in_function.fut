@@ -8,7 +8,7 @@ def work (n: i64) (x: i64) : i64 = loop acc = 0 for y in fill n x do acc * 3 + y
 
 -- Iteration `bad` needs an array of `size` elements, all others one of eight.
 -- ==
--- tags { kills }
+-- tags { kills no_opencl no_cuda no_hip }
 -- entry: one_bad
 -- input { 4000i64 -1i64 8i64 } output { 26233440000i64 }
 -- input { 4000i64 0i64 70368744177664i64 } error: .*

@@ -4,9 +4,9 @@
 //! // build.rs
 //! use futhark_safe::{Backend, build::Program};
 //!
-//! fn main() {
-//!     Program::new("stats.fut").backends([Backend::Multicore, Backend::C]).compile();
-//! }
+//! # fn build_script() {
+//! Program::new("stats.fut").backends([Backend::Multicore, Backend::C]).compile();
+//! # }
 //! ```
 //!
 //! The program becomes a module by `futhark_safe::include_program!(stats);`. Source

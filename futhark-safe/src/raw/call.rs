@@ -130,7 +130,7 @@ impl Core {
             ));
         };
         self.check(function, inputs, outputs)?;
-        let operation = || describe(function);
+        let operation = || Cow::Borrowed(function.label());
 
         let mut locked = self.locked();
         locked.take_deferred()?;
@@ -161,13 +161,19 @@ impl Core {
         // SAFETY: T and L. `check` compared number and type of all arguments with the
         // function's: scalars point to eight bytes, values are live (V) and of this
         // context, and each result has room of its type.
-        unsafe { locked.call(call, out, input, operation) }?;
+        let called = unsafe { locked.call(call, out, input, operation) };
+        called.map_err(|error| match error.kind() {
+            // An operation on values has no code of the program to run: what it refuses is
+            // arguments that do not fit each other, such as shapes that differ.
+            Kind::Backend if !function.is_entry_point() => error.into_kind(Kind::InvalidArgument),
+            _ => error,
+        })?;
         for (output, &value) in outputs.iter_mut().zip(values.iter()) {
             if let Out::Value(ty, room) = &mut output.0 {
                 let value = NonNull::new(value).ok_or_else(|| {
                     Error::new(
                         Kind::Backend,
-                        describe(function),
+                        function.label(),
                         "the call succeeded without its result",
                     )
                 })?;
@@ -293,16 +299,7 @@ impl Core {
             self.type_name(wanted),
             self.type_name(got)
         );
-        Error::new(Kind::InvalidArgument, describe(function), message)
-    }
-}
-
-/// `entry point mean` for `futhark_entry_mean`, or the C function's name.
-fn describe(function: &c::Function) -> Cow<'static, str> {
-    let name = function.name();
-    match name.strip_prefix("futhark_entry_") {
-        Some(entry) => format!("entry point {entry}").into(),
-        None => name.into(),
+        Error::new(Kind::InvalidArgument, function.label(), message)
     }
 }
 
@@ -313,21 +310,21 @@ fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error 
         function.inputs().len(),
         function.outputs().len()
     );
-    Error::new(Kind::InvalidArgument, describe(function), message)
+    Error::new(Kind::InvalidArgument, function.label(), message)
 }
 
 #[cold]
 fn wrong_context(function: &c::Function, i: usize) -> Error {
     let message =
         format!("argument {i} belongs to another context; values cannot pass between contexts");
-    Error::new(Kind::WrongContext, describe(function), message)
+    Error::new(Kind::WrongContext, function.label(), message)
 }
 
 #[cold]
 fn not_given(function: &c::Function, i: usize) -> Error {
     let message =
         format!("argument {i} is consumed by the call, so it must be given away, not lent");
-    Error::new(Kind::InvalidArgument, describe(function), message)
+    Error::new(Kind::InvalidArgument, function.label(), message)
 }
 
 /// A short list without memory of its own, or a long one with.

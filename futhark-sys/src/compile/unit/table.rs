@@ -90,9 +90,12 @@ fn write_functions(functions: &[Function<'_>], c: &mut String) {
                 format!("fut_{what}_{cfun}")
             }
         };
+        let _ = write!(c, "  {{\"{cfun}\",\n");
+        write_text(&f.label, c);
         let _ = writeln!(
             c,
-            "  {{\"{cfun}\", {}, {}, {}u, {}u, fut_w_{cfun}}},",
+            ", {}, {}, {}, {}u, {}u, fut_w_{cfun}}},",
+            if f.is_entry { "FUT_ENTRY_POINT" } else { "0" },
             slots("out", f.out.len()),
             slots("in", f.input.len()),
             f.out.len(),

@@ -12,6 +12,9 @@ use super::{Unit, identifier};
 /// A function of `fut_table.functions`.
 pub(in crate::compile) struct Function<'a> {
     pub cfun: &'a str,
+    /// What it is, for messages.
+    pub label: String,
+    pub is_entry: bool,
     pub out: Vec<TypeRef>,
     /// Type, and whether it is consumed.
     pub input: Vec<(TypeRef, bool)>,
@@ -33,6 +36,8 @@ pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
     for entry in program.entries() {
         all.push(Function {
             cfun: &entry.cfun,
+            label: format!("entry point {}", entry.name),
+            is_entry: true,
             out: entry.outputs.iter().map(|o| o.ty).collect(),
             input: entry.inputs.iter().map(|i| (i.ty, i.unique)).collect(),
             shape: Shape::Out,
@@ -47,36 +52,62 @@ pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
 
 fn structure_functions<'a>(id: TypeId, ty: &'a Type, all: &mut Vec<Function<'a>>) {
     let this = TypeRef::Type(id);
-    let mut add = |cfun: &'a str, out: Vec<TypeRef>, input: Vec<TypeRef>, shape: Shape| {
-        let input = input.into_iter().map(|ty| (ty, false)).collect();
-        all.push(Function {
-            cfun,
-            out,
-            input,
-            shape,
-        });
-    };
+    let name = &ty.name;
+    let mut add =
+        |cfun: &'a str, label: String, out: Vec<TypeRef>, input: Vec<TypeRef>, shape: Shape| {
+            let input = input.into_iter().map(|ty| (ty, false)).collect();
+            all.push(Function {
+                cfun,
+                label,
+                is_entry: false,
+                out,
+                input,
+                shape,
+            });
+        };
     let Some(opaque) = ty.as_opaque() else { return };
     match &opaque.structure {
         Structure::Record(record) => {
             let fields = record.fields.iter().map(|f| f.ty).collect();
-            add(&record.new, vec![this], fields, Shape::Out);
+            add(
+                &record.new,
+                format!("record {name}"),
+                vec![this],
+                fields,
+                Shape::Out,
+            );
             for field in &record.fields {
-                add(&field.project, vec![field.ty], vec![this], Shape::Out);
+                let label = format!("field {} of {name}", field.name);
+                add(
+                    &field.project,
+                    label,
+                    vec![field.ty],
+                    vec![this],
+                    Shape::Out,
+                );
             }
         }
         Structure::Sum(sum) => {
             let tag = TypeRef::Scalar(futhark_manifest::ElemType::I32);
-            add(&sum.variant, vec![tag], vec![this], Shape::Returns);
+            add(
+                &sum.variant,
+                format!("variant of {name}"),
+                vec![tag],
+                vec![this],
+                Shape::Returns,
+            );
             for variant in &sum.variants {
+                let label = |what| format!("{what} #{} of {name}", variant.name);
                 add(
                     &variant.construct,
+                    label("construct"),
                     vec![this],
                     variant.payload.clone(),
                     Shape::Out,
                 );
                 add(
                     &variant.destruct,
+                    label("destruct"),
                     variant.payload.clone(),
                     vec![this],
                     Shape::Out,
@@ -85,9 +116,22 @@ fn structure_functions<'a>(id: TypeId, ty: &'a Type, all: &mut Vec<Function<'a>>
         }
         Structure::RecordArray(array) => {
             let fields = array.fields.iter().map(|f| f.ty).collect();
-            add(&array.zip, vec![this], fields, Shape::Out);
+            add(
+                &array.zip,
+                format!("zip to {name}"),
+                vec![this],
+                fields,
+                Shape::Out,
+            );
             for field in &array.fields {
-                add(&field.project, vec![field.ty], vec![this], Shape::Out);
+                let label = format!("field {} of {name}", field.name);
+                add(
+                    &field.project,
+                    label,
+                    vec![field.ty],
+                    vec![this],
+                    Shape::Out,
+                );
             }
         }
         Structure::OpaqueArray(_) | Structure::Plain => {}

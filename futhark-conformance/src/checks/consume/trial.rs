@@ -1,190 +1,33 @@
-//! The check `consume`: an entry point may overwrite an argument that it
-//! consumes, so whatever shares memory with that argument is in danger. Each
-//! case makes the argument in another way, holds on to everything that it may
-//! share memory with, calls, and looks whether all that is held has kept its
-//! contents.
+//! One trial: an argument is made in one way, consumed, and everything that is
+//! still held is looked at.
 
-use super::bridge::{Snapshot, upload};
-use super::calls::{self, Held, known_inputs};
-use super::env::Env;
-use super::make::{Maker, Random, refs};
-use crate::child::steps::{StepResult, Steps, Stop};
-use futhark_manifest::{EntryPoint, Field, Program, Structure, TypeId, TypeKind, TypeRef, Variant};
+use super::{Way, ways};
+use crate::checks::bridge::{Snapshot, upload};
+use crate::checks::calls::{self, Held, known_inputs};
+use crate::checks::env::Env;
+use crate::checks::make::{Maker, Random, refs};
+use crate::child::steps::{StepResult, Stop};
+use futhark_manifest::{EntryPoint, Field, TypeId, TypeRef, Variant};
 use futhark_safe::Kind;
 use futhark_safe::dynamic::{Context, Value};
-
-/// So many ways of one kind are tried for a parameter; more of the same kind
-/// go through the same code.
-const MAX_WAYS: usize = 6;
 
 /// How many elements made arrays have in each dimension.
 const EXTENT: usize = 3;
 
-/// Every consumed parameter, in every way that its type allows.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    let program = env.program();
-    for entry in program.entries() {
-        for (place, input) in entry.consumed() {
-            let name = format!("{} {}", entry.name, input.name);
-            for way in ways(program, entry, input.ty) {
-                let case = format!("{name}, {}", way.describe(program));
-                env.step(steps, "consume", &case, |context| {
-                    Trial {
-                        env,
-                        context,
-                        entry,
-                        place,
-                    }
-                    .run(&way)
-                });
-            }
-        }
-    }
-}
-
-/// How an argument comes about that will be consumed.
-enum Way<'a> {
-    /// From the host.
-    Fresh,
-    /// As the result of an entry point that gets the value that is held.
-    Passed(&'a EntryPoint, usize, usize),
-    /// The value itself, after it was passed to such an entry point, whose
-    /// result is held.
-    Passing(&'a EntryPoint, usize, usize),
-    /// As a result that may be a constant of the program: asked for again
-    /// afterwards.
-    Produced(&'a EntryPoint, usize),
-    /// After it was made a field of a record, or of an array of records.
-    Field(TypeId, &'a [Field], usize),
-    /// As a field of such a value that is held.
-    Projected(TypeId, &'a [Field], usize),
-    /// After it was made part of a sum.
-    Payload(TypeId, &'a Variant, usize),
-    /// As part of a sum that is held.
-    Destructed(TypeId, &'a Variant, usize),
-    /// Made of fields that are held.
-    OfFields(&'a [Field]),
-    /// Made of a variant's parts that are held.
-    OfPayload(&'a Variant),
-}
-
-impl Way<'_> {
-    fn describe(&self, program: &Program) -> String {
-        let name = |id: &TypeId| program.get(*id).name.clone();
-        match self {
-            Way::Fresh => "new".to_owned(),
-            Way::Passed(entry, ..) => format!("returned by {}", entry.name),
-            Way::Passing(entry, ..) => format!("passed to {}", entry.name),
-            Way::Produced(entry, _) => format!("made by {}", entry.name),
-            Way::Field(id, fields, place) => {
-                format!("a field {} of {}", fields[*place].name, name(id))
-            }
-            Way::Projected(id, fields, place) => {
-                format!("projected from {} of {}", fields[*place].name, name(id))
-            }
-            Way::Payload(id, variant, _) => format!("in variant {} of {}", variant.name, name(id)),
-            Way::Destructed(id, variant, _) => {
-                format!("taken out of variant {} of {}", variant.name, name(id))
-            }
-            Way::OfFields(_) => "made of fields".to_owned(),
-            Way::OfPayload(variant) => format!("made as variant {}", variant.name),
-        }
-    }
-}
-
-/// The ways to make a value of a type that the program offers.
-fn ways<'a>(program: &'a Program, consumer: &EntryPoint, ty: TypeRef) -> Vec<Way<'a>> {
-    let mut ways = vec![Way::Fresh];
-    let takes = |entry: &EntryPoint| {
-        entry
-            .inputs
-            .iter()
-            .position(|input| input.ty == ty && !input.unique)
-    };
-    let gives = |entry: &EntryPoint| entry.outputs.iter().position(|output| output.ty == ty);
-    let others = || {
-        program
-            .entries()
-            .iter()
-            .filter(|entry| entry.name != consumer.name)
-    };
-    let through: Vec<_> = others()
-        .filter_map(|entry| Some((entry, takes(entry)?, gives(entry)?)))
-        .take(MAX_WAYS)
-        .collect();
-    ways.extend(
-        through
-            .iter()
-            .map(|&(entry, input, output)| Way::Passed(entry, input, output)),
-    );
-    ways.extend(
-        through
-            .iter()
-            .map(|&(entry, input, output)| Way::Passing(entry, input, output)),
-    );
-    let makers = others().filter(|entry| takes(entry).is_none() && entry.consumed().count() == 0);
-    ways.extend(
-        makers
-            .filter_map(|entry| Some(Way::Produced(entry, gives(entry)?)))
-            .take(MAX_WAYS),
-    );
-
-    let mut inside = Vec::new();
-    for (id, described) in program.types_with_ids() {
-        let TypeKind::Opaque(opaque) = &described.kind else {
-            continue;
-        };
-        let fields: &[Field] = match &opaque.structure {
-            Structure::Record(record) => &record.fields,
-            Structure::RecordArray(array) => &array.fields,
-            _ => &[],
-        };
-        if let Some(place) = fields.iter().position(|field| field.ty == ty) {
-            inside.push(Way::Field(id, fields, place));
-            inside.push(Way::Projected(id, fields, place));
-        }
-        if let Structure::Sum(sum) = &opaque.structure {
-            for variant in &sum.variants {
-                if let Some(place) = variant.payload.iter().position(|part| *part == ty) {
-                    inside.push(Way::Payload(id, variant, place));
-                    inside.push(Way::Destructed(id, variant, place));
-                }
-            }
-        }
-    }
-    ways.extend(inside.into_iter().take(2 * MAX_WAYS));
-
-    let structure = ty
-        .as_type()
-        .and_then(|id| program.get(id).as_opaque())
-        .map(|opaque| &opaque.structure);
-    match structure {
-        Some(Structure::Record(record)) if !record.fields.is_empty() => {
-            ways.push(Way::OfFields(&record.fields))
-        }
-        Some(Structure::RecordArray(array)) => ways.push(Way::OfFields(&array.fields)),
-        Some(Structure::Sum(sum)) => {
-            let with_payload = sum
-                .variants
-                .iter()
-                .filter(|variant| !variant.payload.is_empty());
-            ways.extend(with_payload.map(Way::OfPayload).take(MAX_WAYS));
-        }
-        _ => {}
-    }
-    ways
-}
-
 /// One parameter of one entry point, in one context.
-struct Trial<'a> {
-    env: &'a Env<'a>,
-    context: &'a Context,
-    entry: &'a EntryPoint,
-    place: usize,
+pub(super) struct Trial<'a> {
+    pub(super) env: &'a Env<'a>,
+    pub(super) context: &'a Context,
+    pub(super) entry: &'a EntryPoint,
+    pub(super) place: usize,
 }
 
 impl Trial<'_> {
-    fn run(&self, way: &Way<'_>) -> StepResult {
+    /// Makes the argument in this way, and consumes it.
+    pub(super) fn run(&self, way: &Way<'_>) -> StepResult {
+        if let Way::Twice(other) = *way {
+            return self.twice(other);
+        }
         let program = self.env.program();
         let ty = self.entry.inputs[self.place].ty;
         let mut held = Held::new(program);
@@ -226,7 +69,7 @@ impl Trial<'_> {
             way.describe(self.env.program())
         );
         match *way {
-            Way::Fresh => Ok(fresh),
+            Way::Fresh | Way::Twice(_) => Ok(fresh),
             Way::Passed(entry, input, output) => {
                 let (result, fresh) = self.through(entry, input, output, fresh)?;
                 held.hold(
@@ -340,6 +183,68 @@ impl Trial<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The same memory as two arguments must give what two copies give.
+    fn twice(&self, other: usize) -> StepResult {
+        let program = self.env.program();
+        let ty = self.entry.inputs[self.place].ty;
+        let contents = |outputs: Vec<Value>| -> StepResult<Vec<Snapshot>> {
+            let outputs = outputs.iter().zip(&self.entry.outputs);
+            outputs
+                .map(|(value, output)| Snapshot::take(program, output.ty, value))
+                .collect()
+        };
+        let mut copies = self.arguments()?;
+        copies[other] = self.arguments()?.swap_remove(self.place);
+        let refused = |error| Stop::skip(format!("it does not accept equal arguments: {error}"));
+        let expected = contents(self.call(copies).map_err(refused)?)?;
+
+        let mut arguments = self.arguments()?;
+        let value = arguments.remove(self.place);
+        let (alias, value) = self.alias(ty, value)?;
+        arguments.insert(self.place, value);
+        arguments[other] = alias;
+        let actual = contents(self.call(arguments)?)?;
+        for (number, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
+            expected.same(actual).map_err(|stop| {
+                stop.at(&format!("result {number}, compared with that of copies"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Another handle to the same memory, as far as the program has a way to
+    /// get one, and the value back. An entry point that returns what it got
+    /// has the contents in common; whether it copied, nobody can see.
+    fn alias(&self, ty: TypeRef, mut value: Value) -> StepResult<(Value, Value)> {
+        let program = self.env.program();
+        let contents = Snapshot::take(program, ty, &value)?;
+        for way in ways(program, self.entry, self.place) {
+            let other = match way {
+                Way::Passed(entry, input, output) => {
+                    let (result, back) = self.through(entry, input, output, value)?;
+                    value = back;
+                    result
+                }
+                Way::Projected(id, fields, place) => {
+                    let (whole, mut parts) = self.whole_of_fields(id, fields, place, value)?;
+                    value = parts.swap_remove(place);
+                    let Value::Opaque(whole) = whole else {
+                        return Err(not_opaque());
+                    };
+                    whole.project(&fields[place].name)?
+                }
+                _ => continue,
+            };
+            if contents.check(program, ty, &other).is_ok() {
+                return Ok((other, value));
+            }
+        }
+        let name = program.name_of(ty);
+        Err(Stop::skip(format!(
+            "the program has no way to get a second handle to a value of type {name}"
+        )))
     }
 
     /// What an entry point returns that may be a constant of the program.

@@ -1,0 +1,19 @@
+//! Compiles picture.fut for every backend that was asked for.
+
+use futhark_safe::{Backend, build::Program};
+
+fn main() {
+    // The first one that works is used when nobody chooses.
+    let mut backends = vec![Backend::Multicore, Backend::C];
+    let optional = [
+        ("CARGO_FEATURE_OPENCL", Backend::OpenCl),
+        ("CARGO_FEATURE_CUDA", Backend::Cuda),
+        ("CARGO_FEATURE_HIP", Backend::Hip),
+    ];
+    for (feature, backend) in optional {
+        if std::env::var_os(feature).is_some() {
+            backends.push(backend);
+        }
+    }
+    Program::new("picture.fut").backends(backends).compile();
+}

@@ -1,0 +1,117 @@
+//! Computes a picture by a Futhark program, on the backend that the user names.
+//!
+//! The program is `picture.fut`; the build script compiles it for all backends, and
+//! `include_program!` makes a module of it.
+#![forbid(unsafe_code)]
+
+mod options;
+mod png;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use futhark_safe::{Config, Kind};
+use options::Options;
+
+futhark_safe::include_program!(picture);
+
+fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            print!("{}", options::HELP);
+            return ExitCode::SUCCESS;
+        }
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    let mut config = Config::new();
+    if let Some(backend) = options.backend {
+        config = config.backend(backend);
+    }
+    let start = Instant::now();
+    let ctx = picture::Context::new(&config).map_err(|error| advise(&error))?;
+    let ready = start.elapsed();
+
+    let start = Instant::now();
+    let pixels = render(&ctx, options).map_err(|error| advise(&error))?;
+    let computed = start.elapsed();
+
+    let path = options.out.display();
+    let written = File::create(&options.out)
+        .and_then(|file| png::write(BufWriter::new(file), options.width, options.height, &pixels));
+    written.map_err(|error| format!("{path} cannot be written: {error}; name another file with --out"))?;
+    println!(
+        "{}: {} x {} pixels in {:.3} s ({:.3} s to start), written to {path}",
+        ctx.backend(),
+        options.width,
+        options.height,
+        computed.as_secs_f64(),
+        ready.as_secs_f64(),
+    );
+    Ok(())
+}
+
+/// The pixels, row by row, three bytes each.
+fn render(ctx: &picture::Context, options: &Options) -> futhark_safe::Result<Vec<u8>> {
+    // Sizes are i64 in Futhark; the command line's limits are far below.
+    let (height, width) = (options.height as i64, options.width as i64);
+    ctx.entry()
+        .render(height, width, options.samples as i64)?
+        .to_vec()
+}
+
+/// The error, and what to do about it.
+fn advise(error: &futhark_safe::Error) -> String {
+    let advice = match error.kind() {
+        Kind::Load => "install the driver of that backend, or take --backend multicore",
+        Kind::Start => "try another one: --backend multicore or --backend c",
+        Kind::Unsupported => {
+            "GPU backends are features of this package: cargo run --features cuda -- --backend cuda"
+        }
+        Kind::OutOfMemory => "take a smaller --size",
+        _ => return error.to_string(),
+    };
+    format!("{error}\n  {advice}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futhark_safe::Backend;
+
+    #[test]
+    fn backends_agree() {
+        let options = Options::parse(["--size=48x32".to_owned(), "--samples=1".to_owned()])
+            .unwrap()
+            .unwrap();
+        let on = |backend| {
+            let ctx = picture::Context::new(&Config::new().backend(backend)).unwrap();
+            assert_eq!(ctx.backend(), backend);
+            render(&ctx, &options).unwrap()
+        };
+        let wanted = on(Backend::C);
+        assert_eq!(wanted.len(), 48 * 32 * 3);
+        assert!(wanted.iter().max() > Some(&200) && wanted.iter().min() < Some(&20));
+        for backend in [Backend::Multicore, Backend::OpenCl] {
+            let got = on(backend);
+            let difference = wanted.iter().zip(&got).map(|(a, b)| a.abs_diff(*b)).max();
+            println!("c and {backend} differ by at most {difference:?}");
+            assert!(difference <= Some(0), "{backend}: {difference:?}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A child of a fork that uses its parent's context is refused, and does not hang.
+#![cfg(all(feature = "compile", feature = "load", target_os = "linux"))]
+
+use std::path::Path;
+
+use futhark_manifest::Backend;
+use futhark_sys::compile::Build;
+use futhark_sys::table::{FUT_LOST, FUT_OK};
+
+unsafe extern "C" {
+    safe fn fork() -> i32;
+    safe fn _exit(status: i32) -> !;
+    fn waitpid(child: i32, status: *mut i32, options: i32) -> i32;
+}
+
+#[test]
+fn a_forked_child_is_refused() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fork");
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = folder.join("fork.fut");
+    std::fs::write(&source, "entry twice (x: i32) : i32 = x * 2\n").unwrap();
+    for backend in [Backend::C, Backend::Multicore] {
+        let artifact = Build::new(&source, backend)
+            .out_dir(&folder)
+            .fast(true)
+            .run()
+            .unwrap();
+        let raw = artifact.open().unwrap().raw();
+        let mut status = FUT_LOST as i32;
+        // SAFETY: the table is checked; there are no settings.
+        let context = unsafe { raw.context_new.unwrap()(std::ptr::null(), 0, &raw mut status) };
+        assert_eq!(status as u32, FUT_OK);
+        // SAFETY: the context is live and no other thread uses it; `sync` takes no arguments.
+        let sync =
+            || unsafe { raw.sync.unwrap()(context, std::ptr::null(), std::ptr::null()) } as u32;
+        assert_eq!(sync(), FUT_OK);
+
+        let child = fork();
+        if child == 0 {
+            _exit(if sync() == FUT_LOST { 7 } else { 8 });
+        }
+        let mut status = 0;
+        // SAFETY: `child` is this process's, and there is room for the status.
+        let waited = unsafe { waitpid(child, &raw mut status, 0) };
+        assert_eq!((waited, status >> 8), (child, 7), "{backend}");
+        assert_eq!(sync(), FUT_OK, "the parent's context works on");
+        // SAFETY: the context is live, has no values, and is not used again.
+        unsafe { raw.context_free.unwrap()(context) };
+    }
+}
