@@ -11,12 +11,15 @@
 //!
 //! `program`, `check`, `backend`, `compiler` and `device` are patterns with
 //! `*`; one that is left out matches everything, but `program` must be there.
-//! A failure that matches becomes an expected one; a pass that matches fails
-//! the run, so that the list cannot outlive its reasons.
+//! `check` is either `CHECK:CASE`, and every case that it matches must fail, or
+//! `CHECK`, and at least one case of each check that it matches must fail.
+//! A failure that matches becomes an expected one; where everything passes,
+//! that fails the run, so that the list cannot outlive its reasons.
 
 use crate::pattern::{CheckPattern, Pattern};
-use crate::record::{Cause, Outcome, Place, Record};
+use crate::record::{Cause, Finding, Outcome, Place, Record};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +44,12 @@ pub struct Expectation {
     matched: bool,
     #[serde(skip)]
     in_scope: bool,
+    /// For checks as wholes: those that have passed cases only, so far, and
+    /// those that have failed ones, at places where the work goes on.
+    #[serde(skip)]
+    passing: HashSet<(Place, String)>,
+    #[serde(skip)]
+    failing: HashSet<(Place, String)>,
 }
 
 impl Expectation {
@@ -52,6 +61,19 @@ impl Expectation {
             && self.backend.matches(&place.backend)
             && self.compiler.matches(&place.compiler)
             && self.device.matches(&place.device)
+    }
+}
+
+impl Expectation {
+    fn unexpected(&self, check: String, case: &str) -> Finding {
+        Finding {
+            check,
+            case: case.to_owned(),
+            outcome: Outcome::Fail,
+            cause: Some(Cause::UnexpectedPass),
+            message: format!("passed, but was expected to fail: {}", self.reason),
+            seconds: 0.0,
+        }
     }
 }
 
@@ -156,8 +178,8 @@ impl Expectations {
         }
     }
 
-    /// Turns a failure that is expected into an expected one, and a pass that
-    /// is not into a failure.
+    /// Turns a failure that is expected into an expected one, and a pass of a
+    /// case that should fail into a failure.
     pub fn judge(&mut self, record: &mut Record) {
         let folder = &self.folder;
         let finding = &mut record.finding;
@@ -166,20 +188,47 @@ impl Expectations {
             entry.check.matches(&finding.check, &finding.case) && entry.is_about(place, folder)
         });
         let Some(entry) = matching else { return };
+        entry.matched = true;
+        let check = || (place.clone(), finding.check.clone());
         match finding.outcome {
             Outcome::Fail => {
-                entry.matched = true;
+                entry.failing.insert(check());
                 finding.outcome = Outcome::ExpectedFail;
                 finding.message = format!("{}\n{}", entry.reason, finding.message);
             }
-            Outcome::Pass => {
-                entry.matched = true;
-                finding.outcome = Outcome::Fail;
-                finding.cause = Some(Cause::UnexpectedPass);
-                finding.message = format!("passed, but was expected to fail: {}", entry.reason);
+            Outcome::Pass if entry.check.is_whole() => {
+                entry.passing.insert(check());
             }
+            Outcome::Pass => {
+                let (_, name) = check();
+                *finding = Finding {
+                    seconds: finding.seconds,
+                    ..entry.unexpected(name, &finding.case)
+                };
+            }
+            // Nothing speaks against the entry.
             Outcome::Skip | Outcome::ExpectedFail => {}
         }
+    }
+
+    /// The work at a place is done: a failure for each check of which every
+    /// case passed although one should fail.
+    pub fn close(&mut self, place: &Place) -> Vec<Record> {
+        let mut unexpected = Vec::new();
+        for entry in &mut self.list {
+            let mut checks: Vec<String> = (entry.passing.difference(&entry.failing))
+                .filter(|(at, _)| at == place)
+                .map(|(_, check)| check.clone())
+                .collect();
+            checks.sort();
+            unexpected.extend(checks.into_iter().map(|check| Record {
+                place: place.clone(),
+                finding: entry.unexpected(check, ""),
+            }));
+            entry.passing.retain(|(at, _)| at != place);
+            entry.failing.retain(|(at, _)| at != place);
+        }
+        unexpected
     }
 
     /// The entries about places that were visited which no result matched.
@@ -193,7 +242,6 @@ impl Expectations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Finding;
 
     fn list(text: &str) -> Expectations {
         Expectations::parse(text, Path::new("programs")).unwrap_or_else(|error| panic!("{error}"))
@@ -244,6 +292,38 @@ mod tests {
         expectations.judge(&mut pass);
         assert_eq!(pass.finding.outcome, Outcome::Fail);
         assert_eq!(pass.finding.cause, Some(Cause::UnexpectedPass));
+    }
+
+    #[test]
+    fn a_check_as_a_whole_must_fail_somewhere() {
+        let text = "[[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks\"\nreason = \"known\"\n";
+        let judged = |outcomes: &[Outcome]| {
+            let mut expectations = list(text);
+            let mut records: Vec<_> = outcomes
+                .iter()
+                .map(|outcome| record("a.fut", "blocks", "f #0", *outcome))
+                .collect();
+            records
+                .iter_mut()
+                .for_each(|record| expectations.judge(record));
+            let after: Vec<Outcome> = records
+                .iter()
+                .map(|record| record.finding.outcome)
+                .collect();
+            let closed = expectations.close(&record("a.fut", "", "", Pass).place);
+            assert!(
+                expectations
+                    .close(&record("a.fut", "", "", Pass).place)
+                    .is_empty(),
+                "said once"
+            );
+            (after, closed.len())
+        };
+        use Outcome::{ExpectedFail, Fail, Pass, Skip};
+        assert_eq!(judged(&[Pass, Fail]), (vec![Pass, ExpectedFail], 0));
+        assert_eq!(judged(&[Pass, Pass]), (vec![Pass, Pass], 1));
+        assert_eq!(judged(&[Skip]), (vec![Skip], 0));
+        assert_eq!(judged(&[]), (vec![], 0));
     }
 
     #[test]

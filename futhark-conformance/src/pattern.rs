@@ -87,6 +87,12 @@ impl CheckPattern {
                 .is_none_or(|pattern| pattern.matches(case))
     }
 
+    /// Whether all cases of a check are described, not some by their names.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.case.is_none()
+    }
+
     /// Whether some case of this check could be described.
     #[must_use]
     pub fn concerns(&self, check: &str) -> bool {

@@ -4,6 +4,7 @@ use crate::cli::{Command, DevicesArgs, ListArgs, RunArgs};
 use crate::corpus::{self, Program};
 use crate::expect::Expectations;
 use crate::jobs::{self, Job, Settings, Update};
+use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, DeviceInfo, Finding, Header, Outcome, Place, Record};
 use crate::report::json::{JsonReport, SCHEMA};
 use crate::report::matrix::Matrix;
@@ -146,7 +147,21 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
                 progress.found(number, place, check, case, *outcome);
                 keep(&record, &mut matrix);
             }
-            Update::Finished => progress.finished(number, place),
+            Update::Finished => {
+                // Where only some cases ran, a check cannot be judged as a whole.
+                let whole = args.checks.iter().all(CheckPattern::is_whole);
+                for record in expectations.close(place).iter().filter(|_| whole) {
+                    let Finding {
+                        check,
+                        case,
+                        outcome,
+                        ..
+                    } = &record.finding;
+                    progress.found(number, place, check, case, *outcome);
+                    keep(record, &mut matrix);
+                }
+                progress.finished(number, place);
+            }
         }
     });
     progress.close();

@@ -38,6 +38,11 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   // The runtime never resets this, and every later parallel call would fail.
   c->ctx->scheduler.error = 0;
 #endif
+#if FUT_GPU_BACKEND
+  // A kernel that failed may have left counters on the device half-way.
+  if (fut_reset_state(c->ctx) != 0 || futhark_context_sync(c->ctx) != 0)
+    fut_fatal("the state on the device cannot be reset after a failure");
+#endif
   c->code = rc;
   return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
 }
@@ -230,16 +235,13 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
 }
 
 static struct fut_context *fut_context_new(const struct fut_setting *settings, uint32_t n, int32_t *status) {
-  struct fut_context *c = fut_plain_calloc(1, sizeof *c);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, fut_watch_forks);
+  struct fut_context *c = fut_make_context();
   if (c == NULL) {
     *status = FUT_MEMORY;
     return NULL;
   }
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, fut_watch_forks);
-  c->forks = fut_forks;
-  pthread_mutex_init(&c->crew.mutex, NULL);
-  pthread_cond_init(&c->crew.changed, NULL);
   *status = fut_context_start(c, settings, n);
   return c;
 }
@@ -329,12 +331,9 @@ static int32_t fut_spring_trap(struct fut_context *c, int which) {
 static int32_t fut_self_test(void) {
 #if FUT_TRAPS
   for (int which = 0; which < 3; which++) {
-    struct fut_context *c = fut_plain_calloc(1, sizeof *c);
+    struct fut_context *c = fut_make_context();
     if (c == NULL)
       return 1;
-    c->forks = fut_forks;
-    pthread_mutex_init(&c->crew.mutex, NULL);
-    pthread_cond_init(&c->crew.changed, NULL);
     int32_t status = fut_spring_trap(c, which);
     fut_release_context(c);
     // Without the first trap the last one would be a signal.

@@ -21,6 +21,7 @@ struct fut_text {
 // What fut_workers.h needs per context; empty on other backends.
 struct fut_worker;
 struct fut_crew {
+  pthread_mutex_t heap;        // around the runtime's list of freed blocks, see fut_routes.h
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   struct fut_worker *workers;  // written by the thread that creates the context, before any call

@@ -75,13 +75,25 @@ static int fut_vfprintf(FILE *stream, bool is_stderr, const char *format, va_lis
   return 0;
 }
 
-// For the code of ours that comes after the macros below.
-static void *fut_plain_calloc(size_t n, size_t size) { return calloc(n, size); }
+// --- The memory of a context of ours --------------------------------------------
+
+// NULL without memory for it.
+static struct fut_context *fut_make_context(void) {
+  struct fut_context *c = calloc(1, sizeof *c);
+  if (c == NULL)
+    return NULL;
+  c->forks = fut_forks;
+  pthread_mutex_init(&c->crew.heap, NULL);
+  pthread_mutex_init(&c->crew.mutex, NULL);
+  pthread_cond_init(&c->crew.changed, NULL);
+  return c;
+}
 
 static void fut_release_context(struct fut_context *c) {
 #if FUT_MULTICORE
   fut_crew_free(&c->crew);
 #endif
+  pthread_mutex_destroy(&c->crew.heap);
   pthread_mutex_destroy(&c->crew.mutex);
   pthread_cond_destroy(&c->crew.changed);
   free(c->message);
@@ -122,10 +134,15 @@ static void fut_release_context(struct fut_context *c) {
 #define FUT_HOST_ALLOC_struct fut_runtime_host_alloc(struct
 #define FUT_HOST_ALLOC_ctx fut_host_alloc(ctx
 
+#define host_free(first, ...) FUT_HOST_FREE_##first, __VA_ARGS__)
+#define FUT_HOST_FREE_struct fut_runtime_host_free(struct
+#define FUT_HOST_FREE_ctx fut_host_free(ctx
+
 struct memblock;
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what);
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size);
 static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out);
+static void fut_host_free(struct futhark_context *ctx, size_t size, const char *what, void *memory);
 
 #if FUT_GPU_BACKEND
 #define memblock_alloc_device(first, ...) FUT_MEMBLOCK_ALLOC_DEVICE_##first, __VA_ARGS__)

@@ -2,15 +2,18 @@
 //
 // Everything here runs inside a guarded call, on multicore also on workers.
 
-// Marks the call as one that lacked memory, wherever it noticed.
-static void fut_note_memory(void) {
-  struct fut_context *c = NULL;
-  if (fut_self.guard != NULL)
-    c = fut_self.guard->context;
+// Our context, on whichever of its threads this is; NULL outside of calls.
+static struct fut_context *fut_current(void) {
 #if FUT_MULTICORE
   if (fut_self.worker != NULL)
-    c = (struct fut_context *)((char *)fut_self.worker->crew - offsetof(struct fut_context, crew));
+    return (struct fut_context *)((char *)fut_self.worker->crew - offsetof(struct fut_context, crew));
 #endif
+  return fut_self.guard == NULL ? NULL : fut_self.guard->context;
+}
+
+// Marks the call as one that lacked memory, wherever it noticed.
+static void fut_note_memory(void) {
+  struct fut_context *c = fut_current();
   if (c != NULL)
     __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);
 }
@@ -49,20 +52,44 @@ static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, i
   return err;
 }
 
-// The runtime keeps freed blocks of 1 MiB and more in a list for ever; before
-// giving up, give those back and try once more.
+// The runtime keeps freed blocks of 1 MiB and more in a list, which parallel bodies
+// of multicore programs use from all threads at once without a lock. This is the lock.
+static struct fut_context *fut_lock_heap(bool wanted) {
+  struct fut_context *c = FUT_MULTICORE && wanted ? fut_current() : NULL;
+  if (c != NULL)
+    pthread_mutex_lock(&c->crew.heap);
+  return c;
+}
+
+static void fut_unlock_heap(struct fut_context *locked) {
+  if (locked != NULL)
+    pthread_mutex_unlock(&locked->crew.heap);
+}
+
+// Freed blocks stay in the list for ever; before giving up, hand those back to the
+// system and try once more.
 static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out) {
+  struct fut_context *locked = fut_lock_heap(!is_small_alloc(size));
   fut_self.soft++;
   fut_runtime_host_alloc(ctx, size, what, size_out, out);
-  if (*out == NULL && size > 0 && !FUT_MULTICORE) {
+  if (*out == NULL && size > 0) {
+    if (locked == NULL)
+      locked = fut_lock_heap(true);
     free_all_in_free_list(ctx);
     fut_runtime_host_alloc(ctx, size, what, size_out, out);
   }
   fut_self.soft--;
+  fut_unlock_heap(locked);
   if (*out == NULL && size > 0) {
     fut_note_memory();
     set_error(ctx, msgprintf("the system has no more memory for this process\n"));
   }
+}
+
+static void fut_host_free(struct futhark_context *ctx, size_t size, const char *what, void *memory) {
+  struct fut_context *locked = fut_lock_heap(!is_small_alloc(size));
+  fut_runtime_host_free(ctx, size, what, memory);
+  fut_unlock_heap(locked);
 }
 
 #if FUT_GPU_BACKEND

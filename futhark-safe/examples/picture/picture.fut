@@ -13,12 +13,12 @@ def mix (t: f32) (a: colour) (b: colour) : colour = add (scale (1 - t) a) (scale
 def clamp (x: f32) : f32 = f32.max 0 (f32.min 1 x)
 
 -- The part of the plane that is seen: its centre and its height.
-def centre : (f32, f32) = (-0.74562, 0.11308)
-def extent : f32 = 0.0102
+def centre : (f32, f32) = (-0.74660, 0.11485)
+def extent : f32 = 0.0042
 
 -- From when on z counts as gone. Large, so that bands of colour join smoothly.
 def radius : f32 = 200
-def max_steps : i32 = 1500
+def max_steps : i32 = 1000
 
 -- Colours in linear light, around a circle.
 def palette : [6]colour =
@@ -39,15 +39,14 @@ def pick (t: f32) : colour =
 
 -- What one point looks like. A pixel is `pixel` wide.
 def sample (pixel: f32) (cx: f32) (cy: f32) : colour =
-  let (x, y, dx, dy, steps, _) =
-    loop (x, y, dx, dy, steps, near) = (0, 0, 0, 0, 0i32, 1e9f32)
+  let (x, y, dx, dy, steps) =
+    loop (x, y, dx, dy, steps) = (0, 0, 0, 0, 0i32)
     while x * x + y * y < radius * radius && steps < max_steps do
       ( x * x - y * y + cx
       , 2 * x * y + cy
       , 2 * (x * dx - y * dy) + 1
       , 2 * (x * dy + y * dx)
       , steps + 1
-      , near
       )
   in if steps == max_steps
      then (0.002, 0.003, 0.010)

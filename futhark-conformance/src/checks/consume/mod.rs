@@ -8,7 +8,7 @@ mod trial;
 
 use super::env::Env;
 use crate::child::steps::Steps;
-use futhark_manifest::{EntryPoint, Field, Program, Structure, TypeId, TypeKind, TypeRef, Variant};
+use futhark_manifest::{EntryPoint, Field, Program, Structure, TypeId, TypeKind, Variant};
 use trial::Trial;
 
 /// So many ways of one kind are tried for a parameter; more of the same kind

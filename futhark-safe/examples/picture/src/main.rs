@@ -54,7 +54,9 @@ fn run(options: &Options) -> Result<(), String> {
     let path = options.out.display();
     let written = File::create(&options.out)
         .and_then(|file| png::write(BufWriter::new(file), options.width, options.height, &pixels));
-    written.map_err(|error| format!("{path} cannot be written: {error}; name another file with --out"))?;
+    written.map_err(|error| {
+        format!("{path} cannot be written: {error}; name another file with --out")
+    })?;
     println!(
         "{}: {} x {} pixels in {:.3} s ({:.3} s to start), written to {path}",
         ctx.backend(),
@@ -107,11 +109,17 @@ mod tests {
         let wanted = on(Backend::C);
         assert_eq!(wanted.len(), 48 * 32 * 3);
         assert!(wanted.iter().max() > Some(&200) && wanted.iter().min() < Some(&20));
-        for backend in [Backend::Multicore, Backend::OpenCl] {
+        let mut others = vec![Backend::Multicore];
+        if cfg!(feature = "opencl") {
+            others.push(Backend::OpenCl);
+        }
+        for backend in others {
             let got = on(backend);
             let difference = wanted.iter().zip(&got).map(|(a, b)| a.abs_diff(*b)).max();
             println!("c and {backend} differ by at most {difference:?}");
-            assert!(difference <= Some(0), "{backend}: {difference:?}");
+            // Devices may round differently: close to the set, points then escape elsewhere.
+            let allowed = if backend == Backend::Multicore { 0 } else { 0 };
+            assert!(difference <= Some(allowed), "{backend}: {difference:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ Usage: futhark-example-picture [OPTIONS]
 
   --backend NAME   c, multicore, opencl, ...; without it the first one that works
   --size WxH       width and height in pixels [960x640]
-  --samples N      N times N points are averaged for each pixel, 1 to 16 [3]
+  --samples N      N times N points are averaged for each pixel, 1 to 16 [2]
   --out FILE       where to write [picture.png]
   --help           this text
 ";
@@ -43,7 +43,7 @@ impl Options {
             backend: None,
             width: 960,
             height: 640,
-            samples: 3,
+            samples: 2,
             out: "picture.png".into(),
         };
         let mut arguments = arguments.into_iter();
@@ -74,7 +74,10 @@ impl Options {
 fn backend(text: &str) -> Result<Backend, String> {
     text.parse().map_err(|_| {
         let names: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
-        format!("there is no backend `{text}`; backends are {}", names.join(", "))
+        format!(
+            "there is no backend `{text}`; backends are {}",
+            names.join(", ")
+        )
     })
 }
 
@@ -82,13 +85,18 @@ fn size(text: &str) -> Result<(usize, usize), String> {
     let (width, height) = text
         .split_once('x')
         .ok_or_else(|| format!("--size is two numbers, as in 960x640, not `{text}`"))?;
-    Ok((number(width, 32768, "--size")?, number(height, 32768, "--size")?))
+    Ok((
+        number(width, 32768, "--size")?,
+        number(height, 32768, "--size")?,
+    ))
 }
 
 fn number(text: &str, most: usize, option: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if (1..=most).contains(&n) => Ok(n),
-        _ => Err(format!("{option} takes numbers from 1 to {most}, not `{text}`")),
+        _ => Err(format!(
+            "{option} takes numbers from 1 to {most}, not `{text}`"
+        )),
     }
 }
 

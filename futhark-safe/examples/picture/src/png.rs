@@ -3,12 +3,7 @@
 use std::io::{self, Write};
 
 /// Writes a picture of `width` × `height` pixels, each red, green and blue.
-pub fn write(
-    mut to: impl Write,
-    width: usize,
-    height: usize,
-    pixels: &[u8],
-) -> io::Result<()> {
+pub fn write(mut to: impl Write, width: usize, height: usize, pixels: &[u8]) -> io::Result<()> {
     let too_large = |_| io::Error::new(io::ErrorKind::InvalidInput, "the picture is too large");
     let mut header = Vec::new();
     header.extend(u32::try_from(width).map_err(too_large)?.to_be_bytes());
@@ -19,7 +14,11 @@ pub fn write(
     to.write_all(b"\x89PNG\r\n\x1a\n")?;
     chunk(&mut to, b"IHDR", &header)?;
     let rows = filtered(width, pixels);
-    chunk(&mut to, b"IDAT", &miniz_oxide::deflate::compress_to_vec_zlib(&rows, 6))?;
+    chunk(
+        &mut to,
+        b"IDAT",
+        &miniz_oxide::deflate::compress_to_vec_zlib(&rows, 6),
+    )?;
     chunk(&mut to, b"IEND", &[])
 }
 
@@ -30,7 +29,11 @@ fn filtered(width: usize, pixels: &[u8]) -> Vec<u8> {
     for row in pixels.chunks_exact((3 * width).max(1)) {
         rows.push(1);
         rows.extend(&row[..3]);
-        rows.extend(row.iter().zip(&row[3..]).map(|(left, here)| here.wrapping_sub(*left)));
+        rows.extend(
+            row.iter()
+                .zip(&row[3..])
+                .map(|(left, here)| here.wrapping_sub(*left)),
+        );
     }
     rows
 }

@@ -7,6 +7,7 @@
 
 mod driver;
 mod opaque;
+mod state;
 mod table;
 mod wrappers;
 
@@ -59,10 +60,11 @@ pub(super) const FIXED_FILES: [(&str, &str); 9] = [
 ];
 
 /// What writes a unit, so that a change of it makes every kept build stale.
-pub(super) const WRITER: [&str; 6] = [
+pub(super) const WRITER: [&str; 7] = [
     include_str!("mod.rs"),
     include_str!("driver.rs"),
     include_str!("opaque.rs"),
+    include_str!("state.rs"),
     include_str!("table.rs"),
     include_str!("wrappers.rs"),
     include_str!("../cc.rs"),
@@ -97,7 +99,11 @@ impl Unit<'_> {
             driver::write(self.c_text, &mut c);
         }
         let _ = writeln!(c, "#include \"{name}.h\"\n#include \"{name}.c\"");
-        c.push_str("#include \"fut_routes.h\"\n#include \"fut_calls.h\"\n");
+        c.push_str("#include \"fut_routes.h\"\n");
+        if backend.is_gpu() {
+            state::write(self.c_text, &mut c)?;
+        }
+        c.push_str("#include \"fut_calls.h\"\n");
         wrappers::write(self, &mut c);
         opaque::write(self, &mut c)?;
         table::write(self, &mut c);

@@ -1,0 +1,120 @@
+//! What the bridge costs: the typed face against the plain C API, on the same program
+//! compiled with the same flags. Ends with a table of ratios.
+
+mod table;
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
+use futhark_safe::{Backend, Config};
+use futhark_safe_benches::{bench, bench_untrapped, plain};
+
+/// Rounds of `spin` that take about two microseconds.
+const ROUNDS: i32 = 1000;
+/// Elements per transfer.
+const SIZES: [usize; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 24];
+
+/// All measurements on one backend.
+macro_rules! measure {
+    ($criterion:expr, $backend:expr, $plain:ident) => {{
+        let (criterion, backend): (&mut Criterion, Backend) = ($criterion, $backend);
+        let config = Config::new().backend(backend);
+        let typed = bench::Context::new(&config).expect("a context");
+        let untrapped = bench_untrapped::Context::new(&config).expect("a context");
+        let plain = plain::$plain::Context::new();
+
+        let mut group = group(criterion, backend, "call add");
+        group.bench_function("plain", |b| {
+            b.iter(|| plain.add(black_box(1), black_box(2)).unwrap())
+        });
+        group.bench_function("typed", |b| {
+            b.iter(|| typed.entry().add(black_box(1), black_box(2)).unwrap());
+        });
+        group.bench_function("untrapped", |b| {
+            b.iter(|| untrapped.entry().add(black_box(1), black_box(2)).unwrap());
+        });
+        group.finish();
+
+        let mut group = self::group(criterion, backend, "call of 2 us");
+        group.bench_function("plain", |b| {
+            b.iter(|| plain.spin(ROUNDS, black_box(1)).unwrap())
+        });
+        group.bench_function("typed", |b| {
+            b.iter(|| typed.entry().spin(ROUNDS, black_box(1)).unwrap());
+        });
+        group.bench_function("untrapped", |b| {
+            b.iter(|| untrapped.entry().spin(ROUNDS, black_box(1)).unwrap());
+        });
+        group.finish();
+
+        for n in SIZES {
+            let data: Vec<f32> = (0..n).map(|i| i as f32).collect();
+            let mut room = vec![0.0f32; n];
+            let bytes = Throughput::Bytes((n * size_of::<f32>()) as u64);
+
+            let mut group = self::group(criterion, backend, "upload");
+            group.throughput(bytes.clone());
+            group.bench_function(BenchmarkId::new("plain", n), |b| {
+                b.iter(|| plain.array(&data))
+            });
+            group.bench_function(BenchmarkId::new("typed", n), |b| {
+                b.iter(|| typed.array(&data).unwrap());
+            });
+            group.finish();
+
+            let (ours, theirs) = (typed.array(&data).expect("an array"), plain.array(&data));
+            theirs.read_into(&mut room).expect("a download");
+            assert!(room == data, "what was sent comes back");
+            let mut group = self::group(criterion, backend, "download");
+            group.throughput(bytes.clone());
+            group.bench_function(BenchmarkId::new("plain", n), |b| {
+                b.iter(|| theirs.read_into(black_box(&mut room)).unwrap());
+            });
+            group.bench_function(BenchmarkId::new("typed", n), |b| {
+                b.iter(|| ours.read_into(black_box(&mut room)).unwrap());
+            });
+            group.finish();
+
+            let mut group = self::group(criterion, backend, "download, fresh memory");
+            group.throughput(bytes);
+            group.bench_function(BenchmarkId::new("plain", n), |b| {
+                b.iter(|| theirs.malloc_and_copy().unwrap());
+            });
+            group.bench_function(BenchmarkId::new("typed", n), |b| {
+                b.iter(|| ours.to_vec().unwrap());
+            });
+            group.finish();
+        }
+    }};
+}
+
+fn main() {
+    let start = SystemTime::now();
+    let folder = results();
+    let mut criterion = Criterion::default()
+        .output_directory(&folder)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_millis(900))
+        .sample_size(20)
+        .configure_from_args();
+    measure!(&mut criterion, Backend::C, c);
+    measure!(&mut criterion, Backend::Multicore, multicore);
+    criterion.final_summary();
+    print!("{}", table::write(&folder, start));
+}
+
+fn group<'c>(
+    criterion: &'c mut Criterion,
+    backend: Backend,
+    name: &str,
+) -> BenchmarkGroup<'c, WallTime> {
+    criterion.benchmark_group(format!("{backend}: {name}"))
+}
+
+/// Where Criterion keeps what it measures, beside its usual place.
+fn results() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("criterion")
+}

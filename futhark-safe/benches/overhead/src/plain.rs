@@ -1,0 +1,194 @@
+//! The generated C as it is, called as a careful C program would: the return code is
+//! looked at, scalars and transfers are synced.
+//!
+//! One module per backend; `build.rs` gave their symbols prefixes.
+
+/// A C function said that something failed, with this code.
+#[derive(Debug)]
+pub struct Failed(pub i32);
+
+fn check(code: i32) -> Result<(), Failed> {
+    if code == 0 { Ok(()) } else { Err(Failed(code)) }
+}
+
+macro_rules! backend {
+    ($(#[$doc:meta])* $module:ident, $prefix:literal) => {
+        $(#[$doc])*
+        pub mod $module {
+            use std::ffi::{c_int, c_void};
+            use std::ptr::NonNull;
+
+            use super::{Failed, check};
+
+            // The header's declarations, with `void` for its structs.
+            // SAFETY: as in the header that the compiler wrote beside the code.
+            unsafe extern "C" {
+                #[link_name = concat!($prefix, "futhark_context_config_new")]
+                fn config_new() -> *mut c_void;
+                #[link_name = concat!($prefix, "futhark_context_config_free")]
+                fn config_free(config: *mut c_void);
+                #[link_name = concat!($prefix, "futhark_context_new")]
+                fn context_new(config: *mut c_void) -> *mut c_void;
+                #[link_name = concat!($prefix, "futhark_context_free")]
+                fn context_free(ctx: *mut c_void);
+                #[link_name = concat!($prefix, "futhark_context_sync")]
+                fn context_sync(ctx: *mut c_void) -> c_int;
+                #[link_name = concat!($prefix, "futhark_entry_add")]
+                fn entry_add(ctx: *mut c_void, out: *mut i32, a: i32, b: i32) -> c_int;
+                #[link_name = concat!($prefix, "futhark_entry_spin")]
+                fn entry_spin(ctx: *mut c_void, out: *mut u32, rounds: i32, seed: u32) -> c_int;
+                #[link_name = concat!($prefix, "futhark_new_f32_1d")]
+                fn new_f32(ctx: *mut c_void, data: *const f32, n: i64) -> *mut c_void;
+                #[link_name = concat!($prefix, "futhark_free_f32_1d")]
+                fn free_f32(ctx: *mut c_void, array: *mut c_void) -> c_int;
+                #[link_name = concat!($prefix, "futhark_values_f32_1d")]
+                fn values_f32(ctx: *mut c_void, array: *mut c_void, to: *mut f32) -> c_int;
+            }
+
+            /// A context with its configuration.
+            pub struct Context {
+                config: *mut c_void,
+                ctx: *mut c_void,
+            }
+
+            impl Context {
+                /// With the runtime's defaults.
+                #[expect(clippy::new_without_default, reason = "it starts threads")]
+                #[must_use]
+                pub fn new() -> Context {
+                    // SAFETY: takes nothing; a missing configuration is checked for next.
+                    let config = unsafe { config_new() };
+                    assert!(!config.is_null());
+                    // SAFETY: the configuration is live and has no other context.
+                    let ctx = unsafe { context_new(config) };
+                    assert!(!ctx.is_null());
+                    Context { config, ctx }
+                }
+
+                /// The entry point `add`.
+                ///
+                /// # Errors
+                ///
+                /// What the C function returns.
+                #[inline]
+                pub fn add(&self, a: i32, b: i32) -> Result<i32, Failed> {
+                    let mut sum = 0;
+                    // SAFETY: the context is live, its thread is this one (it is not `Sync`),
+                    // and there is room for the result.
+                    check(unsafe { entry_add(self.ctx, &raw mut sum, a, b) })?;
+                    // SAFETY: as above.
+                    check(unsafe { context_sync(self.ctx) })?;
+                    Ok(sum)
+                }
+
+                /// The entry point `spin`.
+                ///
+                /// # Errors
+                ///
+                /// What the C function returns.
+                #[inline]
+                pub fn spin(&self, rounds: i32, seed: u32) -> Result<u32, Failed> {
+                    let mut x = 0;
+                    // SAFETY: as for `add`.
+                    check(unsafe { entry_spin(self.ctx, &raw mut x, rounds, seed) })?;
+                    // SAFETY: as above.
+                    check(unsafe { context_sync(self.ctx) })?;
+                    Ok(x)
+                }
+
+                /// Sends an array.
+                #[inline]
+                #[must_use]
+                pub fn array(&self, data: &[f32]) -> Array<'_> {
+                    // SAFETY: the context is live; the slice has as many elements as said, and
+                    // they are copied before the sync below returns.
+                    let array = unsafe { new_f32(self.ctx, data.as_ptr(), data.len() as i64) };
+                    let array = NonNull::new(array).expect("memory for an array");
+                    // SAFETY: the context is live.
+                    check(unsafe { context_sync(self.ctx) }).expect("a transfer that works");
+                    Array { ctx: self, array, len: data.len() }
+                }
+            }
+
+            impl Drop for Context {
+                fn drop(&mut self) {
+                    // SAFETY: live until here; arrays borrow the context, so none is left.
+                    unsafe { context_free(self.ctx) };
+                    // SAFETY: its context is gone.
+                    unsafe { config_free(self.config) };
+                }
+            }
+
+            /// An array of `f32`.
+            pub struct Array<'c> {
+                ctx: &'c Context,
+                array: NonNull<c_void>,
+                len: usize,
+            }
+
+            impl Array<'_> {
+                /// Reads all elements into `to`, which must have as many.
+                ///
+                /// # Errors
+                ///
+                /// What the C function returns.
+                #[inline]
+                pub fn read_into(&self, to: &mut [f32]) -> Result<(), Failed> {
+                    assert_eq!(to.len(), self.len);
+                    // SAFETY: there is room for all elements.
+                    unsafe { self.read_to(to.as_mut_ptr()) }
+                }
+
+                /// Reads all elements into memory from `malloc`, and frees that.
+                ///
+                /// # Errors
+                ///
+                /// What the C function returns.
+                #[inline]
+                pub fn malloc_and_copy(&self) -> Result<(), Failed> {
+                    unsafe extern "C" {
+                        fn malloc(size: usize) -> *mut f32;
+                        fn free(memory: *mut f32);
+                    }
+                    // SAFETY: any size may be asked for.
+                    let memory = unsafe { malloc(self.len * size_of::<f32>()) };
+                    assert!(!memory.is_null());
+                    // SAFETY: there is room for all elements.
+                    let result = unsafe { self.read_to(std::hint::black_box(memory)) };
+                    // SAFETY: it came from `malloc` and is not used again.
+                    unsafe { free(memory) };
+                    result
+                }
+
+                /// # Safety
+                ///
+                /// `to` has room for all elements.
+                #[inline]
+                unsafe fn read_to(&self, to: *mut f32) -> Result<(), Failed> {
+                    // SAFETY: array and context are live; the caller vouches for the room.
+                    check(unsafe { values_f32(self.ctx.ctx, self.array.as_ptr(), to) })?;
+                    // SAFETY: the context is live.
+                    check(unsafe { context_sync(self.ctx.ctx) })
+                }
+            }
+
+            impl Drop for Array<'_> {
+                #[inline]
+                fn drop(&mut self) {
+                    // SAFETY: live until here, and of this context.
+                    let code = unsafe { free_f32(self.ctx.ctx, self.array.as_ptr()) };
+                    debug_assert_eq!(code, 0);
+                }
+            }
+        }
+    };
+}
+
+backend! {
+    /// The sequential backend.
+    c, "plain_c_"
+}
+backend! {
+    /// The multicore backend.
+    multicore, "plain_multicore_"
+}
