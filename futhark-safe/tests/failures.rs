@@ -102,3 +102,46 @@ fn impossible_division_is_an_error() {
         ok_after(&context());
     });
 }
+
+/// Results of calls that are still running when a failure shows are never taken for good,
+/// whoever reads them and however often.
+#[test]
+fn a_late_failure_taints_what_was_under_way_and_nothing_else() {
+    each(|backend, context| {
+        let context = context();
+        let array = |data: &[i64]| Value::from(context.array_of(&[data.len()], data).unwrap());
+        let gather =
+            |xs: &Value, is: &Value| context.call("gather", vec![Arg::Borrow(xs), Arg::Borrow(is)]);
+        let read = |value: &Value| match value {
+            Value::Array(array) => array.to_vec::<i64>(),
+            _ => panic!("an array"),
+        };
+        let xs = array(&[10, 20, 30]);
+        let (good, bad) = (array(&[2, 0]), array(&[1, 3]));
+        let early = gather(&xs, &good).unwrap().remove(0);
+        assert_eq!(read(&early).unwrap(), [30, 10]);
+        let failed = gather(&xs, &bad);
+        if backend != Backend::OpenCl {
+            assert_eq!(failed.unwrap_err().kind(), Kind::Program);
+            return;
+        }
+        let failed = failed
+            .expect("kernels fail after the call has returned")
+            .remove(0);
+        let after = gather(&xs, &good).unwrap().remove(0);
+        for value in [&failed, &after, &failed] {
+            let error = read(value).unwrap_err();
+            assert_eq!(error.kind(), Kind::Program, "{error}");
+            assert!(
+                error.to_string().contains("Index [3] out of bounds"),
+                "{error}"
+            );
+        }
+        assert!(context.call("total", vec![Arg::Borrow(&failed)]).is_err());
+        // What was complete, or is started later, is as good as ever.
+        assert_eq!(read(&early).unwrap(), [30, 10]);
+        assert_eq!(read(&xs).unwrap(), [10, 20, 30]);
+        assert_eq!(read(&gather(&xs, &good).unwrap()[0]).unwrap(), [30, 10]);
+        context.sync().unwrap();
+    });
+}

@@ -24,7 +24,8 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
     return FUT_OK;
 #if FUT_GPU_BACKEND
   // What is still under way must not disturb the next call, and may know more.
-  (void)futhark_context_sync(c->ctx);
+  if (futhark_context_sync(c->ctx) != 0)
+    c->late = 1;
 #endif
   fut_set_message(c, NULL);
   char *text;
@@ -61,9 +62,9 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   return FUT_OK;
 
 #if FUT_GPU_BACKEND
-#define FUT_SYNC(c, rc) \
-  if ((rc) == 0)        \
-  (rc) = futhark_context_sync((c)->ctx)
+#define FUT_SYNC(c, rc)                                              \
+  if ((rc) == 0 && ((rc) = futhark_context_sync((c)->ctx)) != 0)     \
+  (c)->late = 1
 #else
 #define FUT_SYNC(c, rc) (void)0
 #endif
@@ -262,13 +263,20 @@ static void fut_context_free(struct fut_context *c) {
 }
 
 static const char *fut_context_message(struct fut_context *c) { return c->message; }
+static int32_t fut_context_late(struct fut_context *c) {
+  int32_t late = c->late;
+  c->late = 0;
+  return late;
+}
+
 static int32_t fut_context_code(struct fut_context *c) { return c->code; }
 
 static int32_t fut_context_sync(struct fut_context *c, void *const *out, const void *const *in) {
   (void)out;
   (void)in;
   FUT_ENTER(c)
-  int rc = futhark_context_sync(c->ctx);
+  int rc = 0;
+  FUT_SYNC(c, rc);
   FUT_LEAVE(c, rc, (void)0)
 }
 

@@ -40,6 +40,7 @@ struct fut_context {
   int32_t lost;
   uint32_t forks;  // `fut_forks` when the context was made
   int32_t memory;  // atomic: an allocation failed or was refused in this call
+  int32_t late;    // a failure showed only in a wait: some earlier call may be the one that failed
   int32_t code;
   char *message;   // malloc'ed, of the last failure
 };

@@ -202,6 +202,7 @@ pub struct fut_table {
         unsafe extern "C" fn(ctx: *mut fut_context) -> *const ::core::ffi::c_char,
     >,
     pub code: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context) -> i32>,
+    pub late: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context) -> i32>,
     pub sync: fut_call,
     pub clear_caches: fut_call,
     pub pause_profiling: fut_call,
@@ -217,7 +218,7 @@ pub struct fut_table {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 192usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 200usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -240,22 +241,23 @@ const _: () = {
         [::core::mem::offset_of!(fut_table, context_free) - 88usize];
     ["Offset of field: fut_table::message"][::core::mem::offset_of!(fut_table, message) - 96usize];
     ["Offset of field: fut_table::code"][::core::mem::offset_of!(fut_table, code) - 104usize];
-    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 112usize];
+    ["Offset of field: fut_table::late"][::core::mem::offset_of!(fut_table, late) - 112usize];
+    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 120usize];
     ["Offset of field: fut_table::clear_caches"]
-        [::core::mem::offset_of!(fut_table, clear_caches) - 120usize];
+        [::core::mem::offset_of!(fut_table, clear_caches) - 128usize];
     ["Offset of field: fut_table::pause_profiling"]
-        [::core::mem::offset_of!(fut_table, pause_profiling) - 128usize];
+        [::core::mem::offset_of!(fut_table, pause_profiling) - 136usize];
     ["Offset of field: fut_table::unpause_profiling"]
-        [::core::mem::offset_of!(fut_table, unpause_profiling) - 136usize];
-    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 144usize];
+        [::core::mem::offset_of!(fut_table, unpause_profiling) - 144usize];
+    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 152usize];
     ["Offset of field: fut_table::free_text"]
-        [::core::mem::offset_of!(fut_table, free_text) - 152usize];
+        [::core::mem::offset_of!(fut_table, free_text) - 160usize];
     ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 160usize];
+        [::core::mem::offset_of!(fut_table, n_tuning_params) - 168usize];
     ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 168usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_name) - 176usize];
     ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 176usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_class) - 184usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 184usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 192usize];
 };

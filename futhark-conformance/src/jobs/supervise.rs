@@ -19,13 +19,17 @@ use std::time::{Duration, Instant};
 /// broken; more of the same would only take time.
 const MAX_DEATHS: usize = 20;
 
+/// The same for steps that have to be waited for until their time is up.
+const MAX_TIMEOUTS: usize = 5;
+
 /// How much of what a child writes to its standard error is kept.
 const STDERR_LINES: usize = 40;
 
 /// Sees a job through to its end.
 pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
     let mut resume_after = None;
-    for death in 1..=MAX_DEATHS {
+    let (mut deaths, mut timeouts) = (0, 0);
+    loop {
         let mut command = base(settings, &job.compiler, job.backend);
         command.arg("--program").arg(&job.program);
         command.args([
@@ -61,14 +65,20 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         match end.step {
             Some(step) => {
                 resume_after = Some(step.index);
-                let message = if death == MAX_DEATHS {
+                deaths += 1;
+                timeouts += usize::from(cause == Cause::Timeout);
+                let enough = deaths == MAX_DEATHS || timeouts == MAX_TIMEOUTS;
+                let message = if enough {
                     format!(
-                        "{message}\n{MAX_DEATHS} steps killed the process: the rest was not checked"
+                        "{message}\nthe process died in {deaths} steps: the rest was not checked"
                     )
                 } else {
                     message
                 };
                 send(Update::Found(step.finding(cause, message)));
+                if enough {
+                    return;
+                }
             }
             None => {
                 let step = Step {

@@ -10,6 +10,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::core::{Core, Locked};
 use super::handle::Handle;
+use super::progress::Serial;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
 
@@ -133,7 +134,7 @@ impl Core {
         let operation = || Cow::Borrowed(function.label());
 
         let mut locked = self.locked();
-        locked.take_deferred()?;
+        locked.check(inputs.iter().filter_map(Input::handle))?;
         for (input, slot) in inputs.iter_mut().zip(function.inputs()) {
             if slot.flags & FUT_CONSUMED != 0 {
                 self.unshare(&mut locked, input, &operation)?;
@@ -168,6 +169,7 @@ impl Core {
             Kind::Backend if !function.is_entry_point() => error.into_kind(Kind::InvalidArgument),
             _ => error,
         })?;
+        let serial = self.serial_of_results(&mut locked, function, inputs);
         for (output, &value) in outputs.iter_mut().zip(values.iter()) {
             if let Out::Value(ty, room) = &mut output.0 {
                 let value = NonNull::new(value).ok_or_else(|| {
@@ -179,10 +181,34 @@ impl Core {
                 })?;
                 // SAFETY: T: after success each room for a value holds a new one, of the slot's
                 // type, which `check` found equal to `ty`.
-                **room = Some(unsafe { Handle::new(self, value, *ty) });
+                **room = Some(unsafe { Handle::new(self, value, *ty, serial) });
             }
         }
         Ok(())
+    }
+
+    /// When the results of a call that succeeded were started (see `progress`).
+    fn serial_of_results(
+        &self,
+        locked: &mut Locked<'_>,
+        function: &c::Function,
+        inputs: &[Input<'_>],
+    ) -> Serial {
+        if !self.table().is_gpu() {
+            return 0;
+        }
+        if !function.is_entry_point() {
+            // Parts of values, or values made of them: as complete as those are.
+            let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
+            return serials.max().unwrap_or(0);
+        }
+        let outputs = function.outputs();
+        if outputs.is_empty() || outputs.iter().any(|slot| slot.type_ < FUT_FIRST_TYPE) {
+            // The C side waits for scalars, and thereby for everything.
+            locked.confirm();
+            return 0;
+        }
+        locked.start()
     }
 
     fn check(
@@ -265,7 +291,7 @@ impl Core {
             )
         })?;
         // SAFETY: T: a successful duplicate is a new value of the same type.
-        let copy = unsafe { Handle::new(self, copy, handle.ty()) };
+        let copy = unsafe { Handle::new(self, copy, handle.ty(), 0) };
         // The original's drop finds the lock taken, and is done when it is free again.
         *handle = copy;
         Ok(())

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use futhark_sys::table::{self as c, RawContext, Table};
 
+use super::handle::Handle;
+use super::progress::{Progress, Serial};
 use super::setting::Setting;
 use crate::error::{Error, Kind, Result};
 
@@ -16,7 +18,7 @@ pub(crate) struct Core {
     table: &'static Table,
     context: NonNull<RawContext>,
     /// Held around every call together with its sync and its error (guarantee L).
-    lock: Mutex<Deferred>,
+    lock: Mutex<State>,
     /// Values dropped while a call was running. Freed by whoever holds the lock next.
     waiting: Mutex<Vec<Doomed>>,
     any_waiting: AtomicBool,
@@ -24,9 +26,13 @@ pub(crate) struct Core {
     _settings: Vec<Setting>,
 }
 
-/// What a failing `free` said; the next call reports it.
+/// What the lock protects on our side.
 #[derive(Default)]
-struct Deferred(Option<Error>);
+struct State {
+    /// What a failing `free` said; the next call reports it.
+    deferred: Option<Error>,
+    progress: Progress,
+}
 
 /// A value without an owner.
 struct Doomed {
@@ -44,7 +50,7 @@ unsafe impl Sync for Core {}
 /// The lock of a context, held.
 pub(super) struct Locked<'a> {
     core: &'a Core,
-    guard: Option<MutexGuard<'a, Deferred>>,
+    guard: Option<MutexGuard<'a, State>>,
 }
 
 impl Core {
@@ -74,7 +80,7 @@ impl Core {
         if status as u32 == c::FUT_OK {
             return Ok(Arc::new(core));
         }
-        let locked = core.locked();
+        let mut locked = core.locked();
         let mut error = locked.error(status, || format!("{} context", table.backend()).into());
         drop(locked);
         // Whatever the reason, from outside it is that the context did not start.
@@ -160,7 +166,11 @@ impl Core {
         let call = which(self.table.raw()).expect("a table has every operation on contexts");
         let mut locked = self.locked();
         // SAFETY: T and L; these operations take no arguments.
-        unsafe { locked.call(call, &[], &[], || operation.into()) }
+        unsafe { locked.call(call, &[], &[], || operation.into()) }?;
+        if operation == "sync" {
+            locked.confirm();
+        }
+        Ok(())
     }
 
     /// The report of the runtime, a JSON text.
@@ -243,24 +253,53 @@ impl Locked<'_> {
         Err(self.error(status, operation))
     }
 
-    /// What an earlier `free` could not tell anyone.
-    pub(super) fn take_deferred(&mut self) -> Result<()> {
-        match self.guard.as_mut().and_then(|guard| guard.0.take()) {
-            None => Ok(()),
-            Some(error) => Err(error),
+    /// Whether a new call makes sense: reports what an earlier `free` could not tell
+    /// anyone, and values whose computation failed.
+    pub(super) fn check<'v>(&mut self, values: impl IntoIterator<Item = &'v Handle>) -> Result<()> {
+        let gpu = self.core.table.is_gpu();
+        let state = self.state();
+        if let Some(error) = state.deferred.take() {
+            return Err(error);
         }
+        if gpu {
+            for value in values {
+                state.progress.verdict(value.serial())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A wait succeeded: everything that was started is complete.
+    pub(super) fn confirm(&mut self) {
+        if self.core.table.is_gpu() {
+            self.state().progress.confirm();
+        }
+    }
+
+    /// A call succeeded whose results are still being computed.
+    pub(super) fn start(&mut self) -> Serial {
+        if self.core.table.is_gpu() {
+            self.state().progress.start()
+        } else {
+            0
+        }
+    }
+
+    fn state(&mut self) -> &mut State {
+        self.guard.as_mut().expect("held until it is dropped")
     }
 
     /// The error of the call that answered `status`.
     #[cold]
     fn error(
-        &self,
+        &mut self,
         status: i32,
         operation: impl FnOnce() -> std::borrow::Cow<'static, str>,
     ) -> Error {
         let raw = self.core.table.raw();
         let message = raw.message.expect("a table has message");
         let code = raw.code.expect("a table has code");
+        let late = raw.late.expect("a table has late");
         // SAFETY: T and L.
         let text = unsafe { message(self.core.context()) };
         let text = if text.is_null() {
@@ -275,7 +314,20 @@ impl Locked<'_> {
         };
         // SAFETY: T and L.
         let code = unsafe { code(self.core.context()) };
-        classify(status as u32, code, text, operation())
+        // SAFETY: T and L.
+        let late = unsafe { late(self.core.context()) } != 0;
+        // A scalar that is read inside of a call can show the failure of an earlier one.
+        // Messages of kernels have no "Error:" in front, those of host code do.
+        let from_kernel = text
+            .as_ref()
+            .is_some_and(|t| t.contains("-> #") && !t.starts_with("Error: "));
+        let late = late || from_kernel;
+        let error = classify(status as u32, code, text, operation());
+        if late && self.core.table.is_gpu() && matches!(error.kind(), Kind::Program | Kind::Backend)
+        {
+            self.state().progress.fail(&error);
+        }
+        error
     }
 
     fn free_waiting(&mut self) {
@@ -305,7 +357,7 @@ impl Locked<'_> {
             if error.kind() != Kind::ContextLost
                 && let Some(guard) = self.guard.as_mut()
             {
-                guard.0.get_or_insert(error);
+                guard.deferred.get_or_insert(error);
             }
         }
     }

@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::core::Core;
+use super::progress::Serial;
 
 /// A value of a context, of any type that is not a scalar.
 ///
@@ -15,6 +16,7 @@ pub struct Handle {
     core: Arc<Core>,
     value: NonNull<c_void>,
     ty: u32,
+    serial: Serial,
 }
 
 // SAFETY: guarantee L: the pointer is followed only under the context's lock, from
@@ -28,16 +30,27 @@ impl Handle {
     ///
     /// Guarantee V: `value` is a live value of `core`'s context, of its table's type
     /// `types()[ty]`, and nobody else will free it.
-    pub(super) unsafe fn new(core: &Arc<Core>, value: NonNull<c_void>, ty: u32) -> Handle {
+    pub(super) unsafe fn new(
+        core: &Arc<Core>,
+        value: NonNull<c_void>,
+        ty: u32,
+        serial: Serial,
+    ) -> Handle {
         Handle {
             core: Arc::clone(core),
             value,
             ty,
+            serial,
         }
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.core
+    }
+
+    /// When its computation was started.
+    pub(super) fn serial(&self) -> Serial {
+        self.serial
     }
 
     /// An index into the table's types.

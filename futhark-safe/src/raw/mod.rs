@@ -7,6 +7,7 @@
 //!   before it is consumed, calls, fetches the error
 //! * `transfer`: arrays in and out
 //! * `opaque`: elements and bytes of opaque values
+//! * `progress`: which results of asynchronous calls can be believed
 //! * `setting`: a configuration as C wants it
 //! * `table`: tables that are linked in or loaded
 //!
@@ -32,6 +33,7 @@ mod core;
 mod handle;
 #[cfg(feature = "dynamic")]
 mod opaque;
+mod progress;
 mod setting;
 mod table;
 mod transfer;

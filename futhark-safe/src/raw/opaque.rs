@@ -26,9 +26,10 @@ pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
     let out = [(&raw mut value).cast::<c_void>()];
     let input = [array.value().cast_const(), indices.as_ptr().cast()];
     let mut locked = array.core().locked();
-    locked.take_deferred()?;
+    locked.check([array])?;
     // SAFETY: T and L; V; there are as many indices as dimensions, and room for one value.
     unsafe { locked.call(index, &out, &input, || "index".into()) }?;
+    locked.confirm();
     // SAFETY: T: the result is a new value of the array's element type.
     unsafe { wrap(array.core(), value, elem, "index") }
 }
@@ -64,7 +65,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let mut size: usize = 0;
     let input = [value.value().cast_const()];
     let mut locked = value.core().locked();
-    locked.take_deferred()?;
+    locked.check([value])?;
     // SAFETY: T and L; V; there is room for one size.
     unsafe {
         locked.call(stored_size, &[(&raw mut size).cast()], &input, || {
@@ -79,6 +80,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
             "store".into()
         })
     }?;
+    locked.confirm();
     // SAFETY: S: all bytes are written.
     unsafe { bytes.set_len(size) };
     Ok(Bytes {
@@ -107,7 +109,7 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     };
     let mut value: *mut c_void = std::ptr::null_mut();
     let mut locked = core.locked();
-    locked.take_deferred()?;
+    locked.check([])?;
     // SAFETY: T and L; the bytes came out of `store` unchanged, for the same type of the same
     // program (source, compiler and layout agree), so lengths and sizes in them are
     // right; S: they are read when this returns.
@@ -119,6 +121,7 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
             || "restore".into(),
         )
     }?;
+    locked.confirm();
     // SAFETY: T: what a successful `restore` gives is a new value of the type.
     unsafe { wrap(core, value, ty as u32, "restore") }
 }

@@ -92,7 +92,7 @@ unsafe fn create_from(
     let create = array.raw().create.expect("every array can be made");
     let mut value: *mut c_void = std::ptr::null_mut();
     let mut locked = core.locked();
-    locked.take_deferred()?;
+    locked.check([])?;
     // SAFETY: T and L; the type has as many dimensions as `dims`, their product is `len`, and
     // `data` holds as many elements of its element type; S: it is copied when this returns.
     unsafe {
@@ -103,6 +103,7 @@ unsafe fn create_from(
             || "new array".into(),
         )
     }?;
+    locked.confirm();
     // SAFETY: T: what a successful `create` gives is a new value of the type.
     unsafe { wrap(core, value, ty, "new array") }
 }
@@ -118,7 +119,7 @@ pub(super) unsafe fn wrap(
 ) -> Result<Handle> {
     match NonNull::new(value) {
         // SAFETY: as the caller promises.
-        Some(value) => Ok(unsafe { Handle::new(core, value, ty) }),
+        Some(value) => Ok(unsafe { Handle::new(core, value, ty, 0) }),
         None => Err(Error::new(
             Kind::Backend,
             operation,
@@ -222,13 +223,15 @@ unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
         .values
         .expect("every array can be read");
     let mut locked = array.core().locked();
-    locked.take_deferred()?;
+    locked.check([array])?;
     // SAFETY: T and L; V; the caller vouches for the room; S: it is written when this returns.
     unsafe {
         locked.call(values, &[to], &[array.value().cast_const()], || {
             "read array".into()
         })
-    }
+    }?;
+    locked.confirm();
+    Ok(())
 }
 
 fn read_typed<T: Element>(array: &Handle) -> Result<usize> {
@@ -337,9 +340,10 @@ pub(crate) fn index(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar
     let out = [(&raw mut scalar).cast::<c_void>()];
     let input = [array.value().cast_const(), indices.as_ptr().cast()];
     let mut locked = array.core().locked();
-    locked.take_deferred()?;
+    locked.check([array])?;
     // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes of room;
     // S: the element is there when this returns.
     unsafe { locked.call(index, &out, &input, || "index".into()) }?;
+    locked.confirm();
     Ok((elem, scalar))
 }

@@ -29,3 +29,7 @@ entry bounds_map [m] (xs: [m]i64) (is: [m]i64) : [m]i64 =
 
 entry good_map [m] (xs: [m]i64) : [m]i64 =
   map (\x -> loop s = 0 for j < 2000 do s + x * j) xs
+
+entry gather [n] (xs: [n]i64) (is: []i64) : []i64 = map (\i -> xs[i]) is
+
+entry total [n] (xs: [n]i64) : i64 = i64.sum xs

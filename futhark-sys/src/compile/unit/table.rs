@@ -44,7 +44,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
          .interface_hash = {hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
          .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
-         .message = fut_context_message,\n  .code = fut_context_code,\n  .sync = fut_context_sync,\n  \
+         .message = fut_context_message,\n  .code = fut_context_code,\n  .late = fut_context_late,\n  .sync = fut_context_sync,\n  \
          .clear_caches = fut_clear_caches,\n  .pause_profiling = fut_pause_profiling,\n  \
          .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .free_text = fut_free_text,\n  \
          .n_tuning_params = sizeof tuning_param_names / sizeof *tuning_param_names - 1,\n  \
