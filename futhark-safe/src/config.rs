@@ -98,32 +98,39 @@ impl Config {
 
     /// GPU backends: threads per block, where the program does not say.
     pub fn block_size(self, n: u32) -> Config {
-        self.with(Setting::BlockSize(n.into()))
+        self.size(Setting::BlockSize(n.into()), n)
     }
 
     /// GPU backends: blocks per launch, where the program does not say.
     pub fn grid_size(self, n: u32) -> Config {
-        self.with(Setting::GridSize(n.into()))
+        self.size(Setting::GridSize(n.into()), n)
     }
 
     /// GPU backends: the size of tiles in local memory.
     pub fn tile_size(self, n: u32) -> Config {
-        self.with(Setting::TileSize(n.into()))
+        self.size(Setting::TileSize(n.into()), n)
     }
 
     /// GPU backends: the size of tiles in registers.
     pub fn reg_tile_size(self, n: u32) -> Config {
-        self.with(Setting::RegTileSize(n.into()))
+        self.size(Setting::RegTileSize(n.into()), n)
     }
 
     /// GPU backends: from how much parallelism on a version of the code is chosen.
     pub fn threshold(self, n: u32) -> Config {
-        self.with(Setting::Threshold(n.into()))
+        self.size(Setting::Threshold(n.into()), n)
     }
 
     /// `cuda`, `hip`: use memory that host and device share.
     pub fn unified_memory(self, on: bool) -> Config {
         self.with(Setting::UnifiedMemory(on))
+    }
+
+    /// Sizes are an `int` in C.
+    fn size(self, setting: Setting, n: u32) -> Config {
+        self.checked(setting, i32::try_from(n).is_ok(), || {
+            format!("a size of {n}: up to {} can be asked for", i32::MAX)
+        })
     }
 
     pub(crate) fn wanted_backend(&self) -> Option<Backend> {

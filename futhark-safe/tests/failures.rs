@@ -145,3 +145,66 @@ fn a_late_failure_taints_what_was_under_way_and_nothing_else() {
         context.sync().unwrap();
     });
 }
+
+/// Failing to start is told with the runtime's own words, as often as one likes, and
+/// harms nobody else.
+#[test]
+fn a_context_that_cannot_start_says_why() {
+    for compiler in support::compilers() {
+        let library = support::library("failures.fut", Backend::OpenCl, &compiler);
+        for i in 0..20 {
+            let wrong = match i % 3 {
+                0 => Config::new().device("no such device"),
+                1 => Config::new().platform("no such platform"),
+                _ => Config::new().device("#9"),
+            };
+            let error = Context::new(&library, &wrong).unwrap_err();
+            assert_eq!(error.kind(), Kind::Start, "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .contains("Could not find acceptable OpenCL device"),
+                "{error}"
+            );
+            if i % 5 == 0 {
+                ok_after(&Context::new(&library, &Config::new()).unwrap());
+            }
+        }
+        let error = Context::new(&library, &Config::new().num_threads(2)).unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        let error = Context::new(&library, &Config::new().tuning_param("nonsense", 1)).unwrap_err();
+        assert!(error.to_string().contains("nonsense"), "{error}");
+    }
+}
+
+/// Two failures at a time: both are told, and neither hides what the other means.
+#[test]
+fn a_late_failure_that_meets_another_one() {
+    for compiler in support::compilers() {
+        let library = support::library("failures.fut", Backend::OpenCl, &compiler);
+        let context = Context::new(&library, &Config::new()).unwrap();
+        let array = |data: &[i64]| Value::from(context.array_of(&[data.len()], data).unwrap());
+        let (xs, bad) = (array(&[10, 20, 30]), array(&[1, 99]));
+        let failed = context
+            .call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&bad)])
+            .unwrap()
+            .remove(0);
+        let error = context.call("array_top", scalars(&[1 << 46])).unwrap_err();
+        assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
+        assert!(
+            error.to_string().contains("Index [99] out of bounds"),
+            "{error}"
+        );
+        let Value::Array(failed) = failed else {
+            panic!("an array")
+        };
+        assert!(
+            failed
+                .to_vec::<i64>()
+                .unwrap_err()
+                .to_string()
+                .contains("Index [99]")
+        );
+        ok_after(&context);
+    }
+}

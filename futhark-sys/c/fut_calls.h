@@ -11,6 +11,20 @@ static inline bool fut_disturbed(struct fut_context *c) {
   return c->ctx->error != NULL || c->text.length != 0;
 }
 
+// Fetches what the runtime has to say: the first message is kept whole, another one is added.
+static void fut_take_messages(struct fut_context *c) {
+  char *text;
+  while ((text = futhark_context_get_error(c->ctx)) != NULL) {
+    if (c->message == NULL) {
+      c->message = text;
+      continue;
+    }
+    char *both = msgprintf("%s\nFurthermore: %s", c->message, text);
+    free(text);
+    fut_set_message(c, both);
+  }
+}
+
 // Brings the context back into a state in which the next call can work, and
 // fetches every message: an unread error would make the next allocation fail.
 static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int rc) {
@@ -22,19 +36,14 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #endif
   if (rc == 0 && c->ctx->error == NULL)
     return FUT_OK;
+  fut_set_message(c, NULL);
+  c->settling = 1;
+  fut_take_messages(c);
 #if FUT_GPU_BACKEND
   // What is still under way must not disturb the next call, and may know more.
-  if (futhark_context_sync(c->ctx) != 0)
-    c->late = 1;
+  if (fut_wait(c->ctx) != 0)
+    fut_take_messages(c);
 #endif
-  fut_set_message(c, NULL);
-  char *text;
-  while ((text = futhark_context_get_error(c->ctx)) != NULL) {
-    if (c->message == NULL)
-      c->message = text;
-    else
-      free(text);
-  }
 #if FUT_MULTICORE
   // The runtime never resets this, and every later parallel call would fail.
   c->ctx->scheduler.error = 0;
@@ -42,8 +51,9 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #if FUT_GPU_BACKEND
   // A kernel that failed may have left counters on the device half-way.
   if (fut_reset_state(c->ctx) != 0 || futhark_context_sync(c->ctx) != 0)
-    fut_fatal("the state on the device cannot be reset after a failure");
+    fut_fatal("the state on the device cannot be reset after the failure");
 #endif
+  c->settling = 0;
   c->code = rc;
   return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
 }
@@ -197,12 +207,19 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
 // What is left of a context that did not come to be.
 static int32_t fut_context_undo(struct fut_context *c, char *message, int32_t status) {
   fut_set_message(c, message);
-  if (c->ctx != NULL)
-    futhark_context_free(c->ctx);
-  if (c->cfg != NULL)
-    futhark_context_config_free(c->cfg);
+  c->settling = 1;
+  // A context whose set-up stopped half-way cannot be freed: its teardown goes by fields
+  // that were never set. That memory is lost, and the configuration that it refers to.
+  if (c->ctx == NULL || c->ctx->program_initialised) {
+    if (c->ctx != NULL)
+      futhark_context_free(c->ctx);
+    if (c->cfg != NULL)
+      futhark_context_config_free(c->cfg);
+  }
   c->ctx = NULL;
   c->cfg = NULL;
+  c->settling = 0;
+  fut_self.zero = false;
   if (c->text.length != 0)
     fut_flush_text(&c->text);
   fut_pop_guard();
@@ -218,6 +235,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   }
 #endif
   FUT_ENTER(c)
+  fut_self.zero = true;  // no field of the context is ever read before it was written
   c->cfg = futhark_context_config_new();
   if (c->cfg == NULL)
     return fut_context_undo(c, NULL, FUT_MEMORY);
@@ -232,6 +250,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   char *error = futhark_context_get_error(c->ctx);
   if (error != NULL)
     return fut_context_undo(c, error, c->memory ? FUT_MEMORY : FUT_FAILED);
+  fut_self.zero = false;
   FUT_LEAVE(c, 0, (void)0)
 }
 

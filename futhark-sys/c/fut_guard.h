@@ -21,7 +21,6 @@ struct fut_text {
 // What fut_workers.h needs per context; empty on other backends.
 struct fut_worker;
 struct fut_crew {
-  pthread_mutex_t heap;        // around the runtime's list of freed blocks, see fut_routes.h
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   struct fut_worker *workers;  // written by the thread that creates the context, before any call
@@ -29,7 +28,7 @@ struct fut_crew {
   int parked;                  // under mutex: how many stand still
   int released;                // under mutex: the jump is over, workers may end
   int dead;                    // atomic: some thread met its end, all others stop
-  char why[1024];              // under mutex: what that thread had to say
+  char why[4096];              // under mutex: what that thread had to say
 };
 
 struct fut_context {
@@ -38,6 +37,7 @@ struct fut_context {
   struct fut_crew crew;
   struct fut_text text;
   int32_t lost;
+  int32_t settling;  // `message` belongs to the call that is running
   uint32_t forks;  // `fut_forks` when the context was made
   int32_t memory;  // atomic: an allocation failed or was refused in this call
   int32_t late;    // a failure showed only in a wait: some earlier call may be the one that failed
@@ -58,7 +58,8 @@ static __thread struct {
   struct fut_guard *guard;    // innermost guarded call
   struct fut_worker *worker;  // set on multicore's own threads
   struct fut_text *text;
-  int soft;                   // > 0: the caller looks for NULL itself
+  size_t wanted;              // not 0: NULL for a request of this size is looked at
+  bool zero;                  // fresh memory is zeroed: see fut_context_start
   uint32_t n_held;
   pthread_mutex_t *held[FUT_MAX_HELD];
 } fut_self;
@@ -102,6 +103,9 @@ static void fut_print(const char *format, va_list args) {
   t->length += (uint32_t)wanted;
 }
 
+// What had failed before, if the call was already on its way out (fut_routes.h).
+static const char *fut_earlier(struct fut_context *c);
+
 #if FUT_MULTICORE
 static void fut_crew_stop(struct fut_context *c, const char *why);
 _Noreturn static void fut_worker_stop(const char *why);
@@ -111,8 +115,10 @@ _Noreturn static void fut_worker_stop(const char *why);
 // printed before is added.
 _Noreturn static void fut_fatal(const char *why) {
   const char *printed = fut_printed();
-  char text[3072];
-  snprintf(text, sizeof text, "%s%s%s", why, *printed ? ": " : "", printed);
+  const char *earlier = fut_self.guard == NULL ? NULL : fut_earlier(fut_self.guard->context);
+  char text[4096];
+  snprintf(text, sizeof text, "%s%s%s%s%s", earlier == NULL ? "" : earlier, earlier == NULL ? "" : "; then ", why,
+           *printed ? ": " : "", printed);
   if (fut_self.text != NULL)
     fut_self.text->length = 0;
 #if FUT_MULTICORE
@@ -171,8 +177,14 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
 
 // Enter and leave, as every wrapper does. `_setjmp` must be in the wrapper's
 // own frame, hence the macro; it does not save the signal mask and costs about 3 ns.
+#if defined(__has_attribute) && __has_attribute(uninitialized)
+#define FUT_NOT_ZEROED __attribute__((uninitialized))  // 200 bytes, written by _setjmp
+#else
+#define FUT_NOT_ZEROED
+#endif
+
 #define FUT_ENTER(c)                            \
-  struct fut_guard fut_guard_here;              \
+  struct fut_guard fut_guard_here FUT_NOT_ZEROED; \
   if (FUT_UNLIKELY(fut_is_closed(c)))           \
     return fut_refuse(c);                       \
   fut_guard_here.outer = fut_self.guard;        \
@@ -190,7 +202,9 @@ static void fut_pop_guard(void) {
 static int32_t fut_after_jump(struct fut_context *c) {
   fut_pop_guard();
   fut_self.n_held = 0;
-  fut_self.soft = 0;
+  fut_self.wanted = 0;
+  fut_self.zero = false;
+  c->settling = 0;
   c->lost = 1;
   c->code = -1;
   return FUT_LOST;

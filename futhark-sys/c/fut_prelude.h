@@ -28,10 +28,10 @@ struct futhark_context_config;
 // --- Memory of the runtime -------------------------------------------------
 //
 // Structures and counts: the runtime does not look at the result, so NULL ends
-// the call. Where it (or our own route below) does look, `soft` is raised.
+// the call. Where it (or our own route below) does look, `wanted` is that size.
 
 static void *fut_memory(void *p, size_t size) {
-  if (FUT_UNLIKELY(p == NULL && size > 0 && fut_self.soft == 0)) {
+  if (FUT_UNLIKELY(p == NULL && size > 0 && fut_self.wanted != size)) {
     char why[96];
     snprintf(why, sizeof why, "no memory for %zu bytes of the runtime's own", size);
     fut_fatal(why);
@@ -39,9 +39,12 @@ static void *fut_memory(void *p, size_t size) {
   return p;
 }
 
-static void *fut_malloc(size_t n) { return fut_memory(malloc(n), n); }
+static void *fut_malloc(size_t n) {
+  return fut_memory(FUT_UNLIKELY(fut_self.zero) ? calloc(1, n) : malloc(n), n);
+}
 static void *fut_calloc(size_t n, size_t size) { return fut_memory(calloc(n, size), n * size); }
 static void *fut_realloc(void *p, size_t n) { return fut_memory(realloc(p, n), n); }
+static void *fut_plain_realloc(void *p, size_t n) { return realloc(p, n); }
 static char *fut_strdup(const char *s) { return fut_memory(strdup(s), 1); }
 
 // `new` copies into the array even when its memory could not be had. Then, and
@@ -83,7 +86,6 @@ static struct fut_context *fut_make_context(void) {
   if (c == NULL)
     return NULL;
   c->forks = fut_forks;
-  pthread_mutex_init(&c->crew.heap, NULL);
   pthread_mutex_init(&c->crew.mutex, NULL);
   pthread_cond_init(&c->crew.changed, NULL);
   return c;
@@ -93,7 +95,6 @@ static void fut_release_context(struct fut_context *c) {
 #if FUT_MULTICORE
   fut_crew_free(&c->crew);
 #endif
-  pthread_mutex_destroy(&c->crew.heap);
   pthread_mutex_destroy(&c->crew.mutex);
   pthread_cond_destroy(&c->crew.changed);
   free(c->message);
@@ -134,15 +135,10 @@ static void fut_release_context(struct fut_context *c) {
 #define FUT_HOST_ALLOC_struct fut_runtime_host_alloc(struct
 #define FUT_HOST_ALLOC_ctx fut_host_alloc(ctx
 
-#define host_free(first, ...) FUT_HOST_FREE_##first, __VA_ARGS__)
-#define FUT_HOST_FREE_struct fut_runtime_host_free(struct
-#define FUT_HOST_FREE_ctx fut_host_free(ctx
-
 struct memblock;
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what);
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size);
 static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out);
-static void fut_host_free(struct futhark_context *ctx, size_t size, const char *what, void *memory);
 
 #if FUT_GPU_BACKEND
 #define memblock_alloc_device(first, ...) FUT_MEMBLOCK_ALLOC_DEVICE_##first, __VA_ARGS__)

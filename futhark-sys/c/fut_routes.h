@@ -29,13 +29,16 @@ static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char
 }
 
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what) {
+  (void)memblock_unref(ctx, block, what);
+  block->mem = NULL;  // what fut_memmove goes by
   int err = fut_refuse_size(ctx, size, what);
   if (err == FUTHARK_SUCCESS)
     err = fut_runtime_memblock_alloc(ctx, block, size, what);
-  else
-    (void)memblock_unref(ctx, block, what);
-  if (err != FUTHARK_SUCCESS)
-    block->mem = NULL;  // what fut_memmove goes by
+  if (err != FUTHARK_SUCCESS && block->mem != NULL) {
+    // Memory was there, but another thread had failed meanwhile.
+    free(block->mem);
+    block->mem = NULL;
+  }
   return err;
 }
 
@@ -44,52 +47,48 @@ static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, i
   int err = fut_refuse_size(ctx, new_size, "scratch memory");
   if (err != FUTHARK_SUCCESS)
     return err;
-  fut_self.soft++;
-  err = fut_runtime_lexical_realloc(ctx, p, old_size, new_size);
-  fut_self.soft--;
-  if (err != FUTHARK_SUCCESS)
+  unsigned char *fresh = fut_plain_realloc(*p, (size_t)new_size);
+  if (fresh == NULL && new_size > 0) {
     fut_note_memory();
-  return err;
-}
-
-// The runtime keeps freed blocks of 1 MiB and more in a list, which parallel bodies
-// of multicore programs use from all threads at once without a lock. This is the lock.
-static struct fut_context *fut_lock_heap(bool wanted) {
-  struct fut_context *c = FUT_MULTICORE && wanted ? fut_current() : NULL;
-  if (c != NULL)
-    pthread_mutex_lock(&c->crew.heap);
-  return c;
-}
-
-static void fut_unlock_heap(struct fut_context *locked) {
-  if (locked != NULL)
-    pthread_mutex_unlock(&locked->crew.heap);
-}
-
-// Freed blocks stay in the list for ever; before giving up, hand those back to the
-// system and try once more.
-static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out) {
-  struct fut_context *locked = fut_lock_heap(!is_small_alloc(size));
-  fut_self.soft++;
-  fut_runtime_host_alloc(ctx, size, what, size_out, out);
-  if (*out == NULL && size > 0) {
-    if (locked == NULL)
-      locked = fut_lock_heap(true);
-    free_all_in_free_list(ctx);
-    fut_runtime_host_alloc(ctx, size, what, size_out, out);
+    set_error(ctx, msgprintf("the system has no more memory for this process (%lld bytes were asked for)\n", (long long)new_size));
+    return FUTHARK_OUT_OF_MEMORY;
   }
-  fut_self.soft--;
-  fut_unlock_heap(locked);
+  *p = fresh;
+  *old_size = new_size;
+  return FUTHARK_SUCCESS;
+}
+
+// Blocks of 1 MiB and more that were freed stay in a list for ever; before giving
+// up, hand those back to the system and try once more.
+static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out) {
+  fut_self.wanted = size;
+  fut_runtime_host_alloc(ctx, size, what, size_out, out);
+  fut_self.wanted = 0;
+  if (*out == NULL && size > 0) {
+    free_all_in_free_list(ctx);
+    fut_self.wanted = size;
+    fut_runtime_host_alloc(ctx, size, what, size_out, out);
+    fut_self.wanted = 0;
+  }
   if (*out == NULL && size > 0) {
     fut_note_memory();
     set_error(ctx, msgprintf("the system has no more memory for this process\n"));
   }
 }
 
-static void fut_host_free(struct futhark_context *ctx, size_t size, const char *what, void *memory) {
-  struct fut_context *locked = fut_lock_heap(!is_small_alloc(size));
-  fut_runtime_host_free(ctx, size, what, memory);
-  fut_unlock_heap(locked);
+// A wait whose failure belongs to an earlier call, where our context is not at hand.
+static int fut_wait(struct futhark_context *ctx) {
+  int rc = futhark_context_sync(ctx);
+  struct fut_context *c = fut_current();
+  if (rc != 0 && c != NULL)
+    c->late = 1;
+  return rc;
+}
+
+static const char *fut_earlier(struct fut_context *c) {
+  if (c->settling && c->message != NULL)
+    return c->message;
+  return c->ctx == NULL ? NULL : c->ctx->error;
 }
 
 #if FUT_GPU_BACKEND

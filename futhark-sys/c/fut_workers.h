@@ -110,12 +110,43 @@ static int fut_mutex_unlock(pthread_mutex_t *m) {
   return pthread_mutex_unlock(m);
 }
 
+// Until a moment from now. Waking without a reason is allowed: callers look again.
+static struct timespec fut_soon(void) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 50000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000;
+  }
+  return until;
+}
+
+static int fut_wait_a_little(pthread_cond_t *c, pthread_mutex_t *m) {
+  struct timespec until = fut_soon();
+  int err = pthread_cond_timedwait(c, m, &until);
+  return err == ETIMEDOUT ? 0 : err;
+}
+
+#if defined(__linux__)
+static int fut_thread_join(pthread_t thread, void **result) {
+  for (;;) {
+    struct timespec until = fut_soon();
+    int err = pthread_timedjoin_np(thread, result, &until);
+    if (err != ETIMEDOUT)
+      return err;
+    fut_check_crew();
+  }
+}
+#endif
+
 static int fut_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
   struct fut_worker *w = fut_self.worker;
   if (w != NULL)
     __atomic_store_n(&w->waiting, c, __ATOMIC_RELEASE);
   fut_check_crew();
-  int err = pthread_cond_wait(c, m);
+  // The thread that made the call is woken by nobody when a worker dies: it looks by itself.
+  int err = w != NULL ? pthread_cond_wait(c, m) : fut_wait_a_little(c, m);
   if (w != NULL)
     __atomic_store_n(&w->waiting, NULL, __ATOMIC_RELEASE);
   fut_check_crew();
@@ -132,6 +163,8 @@ static void *fut_worker_start(void *argument) {
     return NULL;
   }
   void *result = w->run(w->argument);
+  if (w->text.length != 0)
+    fut_flush_text(&w->text);
   // Counts as standing still, should the call fail after this worker's normal end.
   pthread_mutex_lock(&w->crew->mutex);
   w->crew->parked++;
@@ -175,3 +208,6 @@ static void fut_crew_free(struct fut_crew *crew) {
 #define pthread_mutex_unlock(m) fut_mutex_unlock(m)
 #define pthread_cond_wait(c, m) fut_cond_wait(c, m)
 #define pthread_create(t, a, f, x) fut_thread_create(t, a, f, x)
+#if defined(__linux__)
+#define pthread_join(t, r) fut_thread_join(t, r)
+#endif

@@ -47,8 +47,8 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         if let Some(index) = resume_after {
             command.args(["--resume-after", &usize::to_string(&index)]);
         }
-        let end = match Session::start(command, settings.timeout) {
-            Ok(mut session) => session.listen(&mut |event| match event {
+        let end = match Process::start(command, settings.timeout) {
+            Ok(mut process) => process.listen(&mut |event| match event {
                 Event::Begin { check, case, .. } => send(Update::Step { check, case }),
                 Event::End(finding) => send(Update::Found(finding)),
                 Event::Quiet | Event::Device { .. } | Event::Done => {}
@@ -103,10 +103,10 @@ pub(super) fn probe(
     settings: &Settings,
 ) -> Result<String, String> {
     let command = base(settings, compiler, backend);
-    let mut session =
-        Session::start(command, settings.timeout).map_err(|error| error.to_string())?;
+    let mut process =
+        Process::start(command, settings.timeout).map_err(|error| error.to_string())?;
     let (mut device, mut reason) = (None, None);
-    let end = session.listen(&mut |event| match event {
+    let end = process.listen(&mut |event| match event {
         Event::Device { name } => device = Some(name),
         Event::End(finding) if finding.outcome == Outcome::Fail => reason = Some(finding.message),
         _ => {}
@@ -116,7 +116,7 @@ pub(super) fn probe(
     }
     match (device, reason) {
         (Some(name), _) if name.is_empty() => {
-            Ok(logged_device(&session.last_words()).unwrap_or_else(|| "default".to_owned()))
+            Ok(logged_device(&process.last_words()).unwrap_or_else(|| "default".to_owned()))
         }
         (Some(name), _) => Ok(name),
         (None, reason) => Err(reason.unwrap_or_else(|| "the probe gave no answer".to_owned())),
@@ -192,15 +192,15 @@ impl End {
 }
 
 /// A child process and the threads that read from it.
-struct Session {
+struct Process {
     child: Child,
     events: Receiver<Event>,
     stderr: Option<JoinHandle<String>>,
     timeout: Duration,
 }
 
-impl Session {
-    fn start(mut command: Command, timeout: Duration) -> std::io::Result<Session> {
+impl Process {
+    fn start(mut command: Command, timeout: Duration) -> std::io::Result<Process> {
         // A group of its own, so that compilers that the child has started
         // die with it.
         command
@@ -226,7 +226,7 @@ impl Session {
             .stderr
             .take()
             .map(|stderr| thread::spawn(move || tail(stderr)));
-        Ok(Session {
+        Ok(Process {
             child,
             events,
             stderr,
@@ -333,7 +333,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for Process {
     /// Compilers that outlive a child that died would keep the machine busy.
     fn drop(&mut self) {
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
@@ -379,9 +379,9 @@ mod tests {
     fn shell(script: &str, timeout: Duration) -> (Vec<Event>, End) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let mut session = Session::start(command, timeout).unwrap();
+        let mut process = Process::start(command, timeout).unwrap();
         let mut events = Vec::new();
-        let end = session.listen(&mut |event| events.push(event));
+        let end = process.listen(&mut |event| events.push(event));
         (events, end)
     }
 

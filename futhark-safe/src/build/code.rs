@@ -63,7 +63,7 @@ impl Writer<'_> {
              const INTERFACE: u64 = {hash:#018x};\n    \
              type Entries<'c> = Entries<'c>;\n\n    \
              fn tables() -> ::std::vec::Vec<::futhark_safe::__private::LinkedTable> {{\n        \
-             ::futhark_safe::__tables!({})\n    }}\n}}\n\n\
+             ::futhark_safe::__unsafe_tables!({})\n    }}\n}}\n\n\
              /// A context of this program.\n\
              pub type Context = ::futhark_safe::Context<Program>;\n\
              pub use ::futhark_safe::Config;\n\

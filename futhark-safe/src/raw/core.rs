@@ -165,6 +165,7 @@ impl Core {
     ) -> Result<()> {
         let call = which(self.table.raw()).expect("a table has every operation on contexts");
         let mut locked = self.locked();
+        locked.check([])?;
         // SAFETY: T and L; these operations take no arguments.
         unsafe { locked.call(call, &[], &[], || operation.into()) }?;
         if operation == "sync" {
@@ -180,6 +181,7 @@ impl Core {
         let free = raw.free_text.expect("a table has free_text");
         let mut text: *mut std::ffi::c_char = std::ptr::null_mut();
         let mut locked = self.locked();
+        locked.check([])?;
         // SAFETY: T and L; the operation writes one pointer.
         unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "report".into()) }?;
         // SAFETY: T: on success it is NUL-terminated text that is ours.
@@ -323,8 +325,7 @@ impl Locked<'_> {
             .is_some_and(|t| t.contains("-> #") && !t.starts_with("Error: "));
         let late = late || from_kernel;
         let error = classify(status as u32, code, text, operation());
-        if late && self.core.table.is_gpu() && matches!(error.kind(), Kind::Program | Kind::Backend)
-        {
+        if late && self.core.table.is_gpu() && error.kind() != Kind::ContextLost {
             self.state().progress.fail(&error);
         }
         error

@@ -7,7 +7,7 @@ use futhark_sys::table::{FUT_ARRAY, FUT_FIRST_TYPE};
 
 use super::core::Core;
 use super::handle::Handle;
-use super::transfer::{check_index, reserve, wrap};
+use super::transfer::{check_index, keep_if_lost, reserve, wrap};
 use crate::error::{Error, Kind, Result};
 
 /// One element of an array of records or other opaque values: a copy.
@@ -75,11 +75,14 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let mut bytes: Vec<u8> = Vec::new();
     reserve(&mut bytes, size)?;
     // SAFETY: T and L; V; there is room for as many bytes as C asked for, and the lock was held since.
-    unsafe {
+    let stored = unsafe {
         locked.call(store, &[bytes.as_mut_ptr().cast()], &input, || {
             "store".into()
         })
-    }?;
+    };
+    if let Err(error) = stored {
+        return Err(keep_if_lost(value, bytes, error));
+    }
     locked.confirm();
     // SAFETY: S: all bytes are written.
     unsafe { bytes.set_len(size) };

@@ -213,6 +213,15 @@ fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> 
     }
 }
 
+/// Gives memory up for good if a GPU context was lost while it was being written: the
+/// device may still write to it.
+pub(super) fn keep_if_lost<T>(array: &Handle, vec: Vec<T>, error: Error) -> Error {
+    if error.kind() == Kind::ContextLost && array.core().table().is_gpu() {
+        std::mem::forget(vec);
+    }
+    error
+}
+
 /// # Safety
 ///
 /// `to` has room for all elements of `array`.
@@ -260,7 +269,9 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
     let mut vec: Vec<T> = Vec::new();
     reserve(&mut vec, n)?;
     // SAFETY: there is room for `n` elements of T, which has the element type's size.
-    unsafe { read_to(array, vec.as_mut_ptr().cast()) }?;
+    if let Err(error) = unsafe { read_to(array, vec.as_mut_ptr().cast()) } {
+        return Err(keep_if_lost(array, vec, error));
+    }
     // SAFETY: S: all `n` elements are written, and every bit pattern is a value of T: bool is dealt with above.
     unsafe { vec.set_len(n) };
     Ok(vec)
@@ -288,7 +299,9 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     let mut bytes: Vec<u8> = Vec::new();
     reserve(&mut bytes, size)?;
     // SAFETY: there is room for all elements; C writes bytewise, so it needs no alignment.
-    unsafe { read_to(array, bytes.as_mut_ptr().cast()) }?;
+    if let Err(error) = unsafe { read_to(array, bytes.as_mut_ptr().cast()) } {
+        return Err(keep_if_lost(array, bytes, error));
+    }
     // SAFETY: S: all bytes are written.
     unsafe { bytes.set_len(size) };
     if elem == ElemType::Bool {

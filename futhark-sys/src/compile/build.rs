@@ -85,10 +85,10 @@ impl Build {
         self
     }
 
-    /// Optimises less (`-O1`), for tests that wait for the C compiler longer than for the program.
+    /// Does not optimise (`-O0` instead of `-O3`), for tests that wait for the C compiler longer than for the program.
     #[must_use]
     pub fn fast(mut self, fast: bool) -> Build {
-        self.level = if fast { 1 } else { 3 };
+        self.level = if fast { 0 } else { 3 };
         self
     }
 
@@ -143,6 +143,7 @@ impl Build {
             hardened: self.hardened,
             extra: &self.flags,
             include: &include,
+            zero: cc.zeroes_variables()?,
         };
 
         let name = self.name();

@@ -32,7 +32,8 @@ const STRICT: &[&str] = &[
 const TRAPS: &[&str] = &[
     "-fno-wrapv",
     "-fsanitize=signed-integer-overflow,integer-divide-by-zero",
-    "-fno-sanitize-recover=signed-integer-overflow,integer-divide-by-zero",
+    // So that the handler of negations may return; the others never do.
+    "-fsanitize-recover=signed-integer-overflow,integer-divide-by-zero",
 ];
 
 /// What of the command line changes the result.
@@ -42,6 +43,8 @@ pub(super) struct Options<'a> {
     pub hardened: bool,
     pub extra: &'a [String],
     pub include: &'a [PathBuf],
+    /// Whether variables can be told to begin as zero; see [`CCompiler::zeroes_variables`].
+    pub zero: bool,
 }
 
 impl Options<'_> {
@@ -57,6 +60,10 @@ impl Options<'_> {
             add(TRAPS);
         }
         add(LAST);
+        if self.zero {
+            // The runtime prints a buffer that it never wrote, just before it would exit.
+            add(&["-ftrivial-auto-var-init=zero"]);
+        }
         for folder in self.include {
             // Headers of others: their warnings and their `assert` are not our business.
             all.push(format!("-isystem{}", folder.display()));
@@ -101,6 +108,20 @@ impl CCompiler {
             })?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// gcc from 12 and clang from 16 on take `-ftrivial-auto-var-init=zero`.
+    pub(super) fn zeroes_variables(&self) -> Result<bool, Error> {
+        let version = self.version()?;
+        // "gcc (Debian 12.2.0-14) 12.2.0", "Debian clang version 16.0.6 (1)": the first
+        // number that stands alone.
+        let major = version
+            .split_whitespace()
+            .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains(')'))
+            .find_map(|word| word.split('.').next()?.parse::<u32>().ok());
+        let least = if self.tool.is_like_clang() { 16 } else { 12 };
+        Ok(major.is_some_and(|major| major >= least)
+            && (self.tool.is_like_gnu() || self.tool.is_like_clang()))
     }
 
     /// Compiles `unit` to `object`.

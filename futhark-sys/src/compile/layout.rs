@@ -13,24 +13,56 @@
 //! Anything else is refused. What is read here is asserted again in our C file,
 //! where the C compiler checks it.
 
-use futhark_manifest::{ElemType, Program, TypeId};
+use futhark_manifest::{ElemType, Program};
 
 use super::error::{Error, ErrorKind};
 use super::hash::Hash;
 
 /// One component: the field's name is `v` and its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Component {
     Scalar(ElemType),
-    Array(TypeId),
+    Array(ArrayStruct),
+}
+
+/// An array as a component. Its type need not be in the manifest: the tags of an array of
+/// sums are a `struct futhark_i8_1d`, whether or not the program mentions `[]i8`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ArrayStruct {
+    /// `futhark_f64_1d`
+    pub ident: String,
+    pub elem: ElemType,
+    pub rank: usize,
+}
+
+impl ArrayStruct {
+    /// Reads `futhark_<element type>_<rank>d`. An array of the unit type has bools.
+    fn read(ident: &str) -> Option<ArrayStruct> {
+        let (elem, rank) = ident
+            .strip_prefix("futhark_")?
+            .strip_suffix('d')?
+            .split_once('_')?;
+        let elem = match elem {
+            "unit" => ElemType::Bool,
+            _ => ElemType::from_name(elem)?,
+        };
+        let rank = rank.parse().ok().filter(|&rank| rank > 0)?;
+        Some(ArrayStruct {
+            ident: ident.to_owned(),
+            elem,
+            rank,
+        })
+    }
+
+    /// The C function for an operation: `futhark_new_f64_1d`.
+    pub(super) fn function(&self, operation: &str) -> String {
+        self.ident
+            .replacen("futhark_", &format!("futhark_{operation}_"), 1)
+    }
 }
 
 /// The components of the opaque type whose C struct is `ident`.
-pub(super) fn components(
-    c_text: &str,
-    program: &Program,
-    ident: &str,
-) -> Result<Vec<Component>, Error> {
+pub(super) fn components(c_text: &str, ident: &str) -> Result<Vec<Component>, Error> {
     let fail = |why: String| {
         let message = format!(
             "the generated C does not define `struct {ident}` in the form that is known: {why}"
@@ -50,7 +82,7 @@ pub(super) fn components(
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .enumerate()
-        .map(|(i, line)| component(program, line, i).ok_or_else(|| fail(format!("field `{line}`"))))
+        .map(|(i, line)| component(line, i).ok_or_else(|| fail(format!("field `{line}`"))))
         .collect()
 }
 
@@ -66,10 +98,10 @@ pub(super) fn identity(
         .with(program.version.text.as_bytes());
     for ty in program.types().iter().filter(|ty| ty.as_opaque().is_some()) {
         hash = hash.with(ty.name.as_bytes());
-        for component in components(c_text, program, ty.c_ident())? {
+        for component in components(c_text, ty.c_ident())? {
             let name = match component {
-                Component::Scalar(elem) => elem.as_str(),
-                Component::Array(id) => &program.get(id).name,
+                Component::Scalar(elem) => elem.as_str().to_owned(),
+                Component::Array(array) => array.ident,
             };
             hash = hash.with(name.as_bytes());
         }
@@ -77,13 +109,11 @@ pub(super) fn identity(
     Ok(hash.hex())
 }
 
-fn component(program: &Program, line: &str, index: usize) -> Option<Component> {
+fn component(line: &str, index: usize) -> Option<Component> {
     let ty = line.strip_suffix(&format!("v{index};"))?;
     if let Some(pointee) = ty.trim_end().strip_suffix('*') {
-        let (id, ty) = program
-            .types_with_ids()
-            .find(|(_, ty)| ty.c_struct() == pointee.trim_end())?;
-        return ty.as_array().map(|_| Component::Array(id));
+        let ident = pointee.trim().strip_prefix("struct ")?;
+        return ArrayStruct::read(ident).map(Component::Array);
     }
     // i8 and bool are one byte each; the C types tell them apart. f16 shares its
     // C type with u16, which is all that a layout needs.
@@ -96,24 +126,26 @@ fn component(program: &Program, line: &str, index: usize) -> Option<Component> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futhark_manifest::Manifest;
-
-    const MANIFEST: &str = r#"{"backend": "c", "version": "0.25.32.\n", "entry_points": {}, "types": {
-        "[]f64": {"kind": "array", "ctype": "struct futhark_f64_1d *", "rank": 1, "elemtype": "f64",
-                  "ops": {"free": "f", "shape": "s", "values": "v", "new": "n"}}}}"#;
 
     fn read(c: &str) -> Result<Vec<Component>, Error> {
-        let program = Manifest::parse(MANIFEST).unwrap().resolve().unwrap();
-        components(c, &program, "futhark_opaque_x")
+        components(c, "futhark_opaque_x")
     }
 
     #[test]
     fn scalars_and_arrays_in_order() {
-        let c = "\nstruct futhark_opaque_x {\n    int8_t v0;\n    bool v1;\n    struct futhark_f64_1d *v2;\n};\n";
+        let c = "\nstruct futhark_opaque_x {\n    int8_t v0;\n    bool v1;\n    struct futhark_f64_1d *v2;\n    struct futhark_unit_2d *v3;\n};\n";
         let read = read(c).unwrap();
         assert_eq!(read[0], Component::Scalar(ElemType::I8));
         assert_eq!(read[1], Component::Scalar(ElemType::Bool));
-        assert!(matches!(read[2], Component::Array(_)));
+        let Component::Array(array) = &read[2] else {
+            panic!("an array")
+        };
+        assert_eq!((array.elem, array.rank), (ElemType::F64, 1));
+        assert_eq!(array.function("new"), "futhark_new_f64_1d");
+        let Component::Array(units) = &read[3] else {
+            panic!("an array")
+        };
+        assert_eq!((units.elem, units.rank), (ElemType::Bool, 2));
     }
 
     #[test]

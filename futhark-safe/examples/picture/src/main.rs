@@ -115,11 +115,16 @@ mod tests {
         }
         for backend in others {
             let got = on(backend);
-            let difference = wanted.iter().zip(&got).map(|(a, b)| a.abs_diff(*b)).max();
-            println!("c and {backend} differ by at most {difference:?}");
-            // Devices may round differently: close to the set, points then escape elsewhere.
-            let allowed = if backend == Backend::Multicore { 0 } else { 0 };
-            assert!(difference <= Some(allowed), "{backend}: {difference:?}");
+            let differences = || wanted.iter().zip(&got).map(|(a, b)| a.abs_diff(*b));
+            let largest = differences().max().unwrap_or(0);
+            let far = differences().filter(|&difference| difference > 2).count();
+            println!("c and {backend}: at most {largest} apart, {far} bytes by more than 2");
+            if backend == Backend::Multicore {
+                assert_eq!(largest, 0, "the same C code on the same processor");
+            } else {
+                // Devices may round differently, and close to the set little becomes much.
+                assert!(far * 100 <= wanted.len(), "{backend}: {far} bytes differ");
+            }
         }
     }
 }

@@ -1,23 +1,60 @@
 //! Wrappers that every opaque type has: free, store, restore, count, duplicate; and
 //! index, shape, new and set of those that are arrays.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
 
 use super::super::error::Error;
-use super::super::layout::{self, Component};
-use super::wrappers::{assert_type, indexed, open, write_duplicate, write_free, write_shape};
+use super::super::layout::{self, ArrayStruct, Component};
+use super::wrappers::{
+    CopiedArray, assert_type, indexed, open, write_duplicate, write_free, write_shape,
+};
 use super::{Unit, elem_number};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
-    // Duplicating a value of components needs those of arrays only, which stand already.
+    // Duplicating a value of components needs those of arrays only, which stand already but
+    // for types that the manifest does not list.
+    let mut hidden = BTreeSet::new();
+    for ty in unit
+        .program
+        .types()
+        .iter()
+        .filter(|ty| ty.as_opaque().is_some())
+    {
+        for component in layout::components(unit.c_text, ty.c_ident())? {
+            match component {
+                Component::Array(array) if !is_listed(unit, &array) => hidden.insert(array),
+                _ => false,
+            };
+        }
+    }
+    for array in hidden {
+        let copied = CopiedArray {
+            ident: &array.ident,
+            elem: array.elem.c_type(),
+            rank: array.rank,
+            new: &array.function("new"),
+            values: &array.function("values"),
+            free: &array.function("free"),
+        };
+        copied.write(c);
+    }
     for ty in unit.program.types() {
         if let Some(opaque) = ty.as_opaque() {
             write_opaque(unit, ty, opaque, c)?;
         }
     }
     Ok(())
+}
+
+/// Does the manifest list this array type?
+fn is_listed(unit: &Unit<'_>, array: &ArrayStruct) -> bool {
+    unit.program
+        .types()
+        .iter()
+        .any(|ty| ty.c_ident() == array.ident)
 }
 
 fn write_opaque(
@@ -28,8 +65,8 @@ fn write_opaque(
 ) -> Result<(), Error> {
     let ident = ty.c_ident();
     let this = format!("struct {ident} *");
-    let components = layout::components(unit.c_text, unit.program, ident)?;
-    write_components(unit, ident, &components, c);
+    let components = layout::components(unit.c_text, ident)?;
+    write_components(ident, &components, c);
     write_references(ident, &components, c);
     write_copy(unit, ty, &components, c);
     write_duplicate(c, ident, &opaque.ops.free);
@@ -164,13 +201,13 @@ fn write_array_ops(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut Strin
 }
 
 /// The layout, with assertions that it is what the C compiler sees.
-fn write_components(unit: &Unit<'_>, ident: &str, components: &[Component], c: &mut String) {
-    let ty = |component: &Component| match *component {
-        Component::Scalar(elem) => TypeRef::Scalar(elem),
-        Component::Array(id) => TypeRef::Type(id),
+fn write_components(ident: &str, components: &[Component], c: &mut String) {
+    let c_type = |component: &Component| match component {
+        Component::Scalar(elem) => elem.c_type().to_owned(),
+        Component::Array(array) => format!("struct {} *", array.ident),
     };
     for (i, component) in components.iter().enumerate() {
-        let c_type = unit.c_type(ty(component));
+        let c_type = c_type(component);
         let _ = writeln!(
             c,
             "_Static_assert(__builtin_types_compatible_p(__typeof__(((struct {ident} *)0)->v{i}), {c_type}), \
@@ -185,12 +222,9 @@ fn write_components(unit: &Unit<'_>, ident: &str, components: &[Component], c: &
         "static const struct fut_component fut_components_{ident}[] = {{"
     );
     for (i, component) in components.iter().enumerate() {
-        let (elem, rank) = match *component {
-            Component::Scalar(elem) => (elem, 0),
-            Component::Array(id) => match unit.program.get(id).as_array() {
-                Some(array) => (array.elem, array.rank),
-                None => continue,
-            },
+        let (elem, rank) = match component {
+            Component::Scalar(elem) => (*elem, 0),
+            Component::Array(array) => (array.elem, array.rank),
         };
         let number = elem_number(elem);
         let _ = writeln!(
@@ -199,10 +233,14 @@ fn write_components(unit: &Unit<'_>, ident: &str, components: &[Component], c: &
         );
     }
     c.push_str("};\n");
-    let last = components.len() - 1;
+    // A struct of what was read has the size of the real one: nothing was missed.
+    let _ = writeln!(c, "struct fut_read_{ident} {{");
+    for (i, component) in components.iter().enumerate() {
+        let _ = writeln!(c, "  {} v{i};", c_type(component));
+    }
     let _ = writeln!(
         c,
-        "_Static_assert(sizeof(struct {ident}) - offsetof(struct {ident}, v{last}) < 2 * sizeof(void *) + 1, \
+        "}};\n_Static_assert(sizeof(struct {ident}) == sizeof(struct fut_read_{ident}), \
          \"{ident} has components that were not read\");"
     );
 }
@@ -234,21 +272,21 @@ fn write_copy(unit: &Unit<'_>, ty: &Type, components: &[Component], c: &mut Stri
     );
     let mut undo = String::new();
     for (i, component) in components.iter().enumerate() {
-        match *component {
+        match component {
             Component::Scalar(_) => {
                 let _ = writeln!(c, "  copy->v{i} = value->v{i};");
             }
-            Component::Array(id) => {
-                let array = unit.program.get(id);
+            Component::Array(array) => {
+                let ident = &array.ident;
+                let listed = unit.program.types().iter().find(|ty| ty.c_ident() == ident);
+                let free = listed.map_or_else(|| array.function("free"), |ty| ty.free().to_owned());
                 let _ = writeln!(
                     c,
-                    "  copy->v{i} = fut_duplicate_{}(ctx, value->v{i});\n  if (copy->v{i} == NULL)\n    goto undo;",
-                    array.c_ident()
+                    "  copy->v{i} = fut_duplicate_{ident}(ctx, value->v{i});\n  if (copy->v{i} == NULL)\n    goto undo;"
                 );
                 let _ = writeln!(
                     undo,
-                    "  if (copy->v{i} != NULL)\n    (void){}(ctx, copy->v{i});",
-                    array.free()
+                    "  if (copy->v{i} != NULL)\n    (void){free}(ctx, copy->v{i});"
                 );
             }
         }

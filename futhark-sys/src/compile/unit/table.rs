@@ -90,7 +90,7 @@ fn write_functions(functions: &[Function<'_>], c: &mut String) {
                 format!("fut_{what}_{cfun}")
             }
         };
-        let _ = write!(c, "  {{\"{cfun}\",\n");
+        let _ = writeln!(c, "  {{\"{cfun}\",");
         write_text(&f.label, c);
         let _ = writeln!(
             c,
@@ -162,8 +162,7 @@ fn write_types(unit: &Unit<'_>, c: &mut String) {
 }
 
 fn write_components(unit: &Unit<'_>, ident: &str, c: &mut String) {
-    let n = layout::components(unit.c_text, unit.program, ident)
-        .map_or(0, |components| components.len());
+    let n = layout::components(unit.c_text, ident).map_or(0, |components| components.len());
     if n > 0 {
         let _ = writeln!(
             c,

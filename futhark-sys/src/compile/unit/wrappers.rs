@@ -301,34 +301,59 @@ fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
              FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
         );
     }
-    write_duplicate_array(c, ty, array);
+    let copied = CopiedArray {
+        ident,
+        elem,
+        rank,
+        new: &ops.new,
+        values: &ops.values,
+        free: &ops.free,
+    };
+    copied.write(c);
+    write_duplicate(c, ident, &ops.free);
 }
 
-/// A copy with memory of its own. Host memory is read where it lies; device
-/// memory takes the way through the host.
-fn write_duplicate_array(c: &mut String, ty: &Type, array: &ArrayType) {
-    let ident = ty.c_ident();
-    let elem = array.elem.c_type();
-    let dims = indexed("value->shape", array.rank);
-    let size: String = (0..array.rank)
-        .map(|i| format!(" * (size_t)value->shape[{i}]"))
-        .collect();
-    let ops = &array.ops;
-    let _ = writeln!(
-        c,
-        "static struct {ident} *fut_duplicate_{ident}(struct futhark_context *ctx, struct {ident} *value) {{\n\
-         #if FUT_GPU_BACKEND\n  size_t bytes = sizeof({elem}){size};\n  \
-         {elem} *data = malloc(bytes == 0 ? 1 : bytes);\n  struct {ident} *copy = NULL;\n  \
-         if ({values}(ctx, value, data) == 0 && futhark_context_sync(ctx) == 0) {{\n    \
-         copy = {new}(ctx, data{dims});\n    \
-         if (copy != NULL && futhark_context_sync(ctx) != 0) {{\n      \
-         (void){free}(ctx, copy);\n      copy = NULL;\n    }}\n  }}\n  free(data);\n  return copy;\n\
-         #else\n  return {new}(ctx, (const {elem} *)value->mem.mem{dims});\n#endif\n}}",
-        values = ops.values,
-        new = ops.new,
-        free = ops.free,
-    );
-    write_duplicate(c, ident, &ops.free);
+/// What `fut_duplicate_<ident>` of an array needs.
+pub(super) struct CopiedArray<'a> {
+    pub ident: &'a str,
+    /// The C type of an element.
+    pub elem: &'a str,
+    pub rank: usize,
+    pub new: &'a str,
+    pub values: &'a str,
+    pub free: &'a str,
+}
+
+impl CopiedArray<'_> {
+    /// Writes the function: a copy with memory of its own. Host memory is read where it
+    /// lies; device memory takes the way through the host. If a wait fails, the device may
+    /// still write into the memory on the way, so that is not given back.
+    pub(super) fn write(&self, c: &mut String) {
+        let CopiedArray {
+            ident,
+            elem,
+            rank,
+            new,
+            values,
+            free,
+        } = *self;
+        let dims = indexed("value->shape", rank);
+        let size: String = (0..rank)
+            .map(|i| format!(" * (size_t)value->shape[{i}]"))
+            .collect();
+        let _ = writeln!(
+            c,
+            "static struct {ident} *fut_duplicate_{ident}(struct futhark_context *ctx, struct {ident} *value) {{\n\
+             #if FUT_GPU_BACKEND\n  size_t bytes = sizeof({elem}){size};\n  \
+             {elem} *data = malloc(bytes == 0 ? 1 : bytes);\n  \
+             if ({values}(ctx, value, data) != 0 || fut_wait(ctx) != 0)\n    return NULL;\n  \
+             struct {ident} *copy = {new}(ctx, data{dims});\n  \
+             if (fut_wait(ctx) != 0) {{\n    \
+             if (copy != NULL)\n      (void){free}(ctx, copy);\n    return NULL;\n  }}\n  \
+             free(data);\n  return copy;\n\
+             #else\n  return {new}(ctx, (const {elem} *)value->mem.mem{dims});\n#endif\n}}"
+        );
+    }
 }
 
 /// The wrapper around `fut_duplicate_<ident>`.
