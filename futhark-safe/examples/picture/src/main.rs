@@ -80,10 +80,10 @@ fn render(ctx: &picture::Context, options: &Options) -> futhark_safe::Result<Vec
 /// The error, and what to do about it.
 fn advise(error: &futhark_safe::Error) -> String {
     let advice = match error.kind() {
-        Kind::Load => "install the driver of that backend, or take --backend multicore",
+        Kind::Load => "--backend multicore needs no driver",
         Kind::Start => "try another one: --backend multicore or --backend c",
         Kind::Unsupported => {
-            "GPU backends are features of this package: cargo run --features cuda -- --backend cuda"
+            "GPU backends are features of this package, for example: cargo run --features cuda"
         }
         Kind::OutOfMemory => "take a smaller --size",
         _ => return error.to_string(),

@@ -35,7 +35,9 @@ pub(super) fn write(c_text: &str, c: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
-/// Function, memory, and the other arguments of every fill with literals in `init_constants`.
+/// Function, memory, and the other arguments of every fill with literals in `init_constants`
+/// of memory that is only filled there. A constant of the program that is filled first and
+/// changed then must not be filled again; one that is only filled may be.
 fn initialisers(c_text: &str) -> Vec<(&str, &str, &str)> {
     const FUNCTION: &str = "futrts_builtinzhreplicate_";
     let body = c_text
@@ -59,7 +61,22 @@ fn initialisers(c_text: &str) -> Vec<(&str, &str, &str)> {
             .chars()
             .all(|c| c.is_ascii_digit() || ", -".contains(c));
         let is_constant = body.contains(&format!("#define {memory} (ctx->constants->{memory})"));
-        if is_literal && is_constant && !found.contains(&(function, memory, rest)) {
+        let is_only_filled = body
+            .lines()
+            .filter(|line| line.contains(memory))
+            .all(|line| {
+                [
+                    "#define",
+                    "#undef",
+                    ".references = NULL",
+                    "memblock_alloc_device(",
+                    FUNCTION,
+                ]
+                .iter()
+                .any(|known| line.contains(known))
+            });
+        if is_literal && is_constant && is_only_filled && !found.contains(&(function, memory, rest))
+        {
             found.push((function, memory, rest));
         }
     }
@@ -81,6 +98,13 @@ static int init_constants(struct futhark_context *ctx)
         err = 1;
     }
     if (futrts_builtinzhreplicate_i64(ctx, mem_2, n_3, 0) != 0) {
+        err = 1;
+    }
+    #define mem_4 (ctx->constants->mem_4)
+    if (futrts_builtinzhreplicate_i32(ctx, mem_4, (int64_t) 20, 1) != 0) {
+        err = 1;
+    }
+    if (gpu_memcpy(ctx, mem_4.mem, 0, x.mem, 0, 4) != 0) {
         err = 1;
     }
     return err;

@@ -1,5 +1,8 @@
 //! What the bridge costs: the typed face against the plain C API, on the same program
 //! compiled with the same flags. Ends with a table of ratios.
+//!
+//! `cargo bench -p futhark-safe-benches` takes two minutes; `-- call` or `-- upload` measures
+//! only that. Needs `objcopy`, so it runs on Linux.
 
 mod table;
 
