@@ -35,6 +35,7 @@ macro_rules! element {
         }
 
         impl sealed::Scalar for $rust {
+            #[inline]
             fn to_c(self) -> Scalar8 {
                 let bytes = ($to)(self);
                 let mut all = [0; 8];
@@ -42,6 +43,7 @@ macro_rules! element {
                 Scalar8(all)
             }
 
+            #[inline]
             fn from_c(all: Scalar8) -> $rust {
                 let mut bytes = [0; size_of::<$rust>()];
                 bytes.copy_from_slice(&all.0[..size_of::<$rust>()]);

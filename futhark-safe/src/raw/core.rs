@@ -102,8 +102,22 @@ impl Core {
     }
 
     /// Waits for the running call, if there is one, and takes the lock.
+    #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
         let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.any_waiting.load(Ordering::Acquire) {
+            return self.locked_and_swept(guard);
+        }
+        // Nobody has taken its address, so it is made where the caller wants it. Moving
+        // it right after it was written would stall for as long as an atomic operation.
+        Locked {
+            core: self,
+            guard: Some(guard),
+        }
+    }
+
+    #[cold]
+    fn locked_and_swept<'a>(&'a self, guard: MutexGuard<'a, State>) -> Locked<'a> {
         let mut locked = Locked {
             core: self,
             guard: Some(guard),
@@ -141,10 +155,18 @@ impl Core {
     }
 
     /// Frees what waits, unless a call is running; its end will do it then.
+    #[inline]
     fn sweep(&self) {
         // Pairs with itself: either this thread sees the lock free, or the one that
         // unlocks it sees `any_waiting`.
         fence(Ordering::SeqCst);
+        if self.any_waiting.load(Ordering::Acquire) {
+            self.sweep_now();
+        }
+    }
+
+    #[cold]
+    fn sweep_now(&self) {
         while self.any_waiting.load(Ordering::Acquire) {
             let Some(mut locked) = self.try_locked() else {
                 return;
@@ -365,6 +387,7 @@ impl Locked<'_> {
 }
 
 impl Drop for Locked<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.guard = None;
         self.core.sweep();
