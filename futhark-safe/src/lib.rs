@@ -38,6 +38,8 @@
 //! [`Context`], [`Array`] and [`Opaque`] are `Send` and `Sync`. One call at a time
 //! runs per context; others wait for it. Dropping a value never waits.
 
+#![deny(unsafe_code)]
+
 #[cfg(feature = "build")]
 pub mod build;
 #[cfg(feature = "compile")]

@@ -32,3 +32,24 @@ impl LinkedTable {
         })
     }
 }
+
+/// The tables of a program by the names of their symbols.
+///
+/// # Safety
+///
+/// An unsafe interface, in spite of what the compiler can see: each name must be that of a
+/// table which futhark-sys compiled into this binary. For the file that the build script
+/// writes, which has the names from the build that made the symbols; for nobody else.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __unsafe_tables {
+    ($($symbol:ident),* $(,)?) => {{
+        // SAFETY: declared as what they are, constants of type `struct fut_table`.
+        unsafe extern "C" {
+            $(safe static $symbol: $crate::__private::RawTable;)*
+        }
+        // SAFETY: each is a table that futhark-sys compiled into this binary: its name
+        // carries a hash of its content.
+        ::std::vec![$(unsafe { $crate::__private::LinkedTable::new(&raw const $symbol) }),*]
+    }};
+}
