@@ -18,11 +18,22 @@ fn config(backend: Backend) -> Config {
     }
 }
 
+/// Simulated devices are used by one test at a time: Oclgrind keeps state that is shared
+/// by the contexts of a process.
+static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    DEVICE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 fn each(mut check: impl FnMut(Backend, &dyn Fn() -> Context)) {
     for compiler in support::compilers() {
         for backend in BACKENDS {
             let library = support::library("failures.fut", backend, &compiler);
             eprintln!("{} {backend}", compiler.version());
+            let _device = (backend == Backend::OpenCl).then(alone);
             check(backend, &|| {
                 Context::new(&library, &config(backend)).unwrap()
             });
@@ -150,6 +161,7 @@ fn a_late_failure_taints_what_was_under_way_and_nothing_else() {
 /// harms nobody else.
 #[test]
 fn a_context_that_cannot_start_says_why() {
+    let _device = alone();
     for compiler in support::compilers() {
         let library = support::library("failures.fut", Backend::OpenCl, &compiler);
         for i in 0..20 {
@@ -180,6 +192,7 @@ fn a_context_that_cannot_start_says_why() {
 /// Two failures at a time: both are told, and neither hides what the other means.
 #[test]
 fn a_late_failure_that_meets_another_one() {
+    let _device = alone();
     for compiler in support::compilers() {
         let library = support::library("failures.fut", Backend::OpenCl, &compiler);
         let context = Context::new(&library, &Config::new()).unwrap();
