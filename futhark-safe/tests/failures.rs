@@ -18,8 +18,8 @@ fn config(backend: Backend) -> Config {
     }
 }
 
-/// Simulated devices are used by one test at a time: Oclgrind keeps state that is shared
-/// by the contexts of a process.
+/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
+/// (see SAFETY.md), so tests take turns with it.
 static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {

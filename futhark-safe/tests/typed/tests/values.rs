@@ -5,9 +5,23 @@ use futhark_safe_typed_tests::{basics, names, opaques};
 
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
 
+/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
+/// (see SAFETY.md), so tests take turns with it.
+static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+fn alone(backend: Backend) -> Option<std::sync::MutexGuard<'static, ()>> {
+    let lock = || {
+        DEVICE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    };
+    (backend == Backend::OpenCl).then(lock)
+}
+
 fn each(check: impl Fn(basics::Context)) {
     for backend in BACKENDS {
         eprintln!("{backend}");
+        let _device = alone(backend);
         check(basics::Context::new(&Config::new().backend(backend)).unwrap());
     }
 }
@@ -140,6 +154,7 @@ fn what_is_held_never_changes() {
 #[test]
 fn a_consumed_record_leaves_its_fields_alone() {
     for backend in BACKENDS {
+        let _device = alone(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
         let entry = ctx.entry();
         let data = ctx.array(&[1, 2, 3]).unwrap();
@@ -155,6 +170,7 @@ fn a_consumed_record_leaves_its_fields_alone() {
 #[test]
 fn opaque_values() {
     for backend in BACKENDS {
+        let _device = alone(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
         let entry = ctx.entry();
         assert_eq!(entry.norm(&entry.point(3.0, 4.0).unwrap()).unwrap(), 5.0);
