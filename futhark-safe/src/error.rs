@@ -9,10 +9,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// What went wrong, where, and what the C side said.
 ///
 /// Its size is one pointer, so that results stay small.
-#[derive(Debug)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     kind: Kind,
     operation: Cow<'static, str>,
@@ -117,6 +115,13 @@ impl Error {
     #[must_use]
     pub fn c_message(&self) -> Option<&str> {
         self.0.from_c.then_some(&*self.0.message)
+    }
+}
+
+/// What `main` shows when it returns an error: the text as it is, and the kind.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({:?})", self.0.kind)
     }
 }
 

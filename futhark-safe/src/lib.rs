@@ -1,4 +1,5 @@
-//! Layer 3 of 4: call Futhark programs from Rust: typed, sound, on every backend.
+//! Call Futhark programs from Rust: typed, sound, on every backend. Layer 3 of 4, over
+//! futhark-manifest and futhark-sys.
 //!
 //! A program is compiled by your build script and becomes a module (`tests/outside.rs`
 //! builds and runs this):
@@ -30,8 +31,10 @@
 //! * Values keep their context alive and cannot be passed to another context or program.
 //! * Transfers are complete when the call that makes them returns.
 //! * A failing program gives an [`Error`] with the text of the C side, and the context
-//!   goes on. Where the runtime would have ended the process, the error is
-//!   [`Kind::ContextLost`], and a new context can be made.
+//!   goes on: out of bounds, a negative size, missing memory. What else would have ended
+//!   the process is [`Kind::ContextLost`], and a new context can be made.
+//! * Opaque values are handles here: entry points of the program make them and take them
+//!   apart. The feature `dynamic` has every operation on them.
 //!
 //! # Threads and blocking
 //!

@@ -108,6 +108,10 @@ fn impossible_division_is_an_error() {
                 // Lost stays lost, and says so.
                 let again = one.call("divide_top", scalars(&[4, 2])).unwrap_err();
                 assert_eq!(again.kind(), Kind::ContextLost, "{again}");
+                assert!(
+                    again.to_string().contains("lost in an earlier call"),
+                    "{again}"
+                );
             }
         }
         ok_after(&context());

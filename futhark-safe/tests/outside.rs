@@ -228,6 +228,31 @@ fn a_source_that_is_not_there() {
 }
 
 #[test]
+fn no_headers_for_a_gpu_backend() {
+    if Path::new("/usr/include/CL/cl.h").exists() {
+        println!("skipped: this machine has the OpenCL headers where every C compiler finds them");
+        return;
+    }
+    let package = Package::new("outside-no-headers");
+    let futhark = futhark_safe::compile::Compiler::find().unwrap();
+    let futhark = futhark.program().to_str().unwrap().to_owned();
+    let text = package.fails(&[("FUTHARK", &futhark), ("FUTHARK_TOOLCHAIN", "/nonexistent")]);
+    assert_says(
+        &text,
+        &[
+            "the opencl backend needs the OpenCL headers",
+            "opencl-headers",
+        ],
+    );
+    // A backend that nobody compiles.
+    package.write(
+        "build.rs",
+        &BUILD.replace("Backend::OpenCl", "Backend::Ispc"),
+    );
+    assert_says(&package.fails(&[]), &["the backend ispc is not supported"]);
+}
+
+#[test]
 fn no_c_compiler() {
     let package = Package::new("outside-no-cc");
     // Cargo itself links with the system's `cc`; the build script looks at CC.

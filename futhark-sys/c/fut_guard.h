@@ -36,7 +36,7 @@ struct fut_context {
   struct futhark_context_config *cfg;
   struct fut_crew crew;
   struct fut_text text;
-  int32_t lost;
+  int32_t lost;      // 1: in a call; 2: and a later call was told so
   int32_t settling;  // `message` belongs to the call that is running
   uint32_t forks;  // `fut_forks` when the context was made
   int32_t memory;  // atomic: an allocation failed or was refused in this call
@@ -170,6 +170,17 @@ static inline bool fut_is_closed(const struct fut_context *c) {
 }
 
 static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
+  if (c->lost == 1) {
+    // Told once as what happened; from now on as what had happened.
+    const char *why = c->message == NULL ? "" : c->message;
+    size_t size = strlen(why) + 96;
+    char *text = malloc(size);
+    if (text != NULL) {
+      snprintf(text, size, "the context was lost in an earlier call (%s); make a new one", why);
+      fut_set_message(c, text);
+    }
+    c->lost = 2;
+  }
   if (!c->lost)
     fut_set_message(c, strdup("this process was forked after the context was made; a context works only where it was made"));
   return FUT_LOST;

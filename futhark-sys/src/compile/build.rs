@@ -130,6 +130,10 @@ impl Build {
     ///
     /// See [`ErrorKind`]; the text of both compilers is passed on as it is.
     pub fn run(&self) -> Result<Artifact, Error> {
+        if self.backend == Backend::Ispc {
+            let message = "the backend ispc is not supported; use multicore, or c";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
         let futhark = match &self.compiler {
             Some(compiler) => compiler.clone(),
             None => Compiler::find()?,

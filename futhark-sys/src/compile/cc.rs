@@ -252,9 +252,8 @@ fn explain(text: &str, unit: &Path, backend: Backend) -> Error {
         ),
     ];
     let lacks = |header: &str| {
-        text.lines().any(|line| line.contains("fatal error") && line.contains(header))
-            // A header that `__has_include` did not find is asked for again by the generated text.
-            || text.lines().any(|line| line.contains("No such file") && line.contains(header))
+        text.lines()
+            .any(|line| line.contains("fatal error") && line.contains(header))
     };
     let missing = HEADERS.into_iter().find(|(header, _)| lacks(header));
     if let (true, Some((_, install))) = (backend.is_gpu(), missing) {

@@ -17,7 +17,8 @@ pub struct Compiler {
 }
 
 const HOW_TO_INSTALL: &str = "\
-To get a Futhark compiler:
+To get a Futhark compiler (0.25.19 or later):
+  Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
   Debian 13 and later   apt-get install --no-install-recommends futhark
   macOS                 brew install futhark
   nix                   nix-env -iA nixpkgs.futhark

@@ -31,6 +31,8 @@ pub enum ErrorKind {
     Layout,
     /// No C compiler was found.
     NoCCompiler,
+    /// A backend that this crate does not compile for.
+    Unsupported,
     /// A header of the backend is missing.
     NoHeader,
     /// The C compiler refused our C file: the generated code and its manifest disagree,

@@ -70,6 +70,16 @@ pub(super) const WRITER: [&str; 7] = [
     include_str!("../cc.rs"),
 ];
 
+/// Headers of GPU backends that must be there.
+const DRIVER_HEADERS: [&str; 6] = [
+    "CL/cl.h",
+    "cuda.h",
+    "cuda_runtime.h",
+    "nvrtc.h",
+    "hip/hip_runtime.h",
+    "hip/hiprtc.h",
+];
+
 /// Headers that the generated text names but that are for device code or other systems.
 const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
 
@@ -138,6 +148,10 @@ impl Unit<'_> {
             }
             seen.push(line);
             let _ = match header {
+                // Without these nothing works, and the C compiler says so by name.
+                Some(header) if DRIVER_HEADERS.contains(&header) => {
+                    writeln!(c, "#include <{header}>")
+                }
                 Some(header) => writeln!(
                     c,
                     "#if __has_include(<{header}>)\n#include <{header}>\n#endif"
