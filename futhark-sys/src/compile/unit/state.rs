@@ -35,6 +35,13 @@ pub(super) fn write(c_text: &str, c: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
+/// What the compilers call the memory that is the runtime's own. Kernels that compute
+/// the program's constants use it too, so it is not only filled.
+fn is_runtime_state(memory: &str) -> bool {
+    const NAMES: [&str; 3] = ["counters_mem_", "hist_locks_mem_", "global_dynid_mem_"];
+    NAMES.iter().any(|name| memory.starts_with(name))
+}
+
 /// Function, memory, and the other arguments of every fill with literals in `init_constants`
 /// of memory that is only filled there. A constant of the program that is filled first and
 /// changed then must not be filled again; one that is only filled may be.
@@ -75,7 +82,10 @@ fn initialisers(c_text: &str) -> Vec<(&str, &str, &str)> {
                 .iter()
                 .any(|known| line.contains(known))
             });
-        if is_literal && is_constant && is_only_filled && !found.contains(&(function, memory, rest))
+        if is_literal
+            && is_constant
+            && (is_only_filled || is_runtime_state(memory))
+            && !found.contains(&(function, memory, rest))
         {
             found.push((function, memory, rest));
         }
@@ -107,6 +117,7 @@ static int init_constants(struct futhark_context *ctx)
     if (gpu_memcpy(ctx, mem_4.mem, 0, x.mem, 0, 4) != 0) {
         err = 1;
     }
+    err = gpu_kernel_total(ctx, 1, counters_mem_1.mem);
     return err;
 }
 int other() { futrts_builtinzhreplicate_i32(ctx, x, (int64_t) 1, 0) != 0; }
