@@ -1,196 +1,188 @@
 //! From JSON to the raw form, by hand, so that every error has its place.
+//!
+//! Each object is taken apart member by member; what is left when all known
+//! members are out is unknown, and kept.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use serde_core::de::{Deserialize, DeserializeSeed, Deserializer, Error as _};
 use serde_json::{Map, Value};
 
+use crate::code::Code;
 use crate::elem::ElemType;
-use crate::error::{Error, ErrorKind, Warning, alternatives, describe, quote};
+use crate::error::{Error, Finding, describe, quote};
+use crate::json::{Path, Position, Refused, Tree, read};
 use crate::model::{
     ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
-    RecordArray, Structure, Sum, TypeKind, Variant,
+    RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
 };
-use crate::path::Path;
 use crate::raw::{EntryPoint, Manifest, Outputs, Type};
+use crate::words::alternatives;
 
 const FUNCTION: &str = "the name of a C function";
 const TYPE_NAME: &str = "the name of a type";
 const RANK: &str = "a positive integer";
 
-/// Reads the text of a manifest.
-pub(crate) fn manifest(text: &str) -> Result<Manifest, Error> {
-    let root = Path::Root;
-    let json: Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
-    let Some(members) = json.as_object().filter(|members| {
-        let known = ["backend", "entry_points", "types"];
-        known.iter().any(|key| members.contains_key(*key))
-    }) else {
-        let expected = "an object with \"backend\", \"entry_points\" and \"types\", \
-                        as `futhark c --library` writes it next to the C file";
-        let kind = ErrorKind::NotAManifest;
-        return Err(Error::new(kind, &root, expected, describe(&json)));
-    };
+type Result<T> = std::result::Result<T, Finding>;
 
-    let top = Object {
-        members,
-        path: &root,
-    };
-    let mut warnings = Warnings(Vec::new());
-    warnings.unknown(&top, &["backend", "version", "entry_points", "types"]);
-    let manifest = Manifest {
+/// Reads the text of a manifest.
+pub(crate) fn manifest(text: &[u8]) -> std::result::Result<Manifest, Error> {
+    let json = read(text).map_err(|(error, reason)| {
+        let position = Position::of_error(text, &error);
+        match reason {
+            Some(reason) => refused(reason).at(position),
+            None => not_json(&error).at(position),
+        }
+    })?;
+    tree(json).map_err(|error| match std::str::from_utf8(text) {
+        Ok(text) => error.locate(text),
+        // It has been read, so this cannot be.
+        Err(_) => error,
+    })
+}
+
+/// Reads a manifest that is JSON already.
+pub(crate) fn tree(json: Value) -> std::result::Result<Manifest, Error> {
+    Ok(document(json)?)
+}
+
+impl<'de> Deserialize<'de> for Manifest {
+    /// From any format that has JSON's data model. An error names the place, but
+    /// not line and column: [`Manifest::parse`] does.
+    fn deserialize<D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<Manifest, D::Error> {
+        let reason = RefCell::new(None);
+        let json = Tree::root(&reason).deserialize(deserializer);
+        let json = json.map_err(|error| match reason.into_inner() {
+            Some(reason) => D::Error::custom(refused(reason)),
+            None => error,
+        })?;
+        document(json).map_err(D::Error::custom)
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> Finding {
+    let text = error.to_string();
+    // The place is told apart from the text.
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let found = text.strip_suffix(&place).unwrap_or(&text);
+    let found = format!("something else ({found})");
+    Finding::new(Code::NotJson, &Path::Root, "a manifest in JSON", found)
+}
+
+fn refused(reason: Refused) -> Finding {
+    match reason {
+        Refused::NotAnObject(found) => not_a_manifest(found),
+        Refused::Twice(pointer) => {
+            let expected = "each member once";
+            Finding::new(Code::DuplicateMember, &Path::Root, expected, "it again").moved(pointer)
+        }
+    }
+}
+
+fn not_a_manifest(found: impl Into<String>) -> Finding {
+    let expected = "an object with \"backend\", \"entry_points\" and \"types\", \
+                    as `futhark c --library` writes it next to the C file";
+    Finding::new(Code::NotAManifest, &Path::Root, expected, found)
+}
+
+fn document(json: Value) -> Result<Manifest> {
+    let root = Path::Root;
+    let known = ["backend", "entry_points", "types"];
+    let has_any = |members: &Map<String, Value>| known.iter().any(|key| members.contains_key(*key));
+    if !json.as_object().is_some_and(has_any) {
+        return Err(not_a_manifest(describe(&json)));
+    }
+    let mut top = Object::new(json, &root, "an object")?;
+    Ok(Manifest {
         backend: top.string("backend", "the name of a backend")?,
         version: top.optional_string("version", "the compiler's version")?,
-        types: top.map("types", |value, path| r#type(value, path, &mut warnings))?,
-        entry_points: top.map("entry_points", |value, path| {
-            entry_point(value, path, &mut warnings)
-        })?,
-        warnings: warnings.sorted(),
-    };
-    Ok(manifest)
+        types: top.map("types", r#type)?,
+        entry_points: top.map("entry_points", entry_point)?,
+        unknown: top.rest(),
+    })
 }
 
-fn not_json(error: &serde_json::Error) -> Error {
-    let (line, column) = (error.line(), error.column());
-    let text = error.to_string();
-    // The place stands in the error's kind; once is enough.
-    let place = format!(" at line {line} column {column}");
-    let found = text.strip_suffix(&place).unwrap_or(&text);
-    let kind = ErrorKind::NotJson { line, column };
-    Error::new(kind, &Path::Root, "a manifest in JSON", found)
-}
-
-fn entry_point(
-    value: &Value,
-    path: &Path<'_>,
-    warnings: &mut Warnings,
-) -> Result<EntryPoint, Error> {
-    let entry = Object::new(value, path, "an entry point: an object")?;
-    warnings.unknown(
-        &entry,
-        &[
-            "cfun",
-            "inputs",
-            "outputs",
-            "output",
-            "tuning_params",
-            "attributes",
-            "doc",
-        ],
-    );
-    let several = entry.optional("outputs");
-    let single = entry.optional("output");
-    let outputs = match (several, single) {
-        (Some(_), Some(_)) => {
-            let found = "both";
+fn entry_point(value: Value, path: &Path<'_>) -> Result<EntryPoint> {
+    let mut entry = Object::new(value, path, "an entry point: an object")?;
+    let outputs = match (entry.has("outputs"), entry.has("output")) {
+        (true, true) => {
             let expected = "either \"outputs\" or \"output\"";
-            let kind = ErrorKind::Inconsistent;
-            return Err(Error::new(kind, path, expected, found));
+            return Err(Finding::new(Code::Ambiguous, path, expected, "both"));
         }
-        (None, Some(value)) => {
-            let path = path.key("output");
-            Outputs::Single(output(value, &path, warnings)?)
+        (false, true) => {
+            let value = entry.required("output", "a result")?;
+            Outputs::Single(output(value, &path.key("output"))?)
         }
         // The error for neither names the older spelling, which has a plural.
-        (_, None) => Outputs::Several(entry.list("outputs", "an array of results", |v, p| {
-            output(v, p, warnings)
-        })?),
+        (_, false) => Outputs::Several(entry.list("outputs", "an array of results", output)?),
     };
     Ok(EntryPoint {
         cfun: entry.string("cfun", FUNCTION)?,
-        inputs: entry.list("inputs", "an array of parameters", |v, p| {
-            input(v, p, warnings)
-        })?,
+        inputs: entry.list("inputs", "an array of parameters", input)?,
         outputs,
         tuning_params: entry.strings("tuning_params", "the name of a tuning parameter")?,
         attributes: entry.strings("attributes", "an attribute")?,
         doc: entry.optional_string("doc", "a text")?,
+        unknown: entry.rest(),
     })
 }
 
-fn input(value: &Value, path: &Path<'_>, warnings: &mut Warnings) -> Result<Input<String>, Error> {
-    let input = Object::new(value, path, "a parameter: an object")?;
-    warnings.unknown(&input, &["name", "type", "unique"]);
+fn input(value: Value, path: &Path<'_>) -> Result<Input<String>> {
+    let mut input = Object::new(value, path, "a parameter: an object")?;
     Ok(Input {
         name: input.string("name", "the name of a parameter")?,
         ty: input.string("type", TYPE_NAME)?,
         unique: input.bool("unique")?,
+        unknown: input.rest(),
     })
 }
 
-fn output(
-    value: &Value,
-    path: &Path<'_>,
-    warnings: &mut Warnings,
-) -> Result<Output<String>, Error> {
-    let output = Object::new(value, path, "a result: an object")?;
-    warnings.unknown(&output, &["type", "unique"]);
+fn output(value: Value, path: &Path<'_>) -> Result<Output<String>> {
+    let mut output = Object::new(value, path, "a result: an object")?;
     Ok(Output {
         ty: output.string("type", TYPE_NAME)?,
         unique: output.bool("unique")?,
+        unknown: output.rest(),
     })
 }
 
-fn r#type(value: &Value, path: &Path<'_>, warnings: &mut Warnings) -> Result<Type, Error> {
-    let object = Object::new(value, path, "a type: an object")?;
+fn r#type(value: Value, path: &Path<'_>) -> Result<Type> {
+    let mut object = Object::new(value, path, "a type: an object")?;
     let expected = "\"array\" or \"opaque\"";
-    let kind = match object.required_str("kind", expected)? {
-        "array" => {
-            warnings.unknown(
-                &object,
-                &["kind", "ctype", "doc", "elemtype", "rank", "ops"],
-            );
-            TypeKind::Array(array(&object, warnings)?)
-        }
-        "opaque" => {
-            warnings.unknown(
-                &object,
-                &[
-                    "kind",
-                    "ctype",
-                    "doc",
-                    "ops",
-                    "record",
-                    "sum",
-                    "record_array",
-                    "opaque_array",
-                ],
-            );
-            TypeKind::Opaque(opaque(&object, warnings)?)
-        }
+    let kind = match object.string("kind", expected)?.as_str() {
+        "array" => TypeKind::Array(array(&mut object)?),
+        "opaque" => TypeKind::Opaque(opaque(&mut object)?),
         other => {
-            let kind = ErrorKind::UnknownValue;
-            return Err(Error::new(kind, &path.key("kind"), expected, quote(other)));
+            let path = path.key("kind");
+            return Err(Finding::new(
+                Code::UnknownValue,
+                &path,
+                expected,
+                quote(other),
+            ));
         }
     };
     Ok(Type {
         ctype: object.string("ctype", "a C type")?,
         kind,
         doc: object.optional_string("doc", "a text")?,
+        unknown: object.rest(),
     })
 }
 
-fn array(object: &Object<'_>, warnings: &mut Warnings) -> Result<ArrayType, Error> {
+fn array(object: &mut Object<'_>) -> Result<ArrayType> {
     let rank = object.rank()?;
-    let name = object.required_str("elemtype", "the name of a scalar type")?;
-    let Some(elem) = ElemType::from_name(name) else {
+    let name = object.string("elemtype", "the name of a scalar type")?;
+    let Some(elem) = ElemType::from_name(&name) else {
         let names: Vec<&str> = ElemType::ALL.iter().map(|elem| elem.as_str()).collect();
         let path = object.path.key("elemtype");
-        let kind = ErrorKind::UnknownValue;
-        return Err(Error::new(kind, &path, alternatives(&names), quote(name)));
+        let (code, expected) = (Code::UnknownValue, alternatives(&names));
+        return Err(Finding::new(code, &path, expected, quote(&name)));
     };
-    let ops = object.object("ops", "the array's C functions: an object", |ops| {
-        warnings.unknown(
-            &ops,
-            &[
-                "free",
-                "shape",
-                "values",
-                "new",
-                "index",
-                "new_raw",
-                "values_raw",
-            ],
-        );
+    let ops = object.object("ops", "the array's C functions: an object", |mut ops| {
         Ok(ArrayOps {
             free: ops.string("free", FUNCTION)?,
             shape: ops.string("shape", FUNCTION)?,
@@ -199,84 +191,78 @@ fn array(object: &Object<'_>, warnings: &mut Warnings) -> Result<ArrayType, Erro
             index: ops.optional_string("index", FUNCTION)?,
             new_raw: ops.optional_string("new_raw", FUNCTION)?,
             values_raw: ops.optional_string("values_raw", FUNCTION)?,
+            unknown: ops.rest(),
         })
     })?;
     Ok(ArrayType { elem, rank, ops })
 }
 
-fn opaque(object: &Object<'_>, warnings: &mut Warnings) -> Result<OpaqueType<String>, Error> {
-    let ops = object.object("ops", "the type's C functions: an object", |ops| {
-        warnings.unknown(&ops, &["free", "store", "restore"]);
+fn opaque(object: &mut Object<'_>) -> Result<OpaqueType<String>> {
+    let ops = object.object("ops", "the type's C functions: an object", |mut ops| {
         Ok(OpaqueOps {
             free: ops.string("free", FUNCTION)?,
             store: ops.optional_string("store", FUNCTION)?,
             restore: ops.optional_string("restore", FUNCTION)?,
+            unknown: ops.rest(),
         })
     })?;
     Ok(OpaqueType {
         ops,
-        structure: structure(object, warnings)?,
+        structure: structure(object)?,
     })
 }
 
-fn structure(object: &Object<'_>, warnings: &mut Warnings) -> Result<Structure<String>, Error> {
+fn structure(object: &mut Object<'_>) -> Result<Structure<String>> {
     let keys = ["record", "sum", "record_array", "opaque_array"];
-    let present: Vec<&str> = keys
-        .into_iter()
-        .filter(|key| object.optional(key).is_some())
-        .collect();
+    let present: Vec<&str> = keys.into_iter().filter(|key| object.has(key)).collect();
     match present[..] {
         [] => Ok(Structure::Plain),
         ["record"] => object
-            .object("record", "a record: an object", |o| record(&o, warnings))
+            .object("record", "a record: an object", record)
             .map(Structure::Record),
         ["sum"] => object
-            .object("sum", "a sum type: an object", |o| sum(&o, warnings))
+            .object("sum", "a sum type: an object", sum)
             .map(Structure::Sum),
         ["record_array"] => object
-            .object("record_array", "an array of records: an object", |o| {
-                record_array(&o, warnings)
-            })
+            .object(
+                "record_array",
+                "an array of records: an object",
+                record_array,
+            )
             .map(Structure::RecordArray),
         ["opaque_array"] => object
-            .object("opaque_array", "an array of opaques: an object", |o| {
-                opaque_array(&o, warnings)
-            })
+            .object(
+                "opaque_array",
+                "an array of opaques: an object",
+                opaque_array,
+            )
             .map(Structure::OpaqueArray),
         _ => {
             let expected = format!("at most one of {}", keys.join(", "));
-            let kind = ErrorKind::Inconsistent;
             let found = present.join(" and ");
-            Err(Error::new(kind, object.path, expected, found))
+            Err(Finding::new(Code::Ambiguous, object.path, expected, found))
         }
     }
 }
 
-fn record(object: &Object<'_>, warnings: &mut Warnings) -> Result<Record<String>, Error> {
-    warnings.unknown(object, &["fields", "new"]);
+fn record(mut object: Object<'_>) -> Result<Record<String>> {
     Ok(Record {
-        fields: fields(object, warnings)?,
+        fields: fields(&mut object)?,
         new: object.string("new", FUNCTION)?,
+        unknown: object.rest(),
     })
 }
 
-fn sum(object: &Object<'_>, warnings: &mut Warnings) -> Result<Sum<String>, Error> {
-    warnings.unknown(object, &["variant", "variants"]);
+fn sum(mut object: Object<'_>) -> Result<Sum<String>> {
     Ok(Sum {
         variant: object.string("variant", FUNCTION)?,
-        variants: object.list("variants", "an array of variants", |v, p| {
-            variant(v, p, warnings)
-        })?,
+        variants: object.list("variants", "an array of variants", variant)?,
+        unknown: object.rest(),
     })
 }
 
-fn variant(
-    value: &Value,
-    path: &Path<'_>,
-    warnings: &mut Warnings,
-) -> Result<Variant<String>, Error> {
-    let variant = Object::new(value, path, "a variant: an object")?;
-    warnings.unknown(&variant, &["name", "construct", "destruct", "payload"]);
+fn variant(value: Value, path: &Path<'_>) -> Result<Variant<String>> {
+    let mut variant = Object::new(value, path, "a variant: an object")?;
     Ok(Variant {
         name: variant.string("name", "the name of a variant")?,
         construct: variant.string("construct", FUNCTION)?,
@@ -284,39 +270,25 @@ fn variant(
         payload: variant.list("payload", "an array of type names", |v, p| {
             string(v, p, TYPE_NAME)
         })?,
+        unknown: variant.rest(),
     })
 }
 
-fn record_array(
-    object: &Object<'_>,
-    warnings: &mut Warnings,
-) -> Result<RecordArray<String>, Error> {
-    warnings.unknown(
-        object,
-        &[
-            "rank", "elemtype", "fields", "zip", "index", "shape", "new", "set",
-        ],
-    );
+fn record_array(mut object: Object<'_>) -> Result<RecordArray<String>> {
     Ok(RecordArray {
         rank: object.rank()?,
         elem: object.string("elemtype", TYPE_NAME)?,
-        fields: fields(object, warnings)?,
+        fields: fields(&mut object)?,
         zip: object.string("zip", FUNCTION)?,
         index: object.string("index", FUNCTION)?,
         shape: object.string("shape", FUNCTION)?,
         new: object.optional_string("new", FUNCTION)?,
         set: object.optional_string("set", FUNCTION)?,
+        unknown: object.rest(),
     })
 }
 
-fn opaque_array(
-    object: &Object<'_>,
-    warnings: &mut Warnings,
-) -> Result<OpaqueArray<String>, Error> {
-    warnings.unknown(
-        object,
-        &["rank", "elemtype", "index", "shape", "new", "set"],
-    );
+fn opaque_array(mut object: Object<'_>) -> Result<OpaqueArray<String>> {
     Ok(OpaqueArray {
         rank: object.rank()?,
         elem: object.string("elemtype", TYPE_NAME)?,
@@ -324,94 +296,94 @@ fn opaque_array(
         shape: object.string("shape", FUNCTION)?,
         new: object.optional_string("new", FUNCTION)?,
         set: object.optional_string("set", FUNCTION)?,
+        unknown: object.rest(),
     })
 }
 
-fn fields(object: &Object<'_>, warnings: &mut Warnings) -> Result<Vec<Field<String>>, Error> {
+fn fields(object: &mut Object<'_>) -> Result<Vec<Field<String>>> {
     object.list("fields", "an array of fields", |value, path| {
-        let field = Object::new(value, path, "a field: an object")?;
-        warnings.unknown(&field, &["name", "type", "project"]);
+        let mut field = Object::new(value, path, "a field: an object")?;
         Ok(Field {
             name: field.string("name", "the name of a field")?,
             ty: field.string("type", TYPE_NAME)?,
             project: field.string("project", FUNCTION)?,
+            unknown: field.rest(),
         })
     })
 }
 
-fn string(value: &Value, path: &Path<'_>, what: &str) -> Result<String, Error> {
+fn string(value: Value, path: &Path<'_>, expected: &str) -> Result<String> {
     match value {
-        Value::String(text) => Ok(text.clone()),
-        other => Err(wrong_type(path, what, other)),
+        Value::String(text) => Ok(text),
+        other => Err(wrong_type(path, expected, &other)),
     }
 }
 
-fn wrong_type(path: &Path<'_>, expected: &str, found: &Value) -> Error {
-    Error::new(ErrorKind::WrongType, path, expected, describe(found))
+fn wrong_type(path: &Path<'_>, expected: &str, found: &Value) -> Finding {
+    Finding::new(Code::WrongType, path, expected, describe(found))
 }
 
-/// A JSON object and where it stands.
+/// A JSON object that is taken apart, and where it stands.
 struct Object<'a> {
-    members: &'a Map<String, Value>,
+    members: Map<String, Value>,
     path: &'a Path<'a>,
 }
 
 impl<'a> Object<'a> {
-    fn new(value: &'a Value, path: &'a Path<'a>, expected: &str) -> Result<Self, Error> {
+    fn new(value: Value, path: &'a Path<'a>, expected: &str) -> Result<Self> {
         match value {
             Value::Object(members) => Ok(Object { members, path }),
-            other => Err(wrong_type(path, expected, other)),
+            other => Err(wrong_type(path, expected, &other)),
         }
     }
 
-    fn optional(&self, key: &str) -> Option<&'a Value> {
-        self.members.get(key)
+    fn has(&self, key: &str) -> bool {
+        self.members.contains_key(key)
     }
 
-    fn required(&self, key: &str, expected: &str) -> Result<&'a Value, Error> {
-        self.optional(key).ok_or_else(|| {
+    /// What nobody has taken.
+    fn rest(self) -> Unknown {
+        self.members
+    }
+
+    fn required(&mut self, key: &str, expected: &str) -> Result<Value> {
+        self.members.remove(key).ok_or_else(|| {
             let path = self.path.key(key);
-            Error::new(ErrorKind::Missing, &path, expected, "nothing")
+            Finding::new(Code::MissingMember, &path, expected, "nothing")
         })
     }
 
-    fn required_str(&self, key: &str, expected: &str) -> Result<&'a str, Error> {
-        let value = self.required(key, expected)?;
-        let wrong = || wrong_type(&self.path.key(key), expected, value);
-        value.as_str().ok_or_else(wrong)
-    }
-
-    fn string(&self, key: &str, expected: &str) -> Result<String, Error> {
+    fn string(&mut self, key: &str, expected: &str) -> Result<String> {
         string(self.required(key, expected)?, &self.path.key(key), expected)
     }
 
-    fn optional_string(&self, key: &str, expected: &str) -> Result<Option<String>, Error> {
-        let value = self.optional(key);
+    fn optional_string(&mut self, key: &str, expected: &str) -> Result<Option<String>> {
+        let value = self.members.remove(key);
         let read = |value| string(value, &self.path.key(key), expected);
         value.map(read).transpose()
     }
 
-    fn bool(&self, key: &str) -> Result<bool, Error> {
+    fn bool(&mut self, key: &str) -> Result<bool> {
         let expected = "true or false";
         let value = self.required(key, expected)?;
-        let wrong = || wrong_type(&self.path.key(key), expected, value);
+        let wrong = || wrong_type(&self.path.key(key), expected, &value);
         value.as_bool().ok_or_else(wrong)
     }
 
-    /// The member `rank`. Zero is left to the resolver, which knows the limits.
-    fn rank(&self) -> Result<usize, Error> {
+    /// The member `rank`. Its limits are left to the check.
+    fn rank(&mut self) -> Result<usize> {
         let value = self.required("rank", RANK)?;
-        let wrong = || wrong_type(&self.path.key("rank"), RANK, value);
+        let wrong = || wrong_type(&self.path.key("rank"), RANK, &value);
         let rank = value.as_u64().ok_or_else(wrong)?;
         usize::try_from(rank).map_err(|_| wrong())
     }
 
     fn object<T>(
-        &self,
+        &mut self,
         key: &str,
         expected: &str,
-        read: impl FnOnce(Object<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        read: impl FnOnce(Object<'_>) -> Result<T>,
+    ) -> Result<T> {
         let value = self.required(key, expected)?;
         let path = self.path.key(key);
         read(Object::new(value, &path, expected)?)
@@ -419,64 +391,43 @@ impl<'a> Object<'a> {
 
     /// A member that is an object whose keys are names.
     fn map<T>(
-        &self,
+        &mut self,
         key: &str,
-        mut read: impl FnMut(&Value, &Path<'_>) -> Result<T, Error>,
-    ) -> Result<BTreeMap<String, T>, Error> {
+        read: impl Fn(Value, &Path<'_>) -> Result<T>,
+    ) -> Result<BTreeMap<String, T>> {
         self.object(key, "an object", |object| {
-            let mut map = BTreeMap::new();
-            for (name, value) in object.members {
-                let item = read(value, &object.path.key(name))?;
-                map.insert(name.clone(), item);
-            }
-            Ok(map)
+            let path = object.path;
+            let items = object.members.into_iter().map(|(name, value)| {
+                let item = read(value, &path.key(&name))?;
+                Ok((name, item))
+            });
+            items.collect()
         })
     }
 
     fn list<T>(
-        &self,
+        &mut self,
         key: &str,
         expected: &str,
-        mut read: impl FnMut(&Value, &Path<'_>) -> Result<T, Error>,
-    ) -> Result<Vec<T>, Error> {
+        read: impl Fn(Value, &Path<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let path = self.path.key(key);
         match self.required(key, expected)? {
             Value::Array(items) => items
-                .iter()
+                .into_iter()
                 .enumerate()
                 .map(|(index, item)| read(item, &path.index(index)))
                 .collect(),
-            other => Err(wrong_type(&path, expected, other)),
+            other => Err(wrong_type(&path, expected, &other)),
         }
     }
 
-    /// An array of strings, empty where there is none.
-    fn strings(&self, key: &str, what: &str) -> Result<Vec<String>, Error> {
-        match self.optional(key) {
-            None => Ok(Vec::new()),
-            Some(_) => self.list(key, "an array of strings", |v, p| string(v, p, what)),
+    /// An array of strings that older compilers do not write.
+    fn strings(&mut self, key: &str, expected: &str) -> Result<Option<Vec<String>>> {
+        if !self.has(key) {
+            return Ok(None);
         }
-    }
-}
-
-struct Warnings(Vec<Warning>);
-
-impl Warnings {
-    /// Notes the members that are not among the known ones.
-    fn unknown(&mut self, object: &Object<'_>, known: &[&str]) {
-        for (key, value) in object.members {
-            if !known.contains(&key.as_str()) {
-                self.0.push(Warning {
-                    pointer: object.path.key(key).to_string(),
-                    message: format!("unknown member: {}", describe(value)),
-                });
-            }
-        }
-    }
-
-    /// By place, so that the order does not depend on how the map iterates.
-    fn sorted(mut self) -> Vec<Warning> {
-        self.0.sort_by(|a, b| a.pointer.cmp(&b.pointer));
-        self.0
+        let read = |value, path: &Path<'_>| string(value, path, expected);
+        self.list(key, "an array of strings", read).map(Some)
     }
 }

@@ -1,54 +1,63 @@
-//! What can be wrong with a manifest.
+//! What is wrong with a manifest.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::path::Path;
-pub(crate) use crate::words::alternatives;
+use crate::code::{Code, Severity};
+use crate::json::{Path, Position};
 
-/// What is wrong with a manifest, and where.
+/// Something that is wrong with a manifest, or odd about it, and where.
 ///
 /// Its text is one lower-case sentence that names the place, what was expected
-/// there and what was found:
-///
-/// ```
-/// let text = r#"{"backend": "c", "entry_points": {}, "types": {
-///     "[]i32": {"kind": "array", "ctype": "struct a *", "rank": "two"}}}"#;
-/// let error = futhark_manifest::Manifest::parse(text).unwrap_err();
-/// assert_eq!(error.pointer(), "/types/[]i32/rank");
-/// assert_eq!(
-///     error.to_string(),
-///     r#"at /types/[]i32/rank: expected a positive integer, found "two""#
-/// );
-/// ```
+/// there and what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    kind: ErrorKind,
+pub struct Finding {
+    code: Code,
     pointer: String,
+    position: Option<Position>,
     expected: String,
     found: String,
 }
 
-impl Error {
+impl Finding {
     pub(crate) fn new(
-        kind: ErrorKind,
+        code: Code,
         path: &Path<'_>,
         expected: impl Into<String>,
         found: impl Into<String>,
-    ) -> Error {
-        Error {
-            kind,
+    ) -> Finding {
+        Finding {
+            code,
             pointer: path.to_string(),
+            position: None,
             expected: expected.into(),
             found: found.into(),
         }
     }
 
-    /// The class of the error, to be matched on.
+    /// The same, with the place in the text where it stands.
+    pub(crate) fn at(mut self, position: Position) -> Finding {
+        self.position = Some(position);
+        self
+    }
+
+    /// The same about another place, whose pointer is known.
+    pub(crate) fn moved(mut self, pointer: String) -> Finding {
+        self.pointer = pointer;
+        self
+    }
+
+    /// The class, to be matched on.
     #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// Whether the manifest can be used nevertheless.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
     }
 
     /// The place, as a JSON pointer (RFC 6901). Empty for the whole document.
@@ -56,6 +65,14 @@ impl Error {
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.pointer
+    }
+
+    /// The place in the text, where the text was at hand: so it is after
+    /// [`Manifest::parse`](crate::Manifest::parse) failed. For other findings,
+    /// ask [`Position::nearest`].
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        self.position
     }
 
     /// What was expected there, as a fragment of a sentence.
@@ -71,73 +88,123 @@ impl Error {
     }
 }
 
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding {
+            code,
+            pointer,
+            position,
+            expected,
+            found,
+        } = self;
+        match (code, position) {
+            (Code::NotAManifest, _) => f.write_str("not a manifest")?,
+            (_, _) if !pointer.is_empty() => write!(f, "at {pointer}")?,
+            (_, Some(position)) => write!(f, "at {position}")?,
+            (_, None) => f.write_str("at the top")?,
+        }
+        write!(f, ": expected {expected}, found {found}")
+    }
+}
+
+/// What is wrong with a manifest: one [`Finding`] or more.
+///
+/// Its text is that of the first, and says how many others there are. What
+/// [`code`](Error::code), [`pointer`](Error::pointer) and so on give is of the
+/// first, too:
+///
+/// ```
+/// use futhark_manifest::{Code, Manifest};
+///
+/// let text = r#"{"backend": "c", "entry_points": {}, "types": {
+///     "[]i32": {"kind": "array", "ctype": "struct a *", "rank": "two"}}}"#;
+/// let error = Manifest::parse(text).unwrap_err();
+/// assert_eq!(error.code(), Code::WrongType);
+/// assert_eq!(error.pointer(), "/types/[]i32/rank");
+/// assert_eq!(error.position().unwrap().to_string(), "line 2, column 63");
+/// assert_eq!(
+///     error.to_string(),
+///     r#"at /types/[]i32/rank: expected a positive integer, found "two""#
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    first: Box<Finding>,
+    others: Vec<Finding>,
+}
+
+impl Error {
+    /// The error of these findings, if there are any.
+    pub(crate) fn from_findings(findings: Vec<Finding>) -> Option<Error> {
+        let mut findings = findings.into_iter();
+        let first = Box::new(findings.next()?);
+        let others = findings.collect();
+        Some(Error { first, others })
+    }
+
+    /// The same with the places of all findings in the text.
+    pub(crate) fn locate(mut self, text: &str) -> Error {
+        let findings = std::iter::once(&mut *self.first).chain(&mut self.others);
+        for finding in findings {
+            finding.position = Some(Position::nearest(text, &finding.pointer));
+        }
+        self
+    }
+
+    /// All findings, each of [severity](Finding::severity) error.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        std::iter::once(&*self.first).chain(&self.others)
+    }
+
+    /// The class of the first finding.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.first.code()
+    }
+
+    /// The place of the first finding: [`Finding::pointer`].
+    #[must_use]
+    pub fn pointer(&self) -> &str {
+        self.first.pointer()
+    }
+
+    /// The place of the first finding in the text: [`Finding::position`].
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        self.first.position()
+    }
+
+    /// What the first finding expected.
+    #[must_use]
+    pub fn expected(&self) -> &str {
+        self.first.expected()
+    }
+
+    /// What stood there instead, shortened.
+    #[must_use]
+    pub fn found(&self) -> &str {
+        self.first.found()
+    }
+}
+
+impl From<Finding> for Error {
+    fn from(finding: Finding) -> Error {
+        let (first, others) = (Box::new(finding), Vec::new());
+        Error { first, others }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (expected, found) = (&self.expected, &self.found);
-        match self.kind {
-            ErrorKind::NotJson { line, column } => write!(
-                f,
-                "at line {line}, column {column}: expected {expected}, found something else ({found})"
-            ),
-            ErrorKind::NotAManifest => {
-                write!(f, "not a manifest: expected {expected}, found {found}")
-            }
-            _ if self.pointer.is_empty() => {
-                write!(f, "at the top: expected {expected}, found {found}")
-            }
-            _ => write!(f, "at {}: expected {expected}, found {found}", self.pointer),
+        self.first.fmt(f)?;
+        match self.others.len() {
+            0 => Ok(()),
+            others => write!(f, " (and {others} more)"),
         }
     }
 }
 
 impl std::error::Error for Error {}
-
-/// The class of an [`Error`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The text is not JSON. Both numbers count from one; a column counts bytes.
-    NotJson {
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-    },
-    /// JSON, but nothing in it is a part of a manifest.
-    NotAManifest,
-    /// A member that every manifest has is not there.
-    Missing,
-    /// A value of another JSON type.
-    WrongType,
-    /// A word that is not one of those that can stand there, such as a backend
-    /// that nobody knows.
-    UnknownValue,
-    /// The name of a type that the manifest does not describe.
-    Dangling,
-    /// A name that C would not accept where a manifest gives a C name.
-    InvalidCName,
-    /// A name that is taken already: a C name, a field, a variant.
-    Duplicate,
-    /// Two parts that disagree, or a part that means nothing by itself.
-    Inconsistent,
-}
-
-/// Something in a manifest that this version of the crate does not know. It is
-/// ignored: newer compilers add members that older readers can do without.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Warning {
-    /// The place, as a JSON pointer (RFC 6901).
-    pub pointer: String,
-    /// What is there, as a lower-case fragment.
-    pub message: String,
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {}: {}", self.pointer, self.message)
-    }
-}
 
 /// A JSON value in a few words: scalars as they are, shortened, the rest by type.
 pub(crate) fn describe(value: &Value) -> String {
@@ -194,10 +261,17 @@ mod tests {
     }
 
     #[test]
-    fn words_are_listed() {
-        assert_eq!(alternatives(&[]), "");
-        assert_eq!(alternatives(&["a"]), "a");
-        assert_eq!(alternatives(&["a", "b"]), "a or b");
-        assert_eq!(alternatives(&["a", "b", "c"]), "a, b or c");
+    fn an_error_says_how_many_findings_there_are() {
+        let root = Path::Root;
+        let finding = |key| Finding::new(Code::WrongType, &root.key(key), "a text", "3");
+        assert_eq!(Error::from_findings(Vec::new()), None);
+        let one = Error::from(finding("a"));
+        assert_eq!(one.to_string(), "at /a: expected a text, found 3");
+        let three = Error::from_findings(["a", "b", "c"].map(finding).into()).unwrap();
+        assert_eq!(
+            three.to_string(),
+            "at /a: expected a text, found 3 (and 2 more)"
+        );
+        assert_eq!(three.findings().count(), 3);
     }
 }

@@ -73,16 +73,22 @@ mod backend;
 #[cfg(feature = "json")]
 mod check;
 #[cfg(feature = "json")]
+mod code;
+#[cfg(feature = "json")]
 mod decode;
 mod elem;
+#[cfg(feature = "json")]
+mod encode;
 #[cfg(feature = "json")]
 mod error;
 #[cfg(feature = "json")]
 mod interface;
 #[cfg(feature = "json")]
+mod json;
+#[cfg(feature = "json")]
 mod model;
 #[cfg(feature = "json")]
-mod path;
+mod order;
 #[cfg(feature = "json")]
 mod program;
 #[cfg(feature = "json")]
@@ -90,16 +96,24 @@ pub mod raw;
 #[cfg(feature = "json")]
 mod resolve;
 mod version;
+#[cfg(feature = "json")]
+mod visit;
+#[cfg(feature = "json")]
+mod walk;
 mod words;
 
 pub use backend::{Backend, UnknownBackend};
+#[cfg(feature = "json")]
+pub use code::{Code, Severity};
 pub use elem::ElemType;
 #[cfg(feature = "json")]
-pub use error::{Error, ErrorKind, Warning};
+pub use error::{Error, Finding};
+#[cfg(feature = "json")]
+pub use json::Position;
 #[cfg(feature = "json")]
 pub use model::{
     ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
-    RecordArray, Structure, Sum, TypeKind, Variant,
+    RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
 };
 #[cfg(feature = "json")]
 pub use program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
@@ -107,3 +121,5 @@ pub use program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
 #[doc(inline)]
 pub use raw::Manifest;
 pub use version::Version;
+#[cfg(feature = "json")]
+pub use visit::Visitor;

@@ -7,7 +7,15 @@
 use crate::elem::ElemType;
 use crate::program::TypeRef;
 
+/// Members of a JSON object that this version of the crate does not know, as
+/// they stood there: newer compilers add some. Reading and writing keeps them.
+pub type Unknown = serde_json::Map<String, serde_json::Value>;
+
 /// What a type is.
+///
+/// Matching is exhaustive on purpose, here and for [`Structure`]: a kind of
+/// opaque type that this version of the crate does not know is no new variant,
+/// but arrives as [`Structure::Plain`] with a member in [`Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeKind<T = TypeRef> {
     /// An array of scalars.
@@ -46,6 +54,8 @@ pub struct ArrayOps {
     pub new_raw: Option<String>,
     /// Gives the raw memory of the backend. From 0.25.14.
     pub values_raw: Option<String>,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// A type whose representation C does not see.
@@ -68,6 +78,8 @@ pub struct OpaqueOps {
     pub store: Option<String>,
     /// Makes a value from bytes.
     pub restore: Option<String>,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// What is known about the inside of an opaque type.
@@ -93,6 +105,8 @@ pub struct Record<T = TypeRef> {
     pub fields: Vec<Field<T>>,
     /// Makes a record from its fields.
     pub new: String,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 impl<T> Record<T> {
@@ -124,6 +138,8 @@ pub struct Field<T = TypeRef> {
     pub ty: T,
     /// Reads it.
     pub project: String,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// A sum type.
@@ -134,6 +150,8 @@ pub struct Sum<T = TypeRef> {
     pub variant: String,
     /// The variants; at least one in a program.
     pub variants: Vec<Variant<T>>,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// A variant of a sum type.
@@ -148,6 +166,8 @@ pub struct Variant<T = TypeRef> {
     pub destruct: String,
     /// The types of the payload, in the order of the parameters.
     pub payload: Vec<T>,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// An array of records.
@@ -171,6 +191,8 @@ pub struct RecordArray<T = TypeRef> {
     pub new: Option<String>,
     /// Replaces one element. From 0.25.36.
     pub set: Option<String>,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// An array of opaque values that are not records.
@@ -189,6 +211,8 @@ pub struct OpaqueArray<T = TypeRef> {
     pub new: Option<String>,
     /// Replaces one element. From 0.25.36.
     pub set: Option<String>,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// A parameter of an entry point.
@@ -202,6 +226,8 @@ pub struct Input<T = TypeRef> {
     /// Whether the call consumes the argument: afterwards its value is
     /// unspecified, and so is that of everything that aliases it.
     pub unique: bool,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// A result of an entry point.
@@ -213,6 +239,146 @@ pub struct Output<T = TypeRef> {
     /// Whether it aliases nothing. The compiler infers this where the source
     /// says nothing, so it can change with any edit: no part of an interface.
     pub unique: bool,
+    /// Members of its JSON object that this version of the crate does not know.
+    pub unknown: Unknown,
+}
+
+impl<T> TypeKind<T> {
+    /// Every type that this one is made of, as its operations see it: fields,
+    /// elements and payloads, with repetitions.
+    pub fn parts(&self) -> impl Iterator<Item = &T> {
+        let structure = match self {
+            TypeKind::Array(_) => &Structure::Plain,
+            TypeKind::Opaque(opaque) => &opaque.structure,
+        };
+        let (fields, elem, variants): (&[Field<T>], _, &[Variant<T>]) = match structure {
+            Structure::Plain => (&[], None, &[]),
+            Structure::Record(record) => (&record.fields, None, &[]),
+            Structure::Sum(sum) => (&[], None, &sum.variants),
+            Structure::RecordArray(array) => (&array.fields, Some(&array.elem), &[]),
+            Structure::OpaqueArray(array) => (&[], Some(&array.elem), &[]),
+        };
+        let payloads = variants.iter().flat_map(|variant| &variant.payload);
+        fields
+            .iter()
+            .map(|field| &field.ty)
+            .chain(elem)
+            .chain(payloads)
+    }
+
+    /// The number of dimensions: 0 for an opaque value that is not an array, or
+    /// of which nothing is known.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        match self {
+            TypeKind::Array(array) => array.rank,
+            TypeKind::Opaque(opaque) => opaque.structure.rank(),
+        }
+    }
+
+    /// The same with each reference to a type replaced.
+    pub(crate) fn map<U>(&self, to: &impl Fn(&T) -> U) -> TypeKind<U> {
+        match self {
+            TypeKind::Array(array) => TypeKind::Array(array.clone()),
+            TypeKind::Opaque(opaque) => TypeKind::Opaque(OpaqueType {
+                ops: opaque.ops.clone(),
+                structure: opaque.structure.map(to),
+            }),
+        }
+    }
+}
+
+impl<T> Structure<T> {
+    /// The number of dimensions: 0 for what is not known to be an array.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        match self {
+            Structure::Plain | Structure::Record(_) | Structure::Sum(_) => 0,
+            Structure::RecordArray(array) => array.rank,
+            Structure::OpaqueArray(array) => array.rank,
+        }
+    }
+
+    fn map<U>(&self, to: &impl Fn(&T) -> U) -> Structure<U> {
+        match self {
+            Structure::Plain => Structure::Plain,
+            Structure::Record(record) => Structure::Record(Record {
+                fields: map_fields(&record.fields, to),
+                new: record.new.clone(),
+                unknown: record.unknown.clone(),
+            }),
+            Structure::Sum(sum) => Structure::Sum(Sum {
+                variant: sum.variant.clone(),
+                variants: sum.variants.iter().map(|v| v.map(to)).collect(),
+                unknown: sum.unknown.clone(),
+            }),
+            Structure::RecordArray(array) => Structure::RecordArray(RecordArray {
+                rank: array.rank,
+                elem: to(&array.elem),
+                fields: map_fields(&array.fields, to),
+                zip: array.zip.clone(),
+                index: array.index.clone(),
+                shape: array.shape.clone(),
+                new: array.new.clone(),
+                set: array.set.clone(),
+                unknown: array.unknown.clone(),
+            }),
+            Structure::OpaqueArray(array) => Structure::OpaqueArray(OpaqueArray {
+                rank: array.rank,
+                elem: to(&array.elem),
+                index: array.index.clone(),
+                shape: array.shape.clone(),
+                new: array.new.clone(),
+                set: array.set.clone(),
+                unknown: array.unknown.clone(),
+            }),
+        }
+    }
+}
+
+impl<T> Variant<T> {
+    fn map<U>(&self, to: &impl Fn(&T) -> U) -> Variant<U> {
+        Variant {
+            name: self.name.clone(),
+            construct: self.construct.clone(),
+            destruct: self.destruct.clone(),
+            payload: self.payload.iter().map(to).collect(),
+            unknown: self.unknown.clone(),
+        }
+    }
+}
+
+fn map_fields<T, U>(fields: &[Field<T>], to: &impl Fn(&T) -> U) -> Vec<Field<U>> {
+    let field = |field: &Field<T>| Field {
+        name: field.name.clone(),
+        ty: to(&field.ty),
+        project: field.project.clone(),
+        unknown: field.unknown.clone(),
+    };
+    fields.iter().map(field).collect()
+}
+
+impl<T> Input<T> {
+    /// The same with the reference to its type replaced.
+    pub(crate) fn map<U>(&self, to: &impl Fn(&T) -> U) -> Input<U> {
+        Input {
+            name: self.name.clone(),
+            ty: to(&self.ty),
+            unique: self.unique,
+            unknown: self.unknown.clone(),
+        }
+    }
+}
+
+impl<T> Output<T> {
+    /// The same with the reference to its type replaced.
+    pub(crate) fn map<U>(&self, to: &impl Fn(&T) -> U) -> Output<U> {
+        Output {
+            ty: to(&self.ty),
+            unique: self.unique,
+            unknown: self.unknown.clone(),
+        }
+    }
 }
 
 /// Whether the text is this number, written as Futhark writes tuple fields.
@@ -234,10 +400,12 @@ mod tests {
             name: (*name).to_owned(),
             ty: "i32".to_owned(),
             project: String::new(),
+            unknown: Unknown::new(),
         };
         Record {
             fields: names.iter().map(field).collect(),
             new: String::new(),
+            unknown: Unknown::new(),
         }
     }
 

@@ -4,7 +4,9 @@ use std::ops::Index;
 
 use crate::backend::Backend;
 use crate::elem::ElemType;
-use crate::model::{ArrayType, Field, Input, OpaqueType, Output, Record, Structure, TypeKind};
+use crate::model::{
+    ArrayType, Field, Input, OpaqueType, Output, Record, Structure, TypeKind, Unknown,
+};
 use crate::version::Version;
 
 /// A compiled program: its manifest with every reference resolved.
@@ -18,8 +20,12 @@ pub struct Program {
     pub backend: Backend,
     /// The compiler that generated it.
     pub version: Version,
+    /// Members of the manifest that this version of the crate does not know.
+    pub unknown: Unknown,
     pub(crate) types: Vec<Type>,
     pub(crate) entries: Vec<EntryPoint>,
+    /// The types, parts before wholes.
+    pub(crate) order: Vec<TypeId>,
 }
 
 impl Program {
@@ -35,6 +41,13 @@ impl Program {
             .iter()
             .enumerate()
             .map(|(index, ty)| (TypeId::new(index), ty))
+    }
+
+    /// The types with their identities in dependency order: each stands behind
+    /// those that it is made of ([`Type::parts`]). So declarations that are
+    /// written in this order refer only to what is declared already.
+    pub fn types_in_order(&self) -> impl ExactSizeIterator<Item = (TypeId, &Type)> {
+        self.order.iter().map(|&id| (id, self.get(id)))
     }
 
     /// The entry points, by name.
@@ -165,6 +178,8 @@ pub struct Type {
     pub kind: TypeKind,
     /// The documentation comment of the type's definition.
     pub doc: Option<String>,
+    /// Members of its description that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 impl Type {
@@ -221,30 +236,13 @@ impl Type {
     /// The number of dimensions: 0 for an opaque value that is not an array.
     #[must_use]
     pub fn rank(&self) -> usize {
-        match &self.kind {
-            TypeKind::Array(array) => array.rank,
-            TypeKind::Opaque(opaque) => match &opaque.structure {
-                Structure::RecordArray(array) => array.rank,
-                Structure::OpaqueArray(array) => array.rank,
-                Structure::Plain | Structure::Record(_) | Structure::Sum(_) => 0,
-            },
-        }
+        self.kind.rank()
     }
 
     /// Every type that this one is made of, as its operations see it: fields,
     /// payloads and elements, with repetitions.
     pub fn parts(&self) -> impl Iterator<Item = TypeRef> {
-        let structure = self.as_opaque().map(|opaque| &opaque.structure);
-        let (fields, elem, variants): (&[Field], _, &[_]) = match structure {
-            None | Some(Structure::Plain) => (&[], None, &[]),
-            Some(Structure::Record(record)) => (&record.fields, None, &[]),
-            Some(Structure::Sum(sum)) => (&[], None, &sum.variants),
-            Some(Structure::RecordArray(array)) => (&array.fields, Some(array.elem), &[]),
-            Some(Structure::OpaqueArray(array)) => (&[], Some(array.elem), &[]),
-        };
-        let payloads = variants.iter().flat_map(|variant| &variant.payload);
-        let fields = fields.iter().map(|field| field.ty);
-        fields.chain(elem).chain(payloads.copied())
+        self.kind.parts().copied()
     }
 }
 
@@ -269,6 +267,8 @@ pub struct EntryPoint {
     pub attributes: Vec<String>,
     /// The documentation comment.
     pub doc: Option<String>,
+    /// Members of its description that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 impl EntryPoint {

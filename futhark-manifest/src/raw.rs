@@ -1,19 +1,23 @@
 //! A manifest as it is written: types refer to each other by name.
 //!
 //! Most readers want the resolved form, [`Program`]; this one is for
-//! tools that look at the text itself.
+//! tools that look at the text itself, change it and write it again.
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Warning};
-use crate::model::{Input, Output, TypeKind};
+use serde_json::Value;
+
+use crate::error::{Error, Finding};
+use crate::model::{Input, Output, TypeKind, Unknown};
 use crate::program::Program;
-use crate::{decode, resolve};
+use crate::{check, decode, encode, resolve};
 
 /// A manifest as it is written.
 ///
-/// Its parts have the right form, but need not fit together:
-/// [`resolve`](Manifest::resolve) tells.
+/// Nothing is lost: what was read can be written again
+/// ([`to_json`](Manifest::to_json), `Serialize`), and is the same as JSON. Its
+/// parts have the right form, but need not fit together:
+/// [`check`](Manifest::check) tells, and [`resolve`](Manifest::resolve) insists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Manifest {
@@ -27,35 +31,73 @@ pub struct Manifest {
     /// The types by name; scalar types are not among them. A name is a key, not
     /// syntax: nothing follows from how it is spelled.
     pub types: BTreeMap<String, Type>,
-    pub(crate) warnings: Vec<Warning>,
+    /// Members that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 impl Manifest {
     /// Reads the text of a manifest.
     ///
-    /// Members that this version of the crate does not know are no error; see
-    /// [`warnings`](Manifest::warnings).
+    /// Members that this version of the crate does not know are no error: they
+    /// are kept, and [`warnings`](Manifest::warnings) lists them.
+    ///
+    /// Memory is at most about a hundred times the length of the text, and that
+    /// only for a text that was made to need it; a real manifest needs about
+    /// eight times its length.
     ///
     /// # Errors
-    /// If the text is not JSON, is not a manifest, lacks something that every
-    /// manifest has, or holds a value of the wrong JSON type.
+    /// If the text is not JSON, names a member twice, is not a manifest, lacks
+    /// something that every manifest has, or holds a value of the wrong JSON
+    /// type. The first such place is reported, with line and column.
     pub fn parse(text: &str) -> Result<Manifest, Error> {
-        decode::manifest(text)
+        decode::manifest(text.as_bytes())
     }
 
-    /// What was ignored when reading, ordered by place.
-    #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    /// Resolves every reference and checks that the parts fit together.
+    /// Reads the bytes of a file, as [`parse`](Manifest::parse) does.
     ///
     /// # Errors
-    /// If the backend is unknown, a type is referred to but not described, a C
-    /// name is malformed or used twice, or two parts disagree. The first
-    /// finding is reported, in the order of types and then entry points, each
-    /// by name.
+    /// As there. Bytes that are not UTF-8 are not JSON.
+    pub fn parse_bytes(bytes: &[u8]) -> Result<Manifest, Error> {
+        decode::manifest(bytes)
+    }
+
+    /// Reads a manifest that was parsed as JSON before.
+    ///
+    /// # Errors
+    /// As [`parse`](Manifest::parse), without line and column. Of a member that
+    /// was named twice there is no trace any more.
+    pub fn from_json(json: Value) -> Result<Manifest, Error> {
+        decode::tree(json)
+    }
+
+    /// The manifest as JSON again.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        encode::manifest(self)
+    }
+
+    /// Everything that is wrong or odd about how the parts fit together: first
+    /// what is about types, then entry points, each by name, then warnings by
+    /// place. Empty for a faultless manifest.
+    #[must_use]
+    pub fn check(&self) -> Vec<Finding> {
+        let mut findings = check::errors(self);
+        findings.extend(self.warnings());
+        findings
+    }
+
+    /// What is odd about the manifest, but no reason not to use it: members that
+    /// nobody knows, a compiler that is newer than this crate, operations that
+    /// are missing. Ordered by place.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Finding> {
+        check::warnings(self)
+    }
+
+    /// Resolves every reference, after checking that the parts fit together.
+    ///
+    /// # Errors
+    /// If [`check`](Manifest::check) finds anything that is not a warning.
     pub fn resolve(&self) -> Result<Program, Error> {
         resolve::program(self)
     }
@@ -71,6 +113,8 @@ pub struct Type {
     pub kind: TypeKind<String>,
     /// The documentation comment of the type's definition.
     pub doc: Option<String>,
+    /// Members that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// The description of an entry point, as written.
@@ -84,11 +128,13 @@ pub struct EntryPoint {
     /// The results.
     pub outputs: Outputs,
     /// The tuning parameters that influence this entry point. From 0.24.1.
-    pub tuning_params: Vec<String>,
+    pub tuning_params: Option<Vec<String>>,
     /// The attributes that stand before the definition. From 0.25.36.
-    pub attributes: Vec<String>,
+    pub attributes: Option<Vec<String>>,
     /// The documentation comment. From 0.26.4.
     pub doc: Option<String>,
+    /// Members that this version of the crate does not know.
+    pub unknown: Unknown,
 }
 
 /// The results of an entry point, in either of the two ways of writing them.

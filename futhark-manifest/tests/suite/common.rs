@@ -22,7 +22,9 @@ pub fn fixture(version: &str) -> String {
 /// Reads and resolves a manifest that must be faultless.
 pub fn faultless(text: &str, what: impl std::fmt::Display) -> Program {
     let manifest = Manifest::parse(text).unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert_eq!(manifest.warnings(), [], "{what}");
+    assert_eq!(manifest.check(), [], "{what}");
+    let json: serde_json::Value = serde_json::from_str(text).expect("it was read");
+    assert_eq!(manifest.to_json(), json, "{what}: written as it was read");
     let program = manifest
         .resolve()
         .unwrap_or_else(|error| panic!("{what}: {error}"));

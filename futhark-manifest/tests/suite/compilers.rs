@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{faultless, files_below, fixtures, read};
-use futhark_manifest::{Backend, ErrorKind, Manifest, Program};
+use futhark_manifest::{Backend, Code, Manifest, Program};
 
 fn compilers() -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -128,7 +128,7 @@ fn a_name_that_c_cannot_have_is_refused() {
         let error = manifest
             .resolve()
             .expect_err("the compiler has learned it: no exception is needed");
-        assert_eq!(error.kind(), ErrorKind::InvalidCName, "{error}");
+        assert_eq!(error.code(), Code::InvalidCName, "{error}");
         assert!(error.pointer().starts_with("/types/"), "{error}");
     }
 }

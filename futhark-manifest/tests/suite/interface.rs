@@ -50,7 +50,7 @@ fn what_no_caller_depends_on() {
     let original = hash(&json("0.26.4"));
     for (pointer, value) in [
         ("/backend", json!("cuda")),
-        ("/version", json!("0.99.0")),
+        ("/version", json!("0.27.0")),
         ("/entry_points/grow/cfun", json!("elsewhere")),
         ("/entry_points/grow/inputs/1/name", json!("amount")),
         ("/entry_points/grow/output/unique", json!(false)),

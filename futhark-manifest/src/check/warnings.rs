@@ -1,0 +1,88 @@
+//! What is odd, but no reason to refuse a manifest.
+
+use crate::code::Code;
+use crate::error::{Finding, describe};
+use crate::json::Path;
+use crate::model::{Structure, TypeKind};
+use crate::raw::{Manifest, Type};
+use crate::version::{NEWEST_KNOWN, Number, Version};
+use crate::walk::{Part, walk};
+
+/// Ordered by place.
+pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    walk(manifest, &mut |path, part| {
+        if let Part::Unknown(members) = part {
+            for (key, value) in members {
+                let (code, path) = (Code::UnknownMember, path.key(key));
+                let expected = "no member of that name";
+                findings.push(Finding::new(code, &path, expected, describe(value)));
+            }
+        }
+    });
+    let version = Version::new(manifest.version.as_deref().unwrap_or_default());
+    let root = Path::Root;
+    if version.number.is_some_and(|own| own > NEWEST_KNOWN) {
+        let (major, minor, patch) = NEWEST_KNOWN;
+        let expected = format!("a compiler up to {major}.{minor}.{patch}");
+        let (code, path) = (Code::NewerCompiler, root.key("version"));
+        findings.push(Finding::new(code, &path, expected, version.to_string()));
+    }
+    let path = root.key("types");
+    for (name, ty) in &manifest.types {
+        missing_operations(ty, &version, &path.key(name), &mut findings);
+    }
+    findings.sort_by(|a, b| a.pointer().cmp(b.pointer()));
+    findings
+}
+
+/// Optional members that this compiler always writes, and halves of pairs.
+fn missing_operations(ty: &Type, version: &Version, path: &Path<'_>, findings: &mut Vec<Finding>) {
+    let mut rule = |path: &Path<'_>, since: Number, members: &[(&str, &Option<String>)]| {
+        let there = members.iter().filter(|(_, name)| name.is_some()).count();
+        if there == members.len() || (there == 0 && !version.is_at_least(since)) {
+            return;
+        }
+        for (key, _) in members.iter().filter(|(_, name)| name.is_none()) {
+            let (code, path) = (Code::MissingOperation, path.key(key));
+            let expected = "the name of a C function";
+            findings.push(Finding::new(code, &path, expected, "nothing"));
+        }
+    };
+    match &ty.kind {
+        TypeKind::Array(array) => {
+            let (ops, path) = (&array.ops, path.key("ops"));
+            rule(&path, since::INDEX, &[("index", &ops.index)]);
+            let raw = [("new_raw", &ops.new_raw), ("values_raw", &ops.values_raw)];
+            rule(&path, since::RAW, &raw);
+        }
+        TypeKind::Opaque(opaque) => {
+            let (ops, ops_path) = (&opaque.ops, path.key("ops"));
+            let stores = [("store", &ops.store), ("restore", &ops.restore)];
+            rule(&ops_path, since::STORE, &stores);
+            match &opaque.structure {
+                Structure::RecordArray(array) => {
+                    let path = path.key("record_array");
+                    let builds = [("new", &array.new), ("set", &array.set)];
+                    rule(&path, since::BUILD, &builds);
+                }
+                Structure::OpaqueArray(array) => {
+                    let path = path.key("opaque_array");
+                    let builds = [("new", &array.new), ("set", &array.set)];
+                    rule(&path, since::BUILD, &builds);
+                }
+                Structure::Plain | Structure::Record(_) | Structure::Sum(_) => {}
+            }
+        }
+    }
+}
+
+/// The first versions that write each of the optional members.
+mod since {
+    use super::Number;
+
+    pub(super) const STORE: Number = (0, 20, 3);
+    pub(super) const RAW: Number = (0, 25, 14);
+    pub(super) const INDEX: Number = (0, 25, 19);
+    pub(super) const BUILD: Number = (0, 25, 36);
+}

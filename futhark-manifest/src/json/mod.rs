@@ -1,0 +1,9 @@
+//! JSON as text: reading it, and finding places in it again.
+
+mod path;
+mod position;
+mod tree;
+
+pub(crate) use path::Path;
+pub use position::Position;
+pub(crate) use tree::{Refused, Tree, read};
