@@ -87,6 +87,7 @@ mod interface;
 mod json;
 #[cfg(feature = "json")]
 mod model;
+pub mod names;
 #[cfg(feature = "json")]
 mod order;
 #[cfg(feature = "json")]

@@ -5,4 +5,7 @@ mod compilers;
 mod eras;
 mod errors;
 mod interface;
+mod lossless;
+mod names;
 mod samples;
+mod walks;

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use futhark_manifest::{ElemType, EntryPoint, Program, ResultForm, TypeId, TypeRef};
+use futhark_manifest::names::{RUST, Scope, Style};
+use futhark_manifest::{ElemType, EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
 use futhark_sys::compile::Artifact;
-
-use super::names::Scope;
 
 /// The text of the module for `artifact`, whose tables are `symbols`.
 pub(super) fn write(name: &str, artifact: &Artifact, symbols: &[&str]) -> String {
@@ -42,11 +41,11 @@ const TAKEN: [&str; 8] = [
 ];
 
 fn type_names(program: &Program) -> Vec<String> {
-    let mut scope = Scope::with(&TAKEN);
-    let name = |ty: &futhark_manifest::Type| match ty.as_opaque() {
-        Some(_) => scope.ty(&ty.name),
-        None => String::new(),
-    };
+    let opaque = program.types().iter().filter(|ty| ty.as_opaque().is_some());
+    let names = Scope::new(&RUST, Style::Type)
+        .reserve(TAKEN)
+        .assign(opaque.map(|ty| &ty.name));
+    let name = |ty: &Type| names.get(&ty.name).unwrap_or_default().to_owned();
     program.types().iter().map(name).collect()
 }
 
@@ -127,12 +126,13 @@ impl Writer<'_> {
              fn from(context: &'c Context) -> Entries<'c> {\n        Entries(context)\n    }\n}\n\n\
              impl Entries<'_> {\n",
         );
-        let mut scope = Scope::default();
-        for (i, entry) in self.program.entries().iter().enumerate() {
+        let entries = self.program.entries();
+        let names = Scope::new(&RUST, Style::Value).assign(entries.iter().map(|e| &e.name));
+        for (i, entry) in entries.iter().enumerate() {
             if i > 0 {
                 text.push('\n');
             }
-            self.entry(entry, &scope.value(&entry.name), text);
+            self.entry(entry, &names[&entry.name], text);
         }
         text.push_str("}\n");
     }
@@ -141,12 +141,11 @@ impl Writer<'_> {
         self.docs(entry, text);
         let form = entry.result_form(self.program);
         let results = self.results(form);
-        let mut parameters = Scope::with(&["self"]);
-        let names: Vec<String> = entry
-            .inputs
-            .iter()
-            .map(|input| parameters.value(&input.name))
-            .collect();
+        // The slots are variables where parameters are still in use.
+        let slots = (0..entry.outputs.len()).map(|i| format!("__out{i}"));
+        let names = Scope::new(&RUST, Style::Value)
+            .reserve(slots)
+            .assign_list(entry.inputs.iter().map(|input| &input.name));
         let _ = write!(text, "    pub fn {name}(\n        &self,\n");
         for (input, parameter) in entry.inputs.iter().zip(&names) {
             let reference = if input.unique || matches!(input.ty, TypeRef::Scalar(_)) {

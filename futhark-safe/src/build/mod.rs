@@ -28,17 +28,19 @@
 //!
 //! # Names
 //!
-//! Rust's names are made of Futhark's by one rule; see `names.rs`:
+//! Rust's names are made of Futhark's by the rule of [`futhark_manifest::names`]:
 //!
 //! * letters, digits and underscores stay; a prime becomes `_prime`; a dot `_`
 //! * an operator is spelled out: `+++` becomes `op_plus_plus_plus`
 //! * keywords become raw identifiers (`r#move`), those that cannot get an underscore (`self_`)
 //! * types are written in camel case without punctuation, `[]` as `Array`: `[]pt` is `ArrayPt`,
 //!   `(f32, i32)` is `TupleF32I32`
-//! * what would be the same twice gets a number, in the manifest's order
+//! * of several entry points, or types, that would be called the same, the one whose own
+//!   name that is keeps it, and the others get a hash of theirs: beside `f_prime`, `f'` is
+//!   `f_prime_hbddaec9d`. What else is in the program changes nothing.
+//! * parameters without a name are `arg`, `arg_2` and so on
 
 mod code;
-mod names;
 mod program;
 
 pub use program::Program;

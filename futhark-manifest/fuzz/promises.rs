@@ -1,0 +1,35 @@
+//! What holds for every manifest that could be read.
+
+use futhark_manifest::{Manifest, Severity, Visitor};
+
+struct Nothing;
+
+impl Visitor for Nothing {}
+
+/// Checking and resolving agree, everything resolved can be walked over, and
+/// findings have places.
+pub fn of(manifest: &Manifest) {
+    let findings = manifest.check();
+    let errors = findings.iter().filter(|f| f.severity() == Severity::Error);
+    assert_eq!(errors.count() == 0, manifest.resolve().is_ok());
+    let text = manifest.to_json().to_string();
+    for finding in &findings {
+        let _ = futhark_manifest::Position::nearest(&text, finding.pointer());
+        assert!(finding.to_string().len() < 10 * text.len() + 1000);
+    }
+    let Ok(program) = manifest.resolve() else {
+        return;
+    };
+    program.visit(&mut Nothing);
+    let mut done = vec![false; program.types().len()];
+    for (id, ty) in program.types_in_order() {
+        let parts = ty.parts().filter_map(|part| part.as_type());
+        assert!(parts.into_iter().all(|part| done[part.index()]));
+        done[id.index()] = true;
+    }
+    assert!(done.into_iter().all(|done| done));
+    for entry in program.entries() {
+        assert!(entry.result_form(&program).components().count() <= text.len());
+    }
+    assert_eq!(program.interface_hash(), program.interface_hash());
+}

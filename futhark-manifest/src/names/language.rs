@@ -1,0 +1,269 @@
+//! What has to be known about a target language.
+
+/// A target language, as far as its identifiers go: plain data, to be written down
+/// as a constant.
+///
+/// ```
+/// use futhark_manifest::names::{Case, Language, Scope, Style};
+///
+/// const OCAML: Language = Language::new("OCaml")
+///     .keywords(&["and", "as", "begin", "end", "fun", "let", "method", "val"])
+///     .case(Style::Value, Case::Uncapitalized)
+///     .case(Style::Type, Case::Uncapitalized);
+///
+/// let names = Scope::new(&OCAML, Style::Value).assign(["Mean", "f'", "val"]);
+/// assert_eq!(&names["Mean"], "mean");
+/// assert_eq!(&names["f'"], "f_prime");
+/// assert_eq!(&names["val"], "val_");
+///
+/// const JULIA: Language = Language::new("Julia")
+///     .keywords(&["begin", "end", "function", "struct"])
+///     .raw("var\"", "\"");
+/// assert_eq!(&Scope::new(&JULIA, Style::Value).assign(["end"])["end"], "var\"end\"");
+/// ```
+///
+/// In a language made by [`new`](Language::new), identifiers are ASCII letters, digits
+/// and underscores, without a digit at the beginning, and nothing is reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Language {
+    name: &'static str,
+    keywords: &'static [&'static str],
+    reserved: &'static [&'static str],
+    raw: Option<(&'static str, &'static str)>,
+    lead: Option<&'static str>,
+    families: &'static [&'static str],
+    single_underscores: bool,
+    value: Case,
+    ty: Case,
+    constant: Case,
+}
+
+impl Language {
+    /// A language without any reserved word, with [`Case::Keep`] for values,
+    /// [`Case::Camel`] for types and [`Case::Upper`] for constants.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Language {
+        Language {
+            name,
+            keywords: &[],
+            reserved: &[],
+            raw: None,
+            lead: None,
+            families: &[],
+            single_underscores: false,
+            value: Case::Keep,
+            ty: Case::Camel,
+            constant: Case::Upper,
+        }
+    }
+
+    /// The words that are no identifiers as they are. They take the raw form if there
+    /// is one, otherwise an underscore at the end.
+    #[must_use]
+    pub const fn keywords(mut self, words: &'static [&'static str]) -> Language {
+        self.keywords = words;
+        self
+    }
+
+    /// Words that no raw form helps: keywords that have none, macros, and the like. They
+    /// take an underscore at the end.
+    #[must_use]
+    pub const fn reserved(mut self, words: &'static [&'static str]) -> Language {
+        self.reserved = words;
+        self
+    }
+
+    /// How a keyword is written to be an identifier: between `open` and `close`.
+    /// Rust has `r#` and nothing, Swift a backquote on both sides.
+    #[must_use]
+    pub const fn raw(mut self, open: &'static str, close: &'static str) -> Language {
+        self.raw = Some((open, close));
+        self
+    }
+
+    /// An identifier may not begin with an underscore either; what would, and what
+    /// would begin with a digit, gets `lead` before it: lower-case ASCII letters that
+    /// begin no [family](Language::families).
+    ///
+    /// Without this, digits get an underscore.
+    #[must_use]
+    pub const fn lead(mut self, lead: &'static str) -> Language {
+        self.lead = Some(lead);
+        self
+    }
+
+    /// Beginnings that are reserved where a capital or a digit comes next, as `SIG` and
+    /// `SIG_` are in C. What begins so gets the [`lead`](Language::lead).
+    #[must_use]
+    pub const fn families(mut self, beginnings: &'static [&'static str]) -> Language {
+        self.families = beginnings;
+        self
+    }
+
+    /// An identifier may not hold two underscores in a row; one is left of them.
+    #[must_use]
+    pub const fn single_underscores(mut self) -> Language {
+        self.single_underscores = true;
+        self
+    }
+
+    /// How names of that style are written.
+    #[must_use]
+    pub const fn case(mut self, style: Style, case: Case) -> Language {
+        match style {
+            Style::Value => self.value = case,
+            Style::Type => self.ty = case,
+            Style::Constant => self.constant = case,
+        }
+        self
+    }
+
+    /// What the language is called.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How names of that style are written.
+    #[must_use]
+    pub const fn case_of(&self, style: Style) -> Case {
+        match style {
+            Style::Value => self.value,
+            Style::Type => self.ty,
+            Style::Constant => self.constant,
+        }
+    }
+
+    /// Whether the text can be an identifier as it is. Raw forms of keywords can.
+    ///
+    /// ```
+    /// use futhark_manifest::names::{C, RUST};
+    ///
+    /// assert!(RUST.is_identifier("errno") && !C.is_identifier("errno"));
+    /// assert!(RUST.is_identifier("r#fn") && !RUST.is_identifier("r#f"));
+    /// ```
+    #[must_use]
+    pub fn is_identifier(&self, text: &str) -> bool {
+        let raw = self.within_raw(text);
+        raw.is_some_and(|word| self.raw_form(word).is_some())
+            || (self.is_well_formed(text) && !self.words().any(|word| word == text))
+    }
+
+    /// Whether that is an identifier, but for the words that are reserved.
+    fn is_well_formed(&self, text: &str) -> bool {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        text.chars().all(plain)
+            && text.chars().any(|c| c != '_')
+            && !self.needs_lead(text)
+            && !(self.single_underscores && text.contains("__"))
+    }
+
+    /// Whether a text of letters, digits and underscores cannot begin an identifier.
+    pub(super) fn needs_lead(&self, text: &str) -> bool {
+        let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+        let within = |family: &&str| {
+            let rest = text.strip_prefix(*family);
+            rest.is_some_and(|rest| rest.starts_with(capital))
+        };
+        let begins = |c: char| c.is_ascii_digit() || (c == '_' && self.lead.is_some());
+        text.starts_with(begins) || self.families.iter().any(within)
+    }
+
+    /// What goes before a beginning that is none.
+    pub(super) fn lead_of(&self, case: Case) -> &'static str {
+        match case {
+            Case::Camel => "T",
+            _ => self.lead.unwrap_or("_"),
+        }
+    }
+
+    /// Whether two underscores in a row must not be.
+    pub(super) fn has_single_underscores(&self) -> bool {
+        self.single_underscores
+    }
+
+    /// Every word that is no identifier as it is.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.keywords.iter().chain(self.reserved).copied()
+    }
+
+    /// The raw form of a word, or the word of a raw form.
+    pub(super) fn other_form(&self, identifier: &str) -> Option<String> {
+        let word = self.within_raw(identifier).map(str::to_owned);
+        word.or_else(|| self.raw_form(identifier))
+    }
+
+    /// What a raw form encloses.
+    fn within_raw<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (open, close) = self.raw?;
+        text.strip_prefix(open)?.strip_suffix(close)
+    }
+
+    /// The raw form of a word, if it has one.
+    pub(super) fn raw_form(&self, word: &str) -> Option<String> {
+        let (open, close) = self.raw?;
+        let possible = self.keywords.contains(&word) && !self.reserved.contains(&word);
+        possible.then(|| format!("{open}{word}{close}"))
+    }
+}
+
+/// What a name is for; it decides how the name is read, and the [`Case`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Style {
+    /// A function, parameter or field.
+    Value,
+    /// A type, or a variant that is written like one.
+    Type,
+    /// A constant.
+    Constant,
+}
+
+/// How the words of a name are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Case {
+    /// As they are, an underscore between words: `my_type`, `myType`.
+    Keep,
+    /// As they are, but without a capital at the beginning: `my_type`, `myType`.
+    Uncapitalized,
+    /// `MyType`.
+    Camel,
+    /// `MY_TYPE`.
+    Upper,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_identifier_is() {
+        const STRICT: Language = Language::new("strict")
+            .keywords(&["if"])
+            .reserved(&["self"])
+            .raw("`", "`")
+            .lead("n")
+            .families(&["SIG"])
+            .single_underscores();
+        for good in ["x", "a_b", "`if`", "Sig", "SIG", "SIGnal", "b2", "b_"] {
+            assert!(STRICT.is_identifier(good), "{good}");
+        }
+        for bad in [
+            "", "_", "0", "if", "self", "`self`", "`x`", "_a", "a__b", "SIGA", "SIG2", "f'", "ä",
+            "a b", "`if",
+        ] {
+            assert!(!STRICT.is_identifier(bad), "{bad}");
+        }
+        let free = Language::new("free");
+        assert!(free.is_identifier("_a__b") && free.is_identifier("if"));
+        assert_eq!(free.name(), "free");
+    }
+
+    #[test]
+    fn cases_are_set_for_each_style() {
+        let language = Language::new("x").case(Style::Type, Case::Keep);
+        assert_eq!(language.case_of(Style::Type), Case::Keep);
+        assert_eq!(language.case_of(Style::Value), Case::Keep);
+        assert_eq!(language.case_of(Style::Constant), Case::Upper);
+    }
+}

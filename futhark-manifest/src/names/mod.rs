@@ -1,0 +1,130 @@
+//! Identifiers of a target language, made of Futhark's names.
+//!
+//! The names of entry points, parameters, fields, variants and types need not be
+//! identifiers anywhere else: `f'`, `+++`, `m.f`, `0`, `move`,
+//! `{bar: f32, foo: []i32}`. A [`Scope`] gives each name of a set its identifier:
+//!
+//! ```
+//! use futhark_manifest::names::{RUST, Scope, Style};
+//!
+//! let methods = Scope::new(&RUST, Style::Value).reserve(["new", "free"]);
+//! let names = methods.assign(["mean", "f'", "+++", "move", "self", "new"]);
+//! assert_eq!(&names["mean"], "mean");
+//! assert_eq!(&names["f'"], "f_prime");
+//! assert_eq!(&names["+++"], "op_plus_plus_plus");
+//! assert_eq!(&names["move"], "r#move");
+//! assert_eq!(&names["self"], "self_");
+//! assert_eq!(&names["new"], "new_");
+//!
+//! // Where two names want one identifier, whose it is keeps it.
+//! let names = methods.assign(["f'", "f_prime"]);
+//! assert_eq!(&names["f_prime"], "f_prime");
+//! assert_eq!(&names["f'"], "f_prime_hbddaec9d");
+//!
+//! let types = Scope::new(&RUST, Style::Type).assign(["(f32, (i32, bool))", "[]pt"]);
+//! assert_eq!(&types["(f32, (i32, bool))"], "TupleF32I32Bool");
+//! assert_eq!(&types["[]pt"], "ArrayPt");
+//! ```
+//!
+//! # What is promised
+//!
+//! - **Total.** Any text has an identifier, and it is one of the language.
+//! - **Injective.** No two names of a set get the same identifier, nor one that is
+//!   reserved. Upper and lower case are different.
+//! - **Deterministic.** The order in which names are given does not matter, and
+//!   nothing else does: the same names give the same identifiers in every run and,
+//!   as far as it can be helped, in every later version of this crate.
+//! - **Stable.** A name's identifier depends on the scope and on those names that
+//!   want the same identifier, on no other.
+//!
+//! # How a name is spelled
+//!
+//! | in the name | [`Style::Value`], [`Style::Constant`] | [`Style::Type`] |
+//! |---|---|---|
+//! | ASCII letters, digits, `_` | stay | stay |
+//! | `'` | `_prime` | a word `prime` |
+//! | operators: `+`, `<`, … | `_plus`, `_less`, …; `op` before a name of nothing else | end a word |
+//! | `[]` | `_` for each character | a word `array` |
+//! | `(` at the beginning | `_` | a word `tuple`; `()` alone is `unit` |
+//! | anything else: `.`, `#`, `{`, blanks, control characters, other letters | `_` | ends a word |
+//! | nothing is left | `arg` | `opaque` |
+//! | more than 60 characters, not an identifier already | cut, with a hash of the whole | cut, with a hash of the whole |
+//!
+//! This only makes readable words: nothing is concluded from a type's name.
+//! The language's [`Case`] for the style comes next:
+//!
+//! | | [`Style::Value`] | [`Style::Type`] | [`Style::Constant`] |
+//! |---|---|---|---|
+//! | [`RUST`], [`PYTHON`] | as is | `CamelCase` | `UPPER_CASE` |
+//! | [`C`] | as is | as is, words joined by `_` | `UPPER_CASE` |
+//!
+//! Variants of a sum are types in that sense where they are classes or Rust's
+//! `enum` variants, and constants in C. What may not begin an identifier gets
+//! something before it (`0` is `_0` in Rust and Python, `x0` in C, `T0` in camel
+//! case). Last, a keyword takes the language's raw form (`r#move`) and everything
+//! else that is reserved takes an underscore at the end.
+//!
+//! What results is the identifier that a name *wants*.
+//!
+//! # Collisions
+//!
+//! Each name has a series of forms, each a function of the name and the scope alone:
+//!
+//! | form | looks like | who has it |
+//! |---|---|---|
+//! | 0 | `f_prime` | who alone wants it; of several, the name that is spelled exactly so |
+//! | 1 | `f_prime_hbddaec9d` | of the others, who alone wants this one |
+//! | 2 | `f_prime_h` and 16 digits | of the others, who alone wants this one |
+//! | 3 | form 2, `x`, and the name's bytes in hexadecimal | all others |
+//!
+//! The digits are the FNV-1a hash (64 bits) of the name in UTF-8; form 1 has the
+//! exclusive or of its two halves. In camel case the mark is `H` (`FHbddaec9d`),
+//! after an underscore `0h`. A form that is reserved counts as wanted by another;
+//! form 3 repeats from its `x` until it is not.
+//!
+//! *Why this is injective.* Read from the end, the digits, the mark and what stands
+//! before it are unambiguous, so forms 1, 2 and 3 never look alike; and a name whose
+//! form 0 looks like one of them does not get it. So only names of one form can
+//! meet. Form 0, 1 and 2 go to one name at most by the rule, and form 3 spells the
+//! whole name out.
+//!
+//! *Why this is stable.* Names that meet in form 1 or 2 have the same spelling before
+//! the mark, so they want the same form 0: a name that wants another takes no part.
+//! What decides is how many want a form, so order takes no part either.
+//!
+//! # Several kinds of names in one scope
+//!
+//! Where a language has one scope for values and types, name the types first and
+//! reserve what they got:
+//!
+//! ```
+//! use futhark_manifest::names::{PYTHON, PYTHON_BUILTINS, Scope, Style};
+//!
+//! let types = Scope::new(&PYTHON, Style::Type).reserve(["Context"]).assign(["pt", "context"]);
+//! let values = Scope::new(&PYTHON, Style::Value)
+//!     .reserve(["Context"])
+//!     .reserve(types.identifiers())
+//!     .reserve(PYTHON_BUILTINS)
+//!     .assign(["sum", "Pt", "lambda"]);
+//! assert_eq!(&types["context"], "Context_");
+//! assert_eq!(&values["sum"], "sum_");
+//! assert_eq!(&values["Pt"], "Pt_");
+//! assert_eq!(&values["lambda"], "lambda_");
+//! ```
+//!
+//! # Other languages
+//!
+//! A [`Language`] is data; see there. Identifiers are made of ASCII letters, digits
+//! and underscores, which every language takes.
+
+mod hash;
+mod language;
+#[cfg(test)]
+mod properties;
+mod scope;
+mod spelling;
+mod tables;
+
+pub use language::{Case, Language, Style};
+pub use scope::{Names, Scope};
+pub use tables::{C, CPP_KEYWORDS, PYTHON, PYTHON_BUILTINS, PYTHON_SOFT_KEYWORDS, RUST};

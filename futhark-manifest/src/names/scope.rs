@@ -1,0 +1,313 @@
+//! Gives names their identifiers. The rule, and why it holds, is in the module's documentation.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Index;
+
+use super::hash::{fnv1a, folded};
+use super::language::{Case, Language, Style};
+use super::spelling::{looks_marked, marked, spell};
+
+/// Where identifiers have to differ: the methods of a type, the parameters of a
+/// function, the types of a module.
+///
+/// A scope does not remember what it gave out: name everything that lives in it at
+/// once, or [reserve](Scope::reserve) what was given out before.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    language: Language,
+    style: Style,
+    /// The language's own and the generator's.
+    reserved: HashSet<String>,
+    /// Another one in tests, where hashes shall collide.
+    hash: fn(&[u8]) -> u64,
+}
+
+impl Scope {
+    /// A scope of that language, for names of one style.
+    #[must_use]
+    pub fn new(language: &Language, style: Style) -> Scope {
+        Scope {
+            language: *language,
+            style,
+            reserved: language.words().map(str::to_owned).collect(),
+            hash: fnv1a,
+        }
+    }
+
+    /// Keeps identifiers for the generator's own use. A name that wants one of them
+    /// takes an underscore at the end.
+    #[must_use]
+    pub fn reserve<I>(mut self, identifiers: I) -> Scope
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        for identifier in identifiers {
+            let identifier = identifier.into();
+            // A word and its raw form are one identifier.
+            let other = self.language.other_form(&identifier);
+            self.reserved.extend(other);
+            self.reserved.insert(identifier);
+        }
+        self
+    }
+
+    /// The identifiers of a set of names. A name that is given twice counts once.
+    #[must_use]
+    pub fn assign<I>(&self, names: I) -> Names
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let mut places = HashMap::new();
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for name in names {
+            let name = name.as_ref();
+            if !places.contains_key(name) {
+                places.insert(name.to_owned(), pairs.len());
+                pairs.push((name.to_owned(), String::new()));
+            }
+        }
+        let keys = pairs.iter().map(|(name, _)| Key { name, nth: 1 }).collect();
+        let identifiers = self.identifiers(keys);
+        for (pair, identifier) in pairs.iter_mut().zip(identifiers) {
+            pair.1 = identifier;
+        }
+        Names { pairs, places }
+    }
+
+    /// The identifiers of a list in which names may repeat, as parameters called `_`
+    /// do: one for each place, all different.
+    ///
+    /// The second of several equal names wants the identifier with a `2`, and so on;
+    /// apart from that it is as in [`assign`](Scope::assign).
+    ///
+    /// ```
+    /// use futhark_manifest::names::{RUST, Scope, Style};
+    ///
+    /// let parameters = Scope::new(&RUST, Style::Value).assign_list(["_", "x", "_"]);
+    /// assert_eq!(parameters, ["arg", "x", "arg_2"]);
+    /// ```
+    #[must_use]
+    pub fn assign_list<I>(&self, names: I) -> Vec<String>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let names: Vec<I::Item> = names.into_iter().collect();
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let keys = names.iter().map(|name| {
+            let name = name.as_ref();
+            let nth = seen.entry(name).or_default();
+            *nth += 1;
+            Key { name, nth: *nth }
+        });
+        self.identifiers(keys.collect())
+    }
+
+    /// One identifier for each key. Keys are all different.
+    fn identifiers(&self, keys: Vec<Key<'_>>) -> Vec<String> {
+        let candidates: Vec<Candidate<'_>> =
+            keys.into_iter().map(|key| self.candidate(key)).collect();
+        let mut identifiers = vec![String::new(); candidates.len()];
+        let mut open: Vec<usize> = (0..candidates.len()).collect();
+        for form in [Form::Plain, Form::Short, Form::Long] {
+            let mut left = Vec::new();
+            let mut wanted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+            for index in open {
+                match self.form(&candidates[index], form) {
+                    Some(identifier) => wanted.entry(identifier).or_default().push(index),
+                    None => left.push(index),
+                }
+            }
+            for (identifier, group) in wanted {
+                let keeper = match &group[..] {
+                    [only] => Some(*only),
+                    _ if form == Form::Plain => namesake(&identifier, &group, &candidates),
+                    _ => None,
+                };
+                left.extend(group.into_iter().filter(|index| Some(*index) != keeper));
+                if let Some(index) = keeper {
+                    identifiers[index] = identifier;
+                }
+            }
+            open = left;
+        }
+        for index in open {
+            identifiers[index] = self.whole(&candidates[index]);
+        }
+        identifiers
+    }
+
+    fn candidate<'n>(&self, key: Key<'n>) -> Candidate<'n> {
+        let spelling = spell(&self.language, self.style, key.name, key.nth);
+        let hash = (self.hash)(&key.bytes());
+        Candidate {
+            key,
+            spelling,
+            hash,
+        }
+    }
+
+    /// The identifier that a name wants in that form, unless it cannot have it.
+    fn form(&self, candidate: &Candidate<'_>, form: Form) -> Option<String> {
+        let spelling = &candidate.spelling;
+        let identifier = match form {
+            Form::Plain => self.escaped(spelling),
+            Form::Short => marked(
+                self.case(),
+                spelling,
+                &format!("{:08x}", folded(candidate.hash)),
+            ),
+            Form::Long => marked(self.case(), spelling, &format!("{:016x}", candidate.hash)),
+        };
+        let possible = form != Form::Plain || self.is_plain(&identifier);
+        (possible && !self.reserved.contains(&identifier)).then_some(identifier)
+    }
+
+    /// The spelling, out of the way of reserved words.
+    fn escaped(&self, spelling: &str) -> String {
+        if !self.reserved.contains(spelling) {
+            return spelling.to_owned();
+        }
+        let raw = self.language.raw_form(spelling);
+        raw.unwrap_or_else(|| format!("{spelling}_"))
+    }
+
+    /// Whether that is an identifier and none of the forms with a hash.
+    fn is_plain(&self, identifier: &str) -> bool {
+        self.language.is_identifier(identifier) && !looks_marked(self.case(), identifier)
+    }
+
+    /// The form that spells the whole name out, which no other name can have.
+    fn whole(&self, candidate: &Candidate<'_>) -> String {
+        let bytes = candidate.key.bytes();
+        let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut digits = format!("{:016x}", candidate.hash);
+        loop {
+            digits.push('x');
+            digits.push_str(&name);
+            let identifier = marked(self.case(), &candidate.spelling, &digits);
+            // Ends: what is reserved is finite, and this gets longer.
+            if !self.reserved.contains(&identifier) {
+                return identifier;
+            }
+        }
+    }
+
+    fn case(&self) -> Case {
+        self.language.case_of(self.style)
+    }
+}
+
+/// What tests want to know and change.
+#[cfg(test)]
+impl Scope {
+    pub(super) fn with_hash(mut self, hash: fn(&[u8]) -> u64) -> Scope {
+        self.hash = hash;
+        self
+    }
+
+    pub(super) fn language(&self) -> &Language {
+        &self.language
+    }
+
+    /// Whether that is reserved; a keyword's raw form is not.
+    pub(super) fn is_reserved(&self, identifier: &str) -> bool {
+        self.reserved.contains(identifier)
+    }
+}
+
+/// The identifiers of a set of names; [`Scope::assign`] gives it.
+///
+/// Indexing with a name gives its identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// Names with identifiers, in the order of the input.
+    pairs: Vec<(String, String)>,
+    places: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The identifier of a name; `None` if it was not among those given.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let place = self.places.get(name)?;
+        Some(&self.pairs[*place].1)
+    }
+
+    /// The names with their identifiers, in the order of the input.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.pairs
+            .iter()
+            .map(|(name, identifier)| (name.as_str(), identifier.as_str()))
+    }
+
+    /// The identifiers, in the order of the input.
+    pub fn identifiers(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.iter().map(|(_, identifier)| identifier)
+    }
+}
+
+impl Index<&str> for Names {
+    type Output = str;
+
+    /// # Panics
+    /// If the name was not among those given.
+    fn index(&self, name: &str) -> &str {
+        self.get(name)
+            .unwrap_or_else(|| panic!("{name:?} was given no identifier"))
+    }
+}
+
+/// What has an identifier of its own: a name, or one of several equal names in a list.
+#[derive(Clone, Copy)]
+struct Key<'n> {
+    name: &'n str,
+    /// From 1.
+    nth: usize,
+}
+
+impl Key<'_> {
+    /// Different for different keys: `0xff` is in no UTF-8 text.
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.name.as_bytes().to_vec();
+        if self.nth > 1 {
+            bytes.push(0xff);
+            bytes.extend_from_slice(self.nth.to_string().as_bytes());
+        }
+        bytes
+    }
+}
+
+/// All that decides about a key's identifier, other names aside.
+struct Candidate<'n> {
+    key: Key<'n>,
+    spelling: String,
+    hash: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Short,
+    Long,
+}
+
+/// The one that is spelled exactly like the identifier that all of them want, or
+/// would be if that were not reserved: of `self` and `self_` the latter.
+fn namesake(identifier: &str, group: &[usize], all: &[Candidate<'_>]) -> Option<usize> {
+    let names = || {
+        group
+            .iter()
+            .copied()
+            .filter(|index| all[*index].key.nth == 1)
+    };
+    let exact = names().find(|index| all[*index].key.name == identifier);
+    let unescaped = || {
+        names()
+            .filter(|index| all[*index].key.name == all[*index].spelling)
+            .min_by_key(|index| all[*index].key.name)
+    };
+    exact.or_else(unescaped)
+}

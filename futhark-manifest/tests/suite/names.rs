@@ -1,0 +1,501 @@
+//! Identifiers: what ordinary and extraordinary names become in each language, and
+//! whether compilers and interpreters of those languages agree that they are identifiers.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use futhark_manifest::names::{
+    C, CPP_KEYWORDS, PYTHON, PYTHON_BUILTINS, PYTHON_SOFT_KEYWORDS, RUST, Scope, Style,
+};
+
+#[test]
+fn values() {
+    // Futhark, Rust, C, Python.
+    let table = [
+        ("mean", "mean", "mean", "mean"),
+        ("myName", "myName", "myName", "myName"),
+        ("f'", "f_prime", "f_prime", "f_prime"),
+        ("f''", "f_prime_prime", "f_prime_prime", "f_prime_prime"),
+        (
+            "+++",
+            "op_plus_plus_plus",
+            "op_plus_plus_plus",
+            "op_plus_plus_plus",
+        ),
+        ("m.f", "m_f", "m_f", "m_f"),
+        ("0", "_0", "x0", "_0"),
+        ("12", "_12", "x12", "_12"),
+        ("_x", "_x", "x_x", "_x"),
+        ("_", "arg", "arg", "arg"),
+        ("", "arg", "arg", "arg"),
+        ("\u{0}\n", "arg", "arg", "arg"),
+        ("größe", "gr__e", "gr_e", "gr_e"),
+        ("a__b", "a__b", "a_b", "a_b"),
+        ("__init__", "__init__", "x_init_", "_init_"),
+        ("_Bool", "_Bool", "x_Bool", "_Bool"),
+        ("move", "r#move", "move", "move"),
+        ("gen", "r#gen", "gen", "gen"),
+        ("self", "self_", "self", "self"),
+        ("Self", "Self_", "Self", "Self"),
+        ("crate", "crate_", "crate", "crate"),
+        ("super", "super_", "super", "super"),
+        ("int", "int", "int_", "int"),
+        ("bool", "bool", "bool_", "bool"),
+        ("errno", "errno", "errno_", "errno"),
+        ("NULL", "NULL", "NULL_", "NULL"),
+        ("I", "I", "I_", "I"),
+        ("INT_MAX", "INT_MAX", "xINT_MAX", "INT_MAX"),
+        ("Interest", "Interest", "Interest", "Interest"),
+        ("EDGE", "EDGE", "xEDGE", "EDGE"),
+        ("E", "E", "E", "E"),
+        ("lambda", "lambda", "lambda", "lambda_"),
+        ("None", "None", "None", "None_"),
+    ];
+    for (futhark, rust, c, python) in table {
+        for (language, expected) in [(RUST, rust), (C, c), (PYTHON, python)] {
+            let scope = Scope::new(&language, Style::Value);
+            assert_eq!(
+                alone(&scope, futhark),
+                expected,
+                "{}: {futhark:?}",
+                language.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn types() {
+    let table = [
+        ("pt", "Pt", "pt"),
+        ("my_type", "MyType", "my_type"),
+        ("[]pt", "ArrayPt", "array_pt"),
+        ("[][]pt", "ArrayArrayPt", "array_array_pt"),
+        (
+            "(f32, (i32, bool))",
+            "TupleF32I32Bool",
+            "tuple_f32_i32_bool",
+        ),
+        (
+            "{bar:f32, foo:[]i32}",
+            "BarF32FooArrayI32",
+            "bar_f32_foo_array_i32",
+        ),
+        (
+            "{bar: f32, foo: []i32}",
+            "BarF32FooArrayI32",
+            "bar_f32_foo_array_i32",
+        ),
+        ("none: | some:i32", "NoneSomeI32", "none_some_i32"),
+        ("opt i32", "OptI32", "opt_i32"),
+        ("m.t", "MT", "m_t"),
+        ("t'", "TPrime", "t_prime"),
+        ("()", "Unit", "unit"),
+        ("[]()", "Array", "array"),
+        ("{}", "Opaque", "opaque"),
+        ("", "Opaque", "opaque"),
+        ("0", "T0", "x0"),
+    ];
+    for (futhark, camel, c) in table {
+        for (language, expected) in [(RUST, camel), (C, c), (PYTHON, camel)] {
+            let scope = Scope::new(&language, Style::Type);
+            assert_eq!(
+                alone(&scope, futhark),
+                expected,
+                "{}: {futhark:?}",
+                language.name()
+            );
+        }
+    }
+    assert_eq!(alone(&Scope::new(&RUST, Style::Type), "self"), "Self_");
+    assert_eq!(alone(&Scope::new(&PYTHON, Style::Type), "none"), "None_");
+    assert_eq!(alone(&Scope::new(&C, Style::Type), "double"), "double_");
+}
+
+#[test]
+fn constants() {
+    for (futhark, rust, c) in [
+        ("red", "RED", "RED"),
+        ("f'", "F_PRIME", "F_PRIME"),
+        ("null", "NULL", "NULL_"),
+        ("edge", "EDGE", "XEDGE"),
+        ("0", "_0", "X0"),
+        ("sig", "SIG", "XSIG"),
+    ] {
+        assert_eq!(alone(&Scope::new(&RUST, Style::Constant), futhark), rust);
+        assert_eq!(alone(&Scope::new(&C, Style::Constant), futhark), c);
+    }
+    let names = Scope::new(&C, Style::Constant).assign(["f'", "f_prime"]);
+    assert_eq!(
+        &names["f'"], "F_PRIME_HBDDAEC9D",
+        "nobody's own name: both move"
+    );
+    assert!(names["f_prime"].starts_with("F_PRIME_H"));
+}
+
+#[test]
+fn collisions() {
+    let values = Scope::new(&RUST, Style::Value);
+    let names = values.assign(["self", "self_", "move", "move_"]);
+    assert_eq!(&names["self_"], "self_");
+    assert!(names["self"].starts_with("self_h"), "{names:?}");
+    assert_eq!([&names["move"], &names["move_"]], ["r#move", "move_"]);
+
+    // A name that looks made up is not left alone, so nothing made up can meet it.
+    let names = values.assign(["f'", "f_prime", "f_prime_hbddaec9d"]);
+    assert_eq!(&names["f'"], "f_prime_hbddaec9d");
+    assert!(names["f_prime_hbddaec9d"].starts_with("f_prime_hbddaec9d_h"));
+
+    let types = Scope::new(&RUST, Style::Type).reserve(["Array"]);
+    assert_eq!(&types.assign(["array"])["array"], "Array_");
+    let names = types.assign(["F", "f", "(f)"]);
+    assert_eq!([&names["F"], &names["(f)"]], ["F", "TupleF"]);
+    assert!(names["f"].starts_with("FH"), "{names:?}");
+}
+
+#[test]
+fn what_is_reserved_is_avoided_in_every_form() {
+    let scope = Scope::new(&RUST, Style::Value).reserve(["new", "new_", "fn", "r#match"]);
+    for (name, start) in [
+        ("new", "new_h"),
+        ("new_", "new__"),
+        ("fn", "fn_h"),
+        ("match", "match_h"),
+    ] {
+        let identifier = alone(&scope, name);
+        assert!(identifier.starts_with(start), "{name}: {identifier}");
+    }
+}
+
+#[test]
+fn lists() {
+    let scope = Scope::new(&RUST, Style::Value).reserve(["context"]);
+    let list = scope.assign_list(["_", "_", "x", "x", "x", "fn", "fn", "context"]);
+    assert_eq!(
+        list,
+        [
+            "arg", "arg_2", "x", "x_2", "x_3", "r#fn", "fn_2", "context_"
+        ]
+    );
+    let list = scope.assign_list(["_", "_", "arg_2"]);
+    assert_eq!([&list[0], &list[2]], ["arg", "arg_2"]);
+    assert!(list[1].starts_with("arg_2_h"), "{list:?}");
+    assert!(scope.assign_list([""; 0]).is_empty());
+}
+
+#[test]
+fn names_are_looked_up_and_listed() {
+    let names = Scope::new(&RUST, Style::Value).assign(["b", "a'", "b"]);
+    assert_eq!(
+        names.iter().collect::<Vec<_>>(),
+        [("b", "b"), ("a'", "a_prime")]
+    );
+    assert_eq!(names.identifiers().collect::<Vec<_>>(), ["b", "a_prime"]);
+    assert_eq!(names.get("b"), Some("b"));
+    assert_eq!(names.get("c"), None);
+}
+
+#[test]
+fn rust_takes_them() {
+    let mut text = String::from("#![allow(warnings)]\n");
+    for style in STYLES {
+        let names = Scope::new(&RUST, style).assign(nasty_names());
+        let _ = writeln!(text, "mod m{} {{", style as usize);
+        for identifier in names.identifiers() {
+            let _ = match style {
+                Style::Value => writeln!(
+                    text,
+                    "fn {identifier}({identifier}: u8) {{ let _ = {identifier}; }}"
+                ),
+                Style::Type => writeln!(text, "struct {identifier};"),
+                Style::Constant => writeln!(text, "const {identifier}: u8 = 0;"),
+            };
+        }
+        text.push_str("}\n");
+    }
+    let folder = Scratch::new("rust");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let arguments = [
+        "--edition=2024",
+        "--crate-type=lib",
+        "--emit=metadata",
+        "names.rs",
+    ];
+    let mut rustc = Command::new(rustc);
+    accepted(
+        rustc
+            .args(arguments)
+            .current_dir(folder.write("names.rs", &text))
+            .output(),
+    );
+}
+
+#[test]
+fn python_takes_them() {
+    let mut text = String::new();
+    for style in STYLES {
+        let scope = Scope::new(&PYTHON, style).reserve(PYTHON_SOFT_KEYWORDS);
+        for identifier in scope.assign(nasty_names()).identifiers() {
+            let _ = match style {
+                Style::Type => writeln!(text, "class {identifier}:\n    pass"),
+                _ => writeln!(text, "{identifier} = lambda {identifier}: {identifier}"),
+            };
+        }
+    }
+    let check = "import ast; ast.parse(open('names.py').read())";
+    let folder = Scratch::new("python");
+    if let Some(output) = python(check, &folder.write("names.py", &text)) {
+        accepted(Ok(output));
+    }
+}
+
+#[test]
+fn the_words_of_python() {
+    let folder = Scratch::new("words");
+    let lists = "import keyword, builtins\n\
+        print(*keyword.kwlist)\n\
+        print(*getattr(keyword, 'softkwlist', []))\n\
+        print(*[name for name in dir(builtins) if name[0] != '_' and name not in keyword.kwlist])";
+    let Some(output) = python(lists, &folder.0) else {
+        return;
+    };
+    let text = String::from_utf8(accepted(Ok(output)).stdout).expect("names");
+    let lists: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    let [keywords, soft, builtins] = &lists[..] else {
+        panic!("three lists: {text}");
+    };
+    for keyword in keywords {
+        assert!(!PYTHON.is_identifier(keyword), "{keyword}");
+    }
+    for word in soft.iter().filter(|word| !word.is_empty()) {
+        assert!(PYTHON_SOFT_KEYWORDS.contains(word), "{word}");
+    }
+    for name in builtins {
+        assert!(PYTHON_BUILTINS.contains(name), "{name}");
+        assert!(
+            PYTHON.is_identifier(name),
+            "{name} can be used, if one must"
+        );
+    }
+}
+
+#[test]
+fn c_and_cpp_take_them() {
+    let folder = Scratch::new("c");
+    for (compiler, standards, words) in [
+        ("cc", &["-std=c11", "-std=c2x", "-std=gnu17"][..], &[][..]),
+        ("c++", &["-std=c++17", "-std=c++20"], &CPP_KEYWORDS),
+    ] {
+        let mut text = String::new();
+        for header in HEADERS {
+            // C++ has these in another form, or not at all.
+            let of_c = [
+                "complex",
+                "stdatomic",
+                "stdnoreturn",
+                "tgmath",
+                "threads",
+                "iso646",
+            ];
+            if compiler == "cc" || !of_c.contains(&header) {
+                let _ = writeln!(text, "#include <{header}.h>");
+            }
+        }
+        for style in STYLES {
+            let number = style as usize;
+            let names = Scope::new(&C, style)
+                .reserve(words.iter().copied())
+                .assign(nasty_names());
+            for (i, identifier) in names.identifiers().enumerate() {
+                let _ = writeln!(
+                    text,
+                    "static inline int f{number}_{i}(int {identifier}) {{ return {identifier}; }}"
+                );
+            }
+            let fields: String = names
+                .identifiers()
+                .map(|identifier| format!("  int {identifier};\n"))
+                .collect();
+            let _ = writeln!(text, "struct s{number} {{\n{fields}}};");
+        }
+        let file = if compiler == "cc" {
+            "names.c"
+        } else {
+            "names.cpp"
+        };
+        let place = folder.write(file, &text);
+        for standard in standards {
+            let arguments = ["-fsyntax-only", "-w", standard, file];
+            let output = Command::new(compiler)
+                .args(arguments)
+                .current_dir(&place)
+                .output();
+            if output.is_err() {
+                println!("skipped: no {compiler}");
+                continue;
+            }
+            accepted(output);
+        }
+    }
+}
+
+/// Whatever macro without parameters the standard headers define here is avoided.
+#[test]
+fn the_macros_of_c() {
+    let includes: String = HEADERS
+        .iter()
+        .map(|header| format!("#include <{header}.h>\n"))
+        .collect();
+    let folder = Scratch::new("macros");
+    let output = Command::new("cc")
+        .args(["-std=c11", "-E", "-dM", "all.c"])
+        .current_dir(folder.write("all.c", &includes))
+        .output();
+    if output.is_err() {
+        println!("skipped: no cc");
+        return;
+    }
+    let text = String::from_utf8(accepted(output).stdout).expect("macros");
+    let mut seen = 0;
+    for line in text.lines() {
+        let name = line
+            .strip_prefix("#define ")
+            .and_then(|rest| rest.split(' ').next());
+        let name = name.expect("a definition");
+        if !name.contains('(') {
+            assert!(!C.is_identifier(name), "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 200, "only {seen} macros");
+}
+
+const STYLES: [Style; 3] = [Style::Value, Style::Type, Style::Constant];
+
+/// The headers of C11.
+const HEADERS: [&str; 29] = [
+    "assert",
+    "complex",
+    "ctype",
+    "errno",
+    "fenv",
+    "float",
+    "inttypes",
+    "iso646",
+    "limits",
+    "locale",
+    "math",
+    "setjmp",
+    "signal",
+    "stdalign",
+    "stdarg",
+    "stdatomic",
+    "stdbool",
+    "stddef",
+    "stdint",
+    "stdio",
+    "stdlib",
+    "stdnoreturn",
+    "string",
+    "tgmath",
+    "threads",
+    "time",
+    "uchar",
+    "wchar",
+    "wctype",
+];
+
+fn alone(scope: &Scope, name: &str) -> String {
+    scope.assign([name])[name].to_owned()
+}
+
+/// Some hundred names: words that mean something somewhere, alone and changed a
+/// little, and pieces put together.
+fn nasty_names() -> BTreeSet<String> {
+    let words = "abstract alignas and as asm assert async await auto become bool box break case \
+        char class complex const constexpr continue crate def default del do double dyn else enum \
+        errno except extern False false final float fn for from gen global goto I if impl import \
+        in inline int is lambda let linux long loop macro macro_rules match mod module move mut \
+        NULL None new nonlocal not nullptr or override pass priv pub raise raw ref register \
+        restrict return safe self Self short signed sizeof static stdin struct super switch \
+        template this thread_local trait True true try type typedef typeof typeof_unqual union \
+        unix unsafe unsigned unsized use va_arg virtual void volatile where while with xor yield \
+        E EOF EPERM SIG SIGINT SIG_DFL INT INT8_MAX UINT_MAX PRId64 FLT_MAX LC_ALL i386 exp log";
+    let changes = [
+        ("", ""),
+        ("", "_"),
+        ("_", ""),
+        ("__", "__"),
+        ("", "'"),
+        ("r#", ""),
+        ("[]", ""),
+        ("", "2"),
+    ];
+    let words = words
+        .split_whitespace()
+        .chain(CPP_KEYWORDS)
+        .chain(PYTHON_BUILTINS);
+    let changed =
+        words.flat_map(|word| changes.map(|(before, after)| format!("{before}{word}{after}")));
+    let pieces = [
+        "", "_", "f", "F'", "0", "+", ".", "é", "\0", "\"", "\\", "*/", "//", "??/", "\n", "🦀",
+    ];
+    let pairs = pieces
+        .iter()
+        .flat_map(|a| pieces.iter().map(move |b| format!("{a}{b}")));
+    let long = ["a", "a'", "_", "(", "漢"].map(|piece| piece.repeat(500));
+    changed.chain(pairs).chain(long).collect()
+}
+
+/// What Python says to that; `None`, with a message, where there is none.
+fn python(program: &str, folder: &Path) -> Option<Output> {
+    // Isolated, so that nothing but Python itself is there.
+    let arguments = ["-I", "-S", "-c", program];
+    let output = Command::new("python3")
+        .args(arguments)
+        .current_dir(folder)
+        .output();
+    if output.is_err() {
+        println!("skipped: no python3");
+    }
+    output.ok()
+}
+
+fn accepted(output: std::io::Result<Output>) -> Output {
+    let output = output.expect("a program that starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let beginning: String = errors
+        .lines()
+        .take(20)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert!(output.status.success(), "{beginning}");
+    output
+}
+
+/// A folder that goes when it is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("names-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for tests");
+        Scratch(folder)
+    }
+
+    /// Writes a file and gives the folder.
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        std::fs::write(self.0.join(name), text).expect("a file for tests");
+        self.0.clone()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left of it is in the target folder.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
