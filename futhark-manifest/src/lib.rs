@@ -76,6 +76,8 @@ mod check;
 mod code;
 #[cfg(feature = "json")]
 mod decode;
+#[cfg(feature = "json")]
+pub mod diff;
 mod elem;
 #[cfg(feature = "json")]
 mod encode;

@@ -1,5 +1,6 @@
 //! Where in the JSON text we are, without allocating until an error needs it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A place in a JSON text: a chain of steps on the stack. Its `Display` is the
@@ -25,12 +26,19 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Path::Root => Ok(()),
-            // A tilde first: otherwise the one from a slash would be escaped again.
-            Path::Key(parent, key) => {
-                write!(f, "{parent}/{}", key.replace('~', "~0").replace('/', "~1"))
-            }
+            Path::Key(parent, key) => write!(f, "{parent}/{}", escape(key)),
             Path::Index(parent, index) => write!(f, "{parent}/{index}"),
         }
+    }
+}
+
+/// A name as a segment of a JSON pointer.
+pub(crate) fn escape(name: &str) -> Cow<'_, str> {
+    if name.contains(['~', '/']) {
+        // A tilde first: otherwise the one from a slash would be escaped again.
+        Cow::Owned(name.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(name)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 mod compilers;
+mod diff;
 mod eras;
 mod errors;
 mod interface;

@@ -1,0 +1,133 @@
+//! Two programs compared as APIs: what a release breaks, adds, or only spells
+//! differently.
+//!
+//! The API is the one that users of a *bridge* see: entry points and types, in a
+//! typed language, with consumed arguments passed by value. Users of plain C
+//! depend on more, such as the names of C functions; what is called cosmetic
+//! here can break them.
+//!
+//! Each [`Change`] says where it is, what was there and what is there now, and
+//! by its [`ChangeKind`] how much it matters ([`Severity`]) and why. A cause is
+//! reported once: a record with a new field is a change of the record, not of
+//! the entry points that use it, which [`Change::used_by`] names.
+//!
+//! # Which types are compared
+//!
+//! Entry points are matched by name. For types a name is not enough: compilers
+//! spell the names of anonymous types differently, and a name that the program
+//! gave can change. A type of the old program is matched with the new one
+//! 1. that has the same name;
+//! 2. else, that differs in nothing but spaces in its name, or is the array of
+//!    the same elements and rank;
+//! 3. else, that stands where the old one stood (parameter, result, field,
+//!    payload, element) and has the same structure;
+//! 4. else, that stands where the old one stood.
+//!
+//! No type is matched twice, and none that kept its name is matched by 2 to 4.
+//! What is left over was removed or added. A matched type whose name changed is
+//! respelled if only spaces differ ([`ChangeKind::TypeRespelled`], cosmetic);
+//! renamed if its structure is the same ([`ChangeKind::TypeRenamed`], breaking:
+//! bridges name their types after it); else replaced
+//! ([`ChangeKind::TypeReplaced`], breaking). A new name that is the old one with
+//! the new name of a part put in, `[]point` for `[]pt`, is no change of its own.
+//! Names are compared as texts; nothing is concluded from what they say.
+//!
+//! # Results
+//!
+//! They are compared as [`ResultForm::components`](crate::ResultForm::components)
+//! gives them, since compilers before 0.26.1 split a tuple into several results.
+//! A bridge that gives a tuple as a type of its own has to look at
+//! [`ChangeKind::ResultFormChanged`], [`ChangeKind::ResultTypeAdded`] and
+//! [`ChangeKind::ResultTypeRemoved`].
+//!
+//! # Example
+//!
+//! ```
+//! use futhark_manifest::Manifest;
+//! use futhark_manifest::diff::{self, ChangeKind, Severity};
+//!
+//! let program = |unique: bool| {
+//!     let text = format!(
+//!         r#"{{
+//!           "backend": "c",
+//!           "version": "0.25.32.\n",
+//!           "types": {{}},
+//!           "entry_points": {{
+//!             "step": {{
+//!               "cfun": "futhark_entry_step",
+//!               "inputs": [{{"name": "n", "type": "i64", "unique": {unique}}}],
+//!               "outputs": [{{"type": "i64", "unique": {unique}}}]
+//!             }}
+//!           }}
+//!         }}"#
+//!     );
+//!     Manifest::parse(&text)?.resolve()
+//! };
+//! let diff = diff::compare(&program(false)?, &program(true)?);
+//!
+//! assert_eq!(diff.verdict(), Some(Severity::Breaking));
+//! let breaking: Vec<_> = diff.of(Severity::Breaking).collect();
+//! assert_eq!(breaking.len(), 1);
+//! assert_eq!(breaking[0].kind, ChangeKind::ParameterConsumed);
+//! assert_eq!(breaking[0].place.pointer(), "/entry_points/step/inputs/0");
+//! assert_eq!(
+//!     breaking[0].to_string(),
+//!     "breaking: entry point `step`, parameter 0: it is now consumed: \
+//!      was `n: i64`, is `n: *i64` [parameter-consumed]"
+//! );
+//! // With the reason:
+//! println!("{:#}", breaking[0]);
+//! # Ok::<(), futhark_manifest::Error>(())
+//! ```
+
+mod align;
+mod change;
+mod entries;
+mod kind;
+mod operations;
+mod pairing;
+mod place;
+mod spelling;
+mod structure;
+mod text;
+mod types;
+mod users;
+
+pub use change::{Change, Diff, UsedBy};
+pub use kind::{ChangeKind, Severity};
+pub use place::{EntryPart, Place, TypePart};
+
+use crate::program::Program;
+use pairing::Pairing;
+
+/// Compares two programs: the one that users have, and the one that they get.
+///
+/// Linear in the size of both, whatever their types are made of.
+#[must_use]
+pub fn compare(old: &Program, new: &Program) -> Diff {
+    let pairing = Pairing::find(old, new);
+    let mut changes = Vec::new();
+    program(old, new, &mut changes);
+    entries::compare(old, new, &pairing, &mut changes);
+    types::compare(old, new, &pairing, &mut changes);
+    Diff::new(changes)
+}
+
+/// What belongs to no entry point and no type.
+fn program(old: &Program, new: &Program, changes: &mut Vec<Change>) {
+    if old.backend != new.backend {
+        let change = Change::new(ChangeKind::BackendChanged, Place::Backend);
+        let (was, is) = (old.backend.to_string(), new.backend.to_string());
+        changes.push(change.was(was).is(is));
+    }
+    if old.version != new.version {
+        let change = Change::new(ChangeKind::CompilerChanged, Place::Version);
+        // Builds of one number differ in the rest of the text.
+        let (was, is) = if old.version.number == new.version.number {
+            (old.version.text.clone(), new.version.text.clone())
+        } else {
+            (old.version.to_string(), new.version.to_string())
+        };
+        changes.push(change.was(was).is(is));
+    }
+}

@@ -1,0 +1,93 @@
+//! Names of types compared as texts.
+//!
+//! Nothing here says what a type is. It tells whether a difference between two
+//! names needs to be reported, once the types are known to belong together.
+
+/// The name without the spaces that separate nothing: those that do not stand
+/// between two words.
+pub(super) fn squeezed(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut space = false;
+    for c in name.chars() {
+        if c.is_whitespace() {
+            space = true;
+            continue;
+        }
+        if space && is_word(c) && text.ends_with(is_word) {
+            text.push(' ');
+        }
+        text.push(c);
+        space = false;
+    }
+    text
+}
+
+/// Whether the new name is the old one with the new names of parts in the place
+/// of their old ones. Each part is a pair of an old and a new name.
+pub(super) fn follows(old: &str, new: &str, parts: &[(&str, &str)]) -> bool {
+    // What has many parts is no type whose name is made of theirs.
+    const MOST: usize = 16;
+    if parts.is_empty() || parts.len() > MOST {
+        return false;
+    }
+    let mut name = squeezed(old);
+    for (was, is) in parts {
+        name = replace_words(&name, &squeezed(was), &squeezed(is));
+    }
+    name == squeezed(new)
+}
+
+/// Replaces a text where it is no part of a longer word.
+fn replace_words(text: &str, from: &str, to: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (start, found) in text.match_indices(from) {
+        let end = start + found.len();
+        let joined =
+            |left: &str, right: &str| left.ends_with(is_word) && right.starts_with(is_word);
+        if joined(&text[..start], found) || joined(found, &text[end..]) {
+            continue;
+        }
+        result.push_str(&text[copied..start]);
+        result.push_str(to);
+        copied = end;
+    }
+    result.push_str(&text[copied..]);
+    result
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '\''
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_that_separate_words_stay() {
+        for (name, expected) in [
+            ("{bar: f32, foo: []i32}", "{bar:f32,foo:[]i32}"),
+            ("{bar:f32, foo:[]i32}", "{bar:f32,foo:[]i32}"),
+            ("opt  i32", "opt i32"),
+            (" a: | b: i32 ", "a:|b:i32"),
+            ("", ""),
+        ] {
+            assert_eq!(squeezed(name), expected, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_follow_from_their_parts() {
+        let part = [("pt", "point")];
+        assert!(follows("[]pt", "[]point", &part));
+        assert!(follows("(pt, pt)", "(point, point)", &part));
+        assert!(follows("{a:pt}", "{a: point}", &part));
+        for (old, new) in [("pts", "points"), ("[]pt", "[]spot"), ("pt'", "point'")] {
+            assert!(!follows(old, new, &part), "{old} {new}");
+        }
+        assert!(!follows("[]pt", "[]pt", &[]));
+        let two = [("opt i32", "opt i64"), ("b", "c")];
+        assert!(follows("(opt i32, b)", "(opt i64, c)", &two));
+    }
+}

@@ -1,0 +1,79 @@
+//! Big programs: each comparison ends, and neither the stack nor the time grows
+//! with the number of ways through the types.
+
+use serde_json::{Value, json};
+
+use super::{compare, entry, lines, program, record};
+
+const LENGTH: usize = 2_000;
+
+/// Records each of which holds the next one twice, so that there are 2^2000
+/// ways from the first to the last, which holds a scalar.
+fn chain(prefix: &str, scalar: &str) -> Value {
+    let name = |n: usize| format!("{prefix}{n:04}");
+    let names: Vec<String> = (0..LENGTH).map(name).collect();
+    let types: Vec<(&str, Value)> = (0..LENGTH)
+        .map(|n| {
+            let part = names.get(n + 1).map_or(scalar, String::as_str);
+            let ty = record(&names[n], &[("a", part), ("b", part)]);
+            (names[n].as_str(), ty)
+        })
+        .collect();
+    let first = &names[0];
+    program(&types, &[("f", entry("f", &[first], first))])
+}
+
+#[test]
+fn nothing_changed() {
+    let chain = chain("t", "i32");
+    assert!(compare(&chain, &chain).is_empty());
+}
+
+#[test]
+fn the_end_changed() {
+    let diff = compare(&chain("t", "i32"), &chain("t", "i64"));
+    let expected = [
+        "breaking field-type-changed /types/t1999/fields/a",
+        "breaking field-type-changed /types/t1999/fields/b",
+    ];
+    assert_eq!(lines(&diff), expected);
+    assert_eq!(diff.changes()[0].used_by.entries, ["f"]);
+}
+
+#[test]
+fn every_name_changed() {
+    let diff = compare(&chain("t", "i32"), &chain("u", "i32"));
+    let expected = (0..LENGTH).map(|n| format!("breaking type-renamed /types/t{n:04}"));
+    assert_eq!(lines(&diff), expected.collect::<Vec<_>>());
+}
+
+/// Names and the end changed: every structure differs, and types are matched by
+/// where they stand.
+#[test]
+fn everything_changed() {
+    let diff = compare(&chain("t", "i32"), &chain("u", "i64"));
+    let mut expected: Vec<String> = (0..LENGTH)
+        .map(|n| format!("breaking type-renamed /types/t{n:04}"))
+        .collect();
+    let last = expected.last_mut().expect("there are some");
+    *last = last.replace("renamed", "replaced");
+    assert_eq!(lines(&diff), expected);
+}
+
+/// Many parameters, inserted and reordered.
+#[test]
+fn many_parameters() {
+    let uses = |names: Vec<usize>| {
+        let mut f = entry("f", &[], "i32");
+        let input = |n| json!({"name": format!("p{n}"), "type": "i32", "unique": false});
+        f["inputs"] = names.into_iter().map(input).collect();
+        program(&[], &[("f", f)])
+    };
+    let some = || uses((0..LENGTH).collect());
+    let one_more = uses((0..=LENGTH).map(|n| (n + 1) % (LENGTH + 1)).collect());
+    let diff = compare(&some(), &one_more);
+    assert_eq!(diff.changes().len(), LENGTH + 1, "by position: {diff}");
+    let expected = ["breaking parameters-reordered /entry_points/f"];
+    let reversed = uses((0..LENGTH).rev().collect());
+    assert_eq!(lines(&compare(&some(), &reversed)), expected);
+}
