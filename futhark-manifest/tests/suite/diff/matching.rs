@@ -168,6 +168,8 @@ fn changes_are_written_for_people() {
     set(&mut edited, "/types", "[]u8", array("u8", 1));
     let field = format!("/types/{CELL}/record/fields/0");
     set(&mut edited, &field, "type", json!("u8"));
+    let field = format!("/types/[]{CELL}/record_array/fields/0");
+    set(&mut edited, &field, "type", json!("[]u8"));
     let diff = compare(&base(), &edited);
     assert_eq!(
         diff.to_string(),
