@@ -71,6 +71,8 @@
 
 mod backend;
 #[cfg(feature = "json")]
+pub mod c;
+#[cfg(feature = "json")]
 mod check;
 #[cfg(feature = "json")]
 mod code;
@@ -78,11 +80,16 @@ mod code;
 mod decode;
 #[cfg(feature = "json")]
 pub mod diff;
+#[cfg(feature = "json")]
+mod document;
 mod elem;
 #[cfg(feature = "json")]
 mod encode;
 #[cfg(feature = "json")]
 mod error;
+#[cfg(feature = "json")]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 #[cfg(feature = "json")]
 mod interface;
 #[cfg(feature = "json")]
@@ -91,6 +98,8 @@ mod json;
 mod model;
 pub mod names;
 #[cfg(feature = "json")]
+mod operation;
+#[cfg(feature = "json")]
 mod order;
 #[cfg(feature = "json")]
 mod program;
@@ -98,6 +107,8 @@ mod program;
 pub mod raw;
 #[cfg(feature = "json")]
 mod resolve;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod version;
 #[cfg(feature = "json")]
 mod visit;
@@ -118,6 +129,8 @@ pub use model::{
     ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
     RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
 };
+#[cfg(feature = "json")]
+pub use operation::{Aliasing, Function, Operation, OutputAliasing, Owner};
 #[cfg(feature = "json")]
 pub use program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
 #[cfg(feature = "json")]

@@ -4,8 +4,9 @@ use crate::code::Code;
 use crate::error::{Finding, describe};
 use crate::json::Path;
 use crate::model::{Structure, TypeKind};
+use crate::operation::Operation;
 use crate::raw::{Manifest, Type};
-use crate::version::{NEWEST_KNOWN, Number, Version};
+use crate::version::{NEWEST_KNOWN, Version};
 use crate::walk::{Part, walk};
 
 /// Ordered by place.
@@ -38,9 +39,12 @@ pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
 
 /// Optional members that this compiler always writes, and halves of pairs.
 fn missing_operations(ty: &Type, version: &Version, path: &Path<'_>, findings: &mut Vec<Finding>) {
-    let mut rule = |path: &Path<'_>, since: Number, members: &[(&str, &Option<String>)]| {
+    let mut rule = |path: &Path<'_>, operation: Operation, members: &[(&str, &Option<String>)]| {
         let there = members.iter().filter(|(_, name)| name.is_some()).count();
-        if there == members.len() || (there == 0 && !version.is_at_least(since)) {
+        let expected = operation
+            .since()
+            .is_none_or(|since| version.is_at_least(since));
+        if there == members.len() || (there == 0 && !expected) {
             return;
         }
         for (key, _) in members.iter().filter(|(_, name)| name.is_none()) {
@@ -52,37 +56,27 @@ fn missing_operations(ty: &Type, version: &Version, path: &Path<'_>, findings: &
     match &ty.kind {
         TypeKind::Array(array) => {
             let (ops, path) = (&array.ops, path.key("ops"));
-            rule(&path, since::INDEX, &[("index", &ops.index)]);
+            rule(&path, Operation::ArrayIndex, &[("index", &ops.index)]);
             let raw = [("new_raw", &ops.new_raw), ("values_raw", &ops.values_raw)];
-            rule(&path, since::RAW, &raw);
+            rule(&path, Operation::ArrayNewRaw, &raw);
         }
         TypeKind::Opaque(opaque) => {
             let (ops, ops_path) = (&opaque.ops, path.key("ops"));
             let stores = [("store", &ops.store), ("restore", &ops.restore)];
-            rule(&ops_path, since::STORE, &stores);
+            rule(&ops_path, Operation::OpaqueStore, &stores);
             match &opaque.structure {
                 Structure::RecordArray(array) => {
                     let path = path.key("record_array");
                     let builds = [("new", &array.new), ("set", &array.set)];
-                    rule(&path, since::BUILD, &builds);
+                    rule(&path, Operation::RecordArrayNew, &builds);
                 }
                 Structure::OpaqueArray(array) => {
                     let path = path.key("opaque_array");
                     let builds = [("new", &array.new), ("set", &array.set)];
-                    rule(&path, since::BUILD, &builds);
+                    rule(&path, Operation::OpaqueArrayNew, &builds);
                 }
                 Structure::Plain | Structure::Record(_) | Structure::Sum(_) => {}
             }
         }
     }
-}
-
-/// The first versions that write each of the optional members.
-mod since {
-    use super::Number;
-
-    pub(super) const STORE: Number = (0, 20, 3);
-    pub(super) const RAW: Number = (0, 25, 14);
-    pub(super) const INDEX: Number = (0, 25, 19);
-    pub(super) const BUILD: Number = (0, 25, 36);
 }

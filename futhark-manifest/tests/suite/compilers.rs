@@ -12,7 +12,7 @@ use std::process::Command;
 use crate::common::{faultless, files_below, fixtures, read};
 use futhark_manifest::{Backend, Code, Manifest, Program};
 
-fn compilers() -> Vec<PathBuf> {
+pub fn compilers() -> Vec<PathBuf> {
     let mut found = Vec::new();
     if let Some(toolchain) = env::var_os("FUTHARK_TOOLCHAIN") {
         let folder = Path::new(&toolchain).join("bin");
@@ -49,7 +49,7 @@ fn compile(
 }
 
 /// Compiles a program and gives its manifest's file; or what the compiler said.
-fn generate(
+pub fn generate(
     compiler: &Path,
     backend: Backend,
     source: &Path,
@@ -72,7 +72,7 @@ fn generate(
 }
 
 /// A folder of its own for each pair of compiler and purpose.
-fn scratch(compiler: &Path, purpose: &str) -> PathBuf {
+pub fn scratch(compiler: &Path, purpose: &str) -> PathBuf {
     let name = compiler.file_name().expect("a file name");
     Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("compilers")
@@ -113,7 +113,7 @@ fn manifests_of_the_corpus_are_faultless() {
 }
 
 /// A variant whose name has a prime: no known compiler can write it in C.
-const PRIMES: &str = "names/variants_with_primes.fut";
+pub const PRIMES: &str = "names/variants_with_primes.fut";
 
 /// The one known mistake of the compilers in a manifest is refused, with its place.
 #[test]

@@ -358,7 +358,12 @@ fn arrays() {
                 set(json, &array, "rank", json!(2));
                 set(json, "/types", "[][][]i32", self::array("i32", 3));
                 set(json, &format!("{array}/fields/0"), "type", json!("[][]i32"));
-                set(json, &format!("{array}/fields/1"), "type", json!("[][][]i32"));
+                set(
+                    json,
+                    &format!("{array}/fields/1"),
+                    "type",
+                    json!("[][][]i32"),
+                );
             },
             &[
                 "cosmetic array-added /types/[][][]i32",

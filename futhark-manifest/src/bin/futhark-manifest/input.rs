@@ -1,0 +1,93 @@
+//! Files, and what is in them.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use futhark_manifest::{Manifest, Program};
+
+use crate::{Failure, say};
+
+/// A file that was named on the command line.
+#[derive(Clone)]
+pub(crate) enum File {
+    Stdin,
+    Path(PathBuf),
+}
+
+impl FromStr for File {
+    type Err = Infallible;
+
+    fn from_str(name: &str) -> Result<File, Infallible> {
+        Ok(match name {
+            "-" => File::Stdin,
+            path => File::Path(path.into()),
+        })
+    }
+}
+
+impl fmt::Display for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            File::Stdin => f.write_str("standard input"),
+            File::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl File {
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            File::Stdin => None,
+            File::Path(path) => Some(path),
+        }
+    }
+
+    /// The whole file.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, Failure> {
+        let read = match self {
+            File::Stdin => {
+                if io::stdin().is_terminal() {
+                    say::note("reading the manifest from standard input; --help tells more");
+                }
+                let mut bytes = Vec::new();
+                io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+            }
+            File::Path(path) => std::fs::read(path),
+        };
+        read.map_err(|error| Failure::Io(format!("cannot read {self}: {error}")))
+    }
+}
+
+/// A file that is to be a manifest.
+pub(crate) struct Text {
+    pub(crate) file: File,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Text {
+    pub(crate) fn read(file: &File) -> Result<Text, Failure> {
+        let bytes = file.read()?;
+        let file = file.clone();
+        Ok(Text { file, bytes })
+    }
+
+    /// The text, for showing places in it.
+    pub(crate) fn as_str(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
+
+    /// The resolved program; or every finding has been told.
+    pub(crate) fn program(&self) -> Result<Program, Failure> {
+        let manifest = Manifest::parse_bytes(&self.bytes);
+        let program = manifest.and_then(|manifest| manifest.resolve());
+        program.map_err(|error| {
+            for finding in error.findings() {
+                say::finding(&mut anstream::stderr(), &self.file, &self.as_str(), finding);
+            }
+            Failure::Found
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! C functions in the document: the words of the format, in one place.
+
+use serde_json::{Value, json};
+
+use super::Places;
+use crate::c::{
+    CType, LibraryFunction, Parameter, ParameterRole as Role, Passing, Prototype, Returns,
+};
+use crate::operation::{Aliasing, Function, Operation};
+use crate::program::TypeRef;
+
+impl Places<'_> {
+    pub(super) fn function(&self, function: &Function<'_>) -> Value {
+        let prototype = self.program.prototype(function);
+        let aliasing = match function.operation.aliasing() {
+            Aliasing::NoValue => "no_value",
+            Aliasing::Fresh => "fresh",
+            Aliasing::Arguments => "arguments",
+            Aliasing::CallersMemory => "callers_memory",
+            Aliasing::Exposed => "exposed",
+            Aliasing::Overwrites => "overwrites",
+            Aliasing::PerOutput => "per_output",
+        };
+        let since = function.operation.since();
+        let mut json = json!({
+            "operation": function.operation.as_str(),
+            "since": since.map(|(major, minor, patch)| [major, minor, patch]),
+            "aliasing": aliasing,
+            "name": prototype.name,
+            "declaration": prototype.to_string(),
+            "result": prototype.result.to_string(),
+            "returns": returns(&prototype),
+            "parameters": prototype
+                .parameters
+                .iter()
+                .map(|parameter| self.parameter(parameter))
+                .collect::<Value>(),
+        });
+        if let Some(part) = function.part {
+            let of_variant = matches!(
+                function.operation,
+                Operation::SumConstruct | Operation::SumDestruct
+            );
+            json[if of_variant { "variant" } else { "field" }] = part.into();
+        }
+        json
+    }
+
+    fn parameter(&self, parameter: &Parameter) -> Value {
+        let (word, index, ty) = match parameter.role {
+            Role::Context => ("context", None, None),
+            Role::Value => ("value", None, None),
+            Role::Data(elem) => ("data", None, Some(TypeRef::Scalar(elem))),
+            Role::RawMemory(elem) => ("raw_memory", None, Some(TypeRef::Scalar(elem))),
+            Role::Dimension(index) => ("dimension", Some(index), None),
+            Role::Index(index) => ("index", Some(index), None),
+            Role::Field { index, ty } => ("field", Some(index), Some(ty)),
+            Role::Payload { index, ty } => ("payload", Some(index), Some(ty)),
+            Role::Argument { index, ty } => ("argument", Some(index), Some(ty)),
+            Role::Element(ty) => ("element", None, Some(ty)),
+            Role::Elements(ty) => ("elements", None, Some(ty)),
+            Role::Output { index, ty } => ("output", Some(index), Some(ty)),
+            Role::Bytes => ("bytes", None, None),
+            Role::ByteCount => ("byte_count", None, None),
+        };
+        let (passing, until_sync) = passing(parameter.passing);
+        let mut json = json!({
+            "name": parameter.name,
+            "c_type": parameter.ty.to_string(),
+            "role": word,
+            "passing": passing,
+        });
+        let optional = [
+            ("index", index.map(Value::from)),
+            ("type", ty.map(|ty| self.reference(ty))),
+            ("until_sync", until_sync.map(Value::from)),
+        ];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                json[key] = value;
+            }
+        }
+        json
+    }
+}
+
+/// The word for it, and whether it goes on until the next sync where it can.
+fn passing(passing: Passing) -> (&'static str, Option<bool>) {
+    match passing {
+        Passing::Scalar => ("scalar", None),
+        Passing::Borrowed { until_sync } => ("borrowed", Some(until_sync)),
+        Passing::Consumed => ("consumed", None),
+        Passing::Overwritten => ("overwritten", None),
+        Passing::Freed => ("freed", None),
+        Passing::HostRead { until_sync } => ("host_read", Some(until_sync)),
+        Passing::HostWritten { until_sync } => ("host_written", Some(until_sync)),
+        Passing::Lent => ("lent", None),
+        Passing::GivesScalar { after_sync } => ("gives_scalar", Some(after_sync)),
+        Passing::GivesHandle { after_sync } => ("gives_handle", Some(after_sync)),
+        Passing::GivesBytes { until_sync } => ("gives_bytes", Some(until_sync)),
+        Passing::GivesByteCount => ("gives_byte_count", None),
+    }
+}
+
+fn returns(prototype: &Prototype) -> &'static str {
+    match prototype.returns {
+        Returns::Status => "status",
+        Returns::Handle => "handle",
+        Returns::Shape { .. } => "shape",
+        Returns::Variant => "variant",
+        Returns::RawMemory => "raw_memory",
+    }
+}
+
+/// A function that no manifest lists.
+pub(super) fn library(function: &LibraryFunction) -> Value {
+    let declaration = &function.declaration;
+    let parameter =
+        |name: Option<&str>, ty: &CType| json!({"name": name, "c_type": ty.to_string()});
+    let parameters = declaration.parameters.iter();
+    json!({
+        "name": function.name(),
+        "group": function.group.as_str(),
+        "declaration": declaration.to_string(),
+        "result": declaration.result.to_string(),
+        "parameters": parameters
+            .map(|declared| parameter(declared.name.as_deref(), &declared.ty))
+            .collect::<Value>(),
+    })
+}

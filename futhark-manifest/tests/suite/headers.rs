@@ -1,0 +1,474 @@
+//! The reader of headers, and their agreement with manifests.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::common::{faultless, files_below, fixture, fixtures, read};
+use crate::compilers::{PRIMES, compilers, generate, scratch};
+use futhark_manifest::c::{self, BeyondItem, DisagreementCode, Group, Header};
+use futhark_manifest::{Backend, Program};
+
+/// A header as a compiler would write it, without what no manifest lists.
+fn header_of(program: &Program) -> String {
+    let mut text = format!("#define FUTHARK_BACKEND_{}\n", program.backend);
+    text.push_str("struct futhark_context_config;\nstruct futhark_context;\n");
+    for ty in program.types() {
+        writeln!(text, "struct {};", ty.c_ident()).expect("a string takes any text");
+    }
+    for prototype in program.prototypes() {
+        writeln!(text, "{prototype}").expect("a string takes any text");
+    }
+    text
+}
+
+#[test]
+fn what_is_written_agrees_when_read() {
+    for file in files_below(&fixtures(), "json") {
+        let program = faultless(&read(&file), file.display());
+        let header = Header::parse(&header_of(&program));
+        assert_eq!(header.unread, [], "{}", file.display());
+        assert_eq!(header.backend(), Some(program.backend));
+        let agreement = c::agree(&program, &header);
+        assert_eq!(agreement.disagreements, [], "{}", file.display());
+        let groups: Vec<_> = agreement.beyond.iter().map(|one| one.group).collect();
+        assert_eq!(groups, [Group::Configuration, Group::Context]);
+    }
+}
+
+/// What a header may suffer, with what must be found: the code and the name.
+const DAMAGES: &[(&str, &str, DisagreementCode, &str)] = &[
+    // A line, what it becomes, what is found.
+    (
+        "int futhark_free_i32_1d(struct futhark_context *ctx, struct futhark_i32_1d *arr);",
+        "",
+        DisagreementCode::UndeclaredFunction,
+        "futhark_free_i32_1d",
+    ),
+    (
+        "int futhark_free_i32_1d(struct futhark_context *ctx, struct futhark_i32_1d *arr);",
+        "int futhark_free_i32_1D(struct futhark_context *ctx, struct futhark_i32_1d *arr);",
+        DisagreementCode::UndeclaredFunction,
+        "futhark_free_i32_1d",
+    ),
+    (
+        "int futhark_free_i32_1d(struct futhark_context *ctx, struct futhark_i32_1d *arr);",
+        "// int futhark_free_i32_1d(struct futhark_context *ctx, struct futhark_i32_1d *arr);",
+        DisagreementCode::UndeclaredFunction,
+        "futhark_free_i32_1d",
+    ),
+    (
+        "const int32_t *data, int64_t dim0);",
+        "const uint32_t *data, int64_t dim0);",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_i32_1d",
+    ),
+    (
+        "const int32_t *data, int64_t dim0);",
+        "int32_t *data, int64_t dim0);",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_i32_1d",
+    ),
+    (
+        "const int32_t *data, int64_t dim0);",
+        "const int32_t *const data, int64_t dim0);",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_i32_1d",
+    ),
+    (
+        "const int32_t f_level",
+        "int32_t f_level",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_opaque_5e1f",
+    ),
+    (
+        "struct futhark_opaque_minmax **out, const int32_t f_0, const int32_t f_1",
+        "struct futhark_opaque_minmax **out, const int32_t f_0",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_opaque_minmax",
+    ),
+    (
+        "struct futhark_opaque_minmax **out, const int32_t f_0, const int32_t f_1",
+        "const int32_t f_0, struct futhark_opaque_minmax **out, const int32_t f_1",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_opaque_minmax",
+    ),
+    (
+        "struct futhark_opaque_minmax **out, const int32_t f_0",
+        "struct futhark_opaque_minmax *out, const int32_t f_0",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_opaque_minmax",
+    ),
+    (
+        "int64_t i0, int64_t i1);",
+        "int64_t i0, int64_t i1, int64_t i2);",
+        DisagreementCode::DifferentPrototype,
+        "futhark_index_i32_2d",
+    ),
+    (
+        "int64_t dim0, int64_t dim1);",
+        "int dim0, int64_t dim1);",
+        DisagreementCode::DifferentPrototype,
+        "futhark_new_i32_2d",
+    ),
+    (
+        "const int64_t *futhark_shape_bool_1d",
+        "int64_t *futhark_shape_bool_1d",
+        DisagreementCode::DifferentPrototype,
+        "futhark_shape_bool_1d",
+    ),
+    (
+        "int futhark_variant_opaque_state",
+        "void futhark_variant_opaque_state",
+        DisagreementCode::DifferentPrototype,
+        "futhark_variant_opaque_state",
+    ),
+    (
+        "unsigned char *futhark_values_raw_bool_1d",
+        "cl_mem futhark_values_raw_bool_1d",
+        DisagreementCode::DifferentPrototype,
+        "futhark_values_raw_bool_1d",
+    ),
+    (
+        "struct futhark_opaque_state;",
+        "",
+        DisagreementCode::UndeclaredStruct,
+        "futhark_opaque_state",
+    ),
+    (
+        "int futhark_variant_opaque_state(struct futhark_context *ctx, const struct futhark_opaque_state *v);",
+        "int futhark_variant_opaque_state(struct futhark_context *ctx, const struct futhark_opaque_state *v);\n\
+         int futhark_variant_opaque_state(struct futhark_context *ctx, const struct futhark_opaque_state *v);",
+        DisagreementCode::DeclaredTwice,
+        "futhark_variant_opaque_state",
+    ),
+    (
+        "#define FUTHARK_BACKEND_c",
+        "#define FUTHARK_BACKEND_opencl",
+        DisagreementCode::BackendMacroDisagrees,
+        "FUTHARK_BACKEND_opencl",
+    ),
+    (
+        "#define FUTHARK_BACKEND_c",
+        "#define FUTHARK_BACKEND_c\n#define FUTHARK_BACKEND_webgpu",
+        DisagreementCode::BackendMacroDisagrees,
+        "FUTHARK_BACKEND_webgpu",
+    ),
+];
+
+#[test]
+fn damaged_headers_are_found() {
+    let program = faultless(&fixture("0.25.36"), "0.25.36");
+    let whole = header_of(&program);
+    for (text, damage, code, name) in DAMAGES {
+        assert!(whole.contains(text), "{text}: not in the header");
+        let header = Header::parse(&whole.replacen(text, damage, 1));
+        let agreement = c::agree(&program, &header);
+        let [disagreement] = &agreement.disagreements[..] else {
+            panic!("{text} -> {damage}: {:?}", agreement.disagreements);
+        };
+        assert_eq!(
+            (disagreement.code, &*disagreement.name),
+            (*code, *name),
+            "{text} -> {damage}"
+        );
+        let told = disagreement.to_string();
+        assert!(told.starts_with(code.as_str()), "{told}");
+        // What is declared differently is shown, with its line.
+        let found = disagreement.line.map(|line| header_line(&header, line));
+        assert_eq!(found.is_some(), disagreement.found.is_some(), "{told}");
+        assert!(found.is_none_or(|declared| declared), "{told}");
+    }
+    for code in DisagreementCode::ALL {
+        let mut codes = DAMAGES.iter().map(|(_, _, code, _)| code);
+        assert!(
+            codes.any(|damage| damage == code),
+            "{code}: no damage leads to it"
+        );
+    }
+}
+
+fn header_line(header: &Header, line: usize) -> bool {
+    header.declarations.iter().any(|one| one.line == line)
+        || header.defines.iter().any(|one| one.line == line)
+}
+
+/// Nothing can be dropped unnoticed: no line, and in no prototype a `const`, a
+/// star or a word of a type.
+#[test]
+fn everything_in_a_header_counts() {
+    let program = faultless(&fixture("0.25.36"), "0.25.36");
+    let whole = header_of(&program);
+    // The macro and the structs that no manifest lists.
+    let (start, _) = whole.match_indices('\n').nth(2).expect("three lines");
+    let found = |text: &str| !c::agree(&program, &Header::parse(text)).is_full();
+    let mut dropped = 0;
+    for needle in ["const ", "*", "struct ", "int64_t ", "(", ")", ";", ","] {
+        for (at, _) in whole.match_indices(needle).filter(|(at, _)| *at > start) {
+            let damaged = format!("{}{}", &whole[..at], &whole[at + needle.len()..]);
+            let line = whole[..at].lines().count();
+            assert!(found(&damaged), "line {line}: {needle:?} dropped");
+            dropped += 1;
+        }
+    }
+    let lines: Vec<&str> = whole.lines().collect();
+    for number in 3..lines.len() {
+        let mut rest = lines.clone();
+        let line = rest.remove(number);
+        assert!(found(&rest.join("\n")), "{line} dropped");
+    }
+    println!(
+        "{dropped} words and {} lines dropped, all noticed",
+        lines.len() - 3
+    );
+}
+
+/// A header that is cut off anywhere is read as far as it goes.
+#[test]
+fn cut_headers_are_read() {
+    let program = faultless(&fixture("0.21.13"), "0.21.13");
+    let whole = header_of(&program);
+    let mut declared = 0;
+    for end in 0..whole.len().min(5000) {
+        let header = Header::parse(&whole[..end]);
+        assert!(header.declarations.len() >= declared && header.unread.len() <= 1);
+        declared = header.declarations.len();
+    }
+    assert!(declared > 10);
+}
+
+/// Names of parameters, blanks, comments and the order do not count.
+#[test]
+fn harmless_changes_are_none() {
+    let program = faultless(&fixture("0.25.36"), "0.25.36");
+    let mut lines: Vec<String> = header_of(&program).lines().map(str::to_owned).collect();
+    for line in &mut lines {
+        *line = line
+            .replace(" *arr", "\n/* the array */ * array")
+            .replace("**out", "* * slot");
+    }
+    lines.reverse();
+    let header = Header::parse(&lines.join("\n"));
+    assert_eq!(header.unread, []);
+    assert_eq!(c::agree(&program, &header).disagreements, []);
+}
+
+/// An array type that no manifest lists is told from other things, whatever it
+/// is called.
+#[test]
+fn what_is_beyond_the_manifest_is_grouped() {
+    let program = faultless(&fixture("0.25.36"), "0.25.36");
+    let mut text = header_of(&program);
+    text.push_str(
+        "struct inner;\n\
+         const int64_t *inner_shape(struct futhark_context *ctx, struct inner *arr);\n\
+         int inner_free(struct futhark_context *ctx, struct inner *arr);\n\
+         struct unknown;\n\
+         int unknown_free(struct futhark_context *ctx, struct unknown *obj);\n\
+         char *futhark_context_report(struct futhark_context *ctx);\n\
+         int futhark_get_tuning_param_count(void);\n\
+         void futhark_context_config_set_num_threads(struct futhark_context_config *cfg, int n);\n",
+    );
+    let agreement = c::agree(&program, &Header::parse(&text));
+    assert!(agreement.is_full());
+    let beyond: Vec<(Group, &str)> = agreement
+        .beyond
+        .iter()
+        .map(|one| match &one.item {
+            BeyondItem::Function(function) => (one.group, &*function.name),
+            BeyondItem::Struct(structure) => (one.group, &*structure.tag),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        beyond,
+        [
+            (Group::Configuration, "futhark_context_config"),
+            (Group::Context, "futhark_context"),
+            (Group::Tuning, "futhark_get_tuning_param_count"),
+            (Group::Profiling, "futhark_context_report"),
+            (Group::Backend, "futhark_context_config_set_num_threads"),
+            (Group::HiddenArray, "inner"),
+            (Group::HiddenArray, "inner_shape"),
+            (Group::HiddenArray, "inner_free"),
+            (Group::Other, "unknown"),
+            (Group::Other, "unknown_free"),
+        ]
+    );
+}
+
+/// A header that a compiler wrote agrees with the manifest beside it to the
+/// last character, and what it has beyond is the table of the library.
+fn check(manifest: &Path) {
+    let what = manifest.display();
+    let program = faultless(&read(manifest), &what);
+    let text = read(&manifest.with_extension("h"));
+    let header = Header::parse(&text);
+    assert_eq!(header.unread, [], "{what}");
+    assert_eq!(header.backend(), Some(program.backend), "{what}");
+    assert_eq!(c::agree(&program, &header).disagreements, [], "{what}");
+    for code in c::ERROR_CODES {
+        let value = code.value.to_string();
+        let mut defines = header.defines.iter();
+        assert!(
+            defines.any(|one| one.name == code.name && one.value == value),
+            "{what}: {code:?}"
+        );
+    }
+
+    let version = program
+        .version
+        .number
+        .expect("compilers state their version");
+    let library = c::library().iter();
+    let library = library.filter(|one| one.exists(program.backend, version) != Some(false));
+    let listed: HashSet<&str> = program.functions().map(|one| one.name).collect();
+    let mut expected: BTreeSet<String> = program.prototypes().map(|one| one.to_string()).collect();
+    expected.extend(library.map(|one| nameless(&one.declaration)));
+    let declared = header.declarations.iter().map(|one| {
+        // Compilers name the parameters of the others now so, now so.
+        if listed.contains(&*one.name) {
+            text_of_line(&text, one.line)
+        } else {
+            nameless(one)
+        }
+    });
+    let declared: BTreeSet<String> = declared.collect();
+    let over: Vec<_> = declared.difference(&expected).collect();
+    let missing: Vec<_> = expected.difference(&declared).collect();
+    assert!(
+        over.is_empty() && missing.is_empty(),
+        "{what}: over {over:#?}, missing {missing:#?}"
+    );
+
+    let mut structs: Vec<&str> = header.structs.iter().map(|one| &*one.tag).collect();
+    let mut expected: Vec<&str> = program.types().iter().map(|ty| ty.c_ident()).collect();
+    expected.extend(["futhark_context", "futhark_context_config"]);
+    structs.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(structs, expected, "{what}");
+}
+
+fn text_of_line(text: &str, line: usize) -> String {
+    text.lines()
+        .nth(line - 1)
+        .expect("the line is there")
+        .to_owned()
+}
+
+fn nameless(declaration: &c::Declaration) -> String {
+    let mut declaration = declaration.clone();
+    for parameter in &mut declaration.parameters {
+        parameter.name = None;
+    }
+    declaration.to_string()
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
+    let mut sources = files_below(&corpus, "fut");
+    sources.retain(|source| !source.ends_with(PRIMES));
+    sources
+}
+
+#[test]
+fn headers_of_the_corpus_agree() {
+    for compiler in compilers() {
+        let folder = scratch(&compiler, "headers");
+        for backend in [Backend::C, Backend::OpenCl] {
+            let mut checked = 0;
+            let sources = corpus();
+            for (number, source) in sources.iter().enumerate() {
+                // Programs in different folders may have the same name.
+                let folder = folder.join(backend.as_str()).join(number.to_string());
+                // What a compiler rejects is told by the test of manifests.
+                if let Ok(manifest) = generate(&compiler, backend, source, &folder) {
+                    check(&manifest);
+                    checked += 1;
+                }
+            }
+            let all = sources.len();
+            println!(
+                "{}: {checked} of {all} {backend} headers agree",
+                compiler.display()
+            );
+            assert!(
+                checked > 0 || all == 0,
+                "{} compiles nothing",
+                compiler.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn headers_of_all_backends_agree() {
+    let some = ["records", "sums", "tuples", "f16", "arrays-of-records"];
+    let corpus = corpus();
+    let first_of = |name: &&str| {
+        corpus
+            .iter()
+            .find(|source| source.parent().is_some_and(|folder| folder.ends_with(name)))
+    };
+    let mut sources: Vec<PathBuf> = some.iter().filter_map(first_of).cloned().collect();
+    sources.push(fixtures().join("everything.fut"));
+    for compiler in compilers() {
+        let folder = scratch(&compiler, "all_headers");
+        for &backend in Backend::ALL {
+            let mut checked = 0;
+            for source in &sources {
+                let folder = folder.join(backend.as_str());
+                match generate(&compiler, backend, source, &folder) {
+                    Ok(manifest) => {
+                        check(&manifest);
+                        checked += 1;
+                    }
+                    // Its code generator runs the ISPC compiler, which few have.
+                    Err(_) if backend == Backend::Ispc => {}
+                    Err(text) => println!("{backend}: {}: {text}", source.display()),
+                }
+            }
+            println!("{}: {checked} {backend} headers agree", compiler.display());
+            assert!(checked > 0 || backend == Backend::Ispc, "{backend}");
+        }
+    }
+}
+
+/// The judgement of a C compiler: our prototypes are C, and they redeclare what
+/// the generated header declares.
+#[test]
+fn a_c_compiler_takes_our_prototypes_beside_the_header() {
+    let cc = || Command::new("cc");
+    if cc()
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_err()
+    {
+        println!("skipped: no C compiler");
+        return;
+    }
+    let source = fixtures().join("everything.fut");
+    for compiler in compilers() {
+        let folder = scratch(&compiler, "redeclared");
+        let manifest = generate(&compiler, Backend::C, &source, &folder).expect("it compiles");
+        let program = faultless(&read(&manifest), manifest.display());
+        let header = manifest.with_extension("h");
+        let ours = format!("#include \"{}\"\n{}", header.display(), header_of(&program));
+        let file = folder.join("redeclared.c");
+        let accepts = |text: &str| {
+            std::fs::write(&file, text).expect("a writable folder");
+            let status = cc()
+                .args(["-std=c99", "-fsyntax-only", "-Werror", "-w"])
+                .arg(&file)
+                .stderr(Stdio::null())
+                .status();
+            status.expect("it has run before").success()
+        };
+        assert!(accepts(&ours), "{}", file.display());
+        let damaged = ours.replacen("int64_t dim0", "float dim0", 1);
+        assert!(!accepts(&damaged), "it would take anything");
+    }
+}
