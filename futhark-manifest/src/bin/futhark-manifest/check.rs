@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Check, out: &mut impl Write) -> Result<(), Failure> {
     if args.header.is_some() && args.files.len() != 1 {
         let message =
             "--header goes with one manifest; without it, prog.h is taken for each prog.json";
-        return Err(Failure::Io(message.to_owned()));
+        return Err(Failure::Usage(message));
     }
     let mut found = false;
     for file in &args.files {

@@ -1,0 +1,303 @@
+//! The command as its users run it: files and standard input, exit codes, and
+//! what it prints.
+#![cfg(feature = "command")]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn fixture(version: &str) -> PathBuf {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    fixtures.join(format!("{version}.json"))
+}
+
+fn read(version: &str) -> String {
+    fs::read_to_string(fixture(version)).expect("a fixture")
+}
+
+/// Runs the command with a text as standard input.
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_futhark-manifest"))
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command was built");
+    // A command that needs no input may be gone by now.
+    let _ = child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+fn out(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("text")
+}
+
+fn err(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("text")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it was not killed")
+}
+
+/// A file of the test's own, in a folder of its own.
+fn file(folder: &str, name: &str, text: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("command")
+        .join(folder);
+    fs::create_dir_all(&folder).expect("a writable folder");
+    let path = folder.join(name);
+    fs::write(&path, text).expect("a writable folder");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn a_faultless_manifest_passes() {
+    let text = read("0.26.4");
+    let output = run(&["check"], &text);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    assert_eq!(
+        out(&output),
+        "standard input: ok (schema, semantics): c, Futhark 0.26.4, 5 entry points, 10 types\n"
+    );
+    let path = fixture("0.26.4");
+    let path = path.to_str().expect("UTF-8");
+    let output = run(&["check", path, path], "");
+    assert_eq!(out(&output).lines().count(), 2);
+}
+
+#[test]
+fn findings_have_place_excerpt_and_code() {
+    let text = "{\"backend\": \"c\",\n \"types\": {}, \"entry_points\": {\"f\": {\"cfun\": \"f\",\n  \"inputs\": [], \"outputs\": [{\"type\": \"nowhere\", \"unique\": true}]}}}";
+    let output = run(&["check"], text);
+    assert_eq!(code(&output), 1);
+    assert_eq!(
+        out(&output),
+        "standard input:3:38: error[dangling-type]: at /entry_points/f/outputs/0/type: \
+         expected a scalar type or one that is described under /types, found \"nowhere\"\n  \
+         | … \"inputs\": [], \"outputs\": [{\"type\": \"nowhere\", \"unique\": true}]}}}\n  \
+         |                                      ^\n\
+         standard input: 1 error (schema, semantics)\n"
+    );
+    // The schema alone has nothing to say about it.
+    let output = run(&["check", "--depth", "schema"], text);
+    assert_eq!(
+        (code(&output), out(&output)),
+        (0, "standard input: ok (schema)\n")
+    );
+}
+
+#[test]
+fn all_violations_of_the_form_are_listed() {
+    let text = read("0.26.4")
+        .replace("\"rank\": 2", "\"rank\": \"two\"")
+        .replace("\"unique\": true", "\"unique\": 1");
+    let output = run(&["check", "--json"], &text);
+    assert_eq!(code(&output), 1);
+    let lines: Vec<Value> = out(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let places: Vec<&str> = lines.iter().filter_map(|l| l["pointer"].as_str()).collect();
+    assert_eq!(
+        places,
+        [
+            "/entry_points/grow/inputs/0/unique",
+            "/entry_points/grow/output/unique",
+            "/types/[][]i32/rank",
+            "/types/[][]state/opaque_array/rank",
+        ]
+    );
+    assert_eq!(lines[0]["line"], 8);
+    assert_eq!(lines[2]["schema_path"], "/$defs/rank/type");
+}
+
+#[test]
+fn warnings_fail_only_if_they_are_to() {
+    let text = read("0.26.4").replacen("\"backend\"", "\"abi\": 3, \"backend\"", 1);
+    let output = run(&["check"], &text);
+    assert_eq!(code(&output), 0);
+    assert!(
+        out(&output).contains("warning[unknown-member]: at /abi: "),
+        "{}",
+        out(&output)
+    );
+    assert!(out(&output).contains("standard input: 1 warning (schema, semantics)"));
+    assert_eq!(code(&run(&["check", "--strict"], &text)), 1);
+}
+
+#[test]
+fn the_header_beside_the_manifest_is_compared() {
+    let text = read("0.20.3");
+    let manifest = file("beside", "prog.json", &text);
+    let prototypes = run(&["prototypes", "--all", &manifest], "");
+    let mut header = "#define FUTHARK_BACKEND_multicore\n".to_owned();
+    header.push_str(out(&prototypes));
+    let path = file("beside", "prog.h", &header);
+    let output = run(&["check", &manifest], "");
+    assert_eq!(code(&output), 0, "{}", out(&output));
+    assert!(
+        out(&output).contains("ok (schema, semantics, header)"),
+        "{}",
+        out(&output)
+    );
+
+    let wrong = header.replacen("int64_t dim1", "int32_t dim1", 1);
+    assert_ne!(wrong, header);
+    fs::write(&path, wrong).expect("writable");
+    let output = run(&["check", &manifest], "");
+    assert_eq!(code(&output), 1);
+    assert!(
+        out(&output).contains("error[different-prototype]"),
+        "{}",
+        out(&output)
+    );
+    assert_eq!(
+        code(&run(&["check", "--depth", "semantics", &manifest], "")),
+        0
+    );
+    assert_eq!(
+        code(&run(&["check", "--header", &path], &text)),
+        1,
+        "also for standard input"
+    );
+}
+
+#[test]
+fn what_cannot_be_used_is_told() {
+    let output = run(&["show"], "no manifest");
+    assert_eq!(code(&output), 1);
+    assert_eq!(
+        err(&output),
+        "standard input:1:2: error[not-json]: expected a manifest in JSON, \
+         found something else (expected ident)\n  | no manifest\n  |  ^\n"
+    );
+    let output = run(&["check", "/nonexistent/prog.json"], "");
+    assert_eq!(code(&output), 3);
+    assert!(err(&output).starts_with("error: cannot read /nonexistent/prog.json: "));
+    assert_eq!(code(&run(&["check", "--header", "x", "a", "b"], "")), 2);
+    assert_eq!(code(&run(&["frobnicate"], "")), 2);
+    assert_eq!(code(&run(&["prototypes", "--backend", "vulkan"], "")), 2);
+}
+
+#[test]
+fn a_program_on_a_page() {
+    let output = run(&["show"], &read("0.26.4"));
+    let text = out(&output);
+    for line in [
+        "  grow (cells: *[]{level: i32, tags: []i32}) (by: i32): []{level: i32, tags: []i32}",
+        "      A \"cell\" has tags.",
+        "      attributes: keep, cost(high, 2)",
+        "  count (xs: []i32): (i32, []i32)",
+        "  discard (u: ()): ()",
+        "      sum #dead | #live {level: i32, tags: []i32} | #shut i32 bool",
+        "      array of state, rank 2",
+        "      tuple (i32, i32)",
+    ] {
+        assert!(text.lines().any(|own| own == line), "{line}\n{text}");
+    }
+    assert!(!text.contains('\u{1b}'), "no colours into a pipe");
+    let coloured = run(&["show", "--color", "always"], &read("0.26.4"));
+    assert!(out(&coloured).contains('\u{1b}'));
+}
+
+/// Text of the program must not move the cursor or set colours.
+#[test]
+fn control_characters_are_not_printed() {
+    let text = read("0.26.4").replace("Grows each cell.", "Grows\\u001b[31m\\u0007 each cell.");
+    let output = run(&["show"], &text);
+    assert!(
+        out(&output).contains("Grows [31m  each cell."),
+        "{}",
+        out(&output)
+    );
+}
+
+#[test]
+fn prototypes_for_any_backend() {
+    let text = read("0.25.14");
+    let raw = |backend: &str| {
+        let output = run(&["prototypes", "--backend", backend], &text);
+        let line = out(&output)
+            .lines()
+            .find(|l| l.contains("new_raw"))
+            .map(str::to_owned);
+        line.expect("a raw constructor")
+    };
+    assert!(raw("c").contains("unsigned char *data"), "{}", raw("c"));
+    assert!(raw("opencl").contains("cl_mem data"));
+    assert!(raw("cuda").contains("CUdeviceptr data"));
+    assert!(raw("hip").contains("hipDeviceptr_t data"));
+}
+
+#[test]
+fn the_resolved_form_is_versioned_json() {
+    let output = run(&["resolve"], &read("0.25.19"));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["format"], "futhark-manifest-resolved");
+    assert_eq!(json["format_version"], 1);
+    let types = json["types"].as_array().expect("types");
+    for (place, ty) in types.iter().enumerate() {
+        let element = ty["element"]["type"].as_u64();
+        assert!(
+            element.is_none_or(|part| (part as usize) < place),
+            "parts first"
+        );
+    }
+}
+
+#[test]
+fn differences_decide_the_exit_code() {
+    let (old, new) = (fixture("0.25.36"), fixture("0.26.1"));
+    let (old, new) = (old.to_str().expect("UTF-8"), new.to_str().expect("UTF-8"));
+    let output = run(&["diff", old, new], "");
+    assert_eq!(code(&output), 0, "{}", out(&output));
+    assert!(
+        out(&output)
+            .lines()
+            .last()
+            .expect("a verdict")
+            .starts_with("cosmetic: 0 breaking")
+    );
+    assert_eq!(
+        code(&run(&["diff", "--fail-on", "cosmetic", old, new], "")),
+        1
+    );
+
+    let edited = read("0.26.1").replacen(
+        "\"name\": \"by\", \"type\": \"i32\"",
+        "\"name\": \"by\", \"type\": \"i64\"",
+        1,
+    );
+    let output = run(
+        &["diff", "--json", "--least", "breaking", new, "-"],
+        &edited,
+    );
+    assert_eq!(code(&output), 1);
+    let change: Value = serde_json::from_str(out(&output)).expect("one line");
+    assert_eq!(change["code"], "parameter-type-changed");
+    assert_eq!(change["pointer"], "/entry_points/grow/inputs/1");
+    assert_eq!(
+        code(&run(&["diff", "--fail-on", "never", new, "-"], &edited)),
+        0
+    );
+}
+
+#[test]
+fn the_schema_is_printed_whole() {
+    let output = run(&["schema"], "");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(
+        json["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+}
