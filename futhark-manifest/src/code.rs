@@ -70,6 +70,10 @@ pub enum Code {
     /// is not there. No error, since a compiler that was built between two
     /// versions may carry the number of the next.
     MissingOperation,
+    /// A warning: fields or variants in another order than that of all compilers,
+    /// which is numbers by value, then names by letters. They may have been moved,
+    /// and the order is that of C's parameters.
+    UnusualOrder,
 }
 
 impl Code {
@@ -99,6 +103,7 @@ impl Code {
         Code::UnknownMember,
         Code::NewerCompiler,
         Code::MissingOperation,
+        Code::UnusualOrder,
     ];
 
     /// The name, in words joined by hyphens.
@@ -129,6 +134,7 @@ impl Code {
             Code::UnknownMember => "unknown-member",
             Code::NewerCompiler => "newer-compiler",
             Code::MissingOperation => "missing-operation",
+            Code::UnusualOrder => "unusual-order",
         }
     }
 
@@ -136,7 +142,10 @@ impl Code {
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
-            Code::UnknownMember | Code::NewerCompiler | Code::MissingOperation => Severity::Warning,
+            Code::UnknownMember
+            | Code::NewerCompiler
+            | Code::MissingOperation
+            | Code::UnusualOrder => Severity::Warning,
             _ => Severity::Error,
         }
     }

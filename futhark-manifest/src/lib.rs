@@ -1,21 +1,34 @@
-//! The manifest layer: reads, checks and resolves the JSON file that describes
-//! a compiled Futhark program.
+//! The manifest layer: reads, checks, explains and compares the JSON file that
+//! describes a compiled Futhark program.
 //!
 //! `futhark c --library prog.fut`, and the same command of every other backend
 //! that makes C, writes `prog.c`, `prog.h` and `prog.json`. The last one is the
 //! manifest: it lists the entry points and the types of the program, and the C
 //! functions that go with them. This crate reads what the compilers 0.20.3 to
-//! 0.27.1 write, without any C or `unsafe`, for whoever generates bindings.
+//! 0.27.1 write, without any C or `unsafe`, for whoever generates bindings: the
+//! [`guide`] is where to start.
 //!
 //! There are two forms:
 //!
 //! - [`Manifest`] is the file as it is written, in which types refer to each
-//!   other by name ([`Manifest::parse`]). The parts are in [`raw`].
+//!   other by name ([`Manifest::parse`]). Nothing is lost in it, so it can be
+//!   written again. The parts are in [`raw`].
 //! - [`Program`] is the resolved form ([`Manifest::resolve`]): every reference
 //!   leads to its type, all compiler versions look alike, and what does not fit
 //!   together has been refused. This is the one to generate code from.
 //!
 //! Nothing is ever concluded from how a type's name is spelled.
+//!
+//! | wanted | is |
+//! |---|---|
+//! | what is wrong with a manifest | [`Manifest::check`], by [`Code`]; its form alone: `schema` (feature `schema`) |
+//! | all types, all functions | [`Program::types_in_order`], [`Program::functions`], [`Program::visit`] |
+//! | C prototypes, roles and ownership of parameters | [`Program::prototypes`], [`c`] |
+//! | what shares memory with what | [`Operation::aliasing`], [`Output::aliasing`] |
+//! | whether a header fits | [`c::agree`] |
+//! | identifiers of Rust, C, Python, … | [`names`] |
+//! | whether an API changed | [`diff`] |
+//! | the same without Rust | [`Program::to_json`], the command `futhark-manifest` (feature `command`) |
 //!
 //! # Example
 //!
@@ -40,7 +53,8 @@
 //!       "ops": {
 //!         "free": "futhark_free_f32_1d", "shape": "futhark_shape_f32_1d",
 //!         "values": "futhark_values_f32_1d", "new": "futhark_new_f32_1d",
-//!         "index": "futhark_index_f32_1d"
+//!         "index": "futhark_index_f32_1d",
+//!         "new_raw": "futhark_new_raw_f32_1d", "values_raw": "futhark_values_raw_f32_1d"
 //!       }
 //!     }
 //!   }
@@ -51,23 +65,25 @@
 //! let program = manifest.resolve()?;
 //!
 //! let total = program.entry("total").expect("it is listed");
-//! let input = &total.inputs[0];
-//! let TypeRef::Type(id) = input.ty else { unreachable!("[]f32 is no scalar") };
-//! let TypeKind::Array(array) = &program.get(id).kind else { unreachable!() };
-//! println!(
-//!     "int {}(struct futhark_context *ctx, {} *out0, const {} *{})",
-//!     total.cfun,
-//!     program.c_type_of(total.outputs[0].ty),
-//!     program.get(id).c_struct(),
-//!     input.name,
+//! let TypeRef::Type(id) = total.inputs[0].ty else { unreachable!("[]f32 is no scalar") };
+//! let TypeKind::Array(array) = &program[id].kind else { unreachable!() };
+//! assert_eq!((array.elem.size(), array.rank), (4, 1));
+//! assert_eq!(
+//!     program.prototypes().last().expect("the entry point").to_string(),
+//!     "int futhark_entry_total(struct futhark_context *ctx, float *out0, \
+//!      const struct futhark_f32_1d *in0);",
 //! );
-//! assert_eq!(array.rank, 1);
-//! assert_eq!(array.elem.size(), 4);
-//! assert_eq!(array.ops.new_raw, None, "this manifest does not list it");
 //! # Ok::<(), futhark_manifest::Error>(())
 //! ```
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "json"),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "what they lead to is left out"
+    )
+)]
 
 mod backend;
 #[cfg(feature = "json")]

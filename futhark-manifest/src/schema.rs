@@ -65,7 +65,10 @@ pub const SCHEMA: &str = include_str!("../schema/manifest.schema.json");
 
 /// Holds a manifest against [`SCHEMA`].
 ///
-/// The schema is compiled at the first call, once in a process.
+/// The schema is compiled at the first call, once in a process. Memory grows
+/// with the number of violations and the length of their places, so a manifest
+/// from a stranger is better given to [`Manifest::parse`](crate::Manifest::parse)
+/// first, which stops at the first fault.
 ///
 /// # Errors
 /// All violations, ordered by place in the manifest (items of an array by

@@ -3,11 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Major, minor and patch number.
-pub(crate) type Number = (u32, u32, u32);
-
 /// The newest compiler whose manifests this crate was made for.
-pub(crate) const NEWEST_KNOWN: Number = (0, 27, 1);
+#[cfg(feature = "json")]
+pub(crate) const NEWEST_KNOWN: (u32, u32, u32) = (0, 27, 1);
 
 /// The version of the compiler that wrote a manifest.
 ///

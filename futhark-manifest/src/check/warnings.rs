@@ -1,7 +1,7 @@
 //! What is odd, but no reason to refuse a manifest.
 
 use crate::code::Code;
-use crate::error::{Finding, describe};
+use crate::error::{Finding, describe, quote};
 use crate::json::Path;
 use crate::model::{Structure, TypeKind};
 use crate::operation::Operation;
@@ -31,7 +31,9 @@ pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
     }
     let path = root.key("types");
     for (name, ty) in &manifest.types {
-        missing_operations(ty, &version, &path.key(name), &mut findings);
+        let path = path.key(name);
+        missing_operations(ty, &version, &path, &mut findings);
+        unusual_order(ty, &path, &mut findings);
     }
     findings.sort_by(|a, b| a.pointer().cmp(b.pointer()));
     findings
@@ -79,4 +81,41 @@ fn missing_operations(ty: &Type, version: &Version, path: &Path<'_>, findings: &
             }
         }
     }
+}
+
+/// Fields and variants stand in the order of C's parameters and numbers, which a
+/// manifest tells by nothing but its own order.
+fn unusual_order(ty: &Type, path: &Path<'_>, findings: &mut Vec<Finding>) {
+    let mut rule = |path: &Path<'_>, names: &mut dyn Iterator<Item = &str>| {
+        let keys: Vec<_> = names.map(order_of).collect();
+        if let Some(place) = (1..keys.len()).find(|&n| keys[n - 1] > keys[n]) {
+            let expected = "numbers by value, then names by letters";
+            let found = format!(
+                "{} behind {}",
+                quote(keys[place].1),
+                quote(keys[place - 1].1)
+            );
+            findings.push(Finding::new(Code::UnusualOrder, path, expected, found));
+        }
+    };
+    let TypeKind::Opaque(opaque) = &ty.kind else {
+        return;
+    };
+    match &opaque.structure {
+        Structure::Record(record) => {
+            let mut names = record.fields.iter().map(|field| &*field.name);
+            rule(&path.key("record").key("fields"), &mut names);
+        }
+        Structure::Sum(sum) => {
+            let mut names = sum.variants.iter().map(|variant| &*variant.name);
+            rule(&path.key("sum").key("variants"), &mut names);
+        }
+        // The fields of its record are looked at there.
+        Structure::RecordArray(_) | Structure::OpaqueArray(_) | Structure::Plain => {}
+    }
+}
+
+/// Numbers before names; a number that is too long for this is none.
+fn order_of(name: &str) -> (u64, &str) {
+    (name.parse().unwrap_or(u64::MAX), name)
 }

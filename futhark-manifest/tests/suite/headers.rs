@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::{faultless, files_below, fixture, fixtures, read};
-use crate::compilers::{PRIMES, compilers, generate, scratch};
+use crate::toolchain::{compilers, corpus, generate, manifests_made, scratch, tell};
 use futhark_manifest::c::{self, BeyondItem, DisagreementCode, Group, Header};
 use futhark_manifest::{Backend, Program};
 
@@ -365,41 +365,10 @@ fn nameless(declaration: &c::Declaration) -> String {
     declaration.to_string()
 }
 
-fn corpus() -> Vec<PathBuf> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
-    let mut sources = files_below(&corpus, "fut");
-    sources.retain(|source| !source.ends_with(PRIMES));
-    sources
-}
-
 #[test]
 fn headers_of_the_corpus_agree() {
-    for compiler in compilers() {
-        let folder = scratch(&compiler, "headers");
-        for backend in [Backend::C, Backend::OpenCl] {
-            let mut checked = 0;
-            let sources = corpus();
-            for (number, source) in sources.iter().enumerate() {
-                // Programs in different folders may have the same name.
-                let folder = folder.join(backend.as_str()).join(number.to_string());
-                // What a compiler rejects is told by the test of manifests.
-                if let Ok(manifest) = generate(&compiler, backend, source, &folder) {
-                    check(&manifest);
-                    checked += 1;
-                }
-            }
-            let all = sources.len();
-            println!(
-                "{}: {checked} of {all} {backend} headers agree",
-                compiler.display()
-            );
-            assert!(
-                checked > 0 || all == 0,
-                "{} compiles nothing",
-                compiler.display()
-            );
-        }
-    }
+    manifests_made().for_each(check);
+    tell("headers agree");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn what_a_caller_depends_on() {
         ("/types/state/sum/variants/0/name", json!("gone")),
         ("/types/state/sum/variants/2/payload", json!(["i32"])),
         ("/types/minmax/record/fields/0/type", json!("i64")),
-        ("/types/minmax/record/fields/0/name", json!("low")),
+        ("/types/minmax/record/fields/1/name", json!("2")),
         ("/types/[][]state/opaque_array/rank", json!(3)),
     ] {
         let mut changed = json("0.26.4");

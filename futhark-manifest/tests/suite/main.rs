@@ -5,10 +5,16 @@ mod compilers;
 mod diff;
 mod eras;
 mod errors;
+mod fixtures;
 mod headers;
 mod interface;
 mod lossless;
+#[cfg(feature = "schema")]
+mod mutations;
 mod names;
 mod prototypes;
 mod samples;
+#[cfg(feature = "schema")]
+mod schema;
+mod toolchain;
 mod walks;

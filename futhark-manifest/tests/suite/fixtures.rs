@@ -1,0 +1,211 @@
+//! The fixtures show every change that compilers made to manifests.
+
+use crate::common::{faultless, files_below, fixture, fixtures};
+use serde_json::{Value, json};
+
+#[test]
+fn fixtures_are_faultless_and_named_after_their_version() {
+    let files = files_below(&fixtures(), "json");
+    assert!(!files.is_empty());
+    for file in files {
+        let name = file.file_stem().and_then(|name| name.to_str());
+        let program = faultless(&crate::common::read(&file), file.display());
+        assert_eq!(Some(&*program.version.to_string()), name);
+    }
+}
+
+/// Each row is a change: the version since when a place has a value, the place,
+/// and the value. The last fixture before, given with what stands there, does
+/// not have it yet.
+#[test]
+fn every_change_is_visible() {
+    let absent = Value::Null;
+    for (version, pointer, value, before, old) in [
+        // Records.
+        (
+            "0.21.13",
+            "/types/line/record/new",
+            json!("futhark_new_opaque_line"),
+            ("0.20.3", "/types/model/record"),
+            &absent,
+        ),
+        (
+            "0.21.13",
+            "/types/line/record/fields/0/project",
+            json!("futhark_project_opaque_line_offset"),
+            ("0.20.3", "/types/model/record"),
+            &absent,
+        ),
+        // Tuning parameters.
+        (
+            "0.24.1",
+            "/entry_points/sort!/tuning_params",
+            json!([]),
+            ("0.22.1", "/entry_points/spawn/tuning_params"),
+            &absent,
+        ),
+        // Sums.
+        (
+            "0.25.12",
+            "/types/pixel/sum/variants/0",
+            json!({
+                "name": "clear",
+                "construct": "futhark_new_opaque_pixel_clear",
+                "destruct": "futhark_destruct_opaque_pixel_clear",
+                "payload": []
+            }),
+            ("0.22.1", "/types/hit:f32 | missed:/sum"),
+            &absent,
+        ),
+        // Raw memory of arrays.
+        (
+            "0.25.14",
+            "/types/[][][]bool/ops/new_raw",
+            json!("futhark_new_raw_bool_3d"),
+            ("0.25.12", "/types/[]u8/ops/new_raw"),
+            &absent,
+        ),
+        // Single elements of arrays, arrays of records, arrays of opaques.
+        (
+            "0.25.19",
+            "/types/[]i32/ops/index",
+            json!("futhark_index_i32_1d"),
+            ("0.25.14", "/types/[][][]bool/ops/index"),
+            &absent,
+        ),
+        (
+            "0.25.19",
+            "/types/[]{level:i32, tags:[]i32}/record_array/rank",
+            json!(1),
+            ("0.22.1", "/types/[]particle/record_array"),
+            &absent,
+        ),
+        (
+            "0.25.19",
+            "/types/[][]state/opaque_array/rank",
+            json!(2),
+            ("0.22.1", "/types/[]particle/opaque_array"),
+            &absent,
+        ),
+        // Dots in names.
+        (
+            "0.25.31",
+            "/types/grid.cell/ctype",
+            json!("struct futhark_opaque_grid_cell *"),
+            ("0.22.1", "/types/grid.cell/ctype"),
+            &json!("struct futhark_opaque_3c71 *"),
+        ),
+        // The unit type, and an array of it.
+        (
+            "0.25.35",
+            "/types/()/record",
+            json!({"fields": [], "new": "futhark_new_opaque_unit"}),
+            ("0.25.31", "/types/()/record"),
+            &absent,
+        ),
+        (
+            "0.25.35",
+            "/types/[]()/ctype",
+            json!("struct futhark_opaque_arr1d_unit *"),
+            ("0.25.31", "/types/[]()/ctype"),
+            &json!("struct futhark_opaque_arr1d_tup0_ *"),
+        ),
+        // Arrays are built from elements, attributes, names of records.
+        (
+            "0.25.36",
+            "/types/[][]state/opaque_array/set",
+            json!("futhark_set_opaque_arr2d_state"),
+            ("0.25.19", "/types/[][]state/opaque_array/set"),
+            &absent,
+        ),
+        (
+            "0.25.36",
+            "/types/[]{level: i32, tags: []i32}/record_array/new",
+            json!("futhark_new_opaque_arr5e1f"),
+            (
+                "0.25.19",
+                "/types/[]{level:i32, tags:[]i32}/record_array/new",
+            ),
+            &absent,
+        ),
+        (
+            "0.25.37",
+            "/types/[]()/opaque_array/new",
+            json!("futhark_new_opaque_arr1d_unit"),
+            ("0.25.35", "/types/[]()/opaque_array/new"),
+            &absent,
+        ),
+        (
+            "0.25.36",
+            "/entry_points/grow/attributes",
+            json!(["keep", "cost(high, 2)"]),
+            ("0.25.35", "/entry_points/answer/attributes"),
+            &absent,
+        ),
+        // One output: of a tuple, and of nothing.
+        (
+            "0.26.1",
+            "/entry_points/count/output",
+            json!({"type": "(i32, []i32)", "unique": false}),
+            ("0.25.36", "/entry_points/count/outputs"),
+            &json!([{"type": "i32", "unique": false}, {"type": "[]i32", "unique": false}]),
+        ),
+        (
+            "0.27.1",
+            "/entry_points/idle/output/type",
+            json!("()"),
+            ("0.25.37", "/entry_points/drop/outputs"),
+            &json!([]),
+        ),
+        // Documentation.
+        (
+            "0.26.4",
+            "/entry_points/grow/doc",
+            json!("Grows each cell.\nA \"cell\" has\ttags."),
+            ("0.26.1", "/entry_points/grow/doc"),
+            &absent,
+        ),
+    ] {
+        assert_eq!(at(version, pointer), value, "{version} {pointer}");
+        assert_eq!(at(before.0, before.1), *old, "{before:?}");
+    }
+}
+
+/// Up to 0.25.37 some types could not be taken apart.
+#[test]
+fn closed_types_are_no_more() {
+    let closed = |version| {
+        let program = faultless(&fixture(version), version);
+        let types = program.types().iter();
+        let plain = types.filter(|ty| {
+            let opaque = ty.as_opaque();
+            opaque.is_some_and(|opaque| opaque.structure == futhark_manifest::Structure::Plain)
+        });
+        plain.count()
+    };
+    assert_eq!(closed("0.22.1"), 3);
+    assert_eq!(closed("0.25.31"), 2);
+    assert_eq!(closed("0.27.1"), 0);
+}
+
+/// One type of the program, two names, two C structs.
+#[test]
+fn two_names_for_one_type() {
+    let names = ["{x: f32, y: f32}", "{x:f32, y:f32}"];
+    let [first, second] = names.map(|name| at("0.25.31", &format!("/types/{name}")));
+    assert_ne!(first["ctype"], second["ctype"]);
+    let parts = |ty: &Value| {
+        let fields = ty["record"]["fields"].as_array().expect("fields").clone();
+        fields
+            .into_iter()
+            .map(|f| (f["name"].clone(), f["type"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(parts(&first), parts(&second));
+}
+
+/// What stands at that place in the fixture of that version, else null.
+fn at(version: &str, pointer: &str) -> Value {
+    let json: Value = serde_json::from_str(&fixture(version)).expect("JSON");
+    json.pointer(pointer).cloned().unwrap_or_default()
+}

@@ -1,0 +1,409 @@
+//! The schema accepts what compilers write, and refuses everything else with
+//! the place where it is wrong.
+
+mod refusals;
+
+use std::collections::BTreeSet;
+
+use crate::common::{files_below, fixture, fixtures, read};
+use crate::samples;
+use crate::toolchain::{compilers, generate, manifests_made, primes, scratch, tell};
+use futhark_manifest::schema::{self, SCHEMA, Violation};
+use futhark_manifest::{Backend, ElemType, Manifest};
+use refusals::REFUSALS;
+use serde_json::{Value, json};
+
+#[test]
+fn the_schema_is_valid_and_described() {
+    let schema = parsed(SCHEMA);
+    if let Err(error) = jsonschema::draft202012::meta::validate(&schema) {
+        panic!("{error} at {}", error.instance_path());
+    }
+    let definitions = schema["$defs"].as_object().expect("an object");
+    for (name, definition) in definitions {
+        assert!(definition["title"].is_string(), "{name}");
+        assert!(definition["description"].is_string(), "{name}");
+    }
+    // Messages take their words from the title beside what was violated.
+    for keyword in assertions(&schema) {
+        let (around, name) = keyword.rsplit_once('/').expect("not the whole schema");
+        let titled = schema.pointer(around).expect("it is there").get("title");
+        let own_words = name == "required" || schema.pointer(&keyword) == Some(&json!(false));
+        assert!(own_words || titled.is_some(), "{keyword}");
+    }
+}
+
+/// The vocabulary of the schema is that of the crate.
+#[test]
+fn names_are_those_of_the_crate() {
+    let schema = parsed(SCHEMA);
+    let backends: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
+    assert_eq!(schema["$defs"]["backend"]["enum"], json!(backends));
+    let scalars: Vec<&str> = ElemType::ALL.iter().map(|elem| elem.as_str()).collect();
+    assert_eq!(schema["$defs"]["element_type"]["enum"], json!(scalars));
+}
+
+#[test]
+fn fixtures_and_samples_are_accepted() {
+    let mut files = files_below(&fixtures(), "json");
+    assert!(!files.is_empty());
+    files.extend(samples::files());
+    for file in &files {
+        accepted(&parsed(&read(file)), file.display());
+    }
+    println!("{} manifests accepted", files.len());
+}
+
+#[test]
+fn manifests_of_the_corpus_are_accepted() {
+    for manifest in manifests_made() {
+        accepted(&parsed(&read(manifest)), manifest.display());
+    }
+    tell("manifests accepted");
+}
+
+/// The one known mistake of the compilers is told with its places.
+#[test]
+fn a_name_that_c_cannot_have_is_refused() {
+    for compiler in compilers() {
+        let folder = scratch(&compiler, "schema").join("primes");
+        let file = generate(&compiler, Backend::C, &primes(), &folder).expect("it compiles");
+        for violation in violations(&parsed(&read(&file))) {
+            assert_eq!(violation.schema_path, "/$defs/c_function/pattern");
+            let keys = ["/construct", "/destruct"];
+            let is_variant = |place: &str| keys.iter().any(|key| place.ends_with(key));
+            assert!(is_variant(&violation.instance_path), "{violation}");
+        }
+    }
+}
+
+/// Newer compilers may add members anywhere.
+#[test]
+fn unknown_members_are_accepted() {
+    fn add(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.values_mut().for_each(add);
+                members.insert("newer".to_owned(), json!([null, {"kind": 3}]));
+            }
+            Value::Array(items) => items.iter_mut().for_each(add),
+            _ => {}
+        }
+    }
+    for file in files_below(&fixtures(), "json") {
+        let mut manifest = parsed(&read(&file));
+        add(&mut manifest);
+        // A member of these is no addition to the format, but a type.
+        for names in ["/entry_points/newer", "/types/newer"] {
+            change(&mut manifest, names, None);
+        }
+        accepted(&manifest, file.display());
+    }
+}
+
+/// Futhark's names are not C's, and a key means nothing.
+#[test]
+fn names_of_any_spelling_are_accepted() {
+    let mut manifest = whole();
+    for name in ["", "/~ \n", "½", "i32"] {
+        for object in ["entry_points", "types"] {
+            let members = manifest[object].as_object_mut().expect("an object");
+            let first = members.values().next().expect("not empty").clone();
+            members.insert(name.to_owned(), first);
+        }
+    }
+    accepted(&manifest, "other names");
+}
+
+/// A manifest with every member that any version writes.
+fn whole() -> Value {
+    let mut manifest = parsed(&fixture("0.26.4"));
+    let split = parsed(&fixture("0.25.36"))["entry_points"]["count"].clone();
+    manifest["entry_points"]["split"] = split;
+    manifest["entry_points"]["split"]["tuning_params"] = json!(["split.tile"]);
+    manifest["types"]["state"]["doc"] = json!("What a cell is.");
+    manifest
+}
+
+/// Removes a member of an object, or gives it or an item of an array a value.
+fn change(manifest: &mut Value, pointer: &str, value: Option<Value>) {
+    let (around, key) = pointer.rsplit_once('/').expect("not the whole manifest");
+    let key = key.replace("~1", "/").replace("~0", "~");
+    let around = manifest.pointer_mut(around).expect(pointer);
+    match (around, value) {
+        (Value::Array(items), Some(value)) => items[key.parse::<usize>().unwrap()] = value,
+        (Value::Object(members), Some(value)) => drop(members.insert(key, value)),
+        (Value::Object(members), None) => drop(members.remove(&key).expect(pointer)),
+        (other, _) => panic!("{pointer}: {other}"),
+    }
+}
+
+/// Each change violates one keyword, and each keyword is violated by some change.
+#[test]
+fn each_constraint_refuses_what_it_is_for() {
+    accepted(&whole(), "before any change");
+    let mut covered = BTreeSet::new();
+    for &(pointer, value, schema_path, message) in REFUSALS {
+        let value = (!value.is_empty()).then(|| parsed(value));
+        let around = pointer.rsplit_once('/').map(|(around, _)| around);
+        let place = value.as_ref().map_or(around, |_| Some(pointer));
+        let mut manifest = whole();
+        change(&mut manifest, pointer, value);
+        let violations = violations(&manifest);
+        let [violation] = violations.as_slice() else {
+            panic!("{pointer}: {violations:#?}");
+        };
+        let found = (
+            &*violation.instance_path,
+            &*violation.schema_path,
+            &*violation.message,
+        );
+        assert_eq!(found, (place.unwrap_or_default(), schema_path, message));
+        covered.insert(schema_path.to_owned());
+    }
+
+    // The top is no part of a manifest that could be changed.
+    let [top] = &violations(&json!([]))[..] else {
+        panic!("one violation");
+    };
+    assert_eq!(
+        top.to_string(),
+        "at the top: expected a manifest: an object, found an empty array (schema: /type)"
+    );
+    covered.insert(top.schema_path.clone());
+    assert_eq!(covered, assertions(&parsed(SCHEMA)));
+}
+
+/// Wherever a member stands, it is missed, if it is not one of a few.
+#[test]
+fn members_that_are_required() {
+    let whole = whole();
+    let mut optional = 0;
+    let mut required = 0;
+    for pointer in pointers(&whole) {
+        let Some((around, key)) = pointer.rsplit_once('/') else {
+            continue;
+        };
+        let names = ["/types", "/entry_points"].contains(&around);
+        if names || !whole.pointer(around).is_some_and(Value::is_object) {
+            continue;
+        }
+        let mut manifest = whole.clone();
+        change(&mut manifest, &pointer, None);
+        if may_be_missing(around, key) {
+            accepted(&manifest, &pointer);
+            optional += 1;
+        } else {
+            let violations = violations(&manifest);
+            assert_eq!(violations.len(), 1, "{pointer}: {violations:#?}");
+            assert_eq!(violations[0].instance_path, around, "{pointer}");
+            required += 1;
+        }
+    }
+    println!("{optional} members may be missing, {required} may not");
+}
+
+fn may_be_missing(around: &str, key: &str) -> bool {
+    match key {
+        "version" | "tuning_params" | "attributes" | "doc" => true,
+        "new_raw" | "values_raw" | "set" => true,
+        "index" => around.ends_with("/ops"),
+        "new" => around.ends_with("_array"),
+        "record" | "sum" | "record_array" | "opaque_array" => true,
+        _ => false,
+    }
+}
+
+/// By place in the manifest; the tenth item comes after the second.
+#[test]
+fn all_violations_are_listed_in_order() {
+    let mut manifest = whole();
+    let variant = manifest["types"]["state"]["sum"]["variants"][0].clone();
+    manifest["types"]["state"]["sum"]["variants"] = json!(vec![variant; 12]);
+    for (pointer, value) in [
+        ("/types/state/sum/variants/10/construct", Some(json!("+"))),
+        ("/types/state/sum/variants/2/construct", Some(json!("-"))),
+        ("/types/state/sum/variants/2/name", None),
+        ("/types/state/sum/variants/2/payload", None),
+        ("/types/[]i32/rank", Some(json!(-1))),
+        ("/types/[]i32/elemtype", Some(json!("u128"))),
+        ("/types/()/kind", Some(json!("unit"))),
+        ("/entry_points/grow/inputs/1/unique", Some(json!(1))),
+        ("/backend", None),
+    ] {
+        change(&mut manifest, pointer, value);
+    }
+    let violations = violations(&manifest);
+    let places: Vec<(&str, &str)> = violations
+        .iter()
+        .map(|violation| (&*violation.instance_path, &*violation.schema_path))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("", "/required"),
+            (
+                "/entry_points/grow/inputs/1/unique",
+                "/$defs/input/properties/unique/type"
+            ),
+            ("/types/()/kind", "/$defs/type/properties/kind/enum"),
+            ("/types/[]i32/elemtype", "/$defs/element_type/enum"),
+            ("/types/[]i32/rank", "/$defs/rank/minimum"),
+            ("/types/state/sum/variants/2", "/$defs/variant/required"),
+            ("/types/state/sum/variants/2", "/$defs/variant/required"),
+            (
+                "/types/state/sum/variants/2/construct",
+                "/$defs/c_function/pattern"
+            ),
+            (
+                "/types/state/sum/variants/10/construct",
+                "/$defs/c_function/pattern"
+            ),
+        ]
+    );
+    assert_eq!(schema::validate(&manifest), Err(violations));
+}
+
+#[test]
+fn messages_are_short_whatever_the_manifest_holds() {
+    const SIZE: usize = 10_000_000;
+    let long = json!("\u{1}é".repeat(SIZE / 3));
+    let wide = json!(vec![json!(0); SIZE / 2]);
+    let nested = json!({"a": {"b": "x".repeat(SIZE)}, "c": [1, 2]});
+    for huge in [long, wide, nested] {
+        for pointer in [
+            "/backend",
+            "/entry_points/grow/cfun",
+            "/entry_points/grow/inputs/0/unique",
+            "/types/[]i32/rank",
+            "/types/[]i32/kind",
+            "/types/state/ctype",
+            "/types/state/record",
+        ] {
+            let mut manifest = whole();
+            change(&mut manifest, pointer, Some(huge.clone()));
+            for violation in violations(&manifest) {
+                let length = violation.message.len();
+                assert!(length < 400, "{pointer}: {length} bytes");
+            }
+        }
+    }
+}
+
+/// What the reader refuses for its form, the schema refuses too: every node of
+/// a manifest is removed, and replaced by values of every JSON type.
+#[test]
+fn the_schema_is_no_more_lenient_than_the_reader() {
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(0),
+        json!(3),
+        json!(1.5),
+        json!(u64::MAX),
+        json!(""),
+        json!("word"),
+        json!([]),
+        json!([null]),
+        json!({}),
+        json!({"type": "i32"}),
+    ];
+    let mut counts = [0; 3];
+    let mut compare = |manifest: &Value, what: &str| {
+        let read = Manifest::parse(&manifest.to_string()).is_ok();
+        let valid = schema::validate(manifest).is_ok();
+        assert!(read || !valid, "{what}: only the reader refuses it");
+        counts[usize::from(read) + usize::from(valid)] += 1;
+    };
+    for value in &values {
+        compare(value, "the whole document");
+    }
+    for pointer in pointers(&whole()) {
+        if pointer.is_empty() {
+            continue;
+        }
+        let (around, _) = pointer.rsplit_once('/').expect("not the whole");
+        if whole().pointer(around).is_some_and(Value::is_object) {
+            let mut manifest = whole();
+            change(&mut manifest, &pointer, None);
+            compare(&manifest, &format!("{pointer} removed"));
+        }
+        for value in &values {
+            let mut manifest = whole();
+            change(&mut manifest, &pointer, Some(value.clone()));
+            compare(&manifest, &format!("{pointer} = {value}"));
+        }
+    }
+    let [neither, schema_only, both] = counts;
+    println!("refused by both: {neither}, by the schema alone: {schema_only}, by none: {both}");
+    assert!(neither > 1000 && schema_only > 100 && both > 100);
+}
+
+/// The exceptions to that rule: differences that JSON Schema does not see.
+#[test]
+fn what_only_the_reader_refuses() {
+    // A number without a fraction is an integer, however it is written.
+    let text = fixture("0.25.14").replace("\"rank\": 3", "\"rank\": 3.0");
+    accepted(&parsed(&text), "a rank of 3.0");
+    assert!(Manifest::parse(&text).is_err());
+}
+
+/// The places of all keywords that can be violated.
+fn assertions(schema: &Value) -> BTreeSet<String> {
+    const KEYWORDS: [&str; 8] = [
+        "enum",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minimum",
+        "pattern",
+        "required",
+        "type",
+    ];
+    let violated = |pointer: &&String| {
+        let (around, key) = pointer.rsplit_once('/').unwrap_or_default();
+        // A condition is no demand, and the name of a property no keyword.
+        let is_schema = !around.ends_with("/properties") && !around.ends_with("/$defs");
+        let is_condition = around.split('/').any(|segment| segment == "if");
+        let is_false = schema.pointer(pointer) == Some(&json!(false));
+        !is_condition && (is_false || is_schema && KEYWORDS.contains(&key))
+    };
+    pointers(schema).iter().filter(violated).cloned().collect()
+}
+
+/// The places of all values.
+fn pointers(json: &Value) -> Vec<String> {
+    let mut found = vec![String::new()];
+    match json {
+        Value::Object(members) => {
+            for (key, member) in members {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                let below = pointers(member).into_iter();
+                found.extend(below.map(|rest| format!("/{key}{rest}")));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let below = pointers(item).into_iter();
+                found.extend(below.map(|rest| format!("/{index}{rest}")));
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+fn accepted(manifest: &Value, what: impl std::fmt::Display) {
+    if let Err(violations) = schema::validate(manifest) {
+        panic!("{what}: {}", violations[0]);
+    }
+}
+
+fn violations(manifest: &Value) -> Vec<Violation> {
+    schema::validate(manifest).expect_err("the schema refuses it")
+}
