@@ -1,6 +1,6 @@
 //! What holds for every manifest that could be read.
 
-use futhark_manifest::{Manifest, Severity, Visitor};
+use futhark_manifest::{Manifest, Severity, Visitor, c, diff, names};
 
 struct Nothing;
 
@@ -31,5 +31,22 @@ pub fn of(manifest: &Manifest) {
     for entry in program.entries() {
         assert!(entry.result_form(&program).components().count() <= text.len());
     }
-    assert_eq!(program.interface_hash(), program.interface_hash());
+    let header: String = program.prototypes().map(|one| format!("{one}\n")).collect();
+    let header = c::Header::parse(&header);
+    assert!(header.unread.is_empty(), "prototypes are C");
+    let missing = c::agree(&program, &header).disagreements;
+    assert!(
+        missing
+            .iter()
+            .all(|one| one.code == c::DisagreementCode::UndeclaredStruct)
+    );
+    assert!(diff::compare(&program, &program).is_empty());
+    let json = program.to_json();
+    assert_eq!(
+        json["types"].as_array().map(Vec::len),
+        Some(program.types().len())
+    );
+    let names = program.types().iter().map(|ty| &*ty.name);
+    let scope = names::Scope::new(&names::RUST, names::Style::Type);
+    assert_eq!(scope.assign(names).iter().count(), program.types().len());
 }

@@ -41,9 +41,9 @@ impl Manifest {
     /// Members that this version of the crate does not know are no error: they
     /// are kept, and [`warnings`](Manifest::warnings) lists them.
     ///
-    /// Memory is at most about a hundred times the length of the text, and that
-    /// only for a text that was made to need it; a real manifest needs about
-    /// eight times its length.
+    /// Memory is at most 150 times the length of the text, and that only for a
+    /// text that was made to need it; a real manifest needs less than ten times
+    /// its length. What is no object at the top is refused unread.
     ///
     /// # Errors
     /// If the text is not JSON, names a member twice, is not a manifest, lacks

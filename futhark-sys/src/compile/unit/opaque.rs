@@ -8,9 +8,7 @@ use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
 
 use super::super::error::Error;
 use super::super::layout::{self, ArrayStruct, Component};
-use super::wrappers::{
-    CopiedArray, assert_type, indexed, open, write_duplicate, write_free, write_shape,
-};
+use super::wrappers::{CopiedArray, indexed, open, write_duplicate, write_free, write_shape};
 use super::{Unit, elem_number};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
@@ -73,12 +71,6 @@ fn write_opaque(
     write_free(c, &this, &opaque.ops.free);
 
     if let Some(store) = &opaque.ops.store {
-        assert_type(
-            c,
-            "int",
-            store,
-            &[format!("const {this}"), "void **".into(), "size_t *".into()],
-        );
         let _ = writeln!(
             c,
             "static int32_t fut_w_size_{store}(struct fut_context *c, void *const *out, const void *const *in) {{\n  \
@@ -94,7 +86,6 @@ fn write_opaque(
         );
     }
     if let Some(restore) = &opaque.ops.restore {
-        assert_type(c, &this, restore, &["const void *".into()]);
         open(c, restore);
         let _ = writeln!(
             c,
@@ -146,7 +137,6 @@ fn write_array_ops(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut Strin
     let ident = ty.c_ident();
     let this = format!("struct {ident} *");
     let elem = unit.c_type(ops.elem);
-    let dims = vec!["int64_t".to_owned(); ops.rank];
     let free_elem = match ops.elem {
         TypeRef::Type(id) => {
             let elem = unit.program.get(id);
@@ -162,12 +152,6 @@ fn write_array_ops(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut Strin
     write_shape(c, &this, ops.shape);
 
     let index = ops.index;
-    assert_type(
-        c,
-        "int",
-        index,
-        &[vec![format!("{elem}*"), this.clone()], dims.clone()].concat(),
-    );
     open(c, index);
     let list = indexed("indices", ops.rank);
     let _ = writeln!(

@@ -1,11 +1,16 @@
 //! One wrapper of the uniform shape per function of the manifest.
 //!
-//! Each comes with an assertion that the C function has exactly the type that the
-//! manifest implies, so a manifest that disagrees with its code does not compile.
+//! Before them stand assertions that each C function has exactly the type that
+//! follows from the manifest, so a manifest that disagrees with its code does not
+//! compile.
 
 use std::fmt::Write as _;
 
-use futhark_manifest::{ArrayType, Program, Structure, Type, TypeId, TypeKind, TypeRef};
+use futhark_manifest::c::{ParameterRole, Passing, Prototype, Returns};
+use futhark_manifest::{
+    self as manifest, ArrayType, ElemType, Operation, Owner, Program, Structure, Type, TypeKind,
+    TypeRef,
+};
 
 use super::{Unit, identifier};
 
@@ -32,110 +37,77 @@ enum Shape {
 
 /// Every function that the table lists, sorted by name.
 pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
-    let mut all = Vec::new();
-    for entry in program.entries() {
-        all.push(Function {
-            cfun: &entry.cfun,
-            label: format!("entry point {}", entry.name),
-            is_entry: true,
-            out: entry.outputs.iter().map(|o| o.ty).collect(),
-            input: entry.inputs.iter().map(|i| (i.ty, i.unique)).collect(),
-            shape: Shape::Out,
-        });
-    }
-    for (id, ty) in program.types_with_ids() {
-        structure_functions(id, ty, &mut all);
-    }
+    let mut all: Vec<_> = program
+        .functions()
+        .filter_map(|function| listed(program, function))
+        .collect();
     all.sort_by_key(|f| f.cfun);
     all
 }
 
-fn structure_functions<'a>(id: TypeId, ty: &'a Type, all: &mut Vec<Function<'a>>) {
-    let this = TypeRef::Type(id);
-    let name = &ty.name;
-    let mut add =
-        |cfun: &'a str, label: String, out: Vec<TypeRef>, input: Vec<TypeRef>, shape: Shape| {
-            let input = input.into_iter().map(|ty| (ty, false)).collect();
-            all.push(Function {
-                cfun,
-                label,
-                is_entry: false,
-                out,
-                input,
-                shape,
-            });
-        };
-    let Some(opaque) = ty.as_opaque() else { return };
-    match &opaque.structure {
-        Structure::Record(record) => {
-            let fields = record.fields.iter().map(|f| f.ty).collect();
-            add(
-                &record.new,
-                format!("record {name}"),
-                vec![this],
-                fields,
-                Shape::Out,
-            );
-            for field in &record.fields {
-                let label = format!("field {} of {name}", field.name);
-                add(
-                    &field.project,
-                    label,
-                    vec![field.ty],
-                    vec![this],
-                    Shape::Out,
-                );
-            }
+/// The function as the table lists it, unless every type has one of its own kind.
+fn listed<'a>(program: &'a Program, function: manifest::Function<'a>) -> Option<Function<'a>> {
+    let label = label(program, &function)?;
+    let mut out = Vec::new();
+    let mut input = Vec::new();
+    let prototype = program.prototype(&function);
+    for parameter in &prototype.parameters {
+        let consumed = parameter.passing == Passing::Consumed;
+        match (parameter.role, function.owner) {
+            (ParameterRole::Output { ty, .. }, _) => out.push(ty),
+            (ParameterRole::Value, Owner::Type(id)) => input.push((TypeRef::Type(id), consumed)),
+            (
+                ParameterRole::Field { ty, .. }
+                | ParameterRole::Payload { ty, .. }
+                | ParameterRole::Argument { ty, .. },
+                _,
+            ) => input.push((ty, consumed)),
+            _ => {}
         }
-        Structure::Sum(sum) => {
-            let tag = TypeRef::Scalar(futhark_manifest::ElemType::I32);
-            add(
-                &sum.variant,
-                format!("variant of {name}"),
-                vec![tag],
-                vec![this],
-                Shape::Returns,
-            );
-            for variant in &sum.variants {
-                let label = |what| format!("{what} #{} of {name}", variant.name);
-                add(
-                    &variant.construct,
-                    label("construct"),
-                    vec![this],
-                    variant.payload.clone(),
-                    Shape::Out,
-                );
-                add(
-                    &variant.destruct,
-                    label("destruct"),
-                    variant.payload.clone(),
-                    vec![this],
-                    Shape::Out,
-                );
-            }
-        }
-        Structure::RecordArray(array) => {
-            let fields = array.fields.iter().map(|f| f.ty).collect();
-            add(
-                &array.zip,
-                format!("zip to {name}"),
-                vec![this],
-                fields,
-                Shape::Out,
-            );
-            for field in &array.fields {
-                let label = format!("field {} of {name}", field.name);
-                add(
-                    &field.project,
-                    label,
-                    vec![field.ty],
-                    vec![this],
-                    Shape::Out,
-                );
-            }
-        }
-        Structure::OpaqueArray(_) | Structure::Plain => {}
     }
+    let shape = match prototype.returns {
+        Returns::Variant => Shape::Returns,
+        _ => Shape::Out,
+    };
+    if shape == Shape::Returns {
+        out.push(TypeRef::Scalar(ElemType::I32));
+    }
+    Some(Function {
+        cfun: function.name,
+        label,
+        is_entry: function.operation == Operation::EntryPoint,
+        out,
+        input,
+        shape,
+    })
+}
+
+/// What a function is, for messages; nothing for what every type has.
+fn label(program: &Program, function: &manifest::Function<'_>) -> Option<String> {
+    let ty = match function.owner {
+        Owner::Entry(index) => {
+            return Some(format!("entry point {}", program.entries()[index].name));
+        }
+        Owner::Type(id) => program.get(id),
+    };
+    let (name, structure) = (&ty.name, &ty.as_opaque()?.structure);
+    let part = || match (structure, function.part) {
+        (Structure::Record(record), Some(part)) => &*record.fields[part].name,
+        (Structure::RecordArray(array), Some(part)) => &*array.fields[part].name,
+        (Structure::Sum(sum), Some(part)) => &*sum.variants[part].name,
+        _ => "",
+    };
+    Some(match function.operation {
+        Operation::RecordNew => format!("record {name}"),
+        Operation::RecordArrayZip => format!("zip to {name}"),
+        Operation::RecordProject | Operation::RecordArrayProject => {
+            format!("field {} of {name}", part())
+        }
+        Operation::SumVariant => format!("variant of {name}"),
+        Operation::SumConstruct => format!("construct #{} of {name}", part()),
+        Operation::SumDestruct => format!("destruct #{} of {name}", part()),
+        _ => return None,
+    })
 }
 
 /// The head of a wrapper.
@@ -146,20 +118,27 @@ pub(super) fn open(c: &mut String, cfun: &str) {
     );
 }
 
-/// An assertion that `cfun` has this type; `parameters` come after the context.
-pub(super) fn assert_type(c: &mut String, returns: &str, cfun: &str, parameters: &[String]) {
-    let mut list = String::from("struct futhark_context *");
-    for parameter in parameters {
-        let _ = write!(list, ", {parameter}");
+/// Assertions that every C function has the type that follows from the manifest.
+fn write_types(program: &Program, c: &mut String) {
+    for Prototype {
+        name,
+        result,
+        parameters,
+        ..
+    } in program.prototypes()
+    {
+        let types: Vec<String> = parameters.iter().map(|p| p.ty.to_string()).collect();
+        let types = types.join(", ");
+        let _ = writeln!(
+            c,
+            "_Static_assert(__builtin_types_compatible_p(__typeof__(&{name}), {result} (*)({types})), \
+             \"manifest and header disagree about {name}\");"
+        );
     }
-    let _ = writeln!(
-        c,
-        "_Static_assert(__builtin_types_compatible_p(__typeof__(&{cfun}), {returns} (*)({list})), \
-         \"manifest and header disagree about {cfun}\");"
-    );
 }
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
+    write_types(unit.program, c);
     for function in functions(unit.program) {
         write_function(unit, &function, c);
     }
@@ -167,14 +146,6 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
         if let TypeKind::Array(array) = &ty.kind {
             write_array(ty, array, c);
         }
-    }
-}
-
-/// `const struct X *` or the scalar's type: how a parameter of type `ty` is declared.
-fn parameter(unit: &Unit<'_>, ty: TypeRef) -> String {
-    match ty {
-        TypeRef::Scalar(elem) => elem.c_type().to_owned(),
-        TypeRef::Type(_) => format!("const {}", unit.c_type(ty)),
     }
 }
 
@@ -187,9 +158,7 @@ fn argument(unit: &Unit<'_>, ty: TypeRef, i: usize) -> String {
 
 fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
     let cfun = f.cfun;
-    let inputs = f.input.iter().map(|&(ty, _)| parameter(unit, ty));
     if f.shape == Shape::Returns {
-        assert_type(c, "int", cfun, &inputs.collect::<Vec<_>>());
         open(c, cfun);
         let argument = argument(unit, f.input[0].0, 0);
         let _ = writeln!(
@@ -199,9 +168,6 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
         c.push_str("  FUT_LEAVE(c, 0, (void)0)\n}\n");
         return;
     }
-    let outputs = f.out.iter().map(|&ty| format!("{}*", unit.c_type(ty)));
-    assert_type(c, "int", cfun, &outputs.chain(inputs).collect::<Vec<_>>());
-
     open(c, cfun);
     let mut call = format!("{cfun}(c->ctx");
     let mut frees = String::new();
@@ -247,7 +213,6 @@ fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
     let ident = identifier(ty.c_ident());
     let elem = array.elem.c_type();
     let rank = array.rank;
-    let dims = vec!["int64_t".to_owned(); rank];
     let ops = &array.ops;
 
     let _ = writeln!(
@@ -255,12 +220,6 @@ fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
         "static int32_t fut_references_{ident}(const void *value) {{\n  return fut_count(((const {this})value)->mem.references);\n}}"
     );
 
-    assert_type(
-        c,
-        &this,
-        &ops.new,
-        &[vec![format!("const {elem} *")], dims.clone()].concat(),
-    );
     open(c, &ops.new);
     let list = indexed("dims", rank);
     let _ = writeln!(
@@ -276,7 +235,6 @@ fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
     write_free(c, &this, &ops.free);
     write_shape(c, &this, &ops.shape);
 
-    assert_type(c, "int", &ops.values, &[this.clone(), format!("{elem} *")]);
     open(c, &ops.values);
     let _ = writeln!(
         c,
@@ -286,12 +244,6 @@ fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
     );
 
     if let Some(index) = &ops.index {
-        assert_type(
-            c,
-            "int",
-            index,
-            &[vec![format!("{elem} *"), this.clone()], dims].concat(),
-        );
         open(c, index);
         let list = indexed("indices", rank);
         let _ = writeln!(
@@ -369,7 +321,6 @@ pub(super) fn write_duplicate(c: &mut String, ident: &str, free: &str) {
 }
 
 pub(super) fn write_free(c: &mut String, this: &str, free: &str) {
-    assert_type(c, "int", free, &[this.to_owned()]);
     open(c, free);
     let _ = writeln!(
         c,
@@ -379,7 +330,6 @@ pub(super) fn write_free(c: &mut String, this: &str, free: &str) {
 
 /// A shape is part of the value: reading it enters nothing.
 pub(super) fn write_shape(c: &mut String, this: &str, shape: &str) {
-    assert_type(c, "const int64_t *", shape, &[this.to_owned()]);
     open(c, shape);
     let _ = writeln!(
         c,

@@ -1,0 +1,98 @@
+//! How much memory reading takes: at most a stated multiple of the text, and
+//! next to none for what is refused at sight. One test, since all share the
+//! allocator that counts.
+
+use futhark_manifest::{Code, Manifest};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// What `Manifest::parse` promises.
+const MULTIPLE: f64 = 150.0;
+
+/// How many times the length of the text the work needed beside it.
+fn multiple<T>(text: &str, work: impl FnOnce() -> T) -> (f64, T) {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let done = work();
+    let used = MEMORY.peak_usage() - before;
+    (used as f64 / text.len() as f64, done)
+}
+
+/// A manifest with an unknown member: what nobody knows is kept as it is.
+fn keeps(unknown: &str) -> String {
+    format!("{{\"backend\": \"c\", \"types\": {{}}, \"entry_points\": {{}}, \"x\": {unknown}}}")
+}
+
+#[test]
+fn memory_is_bounded_by_the_length_of_the_text() {
+    let many = 200_000;
+    let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
+    let worst = [
+        ("numbers", keeps(&format!("[{}0]", "0,".repeat(many)))),
+        ("empty arrays", keeps(&format!("[{}0]", "[],".repeat(many)))),
+        (
+            "arrays of one",
+            keeps(&format!("[{}0]", "[0],".repeat(many))),
+        ),
+        (
+            "small objects",
+            keeps(&format!("[{}0]", "{\"\":0},".repeat(many))),
+        ),
+        (
+            "nested arrays",
+            keeps(&format!("[{}0]", format!("{},", nested(100)).repeat(2_000))),
+        ),
+        (
+            "nested objects",
+            keeps(&format!(
+                "[{}0]",
+                format!("{}0{},", "{\"\":".repeat(100), "}".repeat(100)).repeat(2_000)
+            )),
+        ),
+        ("one text", keeps(&format!("\"{}\"", "x".repeat(many)))),
+        ("escapes", keeps(&format!("\"{}\"", "\\u0041".repeat(many)))),
+        ("members", {
+            let members: String = (0..many).map(|n| format!("\"{n}\":0,")).collect();
+            keeps(&format!("{{{members}\"\":0}}"))
+        }),
+    ];
+    for (what, text) in &worst {
+        let (multiple, manifest) = multiple(text, || Manifest::parse(text));
+        assert!(manifest.is_ok(), "{what}: {manifest:?}");
+        println!("{what}: {multiple:.1} times");
+        assert!(multiple < MULTIPLE, "{what}: {multiple} times the text");
+    }
+
+    let real = include_str!("fixtures/0.26.4.json");
+    let (read, manifest) = multiple(real, || Manifest::parse(real).expect("a fixture"));
+    let (resolved, program) = multiple(real, || manifest.resolve().expect("a fixture"));
+    println!("a real manifest: {read:.1} times to read, {resolved:.1} to resolve");
+    assert!(read < 10.0 && resolved < 10.0);
+    drop(program);
+
+    // A hundred megabytes that are no manifest are refused unread.
+    let size = 100_000_000;
+    for (what, text, code) in [
+        ("junk", "x".repeat(size), Code::NotJson),
+        ("spaces", " ".repeat(size), Code::NotJson),
+        (
+            "a text",
+            format!("\"{}\"", "x".repeat(size)),
+            Code::NotAManifest,
+        ),
+        (
+            "an array",
+            format!("[{}0]", "0,".repeat(size / 2)),
+            Code::NotAManifest,
+        ),
+        ("open brackets", "[".repeat(size), Code::NotAManifest),
+        ("open objects", "{\"a\":".repeat(size / 5), Code::NotJson),
+    ] {
+        let (multiple, result) = multiple(&text, || Manifest::parse(&text));
+        assert_eq!(result.expect_err(what).code(), code, "{what}");
+        // serde_json copies a text before anyone can refuse it.
+        assert!(multiple < 1.1, "{what}: {multiple} times the text");
+    }
+}
