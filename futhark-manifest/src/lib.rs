@@ -85,6 +85,11 @@
     )
 )]
 
+/// The examples of the README are compiled.
+#[cfg(all(doctest, feature = "json"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod backend;
 #[cfg(feature = "json")]
 pub mod c;
