@@ -17,4 +17,6 @@ mod samples;
 #[cfg(feature = "schema")]
 mod schema;
 mod toolchain;
+#[cfg(feature = "schema")]
+mod versions;
 mod walks;
