@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::hash::fnv1a;
 use crate::model::{Field, Structure, TypeKind};
 use crate::program::{Program, TypeRef};
 
@@ -136,25 +137,5 @@ impl Text {
             self.name(&field.name).name(program.name_of(field.ty));
         }
         self
-    }
-}
-
-/// The 64-bit variant of Fowler, Noll and Vo's hash 1a.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn known_hashes() {
-        // Published test vectors of the algorithm.
-        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
     }
 }

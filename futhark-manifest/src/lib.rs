@@ -111,6 +111,7 @@ mod error;
 #[cfg(feature = "json")]
 #[doc = include_str!("guide.md")]
 pub mod guide {}
+mod hash;
 #[cfg(feature = "json")]
 mod interface;
 #[cfg(feature = "json")]

@@ -117,7 +117,6 @@
 //! A [`Language`] is data; see there. Identifiers are made of ASCII letters, digits
 //! and underscores, which every language takes.
 
-mod hash;
 mod language;
 #[cfg(test)]
 mod properties;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-use super::hash::fnv1a;
 use super::*;
+use crate::hash::fnv1a;
 
 const SWIFT: Language = Language::new("Swift")
     .keywords(&["func", "self", "move"])

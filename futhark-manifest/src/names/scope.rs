@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Index;
 
-use super::hash::{fnv1a, folded};
 use super::language::{Case, Language, Style};
 use super::spelling::{looks_marked, marked, spell};
+use crate::hash::{fnv1a, folded};
 
 /// Where identifiers have to differ: the methods of a type, the parameters of a
 /// function, the types of a module.

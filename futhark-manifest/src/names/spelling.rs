@@ -1,8 +1,8 @@
 //! From a Futhark name to the words of an identifier, and to the forms with a hash.
 //! Nothing here knows what is reserved, or which other names there are.
 
-use super::hash::fnv1a;
 use super::language::{Case, Language, Style};
+use crate::hash::fnv1a;
 
 /// Longer spellings are cut and end in a hash, if they are not the name itself.
 const LONGEST: usize = 60;

@@ -2,14 +2,14 @@
 //! depends on it stays right when hashes collide.
 
 /// The 64-bit FNV-1a hash.
-pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
     })
 }
 
 /// A hash in half the bits, as its authors advise: the halves put together.
-pub(super) fn folded(hash: u64) -> u32 {
+pub(crate) fn folded(hash: u64) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     let low = hash as u32;
     (hash >> 32) as u32 ^ low
