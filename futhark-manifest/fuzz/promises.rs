@@ -33,7 +33,7 @@ pub fn of(manifest: &Manifest) {
     }
     let header: String = program.prototypes().map(|one| format!("{one}\n")).collect();
     let header = c::Header::parse(&header);
-    assert!(header.unread.is_empty(), "prototypes are C");
+    assert_eq!(header.unread, [], "prototypes are C");
     let missing = c::agree(&program, &header).disagreements;
     assert!(
         missing

@@ -31,8 +31,8 @@ pub(crate) fn manifest(text: &[u8]) -> std::result::Result<Manifest, Error> {
     let json = read(text).map_err(|(error, reason)| {
         let position = Position::of_error(text, &error);
         match reason {
-            Some(reason) => refused(reason).at(position),
-            None => not_json(&error).at(position),
+            Some(reason) => Error::of(refused(reason).at(position)),
+            None => Error::of(not_json(text, &error).at(position)),
         }
     })?;
     tree(json).map_err(|error| match std::str::from_utf8(text) {
@@ -44,7 +44,7 @@ pub(crate) fn manifest(text: &[u8]) -> std::result::Result<Manifest, Error> {
 
 /// Reads a manifest that is JSON already.
 pub(crate) fn tree(json: Value) -> std::result::Result<Manifest, Error> {
-    Ok(document(json)?)
+    document(json).map_err(Error::of)
 }
 
 impl<'de> Deserialize<'de> for Manifest {
@@ -63,12 +63,17 @@ impl<'de> Deserialize<'de> for Manifest {
     }
 }
 
-fn not_json(error: &serde_json::Error) -> Finding {
-    let text = error.to_string();
+fn not_json(text: &[u8], error: &serde_json::Error) -> Finding {
+    let said = error.to_string();
     // The place is told apart from the text.
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let found = text.strip_suffix(&place).unwrap_or(&text);
-    let found = format!("something else ({found})");
+    let said = said.strip_suffix(&place).unwrap_or(&said);
+    // Nobody sees it on a screen.
+    let found = if text.starts_with("\u{feff}".as_bytes()) {
+        "a byte order mark before it, which JSON does not allow".to_owned()
+    } else {
+        format!("something else ({said})")
+    };
     Finding::new(Code::NotJson, &Path::Root, "a manifest in JSON", found)
 }
 

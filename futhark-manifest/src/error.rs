@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::code::{Code, Severity};
 use crate::json::{Path, Position};
+use crate::printable::Printable;
 
 /// Something that is wrong with a manifest, or odd about it, and where.
 ///
@@ -99,7 +100,7 @@ impl fmt::Display for Finding {
         } = self;
         match (code, position) {
             (Code::NotAManifest, _) => f.write_str("not a manifest")?,
-            (_, _) if !pointer.is_empty() => write!(f, "at {pointer}")?,
+            (_, _) if !pointer.is_empty() => write!(f, "at {}", Printable(pointer))?,
             (_, Some(position)) => write!(f, "at {position}")?,
             (_, None) => f.write_str("at the top")?,
         }
@@ -134,6 +135,12 @@ pub struct Error {
 }
 
 impl Error {
+    /// The error of one finding.
+    pub(crate) fn of(finding: Finding) -> Error {
+        let (first, others) = (Box::new(finding), Vec::new());
+        Error { first, others }
+    }
+
     /// The error of these findings, if there are any.
     pub(crate) fn from_findings(findings: Vec<Finding>) -> Option<Error> {
         let mut findings = findings.into_iter();
@@ -144,6 +151,7 @@ impl Error {
 
     /// The same with the places of all findings in the text.
     pub(crate) fn locate(mut self, text: &str) -> Error {
+        // Reading stops at the first error, so there is one.
         let findings = std::iter::once(&mut *self.first).chain(&mut self.others);
         for finding in findings {
             finding.position = Some(Position::nearest(text, &finding.pointer));
@@ -184,13 +192,6 @@ impl Error {
     #[must_use]
     pub fn found(&self) -> &str {
         self.first.found()
-    }
-}
-
-impl From<Finding> for Error {
-    fn from(finding: Finding) -> Error {
-        let (first, others) = (Box::new(finding), Vec::new());
-        Error { first, others }
     }
 }
 
@@ -265,7 +266,7 @@ mod tests {
         let root = Path::Root;
         let finding = |key| Finding::new(Code::WrongType, &root.key(key), "a text", "3");
         assert_eq!(Error::from_findings(Vec::new()), None);
-        let one = Error::from(finding("a"));
+        let one = Error::of(finding("a"));
         assert_eq!(one.to_string(), "at /a: expected a text, found 3");
         let three = Error::from_findings(["a", "b", "c"].map(finding).into()).unwrap();
         assert_eq!(

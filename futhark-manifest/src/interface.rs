@@ -10,9 +10,12 @@ impl Program {
     /// A hash of what a caller of the program depends on: FNV-1a (64 bits) of
     /// the bytes of [`interface_text`](Program::interface_text).
     ///
-    /// It is the same for all backends of a program, which makes it fit to ask
-    /// whether a library that was loaded is the one that a binding was made
-    /// for. It is not proof against a forger.
+    /// It is the same for all backends of a program, so it answers whether a library
+    /// that was loaded has the entry points and types that a binding was made for.
+    /// It says nothing about how their C functions must be called: what a generator
+    /// took from the manifest besides (C names, which results are unique, what is
+    /// complete only after a sync) holds for the very build that it was made from.
+    /// It is not proof against a forger.
     #[must_use]
     pub fn interface_hash(&self) -> u64 {
         fnv1a(self.interface_text().as_bytes())
@@ -42,7 +45,8 @@ impl Program {
     /// consumed, else `observes`. The second count of an entry point is that
     /// of the output parameters of its C function.
     ///
-    /// Not in it, since no caller depends on them: C names, the names of
+    /// Not in it, since nobody who calls by the names of the program depends on
+    /// them: C names, the names of
     /// parameters, whether results are unique, which optional operations there
     /// are, tuning parameters, attributes, documentation, backend and version.
     #[must_use]
@@ -84,7 +88,11 @@ impl Program {
             text.line("entry").name(&entry.name);
             text.count(entry.inputs.len());
             for input in &entry.inputs {
-                let mode = if input.unique { "consumes" } else { "observes" };
+                let mode = if input.is_consumed() {
+                    "consumes"
+                } else {
+                    "observes"
+                };
                 text.word(mode).name(self.name_of(input.ty));
             }
             let outputs: Vec<TypeRef> = entry.outputs.iter().map(|output| output.ty).collect();

@@ -123,6 +123,7 @@ pub mod names;
 mod operation;
 #[cfg(feature = "json")]
 mod order;
+mod printable;
 #[cfg(feature = "json")]
 mod program;
 #[cfg(feature = "json")]
@@ -145,7 +146,7 @@ pub use elem::ElemType;
 #[cfg(feature = "json")]
 pub use error::{Error, Finding};
 #[cfg(feature = "json")]
-pub use json::Position;
+pub use json::{Locator, Position};
 #[cfg(feature = "json")]
 pub use model::{
     ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
@@ -153,6 +154,7 @@ pub use model::{
 };
 #[cfg(feature = "json")]
 pub use operation::{Aliasing, Function, Operation, OutputAliasing, Owner};
+pub use printable::Printable;
 #[cfg(feature = "json")]
 pub use program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
 #[cfg(feature = "json")]

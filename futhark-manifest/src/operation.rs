@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{ArrayType, Field, OpaqueType, Output, Structure, TypeKind};
+use crate::model::{ArrayType, Field, Input, OpaqueType, Output, Structure, TypeKind};
 use crate::program::{EntryPoint, Program, Type, TypeId, TypeRef};
 
 /// A kind of C function that a manifest lists.
@@ -252,6 +252,14 @@ impl Output {
     }
 }
 
+impl Input {
+    /// Whether the call consumes the argument. A scalar is a copy in any case.
+    #[must_use]
+    pub const fn is_consumed(&self) -> bool {
+        self.unique && matches!(self.ty, TypeRef::Type(_))
+    }
+}
+
 /// A C function that a manifest lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -286,6 +294,22 @@ impl Program {
         let of_types = self.types_with_ids();
         let of_types = of_types.flat_map(|(id, ty)| ty.functions(id));
         of_types.chain(self.entries().iter().enumerate().map(of_entry))
+    }
+
+    /// The C function that does this to values of a type, if it has one: of which
+    /// field or variant, for those operations that are about one.
+    ///
+    /// # Panics
+    /// If the identity is of another program that has more types.
+    #[must_use]
+    pub fn function(
+        &self,
+        id: TypeId,
+        operation: Operation,
+        part: Option<usize>,
+    ) -> Option<Function<'_>> {
+        let mut functions = self.functions_of(id);
+        functions.find(|function| (function.operation, function.part) == (operation, part))
     }
 
     /// The C function of an entry point: its place among

@@ -5,7 +5,8 @@ use std::ops::Index;
 use crate::backend::Backend;
 use crate::elem::ElemType;
 use crate::model::{
-    ArrayType, Field, Input, OpaqueType, Output, Record, Structure, TypeKind, Unknown,
+    ArrayType, Field, Input, OpaqueArray, OpaqueType, Output, Record, RecordArray, Structure, Sum,
+    TypeKind, Unknown,
 };
 use crate::version::Version;
 
@@ -72,10 +73,11 @@ impl Program {
         found.ok().map(|index| &self.entries[index])
     }
 
-    /// The type of that identity.
+    /// The type of that identity; indexing, `program[id]`, gives the same. An
+    /// identity of another program leads anywhere.
     ///
     /// # Panics
-    /// If the identity is of another program that has more types.
+    /// If it is of another program that has more types.
     #[must_use]
     pub fn get(&self, id: TypeId) -> &Type {
         &self.types[id.index()]
@@ -233,6 +235,33 @@ impl Type {
         }
     }
 
+    /// The sum type, if it is one.
+    #[must_use]
+    pub fn as_sum(&self) -> Option<&Sum> {
+        match &self.as_opaque()?.structure {
+            Structure::Sum(sum) => Some(sum),
+            _ => None,
+        }
+    }
+
+    /// The array of records, if it is one.
+    #[must_use]
+    pub fn as_record_array(&self) -> Option<&RecordArray> {
+        match &self.as_opaque()?.structure {
+            Structure::RecordArray(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The array of other opaque values, if it is one.
+    #[must_use]
+    pub fn as_opaque_array(&self) -> Option<&OpaqueArray> {
+        match &self.as_opaque()?.structure {
+            Structure::OpaqueArray(array) => Some(array),
+            _ => None,
+        }
+    }
+
     /// The number of dimensions: 0 for an opaque value that is not an array.
     #[must_use]
     pub fn rank(&self) -> usize {
@@ -274,10 +303,8 @@ pub struct EntryPoint {
 impl EntryPoint {
     /// The parameters whose arguments a call consumes, with their places.
     pub fn consumed(&self) -> impl Iterator<Item = (usize, &Input)> {
-        self.inputs
-            .iter()
-            .enumerate()
-            .filter(|(_, input)| input.unique)
+        let inputs = self.inputs.iter().enumerate();
+        inputs.filter(|(_, input)| input.is_consumed())
     }
 
     /// The result as the program means it, however the compiler splits it.

@@ -1,7 +1,9 @@
 //! A manifest as it is written: types refer to each other by name.
 //!
-//! Most readers want the resolved form, [`Program`]; this one is for
-//! tools that look at the text itself, change it and write it again.
+//! Most readers want the resolved form, [`Program`]; this one is for tools that
+//! look at the text itself, change it and write it again. Parts can be changed
+//! and removed in place; whole new ones come by [`Manifest::from_json`], since
+//! every struct here may get members with the next compiler.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +17,9 @@ use crate::{check, decode, encode, resolve};
 /// A manifest as it is written.
 ///
 /// Nothing is lost: what was read can be written again
-/// ([`to_json`](Manifest::to_json), `Serialize`), and is the same as JSON. Its
-/// parts have the right form, but need not fit together:
+/// ([`to_json`](Manifest::to_json), `Serialize`), and is the same as JSON, that is,
+/// as serde_json reads it: a number in an unknown member that fits neither an
+/// integer of 64 bits nor an `f64` is rounded. Its parts have the right form, but need not fit together:
 /// [`check`](Manifest::check) tells, and [`resolve`](Manifest::resolve) insists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -76,9 +79,10 @@ impl Manifest {
         encode::manifest(self)
     }
 
-    /// Everything that is wrong or odd about how the parts fit together: first
-    /// what is about types, then entry points, each by name, then warnings by
-    /// place. Empty for a faultless manifest.
+    /// Everything that is wrong or odd about how the parts fit together: errors,
+    /// then warnings, each ordered by place. Empty for a faultless manifest.
+    ///
+    /// Of types that are parts of themselves only one is named.
     #[must_use]
     pub fn check(&self) -> Vec<Finding> {
         let mut findings = check::errors(self);

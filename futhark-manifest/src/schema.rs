@@ -52,6 +52,8 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use crate::error::describe;
+use crate::json::compare_pointers;
+use crate::printable::Printable;
 use crate::words::alternatives;
 
 /// The schema, in JSON Schema 2020-12: one for the manifests of all compilers
@@ -103,7 +105,7 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.instance_path.as_str() {
             "" => write!(f, "at the top")?,
-            path => write!(f, "at {path}")?,
+            path => write!(f, "at {}", Printable(path))?,
         }
         write!(f, ": {} (schema: {})", self.message, self.schema_path)
     }
@@ -166,15 +168,6 @@ impl Compiled {
 }
 
 fn by_place(a: &Violation, b: &Violation) -> Ordering {
-    let place = segments(&a.instance_path).cmp(segments(&b.instance_path));
-    // Segments such as `1` and `01` compare as equal.
-    let place = place.then_with(|| a.instance_path.cmp(&b.instance_path));
+    let place = compare_pointers(&a.instance_path, &b.instance_path);
     place.then_with(|| a.schema_path.cmp(&b.schema_path))
-}
-
-/// The segments of a pointer such that the tenth item comes after the second.
-fn segments(pointer: &str) -> impl Iterator<Item = Result<usize, &str>> {
-    pointer
-        .split('/')
-        .map(|segment| segment.parse().map_err(|_| segment))
 }

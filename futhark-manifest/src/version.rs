@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use crate::printable::Printable;
+
 /// The newest compiler whose manifests this crate was made for.
 #[cfg(feature = "json")]
 pub(crate) const NEWEST_KNOWN: (u32, u32, u32) = (0, 27, 1);
@@ -46,7 +48,7 @@ impl fmt::Display for Version {
             Some((major, minor, patch)) => f.pad(&format!("{major}.{minor}.{patch}")),
             None => match self.text.lines().next().map(str::trim) {
                 None | Some("") => f.pad("unknown"),
-                Some(line) => f.pad(line),
+                Some(line) => f.pad(&Printable(line).to_string()),
             },
         }
     }

@@ -107,6 +107,7 @@ fn all_violations_of_the_form_are_listed() {
         .lines()
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect();
+    assert_eq!(lines.last().expect("a summary")["errors"], 4);
     let places: Vec<&str> = lines.iter().filter_map(|l| l["pointer"].as_str()).collect();
     assert_eq!(
         places,
@@ -175,7 +176,7 @@ fn the_header_beside_the_manifest_is_compared() {
 #[test]
 fn what_cannot_be_used_is_told() {
     let output = run(&["show"], "no manifest");
-    assert_eq!(code(&output), 1);
+    assert_eq!(code(&output), 3);
     assert_eq!(
         err(&output),
         "standard input:1:2: error[not-json]: expected a manifest in JSON, \
@@ -184,6 +185,47 @@ fn what_cannot_be_used_is_told() {
     let output = run(&["check", "/nonexistent/prog.json"], "");
     assert_eq!(code(&output), 3);
     assert!(err(&output).starts_with("error: cannot read /nonexistent/prog.json: "));
+    // The others are looked at all the same.
+    let good = fixture("0.26.4");
+    let output = run(
+        &[
+            "check",
+            "/nonexistent/prog.json",
+            good.to_str().expect("UTF-8"),
+        ],
+        "",
+    );
+    assert_eq!(code(&output), 3);
+    assert!(out(&output).contains("0.26.4.json: ok"), "{}", out(&output));
+    // An unusable manifest is no breaking change.
+    let output = run(
+        &[
+            "diff",
+            "--fail-on",
+            "never",
+            "-",
+            good.to_str().expect("UTF-8"),
+        ],
+        "{}",
+    );
+    assert_eq!(code(&output), 3);
+    assert!(
+        err(&output).contains("error[not-a-manifest]: not a manifest: "),
+        "{}",
+        err(&output)
+    );
+    let output = run(&["check"], "\u{feff}{}");
+    assert!(
+        out(&output).contains("found a byte order mark"),
+        "{}",
+        out(&output)
+    );
+    assert_eq!(code(&run(&["diff", "-", "-"], "")), 2);
+    assert_eq!(
+        code(&run(&["check", "--depth", "header"], &read("0.26.4"))),
+        3,
+        "no header"
+    );
     assert_eq!(code(&run(&["check", "--header", "x", "a", "b"], "")), 2);
     assert_eq!(code(&run(&["frobnicate"], "")), 2);
     assert_eq!(code(&run(&["prototypes", "--backend", "vulkan"], "")), 2);
@@ -210,16 +252,72 @@ fn a_program_on_a_page() {
     assert!(out(&coloured).contains('\u{1b}'));
 }
 
-/// Text of the program must not move the cursor or set colours.
+/// Text of the program must not move the cursor or set colours, wherever it gets.
 #[test]
 fn control_characters_are_not_printed() {
-    let text = read("0.26.4").replace("Grows each cell.", "Grows\\u001b[31m\\u0007 each cell.");
-    let output = run(&["show"], &text);
-    assert!(
-        out(&output).contains("Grows [31m  each cell."),
-        "{}",
-        out(&output)
-    );
+    let evil = "\\u001b[31m\\u0007\\u202e\\r";
+    let text = read("0.26.4")
+        .replace("Grows each cell.", &format!("Grows{evil} each cell."))
+        .replace("\"minmax\"", &format!("\"min{evil}max\""))
+        .replace("\"0.26.4.", &format!("\"{evil}0.26.4."));
+    let broken = text.replace("\"rank\": 2", "\"rank\": \"two\"");
+    let dangling = text.replacen("\"type\": \"i32\"", "\"type\": \"nowhere\"", 9);
+    let edited = text.replacen("\"type\": \"i32\"", "\"type\": \"i64\"", 1);
+    let old = file("evil", "old.json", &text);
+    for (arguments, input) in [
+        (&["show"][..], &text),
+        (&["prototypes"], &text),
+        (&["check"], &text),
+        (&["check"], &broken),
+        (&["check"], &dangling),
+        (&["show"], &dangling),
+        (&["diff", &old, "-"], &edited),
+    ] {
+        let arguments: Vec<&str> = [&["--color", "never"], arguments].concat();
+        let output = run(&arguments, input);
+        let printed = format!("{}{}", out(&output), err(&output));
+        assert!(!printed.is_empty(), "{arguments:?}");
+        let evil = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!printed.contains(evil), "{arguments:?}: {printed:?}");
+    }
+    // Machines get every byte.
+    let deleted = read("0.26.4").replace("Grows", "Gro\u{7f}ws");
+    let output = run(&["resolve"], &deleted);
+    assert!(out(&output).contains("Gro\u{7f}ws"));
+}
+
+/// A warning is for whoever reads the page, too.
+#[test]
+fn warnings_are_told_whatever_is_asked_for() {
+    let text = read("0.26.4").replacen("\"backend\"", "\"abi\": 3, \"backend\"", 1);
+    for command in ["show", "prototypes", "resolve"] {
+        let output = run(&[command], &text);
+        assert_eq!(code(&output), 0);
+        assert!(
+            err(&output).contains("warning[unknown-member]"),
+            "{command}"
+        );
+    }
+    let output = run(&["resolve"], &text);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["unknown"]["abi"], 3);
+}
+
+/// A stranger's file of megabytes in one line must not take for ever.
+#[test]
+fn thousands_of_findings_are_all_told() {
+    let entries = (0..5_000).map(|n| {
+        format!(
+            "\"e{n}\": {{\"cfun\": \"f{n}\", \"inputs\": [], \
+             \"outputs\": [{{\"type\": \"t{n}\", \"unique\": true}}]}}"
+        )
+    });
+    let entries: Vec<String> = entries.collect();
+    let entries = entries.join(", ");
+    let text = format!(r#"{{"backend": "c", "types": {{}}, "entry_points": {{{entries}}}}}"#);
+    let output = run(&["check", "--json"], &text);
+    assert_eq!(code(&output), 1);
+    assert_eq!(out(&output).lines().count(), 5_001);
 }
 
 #[test]

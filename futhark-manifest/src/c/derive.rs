@@ -11,9 +11,6 @@ use crate::program::{EntryPoint, Program, Type, TypeId, TypeRef};
 /// From this version on an entry point has a single result.
 const SINGLE_RESULT: (u32, u32, u32) = (0, 26, 1);
 
-/// From this version on an element that was read is there at once.
-const INDEX_SYNCS: (u32, u32, u32) = (0, 25, 36);
-
 const BORROWED: Passing = Passing::Borrowed { until_sync: false };
 
 impl Program {
@@ -26,8 +23,10 @@ impl Program {
 
     /// The prototype of a function, for the program's own backend.
     ///
+    /// A function of another program gives a prototype of no use.
+    ///
     /// # Panics
-    /// If the function is of another program.
+    /// If the function is of another program, which has more in it.
     #[must_use]
     pub fn prototype(&self, function: &Function<'_>) -> Prototype {
         self.prototype_for(function, self.backend)
@@ -37,8 +36,10 @@ impl Program {
     /// this backend. Backends differ in the type of raw memory, and in what is
     /// done only with the next `futhark_context_sync`.
     ///
+    /// A function of another program gives a prototype of no use.
+    ///
     /// # Panics
-    /// If the function is of another program.
+    /// If the function is of another program, which has more in it.
     #[must_use]
     pub fn prototype_for(&self, function: &Function<'_>, backend: Backend) -> Prototype {
         let mut list = List::new(self, backend);
@@ -109,9 +110,8 @@ impl<'p> List<'p> {
                 self.push("data", data, ParameterRole::Data(elem(ty)), passing);
             }
             Operation::ArrayIndex | Operation::RecordArrayIndex | Operation::OpaqueArrayIndex => {
-                let waits = !self.program.version.is_at_least(INDEX_SYNCS);
-                let after_sync = self.backend.is_gpu() && waits;
-                self.output("out".to_owned(), 0, element(ty), after_sync);
+                // From 0.25.36 on some elements are there at once; waiting twice is harmless.
+                self.output("out".to_owned(), 0, element(ty), self.backend.is_gpu());
                 self.value("arr", ty, BORROWED);
                 self.numbers("i", rank, ParameterRole::Index);
             }
@@ -212,7 +212,7 @@ impl<'p> List<'p> {
                 index,
                 ty: input.ty,
             };
-            let passing = if input.unique {
+            let passing = if input.is_consumed() {
                 Passing::Consumed
             } else {
                 BORROWED

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use super::header::{Declaration, Header};
 use crate::backend::Backend;
+use crate::program::Program;
 
 /// The functions that every library of some backend has besides those that its
 /// manifest lists, in all versions since there are manifests.
@@ -75,6 +76,21 @@ impl LibraryFunction {
             (Some(true), Some(false)) => Some(true),
             (None, _) | (_, None) => None,
         }
+    }
+}
+
+impl Program {
+    /// The functions that no manifest lists and that the library of this backend
+    /// and compiler version has; false for those of which that is not certain.
+    pub fn library_functions(&self) -> impl Iterator<Item = (&'static LibraryFunction, bool)> {
+        let (backend, version) = (self.backend, self.version.number);
+        library().iter().filter_map(move |function| {
+            let exists = match version {
+                Some(version) => function.exists(backend, version),
+                None => (!function.backends.contains(&backend)).then_some(false),
+            };
+            (exists != Some(false)).then_some((function, exists.is_some()))
+        })
     }
 }
 

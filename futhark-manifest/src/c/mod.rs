@@ -59,5 +59,6 @@ mod tokens;
 pub use agree::{Agreement, Beyond, BeyondItem, Disagreement, DisagreementCode, agree};
 pub use ctype::{CType, Primitive};
 pub use header::{Declaration, DeclaredParameter, Define, Header, StructDeclaration, Unread};
+pub(crate) use library::STRUCTS;
 pub use library::{ERROR_CODES, ErrorCode, Group, LibraryFunction, Since, library};
 pub use prototype::{Parameter, ParameterRole, Passing, Prototype, Returns};

@@ -12,10 +12,12 @@ use crate::program::TypeRef;
 ///
 /// `Display` writes the declaration of the generated header.
 ///
-/// A function that fails leaves its output slots untouched, with one
-/// exception: on GPU backends an entry point may give handles and the failure
-/// becomes known with the next `futhark_context_sync`. The handles must be
-/// freed all the same.
+/// A call has succeeded when it returned success, `futhark_context_sync` after it
+/// gave 0, and `futhark_context_get_error` gives `NULL`. Less is not enough: on GPU
+/// backends a kernel fails after the call has returned, and a failed allocation can be
+/// covered by the copy that follows it, so that a function returns 0, or a handle,
+/// with an error pending. Handles that such a call gave hold garbage and must be
+/// freed all the same; slots that it did not write are as they were.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prototype {
@@ -186,10 +188,11 @@ pub enum Passing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Returns {
-    /// 0 for success. Any other value is a failure; the value itself is no
-    /// reliable sign of its cause.
+    /// 0 for success, but see [`Prototype`]. Any other value is a failure; the value
+    /// itself is no reliable sign of its cause.
     Status,
-    /// A handle that the caller must free, or `NULL` for a failure.
+    /// A handle that the caller must free, or `NULL` for a failure; see
+    /// [`Prototype`].
     Handle,
     /// The length of each dimension, outermost first: a pointer that is good
     /// as long as the handle. It cannot fail.

@@ -13,7 +13,7 @@ use crate::backend::{Backend, UnknownBackend};
 use crate::code::Code;
 use crate::elem::ElemType;
 use crate::error::{Finding, quote};
-use crate::json::Path;
+use crate::json::{Path, compare_pointers};
 use crate::model::{Structure, Sum, TypeKind};
 use crate::order::parts_first;
 use crate::raw::{Manifest, Type};
@@ -45,7 +45,9 @@ pub(crate) fn errors(manifest: &Manifest) -> Vec<Finding> {
         check.ty(name, ty, &path.key(name));
     }
     check.acyclic(&path);
-    check.findings.sort_by(|a, b| a.pointer().cmp(b.pointer()));
+    check
+        .findings
+        .sort_by(|a, b| compare_pointers(a.pointer(), b.pointer()));
     check.findings
 }
 

@@ -1,9 +1,12 @@
 //! Names that go into C code as they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use crate::c::{LibraryFunction, STRUCTS, library};
 use crate::code::Code;
 use crate::error::{Finding, quote};
+use crate::names::C;
+use crate::printable::Printable;
 use crate::raw::Manifest;
 use crate::walk::{Part, walk};
 
@@ -23,17 +26,26 @@ pub(super) fn check(manifest: &Manifest, findings: &mut Vec<Finding>) {
             ));
         }
     });
-    if uses.values().all(|&uses| uses == 1) {
+    // What every library has is taken, too.
+    let library = library().iter().map(LibraryFunction::name);
+    let taken: HashSet<&str> = library.chain(STRUCTS.iter().copied()).collect();
+    let shared = |name: &str, uses: usize| uses > 1 || taken.contains(name);
+    if !uses.iter().any(|(name, &uses)| shared(name, uses)) {
         return;
     }
     // Paths cost more than names: they are made only where a name is shared.
     let mut first: HashMap<&str, String> = HashMap::new();
     walk(manifest, &mut |path, part| match c_name(part) {
+        Some(Ok(name)) if taken.contains(name) => {
+            let expected = "a C name that nothing else has";
+            let found = format!("{}, which every library has", quote(name));
+            findings.push(Finding::new(Code::DuplicateCName, path, expected, found));
+        }
         Some(Ok(name)) if uses[name] > 1 => match first.get(name) {
             None => drop(first.insert(name, path.to_string())),
             Some(first) => {
                 let expected = "a C name that nothing else has";
-                let found = format!("{}, which {first} has", quote(name));
+                let found = format!("{}, which {} has", quote(name), Printable(first));
                 findings.push(Finding::new(Code::DuplicateCName, path, expected, found));
             }
         },
@@ -63,9 +75,11 @@ fn struct_tag(ctype: &str) -> Option<&str> {
         .filter(|tag| is_c_identifier(tag))
 }
 
+/// Names that only begin with an underscore, which C reserves, are Futhark's affair.
 fn is_c_identifier(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
-    name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
+    let spelled = name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit());
+    spelled && !C.is_keyword(name)
 }
 
 #[cfg(test)]
@@ -77,7 +91,9 @@ mod tests {
         for name in ["a", "_", "futhark_entry_f_1", "X9"] {
             assert!(is_c_identifier(name), "{name}");
         }
-        for name in ["", "9a", "a b", "a;", "a.b", "é", "a\n", "f'"] {
+        for name in [
+            "", "9a", "a b", "a;", "a.b", "é", "a\n", "f'", "while", "bool",
+        ] {
             assert!(!is_c_identifier(name), "{name:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::error::{Finding, describe, quote};
-use crate::json::Path;
+use crate::json::{Path, compare_pointers};
 use crate::model::{Structure, TypeKind};
 use crate::operation::Operation;
 use crate::raw::{Manifest, Type};
@@ -35,7 +35,7 @@ pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
         missing_operations(ty, &version, &path, &mut findings);
         unusual_order(ty, &path, &mut findings);
     }
-    findings.sort_by(|a, b| a.pointer().cmp(b.pointer()));
+    findings.sort_by(|a, b| compare_pointers(a.pointer(), b.pointer()));
     findings
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::kind::{ChangeKind, Severity};
+use super::kind::{ChangeKind, Impact};
 use super::place::Place;
 use super::text;
 
@@ -27,17 +27,17 @@ impl Diff {
         &self.changes
     }
 
-    /// The changes of that severity, in the same order.
-    pub fn of(&self, severity: Severity) -> impl Iterator<Item = &Change> {
+    /// The changes of that impact, in the same order.
+    pub fn of(&self, impact: Impact) -> impl Iterator<Item = &Change> {
         self.changes
             .iter()
-            .filter(move |change| change.severity() == severity)
+            .filter(move |change| change.impact() == impact)
     }
 
-    /// The worst severity; none if nothing differs.
+    /// The worst impact; none if nothing differs.
     #[must_use]
-    pub fn verdict(&self) -> Option<Severity> {
-        self.changes.iter().map(Change::severity).max()
+    pub fn verdict(&self) -> Option<Impact> {
+        self.changes.iter().map(Change::impact).max()
     }
 
     /// Whether nothing differs.
@@ -108,14 +108,8 @@ impl Change {
 
     /// How much it matters.
     #[must_use]
-    pub fn severity(&self) -> Severity {
-        self.kind.severity()
-    }
-
-    /// The stable name of its kind, such as `field-added`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.kind.code()
+    pub fn impact(&self) -> Impact {
+        self.kind.impact()
     }
 
     /// Why it matters that much: a sentence.
@@ -127,8 +121,8 @@ impl Change {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (severity, place) = (self.severity(), &self.place);
-        write!(f, "{severity}: {place}: {}", self.kind.what())?;
+        let (impact, place) = (self.impact(), &self.place);
+        write!(f, "{impact}: {place}: {}", self.kind.what())?;
         match (&self.was, &self.is) {
             (None, None) => {}
             (Some(was), None) => write!(f, ": was {}", text::quote(was))?,
@@ -137,7 +131,7 @@ impl fmt::Display for Change {
                 write!(f, ": was {}, is {}", text::quote(was), text::quote(is))?;
             }
         }
-        write!(f, " [{}]", self.code())?;
+        write!(f, " [{}]", self.kind)?;
         if f.alternate() {
             if !self.used_by.entries.is_empty() {
                 write!(f, "\n  used by {}", self.used_by)?;

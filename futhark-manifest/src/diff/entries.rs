@@ -128,7 +128,7 @@ impl Entries<'_> {
             let (was, is) = (was.clone(), is.clone());
             self.report(ChangeKind::ParameterTypeChanged, part(), was, is);
         }
-        match (before.unique, after.unique) {
+        match (before.is_consumed(), after.is_consumed()) {
             (false, true) => self.report(ChangeKind::ParameterConsumed, part(), was, is),
             (true, false) => self.report(ChangeKind::ParameterObserved, part(), was, is),
             _ => {}

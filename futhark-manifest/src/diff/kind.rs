@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// Ordered: a worse one is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub enum Impact {
     /// No code of a user depends on it.
     Cosmetic,
     /// There is more than before; what was there works as it did.
@@ -15,19 +15,25 @@ pub enum Severity {
     Breaking,
 }
 
-impl Severity {
+impl Impact {
     /// The word for it, in lower case.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Severity::Cosmetic => "cosmetic",
-            Severity::Compatible => "compatible",
-            Severity::Breaking => "breaking",
+            Impact::Cosmetic => "cosmetic",
+            Impact::Compatible => "compatible",
+            Impact::Breaking => "breaking",
         }
     }
 }
 
-impl fmt::Display for Severity {
+impl fmt::Display for Impact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for ChangeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -36,13 +42,13 @@ impl fmt::Display for Severity {
 /// One table, so that what a kind is called, how severe it is and why stand
 /// together, and the documentation says the same.
 macro_rules! kinds {
-    ($($kind:ident, $code:literal, $severity:ident, $what:literal, $reason:literal;)*) => {
-        /// What happened. Each kind has one severity, and a code that stays.
+    ($($kind:ident, $code:literal, $impact:ident, $what:literal, $reason:literal;)*) => {
+        /// What happened. Each kind has one impact, and a code that stays.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum ChangeKind {
             $(
-                #[doc = concat!("`", $code, "`, ", stringify!($severity), ": ", $what, ".")]
+                #[doc = concat!("`", $code, "`, ", stringify!($impact), ": ", $what, ".")]
                 #[doc = ""]
                 #[doc = $reason]
                 $kind,
@@ -55,7 +61,7 @@ macro_rules! kinds {
 
             /// The stable name of the kind, such as `field-added`.
             #[must_use]
-            pub const fn code(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self {
                     $(ChangeKind::$kind => $code,)*
                 }
@@ -63,9 +69,9 @@ macro_rules! kinds {
 
             /// How much such a change matters.
             #[must_use]
-            pub const fn severity(self) -> Severity {
+            pub const fn impact(self) -> Impact {
                 match self {
-                    $(ChangeKind::$kind => Severity::$severity,)*
+                    $(ChangeKind::$kind => Impact::$impact,)*
                 }
             }
 
@@ -92,9 +98,14 @@ kinds! {
     // The program as a whole.
     BackendChanged, "backend-changed", Cosmetic, "the backend changed",
         "Every backend gives a program the same entry points, types and operations; what differs \
-         is the C type of raw memory, and what must be installed to run the program.";
+         is the C type of raw memory, when transfers are complete, and what must be installed: a \
+         bridge takes that from the manifest.";
     CompilerChanged, "compiler-changed", Cosmetic, "another compiler made it",
         "Callers do not see the compiler; what it does differently is listed by itself.";
+
+    UnknownChanged, "unknown-changed", Compatible, "members that are not known here changed",
+        "A newer compiler wrote them, and this version of the crate cannot judge what they mean; \
+         what it knows was compared.";
 
     // Entry points.
     EntryAdded, "entry-added", Compatible, "it was added",
@@ -228,7 +239,7 @@ mod tests {
 
     #[test]
     fn codes_are_distinct_and_in_kebab_case() {
-        let codes: HashSet<_> = ChangeKind::ALL.iter().map(|kind| kind.code()).collect();
+        let codes: HashSet<_> = ChangeKind::ALL.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(codes.len(), ChangeKind::ALL.len());
         for code in codes {
             let kebab = |c: char| c == '-' || c.is_ascii_lowercase();
@@ -248,7 +259,7 @@ mod tests {
 
     #[test]
     fn severities_are_ordered() {
-        assert!(Severity::Cosmetic < Severity::Compatible);
-        assert!(Severity::Compatible < Severity::Breaking);
+        assert!(Impact::Cosmetic < Impact::Compatible);
+        assert!(Impact::Compatible < Impact::Breaking);
     }
 }

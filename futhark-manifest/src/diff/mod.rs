@@ -7,7 +7,7 @@
 //! here can break them.
 //!
 //! Each [`Change`] says where it is, what was there and what is there now, and
-//! by its [`ChangeKind`] how much it matters ([`Severity`]) and why. A cause is
+//! by its [`ChangeKind`] how much it matters ([`Impact`]) and why. A cause is
 //! reported once: a record with a new field is a change of the record, not of
 //! the entry points that use it, which [`Change::used_by`] names.
 //!
@@ -44,7 +44,7 @@
 //!
 //! ```
 //! use futhark_manifest::Manifest;
-//! use futhark_manifest::diff::{self, ChangeKind, Severity};
+//! use futhark_manifest::diff::{self, ChangeKind, Impact};
 //!
 //! let program = |unique: bool| {
 //!     let text = format!(
@@ -65,8 +65,8 @@
 //! };
 //! let diff = diff::compare(&program(false)?, &program(true)?);
 //!
-//! assert_eq!(diff.verdict(), Some(Severity::Breaking));
-//! let breaking: Vec<_> = diff.of(Severity::Breaking).collect();
+//! assert_eq!(diff.verdict(), Some(Impact::Breaking));
+//! let breaking: Vec<_> = diff.of(Impact::Breaking).collect();
 //! assert_eq!(breaking.len(), 1);
 //! assert_eq!(breaking[0].kind, ChangeKind::ParameterConsumed);
 //! assert_eq!(breaking[0].place.pointer(), "/entry_points/step/inputs/0");
@@ -91,10 +91,11 @@ mod spelling;
 mod structure;
 mod text;
 mod types;
+mod unknown;
 mod users;
 
 pub use change::{Change, Diff, UsedBy};
-pub use kind::{ChangeKind, Severity};
+pub use kind::{ChangeKind, Impact};
 pub use place::{EntryPart, Place, TypePart};
 
 use crate::program::Program;
@@ -110,6 +111,7 @@ pub fn compare(old: &Program, new: &Program) -> Diff {
     program(old, new, &mut changes);
     entries::compare(old, new, &pairing, &mut changes);
     types::compare(old, new, &pairing, &mut changes);
+    unknown::compare(old, new, &pairing, &mut changes);
     Diff::new(changes)
 }
 

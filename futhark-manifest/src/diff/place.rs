@@ -13,6 +13,8 @@ use super::text::quote;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Place {
+    /// All of it.
+    Program,
     /// What the code was generated for.
     Backend,
     /// The compiler.
@@ -87,6 +89,7 @@ impl Place {
     pub fn pointer(&self) -> String {
         let escape = json::escape;
         match self {
+            Place::Program => String::new(),
             Place::Backend => "/backend".to_owned(),
             Place::Version => "/version".to_owned(),
             Place::Entry { name, part } => {
@@ -116,7 +119,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Backend | Place::Version => f.write_str("program"),
+            Place::Program | Place::Backend | Place::Version => f.write_str("program"),
             Place::Entry { name, part } => {
                 write!(f, "entry point {}", quote(name))?;
                 match part {

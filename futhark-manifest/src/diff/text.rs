@@ -32,7 +32,7 @@ pub(super) fn signature(program: &Program, entry: &EntryPoint) -> String {
 
 /// `xs: *[]i32`.
 pub(super) fn input(program: &Program, input: &Input) -> String {
-    let ty = mode(program, input.ty, input.unique);
+    let ty = mode(program, input.ty, input.is_consumed());
     format!("{}: {ty}", input.name)
 }
 

@@ -2,7 +2,7 @@
 
 use super::align::{self, Members};
 use super::change::Change;
-use super::kind::{ChangeKind, Severity};
+use super::kind::{ChangeKind, Impact};
 use super::operations;
 use super::pairing::Pairing;
 use super::place::{Place, TypePart};
@@ -71,7 +71,7 @@ fn pair(old: &Program, new: &Program, pairing: &Pairing, ids: (TypeId, TypeId)) 
     }
 
     let place = Place::ty(&before.name, TypePart::Whole);
-    let breaking = |change: &Change| change.severity() == Severity::Breaking;
+    let breaking = |change: &Change| change.impact() == Impact::Breaking;
     if squeezed(&before.name) != squeezed(&after.name) && changes.iter().any(breaking) {
         // Field by field is of no use: it is another type.
         let change = Change::new(ChangeKind::TypeReplaced, place);

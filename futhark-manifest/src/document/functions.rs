@@ -113,7 +113,7 @@ fn returns(prototype: &Prototype) -> &'static str {
 }
 
 /// A function that no manifest lists.
-pub(super) fn library(function: &LibraryFunction) -> Value {
+pub(super) fn library(function: &LibraryFunction, certain: bool) -> Value {
     let declaration = &function.declaration;
     let parameter =
         |name: Option<&str>, ty: &CType| json!({"name": name, "c_type": ty.to_string()});
@@ -121,6 +121,7 @@ pub(super) fn library(function: &LibraryFunction) -> Value {
     json!({
         "name": function.name(),
         "group": function.group.as_str(),
+        "certain": certain,
         "declaration": declaration.to_string(),
         "result": declaration.result.to_string(),
         "parameters": parameters

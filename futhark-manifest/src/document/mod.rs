@@ -4,7 +4,7 @@ mod functions;
 
 use serde_json::{Value, json};
 
-use crate::c::{ERROR_CODES, library};
+use crate::c::ERROR_CODES;
 use crate::elem::ElemType;
 use crate::model::{Field, Structure, TypeKind};
 use crate::operation::OutputAliasing;
@@ -34,8 +34,9 @@ impl Program {
     /// | `scalars` | per scalar type its `c_type` and `size` in bytes |
     /// | `types` | in dependency order: parts before wholes |
     /// | `entry_points` | by name |
-    /// | `library` | the functions that no manifest lists and that this backend has in this version |
+    /// | `library` | the functions that no manifest lists, [for this backend and version](Program::library_functions); `certain` where that is known |
     /// | `error_codes` | the codes that the header names |
+    /// | `unknown` | members of the manifest that this crate does not know; types and entry points have their own |
     ///
     /// A *reference* is `{"scalar": "f32"}` or `{"type": 3}`, a place in `types`.
     ///
@@ -82,26 +83,16 @@ impl Program {
             "scalars": scalars(),
             "types": types.collect::<Value>(),
             "entry_points": entries.map(|(n, entry)| places.entry(n, entry)).collect::<Value>(),
-            "library": self.library_functions(),
+            "library": self
+                .library_functions()
+                .map(|(function, certain)| functions::library(function, certain))
+                .collect::<Value>(),
+            "unknown": self.unknown,
             "error_codes": ERROR_CODES
                 .iter()
                 .map(|code| json!({"name": code.name, "value": code.value}))
                 .collect::<Value>(),
         })
-    }
-
-    fn library_functions(&self) -> Value {
-        let exists = |backend, version| {
-            move |function: &&crate::c::LibraryFunction| match version {
-                Some(version) => function.exists(backend, version) != Some(false),
-                None => function.backends.contains(&backend) && function.until.is_none(),
-            }
-        };
-        library()
-            .iter()
-            .filter(exists(self.backend, self.version.number))
-            .map(functions::library)
-            .collect()
     }
 }
 
@@ -151,6 +142,7 @@ impl<'p> Places<'p> {
         let mut json = json!({
             "name": ty.name,
             "doc": ty.doc,
+            "unknown": ty.unknown,
             "c_type": ty.ctype,
             "c_struct": ty.c_struct(),
             "rank": ty.rank(),
@@ -204,7 +196,7 @@ impl<'p> Places<'p> {
             json!({
                 "name": input.name,
                 "type": self.reference(input.ty),
-                "consumed": input.unique,
+                "consumed": input.is_consumed(),
             })
         });
         let outputs = entry.outputs.iter().map(|output| {
@@ -230,6 +222,7 @@ impl<'p> Places<'p> {
         json!({
             "name": entry.name,
             "doc": entry.doc,
+            "unknown": entry.unknown,
             "attributes": entry.attributes,
             "tuning_params": entry.tuning_params,
             "inputs": inputs.collect::<Value>(),

@@ -4,6 +4,6 @@ mod path;
 mod position;
 mod tree;
 
-pub(crate) use path::{Path, escape};
-pub use position::Position;
+pub(crate) use path::{Path, compare_pointers, escape};
+pub use position::{Locator, Position};
 pub(crate) use tree::{Refused, Tree, read};

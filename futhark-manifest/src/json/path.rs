@@ -1,6 +1,7 @@
 //! Where in the JSON text we are, without allocating until an error needs it.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// A place in a JSON text: a chain of steps on the stack. Its `Display` is the
@@ -40,6 +41,16 @@ pub(crate) fn escape(name: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(name)
     }
+}
+
+/// Orders pointers by place: members by name, the tenth item behind the second.
+pub(crate) fn compare_pointers(a: &str, b: &str) -> Ordering {
+    fn segments(pointer: &str) -> impl Iterator<Item = Result<usize, &str>> {
+        let segments = pointer.split('/');
+        segments.map(|segment| segment.parse().map_err(|_| segment))
+    }
+    // Segments such as `1` and `01` compare as equal.
+    segments(a).cmp(segments(b)).then_with(|| a.cmp(b))
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! Where in a text a JSON pointer leads.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
-/// A place in a text. Both numbers count from one; a column counts characters.
+use super::escape;
+
+/// A place in a text. Line and column count from one; a column counts characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Position {
@@ -11,15 +14,13 @@ pub struct Position {
     pub line: usize,
     /// The column.
     pub column: usize,
+    /// The same place as a number of bytes before it.
+    pub offset: usize,
 }
 
 impl Position {
-    /// Where the value begins that a JSON pointer (RFC 6901) names; or, if there
-    /// is no such value, the innermost one around it that is there. So what is
-    /// missing from an object leads to that object.
-    ///
-    /// Scans the text once and allocates next to nothing. Where the text is not
-    /// JSON the place is of no use, but there is one.
+    /// Where a JSON pointer leads in a text; for many pointers into one text, ask
+    /// a [`Locator`].
     ///
     /// ```
     /// use futhark_manifest::Position;
@@ -32,40 +33,52 @@ impl Position {
     /// ```
     #[must_use]
     pub fn nearest(text: &str, pointer: &str) -> Position {
-        let mut scanner = Scanner { text, at: 0 };
-        scanner.space();
-        let mut found = scanner.at;
-        for segment in pointer.split('/').skip(1) {
-            if !scanner.enter(&unescape(segment)) {
-                break;
-            }
-            found = scanner.at;
-        }
-        Position::of_byte(text, found)
+        let scanner = Scanner { text, at: 0 };
+        Position::of_byte(text, scanner.nearest(pointer))
     }
 
     /// The place of a byte.
-    pub(crate) fn of_byte(text: &str, byte: usize) -> Position {
-        let before = &text.as_bytes()[..byte.min(text.len())];
-        let line_start = before
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |i| i + 1);
-        Position {
-            line: 1 + before.iter().filter(|&&b| b == b'\n').count(),
-            column: 1 + characters(&before[line_start..]),
-        }
+    fn of_byte(text: &str, offset: usize) -> Position {
+        let start = Position {
+            line: 1,
+            column: 1,
+            offset: 0,
+        };
+        start.after(&text.as_bytes()[..offset.min(text.len())])
     }
 
     /// The place that serde_json gives: its columns count bytes, from one, and
     /// it says nought at the end of a line.
     pub(crate) fn of_error(text: &[u8], error: &serde_json::Error) -> Position {
-        let line = text.split(|&b| b == b'\n').nth(error.line().max(1) - 1);
-        let line = line.unwrap_or_default();
-        let before = error.column().saturating_sub(1).min(line.len());
+        let mut lines = text.split_inclusive(|&b| b == b'\n');
+        let before: usize = lines
+            .by_ref()
+            .take(error.line().max(1) - 1)
+            .map(<[u8]>::len)
+            .sum();
+        let line = lines.next().unwrap_or_default();
+        let before_in_line = error.column().saturating_sub(1).min(line.len());
         Position {
             line: error.line().max(1),
-            column: 1 + characters(&line[..before]),
+            column: 1 + characters(&line[..before_in_line]),
+            offset: before + before_in_line,
+        }
+    }
+
+    /// The place behind these bytes, which begin here.
+    fn after(self, bytes: &[u8]) -> Position {
+        let offset = self.offset + bytes.len();
+        match bytes.iter().rposition(|&b| b == b'\n') {
+            None => Position {
+                column: self.column + characters(bytes),
+                offset,
+                ..self
+            },
+            Some(last) => Position {
+                line: self.line + bytes.iter().filter(|&&b| b == b'\n').count(),
+                column: 1 + characters(&bytes[last + 1..]),
+                offset,
+            },
         }
     }
 }
@@ -73,6 +86,71 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Finds the places of many JSON pointers (RFC 6901) in one text.
+///
+/// A manifest with thousands of faults is one line of megabytes: what is near the
+/// top of the text is noted once, so that each place costs little.
+pub struct Locator<'t> {
+    text: &'t str,
+    /// Where the members of the members of the top begin, by their pointers.
+    starts: HashMap<String, usize>,
+    /// The place at every [`STRIDE`] bytes.
+    marks: Vec<Position>,
+}
+
+/// Bytes between two places that are noted.
+const STRIDE: usize = 4096;
+
+impl<'t> Locator<'t> {
+    /// Goes over the text, once or twice.
+    #[must_use]
+    pub fn new(text: &'t str) -> Locator<'t> {
+        let mut starts = HashMap::new();
+        let top = Scanner { text, at: 0 };
+        for (outer, at) in top.members() {
+            for (inner, at) in (Scanner { text, at }).members() {
+                starts.insert(format!("/{}/{}", escape(&outer), escape(&inner)), at);
+            }
+        }
+        let mut here = Position::of_byte(text, 0);
+        let marks = text.as_bytes().chunks(STRIDE).map(|chunk| {
+            let mark = here;
+            here = here.after(chunk);
+            mark
+        });
+        let marks = marks.collect();
+        Locator {
+            text,
+            starts,
+            marks,
+        }
+    }
+
+    /// Where the value begins that a pointer names; or, if there is no such
+    /// value, the innermost one around it that is there. So what is missing from
+    /// an object leads to that object. Where the text is not JSON the place is of
+    /// no use, but there is one.
+    #[must_use]
+    pub fn nearest(&self, pointer: &str) -> Position {
+        // The first two segments are known by heart.
+        let third = pointer.match_indices('/').nth(2);
+        let (head, tail) = pointer.split_at(third.map_or(pointer.len(), |(at, _)| at));
+        let (at, rest) = match self.starts.get(head) {
+            Some(&at) => (at, tail),
+            None => (0, pointer),
+        };
+        let text = self.text;
+        self.position(Scanner { text, at }.nearest(rest))
+    }
+
+    fn position(&self, offset: usize) -> Position {
+        let Some(mark) = self.marks.get(offset / STRIDE) else {
+            return Position::of_byte(self.text, offset);
+        };
+        mark.after(&self.text.as_bytes()[mark.offset..offset])
     }
 }
 
@@ -91,12 +169,42 @@ fn unescape(segment: &str) -> Cow<'_, str> {
 }
 
 /// Goes over JSON without a stack, so that no text is nested too deep for it.
+#[derive(Clone, Copy)]
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
 }
 
 impl Scanner<'_> {
+    /// Where the value begins to which a pointer leads from here, or the
+    /// innermost one around it.
+    fn nearest(mut self, pointer: &str) -> usize {
+        self.space();
+        let mut found = self.at;
+        for segment in pointer.split('/').skip(1) {
+            if !self.enter(&unescape(segment)) {
+                break;
+            }
+            found = self.at;
+        }
+        found
+    }
+
+    /// The members of the object that begins here, each with its start.
+    fn members(mut self) -> Vec<(String, usize)> {
+        let mut members = Vec::new();
+        self.space();
+        if self.next() == Some(b'{') {
+            while let Some(key) = self.key() {
+                members.extend(key.map(|key| (key, self.at)));
+                if !self.past_comma() {
+                    break;
+                }
+            }
+        }
+        members
+    }
+
     /// From the start of a value to that of the member or item; false, with the
     /// scanner anywhere, if there is none.
     fn enter(&mut self, segment: &str) -> bool {
@@ -108,19 +216,7 @@ impl Scanner<'_> {
     }
 
     fn enter_object(&mut self, name: &str) -> bool {
-        loop {
-            self.space();
-            let start = self.at;
-            if self.peek() != Some(b'"') {
-                return false;
-            }
-            self.value();
-            let key: Option<String> = serde_json::from_str(&self.text[start..self.at]).ok();
-            self.space();
-            if self.next() != Some(b':') {
-                return false;
-            }
-            self.space();
+        while let Some(key) = self.key() {
             if key.as_deref() == Some(name) {
                 return true;
             }
@@ -128,6 +224,23 @@ impl Scanner<'_> {
                 return false;
             }
         }
+        false
+    }
+
+    /// Over a name and its colon, to the start of the member's value. The name
+    /// itself is missing where JSON could not read it.
+    fn key(&mut self) -> Option<Option<String>> {
+        self.space();
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return None;
+        }
+        self.value();
+        let key = serde_json::from_str(&self.text[start..self.at]).ok();
+        self.space();
+        (self.next() == Some(b':')).then_some(())?;
+        self.space();
+        Some(key)
     }
 
     fn enter_array(&mut self, index: usize) -> bool {
@@ -208,9 +321,29 @@ impl Scanner<'_> {
 mod tests {
     use super::*;
 
+    /// By both ways, which must agree.
     fn at(text: &str, pointer: &str) -> (usize, usize) {
         let position = Position::nearest(text, pointer);
+        assert_eq!(Locator::new(text).nearest(pointer), position, "{pointer}");
         (position.line, position.column)
+    }
+
+    #[test]
+    fn places_far_into_a_long_line_are_found() {
+        let members: String = (0..2000)
+            .map(|n| format!("\"é{n}\": [{n}, {n}],\n\t"))
+            .collect();
+        let text = format!("{{\"types\": {{{}\"z\": 0}}}}", members.replace("\n\t", ""));
+        let locator = Locator::new(&text);
+        for n in [0, 1, 500, 1999] {
+            let position = locator.nearest(&format!("/types/é{n}/1"));
+            assert_eq!(position.line, 1);
+            assert!(text[position.offset..].starts_with(&format!("{n}],")));
+            assert_eq!(
+                position,
+                Position::nearest(&text, &format!("/types/é{n}/1"))
+            );
+        }
     }
 
     #[test]

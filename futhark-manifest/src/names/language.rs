@@ -149,6 +149,12 @@ impl Language {
             || (self.is_well_formed(text) && !self.words().any(|word| word == text))
     }
 
+    /// Whether the language has it as a keyword.
+    #[must_use]
+    pub fn is_keyword(&self, word: &str) -> bool {
+        self.keywords.contains(&word)
+    }
+
     /// Whether that is an identifier, but for the words that are reserved.
     fn is_well_formed(&self, text: &str) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';

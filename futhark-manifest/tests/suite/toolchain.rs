@@ -37,6 +37,8 @@ pub fn compilers() -> Vec<PathBuf> {
     let mut seen = HashSet::new();
     found.retain(|path| seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
     if found.is_empty() {
+        let needed = env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
+        assert!(!needed, "no compiler in FUTHARK_TOOLCHAIN, FUTHARK or PATH");
         println!("skipped: no compiler in FUTHARK_TOOLCHAIN, FUTHARK or PATH");
     }
     found

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand, ValueEnum};
 use futhark_manifest::Backend;
-use futhark_manifest::diff::Severity;
+use futhark_manifest::diff::Impact;
 
 use crate::input::File;
 
@@ -14,11 +14,11 @@ use crate::input::File;
     name = "futhark-manifest",
     version,
     after_help = "FILE is a manifest, or - for standard input.\n\n\
-                  Exit codes: 0 all is well, 1 something was found (an invalid manifest, a breaking change), \
-                  2 wrong usage, 3 a file could not be read."
+                  Exit codes: 0 all is well, 1 something was found (by check an invalid manifest, by diff a \
+                  breaking change), 2 wrong usage, 3 a file could not be read or is no manifest."
 )]
 pub(crate) struct Args {
-    /// When to use colours; never where NO_COLOR is set.
+    /// When to use colours; auto honours NO_COLOR.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true)]
     pub(crate) color: Color,
     #[command(subcommand)]
@@ -58,9 +58,9 @@ pub(crate) struct Check {
     /// The manifests.
     #[arg(default_value = "-")]
     pub(crate) files: Vec<File>,
-    /// How deep to look; each depth includes the ones before.
-    #[arg(long, value_enum, default_value_t = Depth::Header)]
-    pub(crate) depth: Depth,
+    /// How deep to look; each depth includes the ones before. Without it, as deep as there are files.
+    #[arg(long, value_enum)]
+    pub(crate) depth: Option<Depth>,
     /// The header to compare with, for one manifest. Without it, prog.h beside prog.json is taken where
     /// it is there.
     #[arg(long, value_name = "FILE")]
@@ -68,7 +68,7 @@ pub(crate) struct Check {
     /// Warnings count as errors.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Findings as JSON, one object a line.
+    /// Findings as JSON, one object a line, then a summary of each file.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -102,10 +102,10 @@ pub(crate) struct Diff {
     pub(crate) old: File,
     /// What they get.
     pub(crate) new: File,
-    /// The least severity that makes the exit code 1.
+    /// The least impact that makes the exit code 1.
     #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "SEVERITY")]
     pub(crate) fail_on: FailOn,
-    /// The least severity that is printed.
+    /// The least impact that is printed.
     #[arg(long, value_enum, default_value_t = Least::Cosmetic, value_name = "SEVERITY")]
     pub(crate) least: Least,
     /// Changes as JSON, one object a line.
@@ -121,11 +121,11 @@ pub(crate) enum Least {
 }
 
 impl Least {
-    pub(crate) fn severity(self) -> Severity {
+    pub(crate) fn impact(self) -> Impact {
         match self {
-            Least::Cosmetic => Severity::Cosmetic,
-            Least::Compatible => Severity::Compatible,
-            Least::Breaking => Severity::Breaking,
+            Least::Cosmetic => Impact::Cosmetic,
+            Least::Compatible => Impact::Compatible,
+            Least::Breaking => Impact::Breaking,
         }
     }
 }
@@ -140,11 +140,11 @@ pub(crate) enum FailOn {
 
 impl FailOn {
     /// Whether a comparison with that verdict fails.
-    pub(crate) fn fails(self, verdict: Option<Severity>) -> bool {
+    pub(crate) fn fails(self, verdict: Option<Impact>) -> bool {
         let least = match self {
-            FailOn::Cosmetic => Severity::Cosmetic,
-            FailOn::Compatible => Severity::Compatible,
-            FailOn::Breaking => Severity::Breaking,
+            FailOn::Cosmetic => Impact::Cosmetic,
+            FailOn::Compatible => Impact::Compatible,
+            FailOn::Breaking => Impact::Breaking,
             FailOn::Never => return false,
         };
         verdict.is_some_and(|verdict| verdict >= least)
@@ -160,7 +160,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    pub(crate) fn as_clap(self) -> anstream::ColorChoice {
+    pub(crate) fn as_anstream(self) -> anstream::ColorChoice {
         match self {
             Color::Auto => anstream::ColorChoice::Auto,
             Color::Always => anstream::ColorChoice::Always,

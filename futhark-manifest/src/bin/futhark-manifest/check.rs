@@ -1,11 +1,12 @@
 //! `futhark-manifest check`
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 
 use futhark_manifest::c::{self, Disagreement, Header};
 use futhark_manifest::schema::{self, Violation};
-use futhark_manifest::{Finding, Manifest, Position, Program, Severity};
+use futhark_manifest::{Code, Finding, Manifest, Program, Severity};
 use serde_json::{Value, json};
 
 use crate::args::{Check, Depth};
@@ -18,18 +19,37 @@ pub(crate) fn run(args: &Check, out: &mut impl Write) -> Result<(), Failure> {
             "--header goes with one manifest; without it, prog.h is taken for each prog.json";
         return Err(Failure::Usage(message));
     }
+    File::once(args.files.iter().chain(&args.header))?;
     let mut found = false;
+    let mut unread = false;
+    let mut told = Ok(());
     for file in &args.files {
-        let text = Text::read(file)?;
+        // One file that cannot be read says nothing about the others.
+        let text = match Text::read(file) {
+            Ok(text) => text,
+            Err(Failure::Io(message)) => {
+                say::error(&message);
+                unread = true;
+                continue;
+            }
+            Err(other) => return Err(other),
+        };
         let report = Report::of(&text, args)?;
-        if args.json {
-            report.write_json(out)?;
-        } else {
-            report.write(out)?;
-        }
         found |= report.errors() > 0 || (args.strict && report.warnings() > 0);
+        // What is found counts even if nobody reads it to the end.
+        if told.is_ok() {
+            told = if args.json {
+                report.write_json(out)
+            } else {
+                report.write(out)
+            };
+        }
     }
-    if found { Err(Failure::Found) } else { Ok(()) }
+    match (unread, found) {
+        (true, _) => Err(Failure::Unusable),
+        (false, true) => Err(Failure::Found),
+        (false, false) => told,
+    }
 }
 
 /// What the depths found about one manifest.
@@ -54,36 +74,52 @@ impl<'t> Report<'t> {
         };
         match Manifest::parse_bytes(&text.bytes) {
             Ok(manifest) => report.look(&manifest, args)?,
-            Err(error) => {
-                // What is JSON at least can be held against the schema, which
-                // tells all that is wrong and not only the first.
-                if let Ok(json) = serde_json::from_slice::<Value>(&text.bytes) {
-                    report.schema(&json);
-                }
-                if report.violations.is_empty() {
-                    report.findings.extend(error.findings().cloned());
-                }
-            }
+            Err(error) => report.form(&error),
         }
         Ok(report)
     }
 
+    /// What cannot be read may be JSON: then the schema tells all that is wrong
+    /// with its form, and not only the first.
+    fn form(&mut self, error: &futhark_manifest::Error) {
+        let of_its_own = [Code::NotJson, Code::DuplicateMember, Code::NotAManifest];
+        if !of_its_own.contains(&error.code())
+            && let Ok(json) = serde_json::from_slice::<Value>(&self.text.bytes)
+        {
+            self.schema(&json);
+        }
+        if self.violations.is_empty() {
+            self.findings.extend(error.findings().cloned());
+        }
+    }
+
     fn look(&mut self, manifest: &Manifest, args: &Check) -> Result<(), Failure> {
         self.schema(&manifest.to_json());
-        if args.depth < Depth::Semantics {
+        let depth = args.depth.unwrap_or(Depth::Header);
+        if depth < Depth::Semantics {
             return Ok(());
         }
         self.depths.push("semantics");
         self.findings = manifest.check();
+        // One fault is told once.
+        let violations = self.violations.iter();
+        let told: HashSet<&str> = violations.map(|one| &*one.instance_path).collect();
+        self.findings
+            .retain(|finding| !told.contains(finding.pointer()));
         self.program = manifest.resolve().ok();
         let Some(program) = &self.program else {
             return Ok(());
         };
-        if args.depth < Depth::Header {
+        if depth < Depth::Header {
             return Ok(());
         }
         let beside = || header_beside(&self.text.file);
         let Some(file) = args.header.clone().or_else(beside) else {
+            if args.depth.is_some() {
+                let file = &self.text.file;
+                let message = format!("there is no header beside {file}; --header names one");
+                return Err(Failure::Io(message));
+            }
             return Ok(());
         };
         let header = String::from_utf8_lossy(&file.read()?).into_owned();
@@ -118,41 +154,45 @@ impl<'t> Report<'t> {
 
     fn write(&self, out: &mut impl Write) -> Result<(), Failure> {
         let (file, text) = (&self.text.file, self.text.as_str());
+        let mut findings = say::Findings::new(file, &text);
         for violation in &self.violations {
-            let position = Position::nearest(&text, &violation.instance_path);
-            let (severity, message) = (Severity::Error, violation.to_string());
-            say::place(out, file, &text, position, severity, "schema", &message);
+            let position = findings.position(&violation.instance_path);
+            let message = violation.to_string();
+            findings.tell_at(out, position, Severity::Error, "schema", &message)?;
         }
-        for finding in &self.findings {
-            say::finding(out, file, &text, finding);
-        }
+        findings.tell_all(out, &self.findings)?;
         if let Some((header, disagreements)) = &self.header {
             for disagreement in disagreements {
                 let (style, bold, code) = (say::RED, say::BOLD, disagreement.code);
+                let line = disagreement
+                    .line
+                    .map_or(String::new(), |line| format!(":{line}"));
+                let found = disagreement.found.as_deref().unwrap_or("nothing");
                 writeln!(
                     out,
-                    "{bold}{header}{bold:#}: {style}error[{code}]{style:#}: {disagreement}"
+                    "{bold}{header}{line}{bold:#}: {style}error[{code}]{style:#}: \
+                     expected `{}`, found `{found}`",
+                    disagreement.expected
                 )?;
             }
         }
-        let depths = self.depths.join(", ");
+        self.write_verdict(out)
+    }
+
+    fn write_verdict(&self, out: &mut impl Write) -> Result<(), Failure> {
         let (errors, warnings) = (self.errors(), self.warnings());
         let (style, verdict) = match (errors, warnings) {
             (0, 0) => (say::GREEN, "ok".to_owned()),
             (0, _) => (say::YELLOW, counted(warnings, "warning")),
             (_, 0) => (say::RED, counted(errors, "error")),
             (_, _) => {
-                let both = format!(
-                    "{}, {}",
-                    counted(errors, "error"),
-                    counted(warnings, "warning")
-                );
-                (say::RED, both)
+                let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+                (say::RED, format!("{errors}, {warnings}"))
             }
         };
-        write!(out, "{file}: {style}{verdict}{style:#}")?;
-        if !depths.is_empty() {
-            write!(out, " ({depths})")?;
+        write!(out, "{}: {style}{verdict}{style:#}", self.text.file)?;
+        if !self.depths.is_empty() {
+            write!(out, " ({})", self.depths.join(", "))?;
         }
         if let Some(program) = &self.program {
             write!(
@@ -170,33 +210,42 @@ impl<'t> Report<'t> {
     fn write_json(&self, out: &mut impl Write) -> Result<(), Failure> {
         let text = self.text.as_str();
         let file = self.text.file.to_string();
-        let place = |pointer: &str, position: Option<Position>| {
-            let position = position.unwrap_or_else(|| Position::nearest(&text, pointer));
-            json!({"file": file, "pointer": pointer, "line": position.line, "column": position.column})
-        };
-        let mut lines = Vec::new();
+        let mut findings = say::Findings::new(&self.text.file, &text);
         for violation in &self.violations {
-            let mut line = place(&violation.instance_path, None);
-            line["depth"] = "schema".into();
-            line["severity"] = "error".into();
-            line["code"] = "schema".into();
-            line["schema_path"] = violation.schema_path.as_str().into();
-            line["message"] = violation.message.as_str().into();
-            lines.push(line);
+            let position = findings.position(&violation.instance_path);
+            let line = json!({
+                "file": file,
+                "pointer": violation.instance_path,
+                "line": position.line,
+                "column": position.column,
+                "depth": "schema",
+                "severity": "error",
+                "code": "schema",
+                "schema_path": violation.schema_path,
+                "message": violation.message,
+            });
+            say::json_line(out, &line)?;
         }
         for finding in &self.findings {
-            let mut line = place(finding.pointer(), finding.position());
-            line["depth"] = "semantics".into();
-            line["severity"] = finding.severity().to_string().into();
-            line["code"] = finding.code().as_str().into();
-            line["expected"] = finding.expected().into();
-            line["found"] = finding.found().into();
-            line["message"] = finding.to_string().into();
-            lines.push(line);
+            let known = finding.position();
+            let position = known.unwrap_or_else(|| findings.position(finding.pointer()));
+            let line = json!({
+                "file": file,
+                "pointer": finding.pointer(),
+                "line": position.line,
+                "column": position.column,
+                "depth": "semantics",
+                "severity": finding.severity().to_string(),
+                "code": finding.code().as_str(),
+                "expected": finding.expected(),
+                "found": finding.found(),
+                "message": finding.to_string(),
+            });
+            say::json_line(out, &line)?;
         }
         if let Some((header, disagreements)) = &self.header {
-            lines.extend(disagreements.iter().map(|disagreement| {
-                json!({
+            for disagreement in disagreements {
+                let line = json!({
                     "file": header.to_string(),
                     "line": disagreement.line,
                     "depth": "header",
@@ -206,13 +255,17 @@ impl<'t> Report<'t> {
                     "expected": disagreement.expected,
                     "found": disagreement.found,
                     "message": disagreement.to_string(),
-                })
-            }));
+                });
+                say::json_line(out, &line)?;
+            }
         }
-        for line in lines {
-            writeln!(out, "{line}")?;
-        }
-        Ok(())
+        let summary = json!({
+            "file": file,
+            "depths": self.depths,
+            "errors": self.errors(),
+            "warnings": self.warnings(),
+        });
+        Ok(say::json_line(out, &summary)?)
     }
 }
 

@@ -2,24 +2,36 @@
 
 use std::io::Write;
 
-use futhark_manifest::diff::{self, Change, Severity};
+use futhark_manifest::diff::{self, Change, Impact};
 use serde_json::json;
 
-use crate::Failure;
 use crate::args::Diff;
-use crate::input::Text;
+use crate::input::{File, Text};
 use crate::say::{DIM, GREEN, RED, YELLOW};
+use crate::{Failure, say};
 
 pub(crate) fn run(args: &Diff, out: &mut impl Write) -> Result<(), Failure> {
+    File::once([&args.old, &args.new])?;
     let old = Text::read(&args.old)?.program()?;
     let new = Text::read(&args.new)?.program()?;
     let diff = diff::compare(&old, &new);
-    let least = args.least.severity();
-    for change in diff.changes().iter().filter(|c| c.severity() >= least) {
+    // What was found counts even if nobody reads it to the end.
+    let verdict = diff.verdict();
+    let told = tell(&diff, args, out);
+    if args.fail_on.fails(verdict) {
+        return Err(Failure::Found);
+    }
+    told
+}
+
+fn tell(diff: &diff::Diff, args: &Diff, out: &mut impl Write) -> Result<(), Failure> {
+    let least = args.least.impact();
+    let verdict = diff.verdict();
+    for change in diff.changes().iter().filter(|c| c.impact() >= least) {
         if args.json {
-            writeln!(out, "{}", as_json(change))?;
+            say::json_line(out, &as_json(change))?;
         } else {
-            let style = style(change.severity());
+            let style = style(change.impact());
             let text = format!("{change:#}");
             let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
             writeln!(out, "{style}{first}{style:#}")?;
@@ -28,42 +40,39 @@ pub(crate) fn run(args: &Diff, out: &mut impl Write) -> Result<(), Failure> {
             }
         }
     }
-    let verdict = diff.verdict();
     if !args.json {
-        let count = |severity| diff.of(severity).count();
+        let count = |impact| diff.of(impact).count();
         let style = verdict.map_or(GREEN, style);
-        let word = verdict.map_or("no change", Severity::as_str);
+        let word = verdict.map_or("no change", Impact::as_str);
         writeln!(
             out,
             "{style}{word}{style:#}: {} breaking, {} compatible, {} cosmetic",
-            count(Severity::Breaking),
-            count(Severity::Compatible),
-            count(Severity::Cosmetic),
+            count(Impact::Breaking),
+            count(Impact::Compatible),
+            count(Impact::Cosmetic),
         )?;
     }
-    if args.fail_on.fails(verdict) {
-        return Err(Failure::Found);
-    }
-    Ok(())
+    Ok(out.flush()?)
 }
 
-fn style(severity: Severity) -> anstyle::Style {
-    match severity {
-        Severity::Breaking => RED,
-        Severity::Compatible => YELLOW,
-        Severity::Cosmetic => GREEN,
+fn style(impact: Impact) -> anstyle::Style {
+    match impact {
+        Impact::Breaking => RED,
+        Impact::Compatible => YELLOW,
+        Impact::Cosmetic => GREEN,
     }
 }
 
 fn as_json(change: &Change) -> serde_json::Value {
     json!({
-        "severity": change.severity().as_str(),
-        "code": change.code(),
+        "impact": change.impact().as_str(),
+        "code": change.kind.as_str(),
         "pointer": change.place.pointer(),
         "place": change.place.to_string(),
         "was": change.was,
         "is": change.is,
         "used_by": change.used_by.entries,
+        "used_by_more": change.used_by.more,
         "reason": change.reason(),
     })
 }

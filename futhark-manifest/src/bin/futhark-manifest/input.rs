@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use futhark_manifest::{Manifest, Program};
+use futhark_manifest::{Manifest, Printable, Program};
 
 use crate::{Failure, say};
 
@@ -32,12 +32,21 @@ impl fmt::Display for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             File::Stdin => f.write_str("standard input"),
-            File::Path(path) => path.display().fmt(f),
+            File::Path(path) => Printable(&path.to_string_lossy()).fmt(f),
         }
     }
 }
 
 impl File {
+    /// Standard input can be read once.
+    pub(crate) fn once<'a>(files: impl IntoIterator<Item = &'a File>) -> Result<(), Failure> {
+        let stdin = files.into_iter().filter(|file| matches!(file, File::Stdin));
+        match stdin.count() {
+            0 | 1 => Ok(()),
+            _ => Err(Failure::Usage("standard input can stand for one file only")),
+        }
+    }
+
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             File::Stdin => None,
@@ -79,15 +88,21 @@ impl Text {
         String::from_utf8_lossy(&self.bytes)
     }
 
-    /// The resolved program; or every finding has been told.
+    /// The resolved program. What is wrong with it, or odd, is told.
     pub(crate) fn program(&self) -> Result<Program, Failure> {
         let manifest = Manifest::parse_bytes(&self.bytes);
-        let program = manifest.and_then(|manifest| manifest.resolve());
-        program.map_err(|error| {
-            for finding in error.findings() {
-                say::finding(&mut anstream::stderr(), &self.file, &self.as_str(), finding);
+        let resolved = manifest.and_then(|manifest| Ok((manifest.warnings(), manifest.resolve()?)));
+        let text = self.as_str();
+        let mut errors = say::Findings::new(&self.file, &text);
+        match resolved {
+            Ok((warnings, program)) => {
+                errors.tell_all(&mut anstream::stderr(), &warnings)?;
+                Ok(program)
             }
-            Failure::Found
-        })
+            Err(error) => {
+                errors.tell_all(&mut anstream::stderr(), error.findings())?;
+                Err(Failure::Unusable)
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ mod prototypes;
 mod say;
 mod show;
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -23,6 +23,8 @@ enum Failure {
     Found,
     /// What was asked for makes no sense: code 2.
     Usage(&'static str),
+    /// A manifest was unusable, and that was told: code 3.
+    Unusable,
     /// Something could not be read or written: code 3.
     Io(String),
     /// Whoever reads has read enough, as in `futhark-manifest show | head`.
@@ -41,15 +43,15 @@ impl From<io::Error> for Failure {
 fn main() -> ExitCode {
     // Wrong usage ends here, with clap's code 2.
     let args = Args::parse();
-    args.color.as_clap().write_global();
-    let done = run(args.command).and_then(|()| Ok(io::stdout().flush()?));
-    match done {
+    args.color.as_anstream().write_global();
+    match run(args.command) {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Found) => ExitCode::from(1),
         Err(Failure::Usage(message)) => {
             say::error(message);
             ExitCode::from(2)
         }
+        Err(Failure::Unusable) => ExitCode::from(3),
         Err(Failure::Io(message)) => {
             say::error(&message);
             ExitCode::from(3)
@@ -58,19 +60,25 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    // For people. What machines read must not lose a byte on the way.
+    let mut out = BufWriter::new(anstream::stdout().lock());
     match command {
-        Command::Check(args) => check::run(&args, &mut out),
-        Command::Show { file } => show::run(&file, &mut out),
-        Command::Prototypes(args) => prototypes::run(&args, &mut out),
-        Command::Resolve { file } => resolve(&file, &mut out),
-        Command::Diff(args) => diff::run(&args, &mut out),
-        Command::Schema => Ok(write!(out, "{}", futhark_manifest::schema::SCHEMA)?),
+        Command::Check(args) => check::run(&args, &mut out)?,
+        Command::Show { file } => show::run(&file, &mut out)?,
+        Command::Prototypes(args) => prototypes::run(&args, &mut out)?,
+        Command::Resolve { file } => return resolve(&file),
+        Command::Diff(args) => diff::run(&args, &mut out)?,
+        Command::Schema => {
+            return Ok(io::stdout().write_all(futhark_manifest::schema::SCHEMA.as_bytes())?);
+        }
     }
+    Ok(out.flush()?)
 }
 
-fn resolve(file: &input::File, out: &mut impl Write) -> Result<(), Failure> {
+fn resolve(file: &input::File) -> Result<(), Failure> {
     let program = input::Text::read(file)?.program()?;
-    serde_json::to_writer_pretty(&mut *out, &program.to_json()).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    let mut out = BufWriter::new(io::stdout().lock());
+    serde_json::to_writer_pretty(&mut out, &program.to_json()).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
 }

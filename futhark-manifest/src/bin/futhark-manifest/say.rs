@@ -1,10 +1,9 @@
 //! What people read: places in files, with the line they are in.
 
-use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use futhark_manifest::{Code, Finding, Position, Severity};
+use futhark_manifest::{Code, Finding, Locator, Position, Severity};
 
 use crate::input::File;
 
@@ -29,72 +28,118 @@ pub(crate) fn note(message: &str) {
     let _ = writeln!(anstream::stderr(), "{DIM}{message}{DIM:#}");
 }
 
-/// A finding of the crate.
-pub(crate) fn finding(out: &mut impl Write, file: &File, text: &str, finding: &Finding) {
-    let position = finding.position();
-    let position = position.unwrap_or_else(|| Position::nearest(text, finding.pointer()));
-    let message = match finding.code() {
-        // The place is told anyway.
-        Code::NotJson => format!("expected {}, found {}", finding.expected(), finding.found()),
-        _ => finding.to_string(),
-    };
-    let severity = finding.severity();
-    place(
-        out,
-        file,
-        text,
-        position,
-        severity,
-        finding.code(),
-        &message,
-    );
+/// One line for machines. Control characters that JSON allows as they are would be
+/// lost on the way through a stream that cares for colours.
+pub(crate) fn json_line(out: &mut impl Write, value: &serde_json::Value) -> io::Result<()> {
+    for c in value.to_string().chars() {
+        if c.is_control() {
+            write!(out, "\\u{:04x}", u32::from(c))?;
+        } else {
+            write!(out, "{c}")?;
+        }
+    }
+    writeln!(out)
 }
 
-/// One finding with its place.
-pub(crate) fn place(
-    out: &mut impl Write,
-    file: &File,
-    text: &str,
-    position: Position,
-    severity: Severity,
-    code: impl fmt::Display,
-    message: &str,
-) {
-    let style = match severity {
-        Severity::Error => RED,
-        Severity::Warning => YELLOW,
-    };
-    let Position { line, column, .. } = position;
-    let _ = writeln!(
-        out,
-        "{BOLD}{file}:{line}:{column}{BOLD:#}: {style}{severity}[{code}]{style:#}: {message}"
-    );
-    if let Some((excerpt, before)) = excerpt(text, position) {
-        let _ = writeln!(out, "  {BLUE}|{BLUE:#} {excerpt}");
-        let _ = writeln!(out, "  {BLUE}|{BLUE:#} {:before$}{style}^{style:#}", "");
+/// Findings about one file, each with the text around its place.
+pub(crate) struct Findings<'t> {
+    file: &'t File,
+    text: &'t str,
+    /// Made for the first finding: most files have none.
+    locator: Option<Locator<'t>>,
+}
+
+impl<'t> Findings<'t> {
+    pub(crate) fn new(file: &'t File, text: &'t str) -> Findings<'t> {
+        let locator = None;
+        Findings {
+            file,
+            text,
+            locator,
+        }
+    }
+
+    /// Where a pointer leads.
+    pub(crate) fn position(&mut self, pointer: &str) -> Position {
+        let text = self.text;
+        let locator = self.locator.get_or_insert_with(|| Locator::new(text));
+        locator.nearest(pointer)
+    }
+
+    pub(crate) fn tell_all<'f>(
+        &mut self,
+        out: &mut impl Write,
+        findings: impl IntoIterator<Item = &'f Finding>,
+    ) -> io::Result<()> {
+        for finding in findings {
+            self.tell(out, finding)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn tell(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+        let known = finding.position();
+        let position = known.unwrap_or_else(|| self.position(finding.pointer()));
+        let message = match finding.code() {
+            // The place is told anyway.
+            Code::NotJson => format!("expected {}, found {}", finding.expected(), finding.found()),
+            _ => finding.to_string(),
+        };
+        let code = finding.code().as_str();
+        self.tell_at(out, position, finding.severity(), code, &message)
+    }
+
+    /// One finding of whatever depth.
+    pub(crate) fn tell_at(
+        &self,
+        out: &mut impl Write,
+        position: Position,
+        severity: Severity,
+        code: &str,
+        message: &str,
+    ) -> io::Result<()> {
+        let style = match severity {
+            Severity::Error => RED,
+            Severity::Warning => YELLOW,
+        };
+        let (file, Position { line, column, .. }) = (self.file, position);
+        writeln!(
+            out,
+            "{BOLD}{file}:{line}:{column}{BOLD:#}: {style}{severity}[{code}]{style:#}: {message}"
+        )?;
+        if let Some((excerpt, before)) = excerpt(self.text, position) {
+            writeln!(out, "  {BLUE}|{BLUE:#} {excerpt}")?;
+            writeln!(out, "  {BLUE}|{BLUE:#} {:before$}{style}^{style:#}", "")?;
+        }
+        Ok(())
     }
 }
 
-/// The part of the line around a place, and how many columns are before it.
+/// The part of the line around a place, and how many columns are before it. Looks
+/// no further than it shows, since lines can be long.
 fn excerpt(text: &str, position: Position) -> Option<(String, usize)> {
-    let line = text.split('\n').nth(position.line - 1)?;
-    let start = position.column.saturating_sub(1 + CONTEXT);
-    let mut shown = String::new();
-    let mut before = 0;
-    if start > 0 {
+    let (before, after) = text.split_at_checked(position.offset)?;
+    let in_line = |c: &char| *c != '\n';
+    let mut shown: Vec<char> = before
+        .chars()
+        .rev()
+        .take_while(in_line)
+        .take(CONTEXT + 1)
+        .collect();
+    if shown.len() > CONTEXT {
+        shown[CONTEXT] = '…';
+    }
+    shown.reverse();
+    let columns = shown.len();
+    let mut rest = after.chars().take_while(in_line);
+    shown.extend(rest.by_ref().take(CONTEXT));
+    if rest.next().is_some() {
         shown.push('…');
-        before += 1;
     }
-    let characters = line.chars().skip(start).enumerate();
-    for (place, c) in characters.take(2 * CONTEXT) {
-        // One column each, so that the mark stands where it should.
-        shown.push(if c.is_control() { ' ' } else { c });
-        before += usize::from(start + place + 1 < position.column);
-    }
-    if line.chars().nth(start + 2 * CONTEXT).is_some() {
-        shown.push('…');
-    }
-    (!shown.trim().is_empty()).then_some((shown, before))
+    // One column each, so that the mark stands where it should.
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let shown: String = shown.into_iter().map(printable).collect();
+    (!shown.trim().is_empty()).then_some((shown, columns))
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use futhark_manifest::{EntryPoint, Program, ResultForm, Structure, Type, TypeKind, TypeRef};
+use futhark_manifest::{
+    EntryPoint, Printable, Program, ResultForm, Structure, Type, TypeKind, TypeRef,
+};
 
 use crate::Failure;
 use crate::input::{File, Text};
@@ -56,7 +58,7 @@ pub(crate) fn run(file: &File, out: &mut impl Write) -> Result<(), Failure> {
 
 fn write_entry(program: &Program, entry: &EntryPoint, out: &mut impl Write) -> Result<(), Failure> {
     let parameters = entry.inputs.iter().map(|input| {
-        let mark = if input.unique {
+        let mark = if input.is_consumed() {
             format!("{YELLOW}*{YELLOW:#}")
         } else {
             String::new()
@@ -148,12 +150,13 @@ fn grouped(name: &str) -> String {
 
 fn write_doc(doc: Option<&str>, out: &mut impl Write) -> Result<(), Failure> {
     for line in doc.unwrap_or_default().lines() {
-        writeln!(out, "      {DIM}{}{DIM:#}", one_line(line))?;
+        let line = one_line(&line.replace('\t', " "));
+        writeln!(out, "      {DIM}{line}{DIM:#}")?;
     }
     Ok(())
 }
 
-/// Names and comments are the program's: none may move the cursor.
+/// Names and comments are the program's.
 fn one_line(text: &str) -> String {
-    text.replace(|c: char| c.is_control(), " ")
+    Printable(text).to_string()
 }

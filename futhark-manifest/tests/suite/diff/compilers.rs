@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use futhark_manifest::diff::{self, Severity};
+use futhark_manifest::diff::{self, Impact};
 use futhark_manifest::{Backend, Program};
 
 use super::lines;
@@ -38,7 +38,7 @@ fn compilers_do_not_break_programs() {
             assert_eq!(lines(&diff::compare(old, old)), [""; 0]);
             for new in programs.iter().filter(|new| new.version > old.version) {
                 let diff = diff::compare(old, new);
-                let breaking: Vec<_> = diff.of(Severity::Breaking).collect();
+                let breaking: Vec<_> = diff.of(Impact::Breaking).collect();
                 assert!(breaking.is_empty(), "{}: {diff}", source.display());
             }
         }

@@ -378,6 +378,37 @@ fn arrays() {
 }
 
 #[test]
+fn what_nobody_knows() {
+    check(&[
+        (
+            "at the top",
+            |json| set(json, "", "abi", json!(2)),
+            &["compatible unknown-changed "],
+            &["compatible unknown-changed "],
+        ),
+        (
+            "of a parameter",
+            |json| {
+                set(
+                    json,
+                    "/entry_points/grow/inputs/0",
+                    "region",
+                    json!("device"),
+                )
+            },
+            &["compatible unknown-changed /entry_points/grow"],
+            &["compatible unknown-changed /entry_points/grow"],
+        ),
+        (
+            "of a variant",
+            |json| set(json, "/types/state/sum/variants/0", "tag", json!(7)),
+            &["compatible unknown-changed /types/state"],
+            &["compatible unknown-changed /types/state"],
+        ),
+    ]);
+}
+
+#[test]
 fn operations() {
     check(&[
         (

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use futhark_manifest::diff::{self, Severity};
+use futhark_manifest::diff::{self, Impact};
 
 use super::lines;
 use crate::common::{faultless, files_below, fixture, fixtures, read};
@@ -40,7 +40,7 @@ fn a_tuple_is_the_same_in_both_forms() {
     ];
     assert_eq!(lines(&upgrade), expected);
     let downgrade = diff::compare(&whole, &split);
-    assert_eq!(downgrade.verdict(), Some(Severity::Cosmetic));
+    assert_eq!(downgrade.verdict(), Some(Impact::Cosmetic));
     assert_eq!(downgrade.changes().len(), expected.len());
 }
 

@@ -33,8 +33,8 @@ fn compare(old: &Value, new: &Value) -> Diff {
 /// Each change as `SEVERITY CODE PLACE`.
 fn lines(diff: &Diff) -> Vec<String> {
     let line = |change: &diff::Change| {
-        let (severity, code) = (change.severity(), change.code());
-        format!("{severity} {code} {}", change.place.pointer())
+        let (impact, code) = (change.impact(), change.kind);
+        format!("{impact} {code} {}", change.place.pointer())
     };
     diff.changes().iter().map(line).collect()
 }

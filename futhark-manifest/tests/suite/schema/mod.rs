@@ -206,7 +206,7 @@ fn members_that_are_required() {
 fn may_be_missing(around: &str, key: &str) -> bool {
     match key {
         "version" | "tuning_params" | "attributes" | "doc" => true,
-        "new_raw" | "values_raw" | "set" => true,
+        "new_raw" | "values_raw" | "set" | "store" | "restore" => true,
         "index" => around.ends_with("/ops"),
         "new" => around.ends_with("_array"),
         "record" | "sum" | "record_array" | "opaque_array" => true,

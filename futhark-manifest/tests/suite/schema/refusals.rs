@@ -304,10 +304,10 @@ pub const REFUSALS: &[Refusal] = &[
         "expected the type's C functions: an object, found an empty array",
     ),
     (
-        "/types/state/ops/restore",
+        "/types/state/ops/free",
         "",
         "/$defs/opaque_ops/required",
-        r#"expected a member "restore", found none"#,
+        r#"expected a member "free", found none"#,
     ),
     (
         "/types/{level: i32, tags: []i32}/sum",
