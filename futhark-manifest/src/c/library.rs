@@ -87,7 +87,11 @@ impl Program {
         library().iter().filter_map(move |function| {
             let exists = match version {
                 Some(version) => function.exists(backend, version),
-                None => (!function.backends.contains(&backend)).then_some(false),
+                None if !function.backends.contains(&backend) => Some(false),
+                // Nothing is known of the version, so it must be in all of them.
+                None => {
+                    (function.since == Since::Manifests && function.until.is_none()).then_some(true)
+                }
             };
             (exists != Some(false)).then_some((function, exists.is_some()))
         })

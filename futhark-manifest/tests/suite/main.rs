@@ -1,5 +1,6 @@
 //! The tests of the crate as its users see it, in one program.
 
+mod bridge;
 mod common;
 mod compilers;
 mod diff;

@@ -1,0 +1,307 @@
+# What is the same for every program. All that follows it names C functions, types and fields.
+
+import contextlib
+import ctypes
+import math
+import os
+import reprlib
+import struct
+import threading
+import zlib
+from collections import deque
+from ctypes import byref, c_bool, c_char_p, c_double, c_float, c_int, c_size_t, c_void_p
+from ctypes import c_int8, c_int16, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64
+
+
+class FutharkError(Exception):
+    """A call failed, or cannot be made. Where the C library says why, this is its text."""
+
+
+class _Scalar:
+    """A scalar type. Values cross as bytes, so an f16 is a float in Python and its bits in C."""
+
+    def __init__(self, name, code, c_type):
+        self.name, self.code, self.slot, self.size = name, code, c_type, ctypes.sizeof(c_type)
+
+    def pack(self, values):
+        try:
+            return struct.pack(f"={len(values)}{self.code}", *values)
+        except (struct.error, OverflowError):
+            raise ValueError(f"not of type {self.name}: {reprlib.repr(values)}") from None
+
+    def unpack(self, data):
+        return list(struct.unpack(f"={len(data) // self.size}{self.code}", data))
+
+    def argument(self, ctx, value):
+        return self.slot.from_buffer_copy(self.pack([value]))
+
+    def take(self, ctx, slot):
+        return self.unpack(bytes(slot))[0]
+
+
+I8, I16, I32 = _Scalar("i8", "b", c_int8), _Scalar("i16", "h", c_int16), _Scalar("i32", "i", c_int32)
+U8, U16, U32 = _Scalar("u8", "B", c_uint8), _Scalar("u16", "H", c_uint16), _Scalar("u32", "I", c_uint32)
+I64, U64, BOOL = _Scalar("i64", "q", c_int64), _Scalar("u64", "Q", c_uint64), _Scalar("bool", "?", c_bool)
+F16, F32, F64 = _Scalar("f16", "e", c_uint16), _Scalar("f32", "f", c_float), _Scalar("f64", "d", c_double)
+
+
+# What a C function returns. A shape and a variant cannot fail.
+class _Status(c_int):
+    failed = property(lambda self: self.value != 0)
+
+
+class _Handle(c_void_p):
+    failed = property(lambda self: self.value is None)
+
+
+_Shape, _Variant = ctypes.POINTER(c_int64), c_int
+
+
+class Program(contextlib.AbstractContextManager):
+    """A loaded program with its context: best in a `with` statement.
+
+    A setting such as num_threads=4 calls futhark_context_config_set_num_threads. Threads may share a
+    context, except on cuda and hip, where the device belongs to the one that made it."""
+
+    def __init__(self, path, **settings):
+        self._context, self._config, self._process = None, None, os.getpid()
+        # The library's own lock is not enough. Reentrant, as operations are made of others.
+        self._lock, self._live, self._garbage = threading.RLock(), {}, deque()
+        # Symbols are bound locally: another program has the same ones.
+        self._c = ctypes.CDLL(os.path.abspath(path))
+        missing = [name for name in self.FUNCTIONS if not hasattr(self._c, name)]
+        if missing:
+            raise FutharkError(f"not the library of this program: it has no {missing[0]}")
+        for name, (result, *parameters) in {**self.LIBRARY, **self.FUNCTIONS}.items():
+            function = getattr(self._c, name, None)  # Compilers differ in LIBRARY.
+            if function:
+                function.restype, function.argtypes = result, parameters
+        self._c.free.argtypes = [c_void_p]
+        setters = {"futhark_context_config_set_" + name: value for name, value in settings.items()}
+        unknown = [setter for setter in setters if len(self.LIBRARY.get(setter, ())) != 3]
+        if unknown:
+            raise TypeError(f"no such setting: there is no {unknown[0]} with one value")
+        self._config = self._c.futhark_context_config_new()
+        for setter, value in setters.items():
+            getattr(self._c, setter)(self._config, value.encode() if isinstance(value, str) else value)
+        self._context = self._c.futhark_context_new(self._config)
+        error = self._errors() if self._context else "no memory for a context"
+        if error:
+            self.close()
+            raise FutharkError(error)
+
+    def _errors(self):
+        """All that went wrong. What stays unread would fail the next allocation."""
+        texts = []
+        while message := self._c.futhark_context_get_error(self._context):
+            texts.append(ctypes.string_at(message).decode(errors="replace"))
+            self._c.free(message)
+        return "".join(texts)
+
+    def _check(self):
+        if not self._context or os.getpid() != self._process:
+            raise FutharkError("the context is closed, or of another process")
+
+    def _call(self, function, outputs, *arguments):
+        """Calls a C function and waits. Gives a value of each type in `outputs`, or a shape or variant."""
+        self._check()
+        with self._lock:
+            self._check()
+            while self._garbage:
+                self._free(self._garbage.popleft())
+            slots = [ty.slot() for ty in outputs]
+            given = [] if self.FUNCTIONS[function][0] is _Handle else map(byref, slots)
+            # `arguments` itself keeps the values alive until the end.
+            handles = [a.handle(self) if isinstance(a, Value) else a for a in arguments]
+            result = getattr(self._c, function)(self._context, *given, *handles)
+            # On GPUs the call may use buffers until then, and fail only then.
+            unfinished = self._c.futhark_context_sync(self._context)
+            slots = [result] if isinstance(result, _Handle) else slots
+            values = tuple(ty.take(self, slot) for ty, slot in zip(outputs, slots))
+            if unfinished or getattr(result, "failed", False):
+                raise FutharkError(self._errors() or f"{function} does not say why it failed")
+            return values if isinstance(result, (_Status, _Handle)) else result
+
+    def _free(self, handle):
+        free = self._live.pop(handle, None)
+        if free and getattr(self._c, free)(self._context, handle).failed:
+            self._errors()
+
+    def close(self):
+        """Frees the values that are left, then the context, then its configuration."""
+        if os.getpid() != self._process:
+            return  # The child of a fork must not touch it.
+        with self._lock:
+            for handle in list(self._live):
+                self._free(handle)
+            if self._context:
+                self._c.futhark_context_free(self._context)
+            if self._config:
+                self._c.futhark_context_config_free(self._config)
+            self._context = self._config = None
+
+    def __exit__(self, *_):
+        self.close()
+
+    __del__ = close
+
+
+class Value:
+    """A value in the memory of a program. It keeps its context alive, and is freed with its last reference."""
+
+    slot, ctx, _handle = _Handle, None, None
+
+    @classmethod
+    def take(cls, ctx, slot):
+        value = object.__new__(cls)
+        value.ctx, value._handle = ctx, slot.value
+        if slot.value:
+            ctx._live[slot.value] = cls.OPERATIONS["free"]
+        return value
+
+    @classmethod
+    def argument(cls, ctx, value):
+        if not isinstance(value, cls):
+            raise TypeError(f"expected {cls.__name__}, not {type(value).__name__}")
+        return value
+
+    @classmethod
+    def _operation(cls, name):
+        if name not in cls.OPERATIONS:
+            raise FutharkError(f"the compiler made no {name} for {cls.NAME}")
+        return cls.OPERATIONS[name]
+
+    def handle(self, ctx):
+        if self.ctx is not ctx:
+            raise ValueError("the value is of another context")
+        if not self._handle:
+            raise ValueError("the value has been freed")
+        return self._handle
+
+    def _do(self, operation, outputs, *arguments):
+        return self.ctx._call(self._operation(operation), outputs, self, *arguments)
+
+    def free(self):
+        with self.ctx._lock:
+            self.ctx._free(self._handle)
+            self._handle = None
+
+    def __del__(self):
+        # This may run in the middle of a call, so the next one frees.
+        if self._handle:
+            self.ctx._garbage.append(self._handle)
+
+
+class Opaque(Value):
+    def store(self):
+        """The value as bytes, which `restore` takes."""
+        size = c_size_t()
+        with self.ctx._lock:
+            self._do("store", [], None, byref(size))
+            data = ctypes.create_string_buffer(size.value)
+            self._do("store", [], byref(c_void_p(ctypes.addressof(data))), byref(size))
+        return self._label(self.ctx, data.raw) + data.raw
+
+    @classmethod
+    def restore(cls, ctx, data):
+        size = len(cls._label(ctx, b""))
+        if data[:size] != cls._label(ctx, data[size:]):
+            raise ValueError(f"not the bytes of a {cls.NAME} of this program")
+        return ctx._call(cls._operation("restore"), [cls], data[size:])[0]
+
+    @classmethod
+    def _label(cls, ctx, data):
+        # C gets no length and checks little, so nothing else must get there.
+        return f"{ctx.INTERFACE} {cls.NAME} {zlib.crc32(data):08x} ".encode()
+
+    def copy(self):
+        return self.restore(self.ctx, self.store())
+
+
+class Tuple(Opaque):
+    @classmethod
+    def argument(cls, ctx, value):
+        """Where one is expected, a tuple of Python does."""
+        return cls(ctx, *value) if isinstance(value, tuple) else super().argument(ctx, value)
+
+
+class Sum(Opaque):
+    def match(self):
+        """The name of the variant, and a tuple: its payload."""
+        name, destruct, payload = self.VARIANTS[self._do("variant", [])]
+        return name, self.ctx._call(destruct, payload, self)
+
+
+class _Shaped(Value):
+    @property
+    def shape(self):
+        with self.ctx._lock:  # The pointer is good as long as the value.
+            return tuple(self._do("shape", [])[: self.RANK])
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        return self._do("index", [self.ELEMENT], *self._place(index))[0]
+
+    def _place(self, index):
+        index, shape = index if isinstance(index, tuple) else (index,), self.shape
+        if len(index) != self.RANK:
+            raise TypeError(f"{self.RANK} indices, not {len(index)}, lead to an element")
+        if not all(0 <= i < n for i, n in zip(index, shape)):
+            raise IndexError(f"{index} is out of bounds for the shape {shape}")
+        return [I64.argument(self.ctx, i) for i in index]
+
+    @classmethod
+    def _flat(cls, ctx, rows, shape):
+        """The elements in row-major order, with their dimensions. C would believe any."""
+        rows, known = list(rows), shape is not None
+        shape = list(shape) if known else [len(rows)]
+        while not known and len(shape) < cls.RANK:
+            shape.append(len(rows[0]) if rows else 0)
+            if any(len(row) != shape[-1] for row in rows):
+                raise ValueError("rows of different lengths")
+            rows = [element for row in rows for element in row]
+        if len(shape) != cls.RANK or min(shape) < 0 or math.prod(shape) != len(rows):
+            raise ValueError(f"{len(rows)} elements do not have the shape {shape} of rank {cls.RANK}")
+        return rows, [I64.argument(ctx, length) for length in shape]
+
+
+class Array(_Shaped):
+    @classmethod
+    def from_values(cls, ctx, values, shape=None):
+        """Of a flat sequence with a shape, or of nested sequences."""
+        values, shape = cls._flat(ctx, values, shape)
+        return ctx._call(cls._operation("new"), [cls], cls.ELEMENT.pack(values), *shape)[0]
+
+    def values(self):
+        """The elements in row-major order."""
+        return self.ELEMENT.unpack(self._data())
+
+    def _data(self):
+        with self.ctx._lock:
+            data = ctypes.create_string_buffer(math.prod(self.shape) * self.ELEMENT.size)
+            self._do("values", [], data)
+        return data.raw
+
+    def copy(self):
+        with self.ctx._lock:
+            return self.ctx._call(self._operation("new"), [type(self)], self._data(), *self.shape)[0]
+
+
+class OpaqueArray(_Shaped, Opaque):
+    @classmethod
+    def from_elements(cls, ctx, elements, shape=None):
+        """Of a flat sequence with a shape, or of nested sequences; from compiler 0.25.36 on."""
+        elements, shape = cls._flat(ctx, elements, shape)
+        elements = [cls.ELEMENT.argument(ctx, element) for element in elements]
+        with ctx._lock:
+            handles = (c_void_p * len(elements))(*[element.handle(ctx) for element in elements])
+            return ctx._call(cls._operation("new"), [cls], handles, *shape)[0]
+
+    def replaced(self, index, element):
+        """A copy with another element there; from compiler 0.25.36 on."""
+        # A copy, because others may share the memory of this one.
+        copy = self.copy()
+        copy._do("set", [], self.ELEMENT.argument(self.ctx, element), *self._place(index))
+        return copy

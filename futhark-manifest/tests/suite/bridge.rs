@@ -1,0 +1,271 @@
+//! The proof of reuse: the generators of `examples/` write a Python module from
+//! the resolved form, and what they write drives compiled programs.
+//!
+//! Without Python or without a compiler, the tests say so and pass.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use futhark_manifest::{Backend, Program, ResultForm};
+
+use crate::common::{faultless, files_below, fixture, fixtures, read};
+use crate::samples;
+use crate::toolchain::{compilers, generate, scratch};
+
+#[path = "../../examples/ctypes.rs"]
+#[expect(dead_code, reason = "its main is for the command line")]
+mod ctypes;
+
+/// The values of `tests/bridge/drive.py`, worked out by hand from what
+/// `programs/bridges/everything.fut` means.
+const VALUES: &str = "\
+scalars: (-128, -32768, -2147483648, -9223372036854775808, 0, 0, 0, 0, 1.5, 1.5, 1.5, False)
+infinite: (inf, -inf, 1e+300, True)
+answer: 42
+nothing: None
+vector: [3, 2, 1]
+vector: [3, 2, 1]
+vector: [3, 2, 1]
+vector: [3, 2, 1]
+vector: [3, 2, 1]
+vector: [3, 2, 1]
+vector: [3, 2, 1]
+vector: [3, 2, 1]
+vector: [2.0, -1.0, 0.5]
+vector: [2.0, -1.0, 0.5]
+vector: [2.0, -1.0, 0.5]
+vector: [False, True, True]
+empty: [] (0,)
+transposed: [1, 4, 2, 5, 3, 6] (3, 2) 6
+no columns: (0, 2)
+flipped: [False, True, False, False] (1, 2, 2) 1
+iterated: [1, 2, 3]
+point: 3.0 4.0
+length: 5.0
+turned: 3.0 0.0
+moved: [11.0, 12.0] [23.0, 24.0] 7 [0.5]
+first corner: 11.0 23.0
+unit: 6
+range: -1 9
+width: 10 2
+nested: 5 True [5, -5]
+counter: (6, False) -6 7
+light: ('green', ()) ('yellow', ())
+light: ('yellow', ()) ('red', ())
+light: ('red', ()) ('green', ())
+grown: 'circle' 3.0 4.0
+grown: 'label' 8 False 7.0
+grown: 'lit' ('green', ()) 1.0
+grown: 'path' [2.0, 3.0] 3.0
+grown: 'point' 0.0
+grown: 'stretch' (0.0, 6.0) 10.0
+mirrored: (3,) [4.0, 5.0, 6.0] 6.0 [1.0, 2.0, 3.0]
+lights: (3,) ['green', 'yellow', 'green']
+pairs: [(1, True), (2, False)]
+split: [[1, 2], [True, False]]
+counters: (3,) -3
+restored: ('yellow', ())
+other type: 'not the bytes of a shape of this program'
+cleared: [1, 0, 3] [1, 2, 3] [1, 2, 3]
+constants: [0, 20, 30] [10, 20, 30]
+renamed: 2 [2.0, 3.0] 1 [1.0, 2.0]
+bounds: 'Error: Index [10] out of bounds for array of shape [3].'
+division: 'Error: division by zero'
+assertion: 'Error: Assertion is false: (x >= 0)'
+sizes: 'Error: entry point arguments have invalid sizes.'
+zip: 'Cannot zip arrays with different shapes.'
+index: '(3,) is out of bounds for the shape (3,)'
+negative index: '(-1,) is out of bounds for the shape (3,)'
+indices: '1 indices, not 2, lead to an element'
+length: '3 elements do not have the shape [2, 2] of rank 2'
+negative: '2 elements do not have the shape [-1, -2] of rank 2'
+huge: 'not of type i64: [18446744073709551616]'
+rank: '2 elements do not have the shape [2] of rank 2'
+ragged: 'rows of different lengths'
+range: 'not of type i32: [2147483648]'
+element: 'not of type u8: [256]'
+type: 'expected ArrayI32, not ArrayI64'
+payload: 'expected Light, not Point'
+freed: 'the value has been freed'
+close: 12
+fields: 1 2 3
+primes: 2 3
+operator: 3
+about: 'cleared (xs: *[]i32) (i: i64) : []i32'
+alive: 0
+other context: 'the value is of another context'
+both: 1 2
+kept: 1
+closed: 'the context is closed, or of another process'
+setting: 'no such setting: there is no futhark_context_config_set_number_of_threads with one value'
+";
+
+/// The same values with every compiler, on both backends that need no device.
+#[test]
+fn the_module_drives_the_program() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let source = crate_folder.join("../programs/bridges/everything.fut");
+    if !has_python() {
+        return;
+    }
+    for compiler in compilers() {
+        for backend in [Backend::C, Backend::Multicore] {
+            let folder = scratch(&compiler, "bridge").join(backend.as_str());
+            let manifest = generate(&compiler, backend, &source, &folder)
+                .unwrap_or_else(|text| panic!("{} {backend}: {text}", compiler.display()));
+            let library = library(&manifest);
+            let program = faultless(&read(&manifest), manifest.display());
+            let module = folder.join("everything.py");
+            fs::write(&module, module_of_both(&program)).expect("a writable folder");
+
+            let mut python = python();
+            python.arg(crate_folder.join("tests/bridge/drive.py"));
+            let values = output_of(python.arg(&module).arg(&library), "");
+            let what = format!("{} {backend}", compiler.display());
+            // Line by line: a difference can then be read.
+            for (value, expected) in values.lines().zip(VALUES.lines()) {
+                assert_eq!(value, expected, "{what}");
+            }
+            assert_eq!(values, VALUES, "{what}");
+        }
+    }
+}
+
+/// Every manifest at hand gives a module: all versions, both forms of results.
+#[test]
+fn every_manifest_gives_a_module() {
+    if !has_python() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bridge");
+    fs::create_dir_all(&folder).expect("a writable folder");
+    let mut manifests = files_below(&fixtures(), "json");
+    manifests.extend(samples::files());
+    let mut modules = Vec::new();
+    for (number, manifest) in manifests.iter().enumerate() {
+        let program = faultless(&read(manifest), manifest.display());
+        modules.push(folder.join(format!("{number}.py")));
+        fs::write(&modules[number], module_of_both(&program)).expect("a writable folder");
+    }
+    let check = "import ast, sys\nfor path in sys.argv[1:]: ast.parse(open(path).read(), path)";
+    output_of(python().args(["-c", check]).args(&modules), "");
+    println!("{} modules", modules.len());
+}
+
+/// One program, compiled before and after results became single: its users see
+/// the same tuple.
+#[test]
+fn a_tuple_is_a_tuple_in_both_forms() {
+    let body = |version: &str| {
+        let program = faultless(&fixture(version), version);
+        let count = program.entry("count").expect("it is listed");
+        let form = matches!(count.result_form(&program), ResultForm::Tuple { .. });
+        let module = ctypes::python_module(&program);
+        let start = module.find("    def count(").expect("it is a method");
+        let body: Vec<_> = module[start..].lines().take(3).map(str::to_owned).collect();
+        (form, body)
+    };
+    let call = |outputs: &str| {
+        format!("self._call(\"futhark_entry_count\", {outputs}, ArrayI32.argument(self, xs))")
+    };
+    let head = [
+        "    def count(self, xs):",
+        "        \"\"\"count (xs: []i32) : (i32, []i32)\"\"\"",
+    ];
+    let several = format!("        return {}", call("[I32, ArrayI32]"));
+    let tuple = format!("        return tuple({}[0])", call("[TupleI32ArrayI32]"));
+    assert_eq!(
+        body("0.25.36"),
+        (
+            false,
+            [head[0], head[1], &several].map(str::to_owned).into()
+        )
+    );
+    assert_eq!(
+        body("0.26.4"),
+        (true, [head[0], head[1], &tuple].map(str::to_owned).into())
+    );
+}
+
+/// No name of a program takes the place of something that the runtime needs.
+#[test]
+fn what_the_runtime_uses_is_reserved() {
+    const CHECK: &str = r#"
+import re, sys
+sys.path.insert(0, sys.argv[1])
+import ctypes_from_json as generator
+
+text = open(sys.argv[1] + "/ctypes_runtime.py").read()
+runtime = {}
+exec(text, runtime)
+classes = {name for name in runtime if name[0].isupper() and (name.isupper() or isinstance(runtime[name], type))}
+values = {name for base in ("Tuple", "Sum", "OpaqueArray") for name in dir(runtime[base])}
+program = set(re.findall(r"self\.(\w+)", text[text.index("class Program") : text.index("class Value")]))
+for used, reserved in (classes, generator.CLASSES), (values, generator.MEMBERS), (program, generator.METHODS):
+    missing = {name for name in used if not name.startswith("__")} - set(reserved)
+    assert not missing, missing
+"#;
+    if has_python() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        output_of(python().args(["-c", CHECK]).arg(examples), "");
+    }
+}
+
+/// The module of a program, after both generators have agreed about it.
+fn module_of_both(program: &Program) -> String {
+    let module = ctypes::python_module(program);
+    let twin = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/ctypes_from_json.py");
+    let other = output_of(python().arg(twin), &program.to_json().to_string());
+    for (number, (line, other)) in module.lines().zip(other.lines()).enumerate() {
+        assert_eq!(line, other, "line {}", number + 1);
+    }
+    assert_eq!(module, other);
+    module
+}
+
+/// Compiles the C code beside a manifest.
+fn library(manifest: &Path) -> PathBuf {
+    let library = manifest.with_extension("so");
+    let mut cc = Command::new("cc");
+    cc.args(["-O1", "-std=c99", "-w", "-fPIC", "-shared", "-o"]);
+    cc.arg(&library).arg(manifest.with_extension("c"));
+    output_of(cc.args(["-lm", "-lpthread"]), "");
+    library
+}
+
+fn python() -> Command {
+    let mut python = Command::new("python3");
+    // Nothing is written beside the sources.
+    python.arg("-B").env("PYTHONIOENCODING", "utf-8");
+    python
+}
+
+fn has_python() -> bool {
+    let found = python().arg("--version").output().is_ok();
+    if !found {
+        println!("skipped: no python3");
+    }
+    found
+}
+
+/// What a command that must succeed prints.
+fn output_of(command: &mut Command, input: &str) -> String {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // All of it is read before anything is printed.
+    let written = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    written.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
