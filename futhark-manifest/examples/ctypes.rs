@@ -167,10 +167,11 @@ impl Bridge<'_> {
             "    INTERFACE = \"{:016x}\"\n",
             self.program.interface_hash()
         );
-        // Types of other headers, such as `cl_command_queue`, have no name in ctypes.
-        let library = self
-            .program
-            .library_functions()
+        // What may not be there cannot be asked for. Types of other headers, such as
+        // `cl_command_queue`, have no name in ctypes.
+        let library = self.program.library_functions();
+        let library = library
+            .filter(|&(_, certain)| certain)
             .filter_map(|(function, _)| {
                 let declaration = &function.declaration;
                 let types = declaration.parameters.iter().map(|parameter| &parameter.ty);
