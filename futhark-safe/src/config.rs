@@ -63,8 +63,10 @@ impl Config {
     }
 
     /// GPU backends: keeps compiled device code in this file, which makes the next
-    /// start faster. A file that is missing or stale is written anew. The file is
-    /// believed: it must be writable by nobody whom you would not let run code.
+    /// start faster. A file that is missing, stale or damaged is written anew; a second one
+    /// beside it, `.sum` added to its name, holds a checksum. Where they cannot be written,
+    /// every start takes as long as the first. The files are believed: they must be
+    /// writable by nobody whom you would not let run code.
     pub fn cache_file(self, path: impl Into<PathBuf>) -> Config {
         let path = path.into();
         match path.into_os_string().into_string() {

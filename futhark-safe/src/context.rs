@@ -140,6 +140,26 @@ impl<P: Program> Context<P> {
         self.core.simple("sync", |raw| raw.sync)
     }
 
+    /// Ends the context and tells what dropping it would not: a failure that no call has
+    /// reported. Waits as [`sync`](Self::sync) does.
+    ///
+    /// Dropping the last of a context's handles and values ends it too, in silence.
+    ///
+    /// # Errors
+    ///
+    /// The context comes back with the error, and can go on or be closed again.
+    /// [`Kind::InvalidArgument`]: values or clones of it are in use. Otherwise whatever failed
+    /// since the last call; [`Kind::ContextLost`] once and for all.
+    pub fn close(self) -> Result<(), (Context<P>, Error)> {
+        self.core.close().map_err(|(core, error)| {
+            let context = Context {
+                core,
+                program: PhantomData,
+            };
+            (context, error)
+        })
+    }
+
     /// Gives back memory that the context keeps for later calls.
     ///
     /// # Errors
@@ -182,6 +202,10 @@ impl<P: Program> Context<P> {
     #[must_use]
     pub fn tuning_params(&self) -> Vec<(String, String)> {
         Core::tuning_params(self.core.table())
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
     }
 
     /// Calls function number `function`. For generated code; arguments are checked.

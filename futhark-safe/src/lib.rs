@@ -33,6 +33,7 @@
 //! * A failing program gives an [`Error`] with the text of the C side, and the context
 //!   goes on: out of bounds, a negative size, missing memory. What else would have ended
 //!   the process is [`Kind::ContextLost`], and a new context can be made.
+//! * [`Opaque::store`] makes bytes of a value, for later or for another backend; see [`stored`].
 //! * Opaque values are handles here: entry points of the program make them and take them
 //!   apart. The feature `dynamic` has every operation on them.
 //!
@@ -51,6 +52,8 @@ pub use futhark_sys::compile;
 pub mod dynamic;
 
 mod array;
+mod cache;
+mod checksum;
 mod config;
 mod context;
 mod elem;
@@ -58,16 +61,18 @@ mod error;
 mod opaque;
 mod program;
 mod raw;
+pub mod stored;
 
 pub use array::{Array, ArrayIndex};
 pub use config::Config;
 pub use context::Context;
 pub use elem::Element;
-pub use error::{Error, Kind, Result};
+pub use error::{Error, Kind, Place, Result};
 pub use futhark_manifest::{Backend, ElemType};
 pub use half::f16;
 pub use opaque::Opaque;
 pub use program::{HasArray, OpaqueTag, Program};
+pub use stored::{Stored, Untrusted};
 
 /// What generated code and macros of this crate use. Not for others: it may change
 /// in any version.

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Raised whenever anything below changes its meaning or its place.
-#define FUT_ABI 1u
+#define FUT_ABI 2u
 
 // What a call answers.
 #define FUT_OK 0        // done
@@ -85,10 +85,14 @@ struct fut_function {
 };
 
 // One component of an opaque value as it lies in memory: rank 0 is a scalar at
-// `offset`, otherwise `offset` holds a pointer to an array.
+// `offset`, otherwise `offset` holds a pointer to an array. The rest is what every value
+// of the type obeys, as far as the type says so.
 struct fut_component {
   uint32_t elem;
   uint32_t rank;
+  uint32_t variants;  // not 0: tags of a sum, each less than this
+  uint32_t like;      // if `shared` is not 0: an earlier component …
+  uint32_t shared;    // … that has the same size in this many outer dimensions
   uint64_t offset;
 };
 

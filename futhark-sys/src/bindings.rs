@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the header documents each item")]
 #![expect(non_camel_case_types, reason = "the names are C's")]
 
-pub const FUT_ABI: u32 = 1;
+pub const FUT_ABI: u32 = 2;
 pub const FUT_OK: u32 = 0;
 pub const FUT_FAILED: u32 = 1;
 pub const FUT_MEMORY: u32 = 2;
@@ -101,16 +101,25 @@ const _: () = {
 pub struct fut_component {
     pub elem: u32,
     pub rank: u32,
+    pub variants: u32,
+    pub like: u32,
+    pub shared: u32,
     pub offset: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_component"][::core::mem::size_of::<fut_component>() - 16usize];
+    ["Size of fut_component"][::core::mem::size_of::<fut_component>() - 32usize];
     ["Alignment of fut_component"][::core::mem::align_of::<fut_component>() - 8usize];
     ["Offset of field: fut_component::elem"][::core::mem::offset_of!(fut_component, elem) - 0usize];
     ["Offset of field: fut_component::rank"][::core::mem::offset_of!(fut_component, rank) - 4usize];
+    ["Offset of field: fut_component::variants"]
+        [::core::mem::offset_of!(fut_component, variants) - 8usize];
+    ["Offset of field: fut_component::like"]
+        [::core::mem::offset_of!(fut_component, like) - 12usize];
+    ["Offset of field: fut_component::shared"]
+        [::core::mem::offset_of!(fut_component, shared) - 16usize];
     ["Offset of field: fut_component::offset"]
-        [::core::mem::offset_of!(fut_component, offset) - 8usize];
+        [::core::mem::offset_of!(fut_component, offset) - 24usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]

@@ -72,7 +72,7 @@ impl Snapshot {
             )));
         };
         if described.ops.store.is_some() {
-            return Ok(Snapshot::Stored(opaque.store()?.bytes().to_vec()));
+            return Ok(Snapshot::Stored(opaque.store()?.body().to_vec()));
         }
         let fields = match &described.structure {
             Structure::Record(record) => &record.fields,

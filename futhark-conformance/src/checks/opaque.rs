@@ -290,12 +290,12 @@ fn store(test: &Test<'_>, ty: TypeRef) -> StepResult {
             restored.type_name()
         )));
     }
-    let before = Snapshot::Stored(stored.bytes().to_vec());
-    let again = Snapshot::Stored(restored.store()?.bytes().to_vec());
+    let before = Snapshot::Stored(stored.body().to_vec());
+    let again = Snapshot::Stored(restored.store()?.body().to_vec());
     before
         .same(&again)
         .map_err(|stop| stop.at("after restoring"))?;
-    let still = Snapshot::Stored(value.store()?.bytes().to_vec());
+    let still = Snapshot::Stored(value.store()?.body().to_vec());
     before
         .same(&still)
         .map_err(|stop| stop.at("storing changed the value"))

@@ -193,6 +193,19 @@ impl Context {
         self.core.simple("sync", |raw| raw.sync)
     }
 
+    /// Ends the context and tells what dropping it would not, as [`crate::Context::close`].
+    ///
+    /// # Errors
+    ///
+    /// The context comes back with the error: values or clones of it are in use, or
+    /// something failed since the last call.
+    pub fn close(self) -> Result<(), (Context, Error)> {
+        let library = self.library;
+        self.core
+            .close()
+            .map_err(|(core, error)| (Context { core, library }, error))
+    }
+
     /// Gives back memory that the context keeps for later calls.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ impl Library {
         self.0.table.program()
     }
 
-    pub(super) fn table(&self) -> &'static Table {
+    pub(crate) fn table(&self) -> &'static Table {
         self.0.table
     }
 

@@ -1,22 +1,38 @@
-//! Stored values: bytes that know where they come from.
+//! Stored values of programs that are known at run time: see [`crate::stored`].
 
 use std::fmt;
 
-use crate::raw;
+use super::library::Library;
+use crate::error::Result;
+use crate::raw::Bytes;
+use crate::stored::{self, Untrusted};
 
 /// The bytes of an opaque value, with its program and type.
 ///
-/// Made by [`Opaque::store`](super::Opaque::store) only, never from bytes of unknown
-/// origin, which is why restoring one is safe. It can be restored into a context of any
-/// backend of the same program, compiled by the same version of the compiler.
+/// Made by [`Opaque::store`](super::Opaque::store), or by the `unsafe` [`Library::trust`] from
+/// bytes of unknown origin, which is why restoring one is safe. It can be restored into a
+/// context of any backend of the same program, compiled by the same version of the compiler.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Stored(pub(super) raw::Bytes);
+pub struct Stored(pub(super) Bytes);
 
 impl Stored {
-    /// The bytes, in the runtime's own format.
+    pub(crate) fn of(bytes: Bytes) -> Stored {
+        Stored(bytes)
+    }
+
+    /// Frame and body, for a file or another process: see [`Untrusted`].
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        stored::to_bytes(&self.0)
+    }
+
+    /// The bytes in the runtime's own format, without the frame.
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        self.0.bytes()
+    pub fn body(&self) -> &[u8] {
+        self.0.body()
     }
 
     /// The value's type, as the manifest names it.
@@ -26,11 +42,19 @@ impl Stored {
     }
 }
 
+impl Library {
+    /// Every check that [`trust`](Self::trust) makes, without trust.
+    ///
+    /// # Errors
+    ///
+    /// As [`Untrusted::check`].
+    pub fn check_stored(&self, stored: &Untrusted) -> Result<()> {
+        stored.find_in(self.table()).map(drop)
+    }
+}
+
 impl fmt::Debug for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stored")
-            .field("type", &self.type_name())
-            .field("bytes", &self.bytes().len())
-            .finish()
+        stored::debug(f, "Stored", self.type_name(), self.body())
     }
 }

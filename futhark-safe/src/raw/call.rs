@@ -179,6 +179,7 @@ impl Core {
                         "the call succeeded without its result",
                     )
                 })?;
+                locked.hold(serial);
                 // SAFETY: T: after success each room for a value holds a new one, of the slot's
                 // type, which `check` found equal to `ty`.
                 **room = Some(unsafe { Handle::new(self, value, *ty, serial) });

@@ -11,6 +11,7 @@ use futhark_sys::table::{self as c, RawContext, Table};
 use super::handle::Handle;
 use super::progress::{Progress, Serial};
 use super::setting::Setting;
+use crate::cache::CacheFile;
 use crate::error::{Error, Kind, Result};
 
 /// A context of the C side with everything that it owns. Shared by all its values.
@@ -38,6 +39,7 @@ struct State {
 struct Doomed {
     value: NonNull<c_void>,
     ty: u32,
+    serial: Serial,
 }
 
 // SAFETY: the C side allows any thread to use a context as long as no two do so at
@@ -58,6 +60,9 @@ impl Core {
     pub(crate) fn new(table: &'static Table, settings: &[Setting]) -> Result<Arc<Core>> {
         let settings = settings.to_vec();
         let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
+        // Other backends take a cache file and ignore it.
+        let cache = settings.iter().filter_map(Setting::cache_file).next_back();
+        let cache = cache.filter(|_| table.is_gpu()).map(CacheFile::check);
         let mut status = c::FUT_LOST as i32;
         let new = table.raw().context_new.expect("a table has context_new");
         // SAFETY: T; `for_c` holds as many settings as said, whose text lives in `settings`.
@@ -78,6 +83,9 @@ impl Core {
             _settings: settings,
         };
         if status as u32 == c::FUT_OK {
+            if let Some(cache) = cache {
+                cache.seal();
+            }
             return Ok(Arc::new(core));
         }
         let mut locked = core.locked();
@@ -140,15 +148,16 @@ impl Core {
     }
 
     /// Frees a value now, or as soon as the running call is over. Never blocks on a call.
-    pub(super) fn free(&self, value: NonNull<c_void>, ty: u32) {
+    pub(super) fn free(&self, value: NonNull<c_void>, ty: u32, serial: Serial) {
+        let doomed = Doomed { value, ty, serial };
         if let Some(mut locked) = self.try_locked() {
-            locked.free(&Doomed { value, ty });
+            locked.free(&doomed);
             return;
         }
         self.waiting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(Doomed { value, ty });
+            .push(doomed);
         self.any_waiting.store(true, Ordering::Release);
         // The call may have ended in between: look again, see `Locked::drop`.
         self.sweep();
@@ -176,6 +185,24 @@ impl Core {
             locked.guard = None;
             std::mem::forget(locked);
             fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Ends the context, unless anything else still uses it, or something failed that nobody
+    /// was told of yet.
+    pub(crate) fn close(self: Arc<Core>) -> Result<(), (Arc<Core>, Error)> {
+        // Whoever could make another owner would be one.
+        let others = Arc::strong_count(&self) - 1;
+        if others > 0 {
+            let message = format!(
+                "{others} values or other handles of the context are in use; drop them first"
+            );
+            let error = Error::new(Kind::InvalidArgument, "close", message);
+            return Err((self, error));
+        }
+        match self.simple("close", |raw| raw.sync) {
+            Ok(()) => Ok(()),
+            Err(error) => Err((self, error)),
         }
     }
 
@@ -309,6 +336,13 @@ impl Locked<'_> {
         }
     }
 
+    /// There is one more value of this serial.
+    pub(super) fn hold(&mut self, serial: Serial) {
+        if serial != 0 {
+            self.state().progress.hold(serial);
+        }
+    }
+
     fn state(&mut self) -> &mut State {
         self.guard.as_mut().expect("held until it is dropped")
     }
@@ -371,6 +405,9 @@ impl Locked<'_> {
     }
 
     fn free(&mut self, doomed: &Doomed) {
+        if doomed.serial != 0 {
+            self.state().progress.release(doomed.serial);
+        }
         let ty = &self.core.table.types()[doomed.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
         // SAFETY: T and L; V: the value is of this type, and its owner gave it up.

@@ -70,7 +70,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.core.free(self.value, self.ty);
+        self.core.free(self.value, self.ty, self.serial);
     }
 }
 

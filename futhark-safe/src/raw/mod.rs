@@ -10,6 +10,7 @@
 //! * `progress`: which results of asynchronous calls can be believed
 //! * `setting`: a configuration as C wants it
 //! * `table`: tables that are linked in or loaded
+//! * `trust`: stored values from outside of this process
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!
@@ -31,21 +32,22 @@
 mod call;
 mod core;
 mod handle;
-#[cfg(feature = "dynamic")]
 mod opaque;
 mod progress;
 mod setting;
 mod table;
 mod transfer;
+mod trust;
 
 pub(crate) use self::core::Core;
 pub use call::{Input, Output};
 pub use handle::Handle;
+pub(crate) use opaque::{Bytes, restore, store};
 pub(crate) use setting::Setting;
 pub use table::LinkedTable;
-pub(crate) use transfer::{create, index, read_into, read_vec, shape, shape_array};
+pub(crate) use transfer::{create, elements, index, read_into, read_vec, shape, shape_array};
 #[cfg(feature = "dynamic")]
 pub(crate) use {
-    opaque::{Bytes, index_value, restore, store},
+    opaque::index_value,
     transfer::{create_from_bytes, read_bytes},
 };

@@ -3,14 +3,19 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+#[cfg(feature = "dynamic")]
 use futhark_sys::table::{FUT_ARRAY, FUT_FIRST_TYPE};
 
 use super::core::Core;
 use super::handle::Handle;
-use super::transfer::{check_index, keep_if_lost, reserve, wrap};
+#[cfg(feature = "dynamic")]
+use super::transfer::check_index;
+use super::transfer::{keep_if_lost, reserve, wrap};
 use crate::error::{Error, Kind, Result};
+use crate::stored::other_program;
 
 /// One element of an array of records or other opaque values: a copy.
+#[cfg(feature = "dynamic")]
 pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
     let ty = array.table_type();
     let raw = ty.raw();
@@ -36,22 +41,42 @@ pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
 
 /// The bytes of an opaque value, with what they are bytes of.
 ///
-/// Made by [`store`] only and never changed, which is what makes [`restore`] safe.
+/// Never changed, and made by [`store`] or with somebody's word, which is what makes
+/// [`restore`] safe.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bytes {
     /// Names source, compiler version and layout; the same for all backends.
     program: &'static str,
     type_name: &'static str,
-    bytes: Vec<u8>,
+    body: Vec<u8>,
 }
 
 impl Bytes {
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// # Safety
+    ///
+    /// `body` is what a program of this key stores for some value of the type of this name.
+    pub(super) unsafe fn new(
+        program: &'static str,
+        type_name: &'static str,
+        body: Vec<u8>,
+    ) -> Bytes {
+        Bytes {
+            program,
+            type_name,
+            body,
+        }
+    }
+
+    pub(crate) fn program(&self) -> &'static str {
+        self.program
     }
 
     pub(crate) fn type_name(&self) -> &'static str {
         self.type_name
+    }
+
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
     }
 }
 
@@ -72,58 +97,58 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
             "store".into()
         })
     }?;
-    let mut bytes: Vec<u8> = Vec::new();
-    reserve(&mut bytes, size)?;
+    let mut body: Vec<u8> = Vec::new();
+    reserve(&mut body, size)?;
     // SAFETY: T and L; V; there is room for as many bytes as C asked for, and the lock was held since.
     let stored = unsafe {
-        locked.call(store, &[bytes.as_mut_ptr().cast()], &input, || {
+        locked.call(store, &[body.as_mut_ptr().cast()], &input, || {
             "store".into()
         })
     };
     if let Err(error) = stored {
-        return Err(keep_if_lost(value, bytes, error));
+        return Err(keep_if_lost(value, body, error));
     }
     locked.confirm();
     // SAFETY: S: all bytes are written.
-    unsafe { bytes.set_len(size) };
-    Ok(Bytes {
-        program: value.core().table().program(),
-        type_name: ty.name(),
-        bytes,
-    })
+    unsafe { body.set_len(size) };
+    let program = value.core().table().program();
+    // SAFETY: this is what that program stored for a value of that type.
+    Ok(unsafe { Bytes::new(program, ty.name(), body) })
 }
 
 /// Makes the value that was stored.
 pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
-    let fail = |kind, message: &'static str| Err(Error::new(kind, "restore", message));
     let table = core.table();
     if stored.program != table.program() {
-        return fail(
-            Kind::Restore,
-            "the value was stored by another program, or another build of this one",
-        );
+        return Err(other_program());
     }
     let found = table
         .types()
         .iter()
         .position(|ty| ty.name() == stored.type_name);
     let Some((ty, restore)) = found.and_then(|i| Some((i, table.types()[i].raw().restore?))) else {
-        return fail(Kind::Unsupported, "values of this type cannot be restored");
+        let message = format!("values of type {} cannot be restored", stored.type_name);
+        return Err(Error::new(Kind::Unsupported, "restore", message));
     };
     let mut value: *mut c_void = std::ptr::null_mut();
     let mut locked = core.locked();
     locked.check([])?;
-    // SAFETY: T and L; the bytes came out of `store` unchanged, for the same type of the same
-    // program (source, compiler and layout agree), so lengths and sizes in them are
-    // right; S: they are read when this returns.
+    // SAFETY: T and L; `Bytes` holds what `store` gave for the same type of the same program
+    // (source, compiler and layout agree), so lengths and sizes in it are right; S: it is
+    // read when this returns.
     unsafe {
         locked.call(
             restore,
             &[(&raw mut value).cast()],
-            &[stored.bytes.as_ptr().cast()],
+            &[stored.body.as_ptr().cast()],
             || "restore".into(),
         )
-    }?;
+    }
+    .map_err(|error| match error.kind() {
+        // The runtime looks at types itself: our checks take a f16 for a u16.
+        Kind::Backend => error.into_kind(Kind::Restore),
+        _ => error,
+    })?;
     locked.confirm();
     // SAFETY: T: what a successful `restore` gives is a new value of the type.
     unsafe { wrap(core, value, ty as u32, "restore") }

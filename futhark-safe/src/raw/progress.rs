@@ -2,75 +2,88 @@
 //!
 //! A call whose results are arrays returns before they are computed. If it fails, that
 //! shows at the next wait, whoever waits, and its results hold whatever the device's
-//! memory held. So each result remembers when it was started, and a failure that shows
-//! in a wait makes everything suspect that was started since the last successful one:
+//! memory held. So each result remembers between which waits it was started, and a failure
+//! that shows in a wait makes everything suspect that was started since the last one:
 //! using such a value is an error with the message of that failure, then and later.
+//!
+//! A failure is remembered for as long as a value is that it makes suspect, so what is
+//! remembered is never more than the values that are held.
 
-use crate::error::{Error, Kind};
+use std::collections::BTreeMap;
 
-/// When a value was started: 0 for one that was complete when its call returned.
+use crate::error::{Error, Result};
+
+/// Between which waits a value was started: 0 for one that was complete when its call
+/// returned, otherwise one more than the number of waits before.
 pub(super) type Serial = u64;
 
 /// The state of what was started, behind the context's lock.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    started: Serial,
-    confirmed: Serial,
-    failures: Vec<Failure>,
+    /// How many waits there were.
+    waits: Serial,
+    /// How many values are held that were started since.
+    held: usize,
+    /// What failed, by the serial of the values that it makes suspect.
+    failures: BTreeMap<Serial, Failure>,
 }
 
 #[derive(Debug)]
 struct Failure {
-    first: Serial,
-    last: Serial,
-    kind: Kind,
-    message: String,
+    error: Error,
+    /// How many values are held that it makes suspect; never 0.
+    held: usize,
 }
 
 impl Progress {
     /// Something was started that is not waited for.
     pub(super) fn start(&mut self) -> Serial {
-        self.started += 1;
-        self.started
+        self.waits + 1
+    }
+
+    /// There is one more value of this serial.
+    pub(super) fn hold(&mut self, serial: Serial) {
+        // What failed cannot be used, so nothing is made of it; what is complete stays so.
+        if serial == self.waits + 1 {
+            self.held += 1;
+        }
+    }
+
+    /// There is one value less of this serial.
+    pub(super) fn release(&mut self, serial: Serial) {
+        if serial == self.waits + 1 {
+            self.held -= 1;
+        } else if let Some(failure) = self.failures.get_mut(&serial) {
+            failure.held -= 1;
+            if failure.held == 0 {
+                self.failures.remove(&serial);
+            }
+        }
     }
 
     /// A wait succeeded: everything is complete.
     pub(super) fn confirm(&mut self) {
-        self.confirmed = self.started;
+        self.waits += 1;
+        self.held = 0;
     }
 
     /// A wait failed: what is not confirmed is lost.
     pub(super) fn fail(&mut self, error: &Error) {
-        if self.confirmed < self.started {
-            self.failures.push(Failure {
-                first: self.confirmed + 1,
-                last: self.started,
-                kind: error.kind(),
-                message: error.to_string(),
-            });
+        if self.held > 0 {
+            let failure = Failure {
+                error: error.again("value of a failed call"),
+                held: self.held,
+            };
+            self.failures.insert(self.waits + 1, failure);
         }
         self.confirm();
     }
 
     /// Why a value of this serial cannot be believed, if so.
-    pub(super) fn verdict(&self, serial: Serial) -> Result<(), Error> {
-        if serial == 0 {
-            return Ok(());
-        }
-        // Ascending and apart, so the first range that does not end before is the one.
-        let i = self
-            .failures
-            .partition_point(|failure| failure.last < serial);
-        match self.failures.get(i) {
-            Some(failure) if failure.first <= serial => Err(Error::new(
-                failure.kind,
-                "value of a failed call",
-                format!(
-                    "this value was still being computed when a failure showed: {}",
-                    failure.message
-                ),
-            )),
-            _ => Ok(()),
+    pub(super) fn verdict(&self, serial: Serial) -> Result<()> {
+        match self.failures.get(&serial) {
+            Some(failure) => Err(failure.error.again("value of a failed call")),
+            None => Ok(()),
         }
     }
 }
@@ -78,41 +91,77 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
 
     fn error() -> Error {
-        Error::new(Kind::Program, "sync", "index out of bounds")
+        Error::from_c(Kind::Program, "sync", "index out of bounds".into(), 2)
+    }
+
+    /// A value whose computation was started.
+    fn value(progress: &mut Progress) -> Serial {
+        let serial = progress.start();
+        progress.hold(serial);
+        serial
     }
 
     #[test]
     fn only_what_was_started_since_the_last_wait_is_suspect() {
         let mut progress = Progress::default();
-        let early = progress.start();
+        let early = value(&mut progress);
         progress.confirm();
-        let (a, b) = (progress.start(), progress.start());
+        let (a, b) = (value(&mut progress), value(&mut progress));
         progress.fail(&error());
-        let later = progress.start();
+        let later = value(&mut progress);
         assert!(progress.verdict(0).is_ok());
         assert!(progress.verdict(early).is_ok());
         assert!(progress.verdict(later).is_ok());
         for lost in [a, b] {
             let error = progress.verdict(lost).unwrap_err();
             assert_eq!(error.kind(), Kind::Program);
-            assert!(error.to_string().contains("index out of bounds"));
+            assert_eq!(error.code(), Some(2));
+            assert_eq!(error.c_message(), Some("index out of bounds"));
         }
     }
 
     #[test]
     fn a_failure_with_nothing_under_way_taints_nothing() {
         let mut progress = Progress::default();
-        let a = progress.start();
+        let a = value(&mut progress);
         progress.confirm();
         progress.fail(&error());
         assert!(progress.verdict(a).is_ok());
-        let b = progress.start();
+        let b = value(&mut progress);
         progress.fail(&error());
-        let c = progress.start();
+        let c = value(&mut progress);
         progress.fail(&error());
         assert!(progress.verdict(b).is_err() && progress.verdict(c).is_err());
         assert!(progress.verdict(a).is_ok());
+    }
+
+    #[test]
+    fn a_failure_is_forgotten_with_the_last_value_that_it_concerns() {
+        let mut progress = Progress::default();
+        let (a, b) = (value(&mut progress), value(&mut progress));
+        progress.fail(&error());
+        progress.release(a);
+        assert!(progress.verdict(b).is_err());
+        progress.release(b);
+        assert!(progress.failures.is_empty());
+        // Dropped before anybody waited.
+        for _ in 0..1000 {
+            let serial = value(&mut progress);
+            progress.release(serial);
+            progress.fail(&error());
+        }
+        assert!(progress.failures.is_empty());
+        // Complete ones count for nothing.
+        let done = value(&mut progress);
+        progress.confirm();
+        progress.hold(done);
+        progress.release(done);
+        progress.release(done);
+        let kept = value(&mut progress);
+        progress.fail(&error());
+        assert_eq!(progress.failures[&kept].held, 1);
     }
 }

@@ -1,6 +1,7 @@
 //! A configuration as C wants it.
 
 use std::ffi::{CStr, CString};
+use std::path::Path;
 
 use futhark_sys::table as c;
 
@@ -25,6 +26,15 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
+    /// The file that this setting names for device code.
+    pub(super) fn cache_file(&self) -> Option<&Path> {
+        match self {
+            // Made of a Rust string: see `Config::cache_file`.
+            Setting::CacheFile(path) => path.to_str().ok().map(Path::new),
+            _ => None,
+        }
+    }
+
     /// The setting in C's form. It points into `self`.
     pub(super) fn to_c(&self) -> c::Setting {
         let flag = |what, on: bool| (what, i64::from(on), None);

@@ -13,7 +13,7 @@
 //! Anything else is refused. What is read here is asserted again in our C file,
 //! where the C compiler checks it.
 
-use futhark_manifest::{ElemType, Program};
+use futhark_manifest::{ElemType, Program, Structure, Type, TypeRef};
 
 use super::error::{Error, ErrorKind};
 use super::hash::Hash;
@@ -33,6 +33,16 @@ pub(super) struct ArrayStruct {
     pub ident: String,
     pub elem: ElemType,
     pub rank: usize,
+}
+
+impl Component {
+    /// Whether the two have the same C type: f16 shares its own with u16.
+    fn is_like(&self, other: &Component) -> bool {
+        match (self, other) {
+            (Component::Scalar(a), Component::Scalar(b)) => a.c_type() == b.c_type(),
+            _ => self == other,
+        }
+    }
 }
 
 impl ArrayStruct {
@@ -84,6 +94,132 @@ pub(super) fn components(c_text: &str, ident: &str) -> Result<Vec<Component>, Er
         .enumerate()
         .map(|(i, line)| component(line, i).ok_or_else(|| fail(format!("field `{line}`"))))
         .collect()
+}
+
+/// What every value of a type obeys in one component, beyond the component's type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rule {
+    /// Not 0: tags of a sum with so many variants.
+    pub variants: usize,
+    /// If `shared` is not 0: the earlier component that is as large …
+    pub like: usize,
+    /// … in this many outer dimensions.
+    pub shared: usize,
+}
+
+/// The rules for the components of `ty`, an opaque type.
+///
+/// Where the components are not simply those of the parts, one after the other, nothing
+/// is claimed. So it is inside of a sum, whose variants share components in an order that
+/// only the compiler knows.
+pub(super) fn rules(c_text: &str, program: &Program, ty: &Type) -> Result<Vec<Rule>, Error> {
+    let mut rules = vec![Rule::default(); components(c_text, ty.c_ident())?.len()];
+    let Some(opaque) = ty.as_opaque() else {
+        return Ok(rules);
+    };
+    match &opaque.structure {
+        Structure::Record(record) => {
+            let fields = record.fields.iter().map(|field| field.ty);
+            fields_rules(c_text, program, ty, fields, &mut rules)?;
+        }
+        Structure::RecordArray(array) => {
+            let fields = array.fields.iter().map(|field| field.ty);
+            if fields_rules(c_text, program, ty, fields, &mut rules)? {
+                share(&mut rules, array.rank);
+            }
+        }
+        Structure::Sum(sum) => {
+            let components = components(c_text, ty.c_ident())?;
+            if sum.variants.len() > 1
+                && components.first() == Some(&Component::Scalar(ElemType::I8))
+            {
+                rules[0].variants = sum.variants.len();
+            }
+        }
+        Structure::OpaqueArray(array) => {
+            let TypeRef::Type(elem) = array.elem else {
+                return Ok(rules);
+            };
+            let elem = program.get(elem);
+            if elem.as_opaque().is_some() && is_array_of(c_text, ty, elem, array.rank)? {
+                rules = self::rules(c_text, program, elem)?;
+                for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
+                    rule.shared += array.rank;
+                }
+                share(&mut rules, array.rank);
+            }
+        }
+        _ => {}
+    }
+    Ok(rules)
+}
+
+/// The rules of the fields, if the components of `ty` are those of its fields.
+fn fields_rules(
+    c_text: &str,
+    program: &Program,
+    ty: &Type,
+    fields: impl Iterator<Item = TypeRef>,
+    rules: &mut Vec<Rule>,
+) -> Result<bool, Error> {
+    let (mut parts, mut of_parts) = (Vec::new(), Vec::new());
+    for field in fields {
+        let first = parts.len();
+        match field {
+            TypeRef::Scalar(elem) => parts.push(Component::Scalar(elem)),
+            TypeRef::Type(id) => {
+                let ty = program.get(id);
+                match ty.as_array() {
+                    Some(_) => parts.extend(ArrayStruct::read(ty.c_ident()).map(Component::Array)),
+                    None => parts.extend(components(c_text, ty.c_ident())?),
+                }
+                if ty.as_opaque().is_some() {
+                    let inner = self::rules(c_text, program, ty)?;
+                    of_parts.extend(inner.into_iter().map(|rule| match rule.shared {
+                        0 => rule,
+                        _ => Rule {
+                            like: rule.like + first,
+                            ..rule
+                        },
+                    }));
+                }
+            }
+        }
+        of_parts.resize(parts.len(), Rule::default());
+    }
+    let all = components(c_text, ty.c_ident())?;
+    let same = all.len() == parts.len() && all.iter().zip(&parts).all(|(a, b)| a.is_like(b));
+    if same {
+        *rules = of_parts;
+    }
+    Ok(same)
+}
+
+/// Whether each component of `array` is that of `elem` with `rank` dimensions more.
+fn is_array_of(c_text: &str, array: &Type, elem: &Type, rank: usize) -> Result<bool, Error> {
+    let arrays = components(c_text, array.c_ident())?;
+    let elems = components(c_text, elem.c_ident())?;
+    let fits = |(array, elem): (&Component, &Component)| {
+        let (of, inner) = match elem {
+            Component::Scalar(elem) => (*elem, 0),
+            Component::Array(array) => (array.elem, array.rank),
+        };
+        matches!(array, Component::Array(array) if array.rank == rank + inner
+            && Component::Scalar(array.elem).is_like(&Component::Scalar(of)))
+    };
+    Ok(arrays.len() == elems.len() && arrays.iter().zip(&elems).all(fits))
+}
+
+/// All components have the same size in `rank` outer dimensions. What is already like an
+/// earlier one is so through that one.
+fn share(rules: &mut [Rule], rank: usize) {
+    for rule in rules.iter_mut().skip(1).filter(|rule| rule.shared == 0) {
+        *rule = Rule {
+            like: 0,
+            shared: rank,
+            ..*rule
+        };
+    }
 }
 
 /// Names the program for stored values: its source, the compiler, and how its opaque

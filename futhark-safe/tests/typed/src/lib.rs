@@ -4,5 +4,6 @@
 futhark_safe::include_program!(pub basics);
 futhark_safe::include_program!(pub names);
 futhark_safe::include_program!(pub opaques);
+futhark_safe::include_program!(pub stored);
 futhark_safe::include_program!(pub first);
 futhark_safe::include_program!(pub twin);

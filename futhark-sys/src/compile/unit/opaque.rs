@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
 
 use super::super::error::Error;
-use super::super::layout::{self, ArrayStruct, Component};
+use super::super::layout::{self, ArrayStruct, Component, Rule};
 use super::wrappers::{CopiedArray, indexed, open, write_duplicate, write_free, write_shape};
 use super::{Unit, elem_number};
 
@@ -64,7 +64,8 @@ fn write_opaque(
     let ident = ty.c_ident();
     let this = format!("struct {ident} *");
     let components = layout::components(unit.c_text, ident)?;
-    write_components(ident, &components, c);
+    let rules = layout::rules(unit.c_text, unit.program, ty)?;
+    write_components(ident, &components, &rules, c);
     write_references(ident, &components, c);
     write_copy(unit, ty, &components, c);
     write_duplicate(c, ident, &opaque.ops.free);
@@ -185,7 +186,7 @@ fn write_array_ops(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut Strin
 }
 
 /// The layout, with assertions that it is what the C compiler sees.
-fn write_components(ident: &str, components: &[Component], c: &mut String) {
+fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &mut String) {
     let c_type = |component: &Component| match component {
         Component::Scalar(elem) => elem.c_type().to_owned(),
         Component::Array(array) => format!("struct {} *", array.ident),
@@ -205,7 +206,7 @@ fn write_components(ident: &str, components: &[Component], c: &mut String) {
         c,
         "static const struct fut_component fut_components_{ident}[] = {{"
     );
-    for (i, component) in components.iter().enumerate() {
+    for (i, (component, rule)) in components.iter().zip(rules).enumerate() {
         let (elem, rank) = match component {
             Component::Scalar(elem) => (*elem, 0),
             Component::Array(array) => (array.elem, array.rank),
@@ -213,7 +214,8 @@ fn write_components(ident: &str, components: &[Component], c: &mut String) {
         let number = elem_number(elem);
         let _ = writeln!(
             c,
-            "  {{{number}u, {rank}u, offsetof(struct {ident}, v{i})}},"
+            "  {{{number}u, {rank}u, {}u, {}u, {}u, offsetof(struct {ident}, v{i})}},",
+            rule.variants, rule.like, rule.shared
         );
     }
     c.push_str("};\n");

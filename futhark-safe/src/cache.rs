@@ -1,0 +1,56 @@
+//! Cache files of device code, kept from drivers when they are damaged.
+//!
+//! The runtime compares size and program of such a file, not its content, and hands it
+//! to the driver, which may end the process over a damaged one. So a second file beside it
+//! holds a checksum, and a cache file that disagrees is removed, to be written anew.
+
+use std::path::{Path, PathBuf};
+
+use crate::checksum::checksum;
+
+/// The cache file that a context is about to use.
+pub(crate) struct CacheFile {
+    path: PathBuf,
+    /// Where its checksum is.
+    seal: PathBuf,
+}
+
+impl CacheFile {
+    /// Makes sure that what is there was written in full and never changed. Failing to do
+    /// so is no failure: it costs the time of compiling again.
+    pub(crate) fn check(path: &Path) -> CacheFile {
+        let mut seal = path.as_os_str().to_owned();
+        seal.push(".sum");
+        let file = CacheFile {
+            path: path.to_owned(),
+            seal: seal.into(),
+        };
+        if let Some(sum) = file.sum()
+            && file.sealed().as_deref() != Some(&sum)
+        {
+            let _ = std::fs::remove_file(&file.path);
+        }
+        file
+    }
+
+    /// After a context has started: what is there now is good.
+    pub(crate) fn seal(&self) {
+        if let Some(sum) = self.sum()
+            && self.sealed().as_deref() != Some(&sum)
+        {
+            let _ = std::fs::write(&self.seal, sum);
+        }
+    }
+
+    /// The checksum of the file, if it is one: devices have no end.
+    fn sum(&self) -> Option<String> {
+        let is_file = std::fs::metadata(&self.path).ok()?.is_file();
+        let bytes = is_file.then(|| std::fs::read(&self.path))?.ok()?;
+        Some(format!("{:016x}\n", checksum(&[&bytes])))
+    }
+
+    fn sealed(&self) -> Option<String> {
+        let is_file = std::fs::metadata(&self.seal).ok()?.is_file();
+        is_file.then(|| std::fs::read_to_string(&self.seal))?.ok()
+    }
+}

@@ -1,0 +1,33 @@
+//! The checksum of stored values and of cache files. Against accidents, not against
+//! attackers: anyone can compute it. [`crate::stored`] documents it.
+
+/// The checksum of several parts, which are kept apart by their lengths.
+///
+/// Each step is a bijection of the state, and another word gives another state, so a
+/// change within one word of eight bytes is always seen.
+pub(crate) fn checksum(parts: &[&[u8]]) -> u64 {
+    let mut state = 0xcbf2_9ce4_8422_2325;
+    for part in parts {
+        let words = part.chunks_exact(8);
+        let rest = words.remainder();
+        for word in words {
+            state = step(state, little_endian(word));
+        }
+        state = step(state, little_endian(rest));
+        state = step(state, part.len() as u64);
+    }
+    state
+}
+
+/// At most eight bytes as a number.
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+fn step(state: u64, word: u64) -> u64 {
+    // An odd factor, and a shift that carries high bits down again.
+    let mixed = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 32)
+}

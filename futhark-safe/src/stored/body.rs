@@ -1,0 +1,244 @@
+//! The bytes of a value as the runtime writes them, checked against what the program's
+//! table says about the type.
+//!
+//! The components of the value follow each other without gaps, each
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | `b` |
+//! | 1 | version of the format: 2 |
+//! | 1 | r: rank, 0 for a scalar |
+//! | 4 | element type, with spaces in front: `" f32"`, `"bool"` |
+//! | 8 r | size of each dimension |
+//! | … | the elements in row-major order |
+//!
+//! in native byte order. The runtime's own `restore` looks at the first seven bytes of
+//! each component and believes everything else.
+
+use futhark_manifest::ElemType;
+use futhark_sys::table::Component;
+
+use super::fail;
+use crate::error::Result;
+
+const HEAD: [u8; 2] = [b'b', 2];
+
+/// Everything that can be seen: each component has its type and rank, sizes are possible
+/// and those that must be equal are, tags are of variants that exist, truth values are 0 or
+/// 1, and nothing is missing or left over.
+pub(super) fn check(body: &[u8], components: &[Component]) -> Result<()> {
+    let mut rest = Reader { body, at: 0 };
+    let mut shapes: Vec<Vec<usize>> = Vec::with_capacity(components.len());
+    for (i, component) in components.iter().enumerate() {
+        let shape = check_component(&mut rest, component)
+            .map_err(|why| fail(format!("component {i}, at byte {}: {why}", rest.at)))?;
+        if component.shared > 0 {
+            let n = component.shared as usize;
+            let like = shapes.get(component.like as usize);
+            // Of no use before C made both sizes: what the table says fits itself.
+            let outer = like.and_then(|like| like.get(..n));
+            if outer.is_none() || outer != shape.get(..n) {
+                return Err(fail(format!(
+                    "component {i} has shape {shape:?}, component {} has {:?}; their {n} outer \
+                     dimensions must be equal",
+                    component.like,
+                    like.map_or(&[][..], |like| like)
+                )));
+            }
+        }
+        shapes.push(shape);
+    }
+    match body.len() - rest.at {
+        0 => Ok(()),
+        n => Err(fail(format!(
+            "{n} bytes are left over after the last component"
+        ))),
+    }
+}
+
+/// Reads one component and gives its shape, or says what is wrong.
+fn check_component(rest: &mut Reader<'_>, component: &Component) -> Result<Vec<usize>, String> {
+    let elem = *ElemType::ALL
+        .get(component.elem as usize)
+        .ok_or("the program's table has an unknown element type")?;
+    let head = rest.take(7)?;
+    if head[..2] != HEAD {
+        return Err("it does not begin as a value does".into());
+    }
+    if u32::from(head[2]) != component.rank {
+        return Err(format!(
+            "its rank is {}, that of the type is {}",
+            head[2], component.rank
+        ));
+    }
+    if !is_named(&head[3..], elem) {
+        return Err(format!(
+            "its element type is {:?}, that of the type is {elem}",
+            String::from_utf8_lossy(&head[3..])
+        ));
+    }
+    let mut shape = Vec::with_capacity(component.rank as usize);
+    for _ in 0..component.rank {
+        let mut dim = [0; 8];
+        dim.copy_from_slice(rest.take(8)?);
+        let dim = i64::from_ne_bytes(dim);
+        shape.push(usize::try_from(dim).map_err(|_| format!("a dimension of {dim}"))?);
+    }
+    let n = crate::raw::elements(&shape, elem).map_err(|error| error.to_string())?;
+    // `elements` has seen that the product fits.
+    let data = rest.take(n * elem.size())?;
+    if elem == ElemType::Bool && data.iter().any(|&byte| byte > 1) {
+        return Err("a truth value that is neither 0 nor 1".into());
+    }
+    if component.variants > 0
+        && let Some(&tag) = data
+            .iter()
+            .find(|&&tag| u32::from(tag) >= component.variants)
+    {
+        return Err(format!(
+            "it is of variant {tag}, the type has {}",
+            component.variants
+        ));
+    }
+    Ok(shape)
+}
+
+/// Whether the four bytes name the element type.
+fn is_named(name: &[u8], elem: ElemType) -> bool {
+    let is = |elem: ElemType| name == format!("{:>4}", elem.as_str()).as_bytes();
+    // The table knows the C type only, which the two have in common.
+    is(elem) || elem == ElemType::U16 && is(ElemType::F16)
+}
+
+struct Reader<'a> {
+    body: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, n: usize) -> Result<&'a [u8], String> {
+        let rest = &self.body[self.at..];
+        let taken = rest
+            .get(..n)
+            .ok_or_else(|| format!("it wants {n} bytes more, there are {}", rest.len()))?;
+        self.at += n;
+        Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futhark_sys::table::{FUT_BOOL, FUT_F64, FUT_I8, FUT_I32, FUT_U16};
+
+    use super::*;
+
+    fn component(elem: u32, rank: u32) -> Component {
+        Component {
+            elem,
+            rank,
+            variants: 0,
+            like: 0,
+            shared: 0,
+            offset: 0,
+        }
+    }
+
+    fn bytes(name: &str, dims: &[i64], data: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![b'b', 2, dims.len() as u8];
+        bytes.extend(name.as_bytes());
+        bytes.extend(dims.iter().flat_map(|dim| dim.to_ne_bytes()));
+        bytes.extend(data);
+        bytes
+    }
+
+    fn refused(body: &[u8], components: &[Component], why: &str) {
+        let error = check(body, components).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+
+    #[test]
+    fn scalars_and_arrays() {
+        let all = [component(FUT_F64, 0), component(FUT_I32, 2)];
+        let body = [
+            bytes(" f64", &[], &[0; 8]),
+            bytes(" i32", &[2, 3], &[7; 24]),
+        ]
+        .concat();
+        check(&body, &all).unwrap();
+        for n in 0..body.len() {
+            refused(&body[..n], &all, "bytes more");
+        }
+        refused(&[&body[..], &[0]].concat(), &all, "left over");
+        refused(&body, &all[..1], "left over");
+        refused(&body, &[all[1], all[0]], "its rank is 0");
+    }
+
+    #[test]
+    fn types_and_versions() {
+        let i32 = [component(FUT_I32, 0)];
+        check(&bytes(" i32", &[], &[0; 4]), &i32).unwrap();
+        refused(
+            &bytes(" u32", &[], &[0; 4]),
+            &i32,
+            "element type is \" u32\"",
+        );
+        refused(&bytes("i32 ", &[], &[0; 4]), &i32, "element type");
+        let mut other = bytes(" i32", &[], &[0; 4]);
+        other[1] = 3;
+        refused(&other, &i32, "does not begin");
+        let u16 = [component(FUT_U16, 0)];
+        check(&bytes(" f16", &[], &[0; 2]), &u16).unwrap();
+        refused(&bytes(" i16", &[], &[0; 2]), &u16, "element type");
+    }
+
+    #[test]
+    fn impossible_sizes() {
+        let array = [component(FUT_I32, 2)];
+        for dims in [[-1, 1], [1, i64::MIN], [-1, -1]] {
+            refused(&bytes(" i32", &dims, &[]), &array, "a dimension of -");
+        }
+        for dims in [[1 << 32, 1 << 32], [0, i64::MAX], [1 << 62, 4]] {
+            refused(&bytes(" i32", &dims, &[]), &array, "larger than any memory");
+        }
+        refused(&bytes(" i32", &[1 << 40, 1], &[]), &array, "bytes more");
+        check(&bytes(" i32", &[0, 5], &[]), &array).unwrap();
+    }
+
+    #[test]
+    fn truth_values() {
+        let array = [component(FUT_BOOL, 1)];
+        check(&bytes("bool", &[3], &[0, 1, 1]), &array).unwrap();
+        refused(&bytes("bool", &[3], &[0, 2, 1]), &array, "neither 0 nor 1");
+    }
+
+    #[test]
+    fn tags() {
+        for (rank, dims) in [(0, &[][..]), (1, &[2][..])] {
+            let tags = Component {
+                variants: 3,
+                ..component(FUT_I8, rank)
+            };
+            let body = |tag: u8| bytes("  i8", dims, &vec![tag; if rank == 0 { 1 } else { 2 }]);
+            check(&body(2), &[tags]).unwrap();
+            refused(&body(3), &[tags], "variant 3, the type has 3");
+            refused(&body(255), &[tags], "variant 255");
+        }
+    }
+
+    #[test]
+    fn outer_dimensions() {
+        let like = Component {
+            like: 0,
+            shared: 1,
+            ..component(FUT_I32, 2)
+        };
+        let all = [component(FUT_I32, 1), like];
+        let body = |n: i64| {
+            let first = bytes(" i32", &[2], &[0; 8]);
+            [first, bytes(" i32", &[n, 1], &vec![0; 4 * n as usize])].concat()
+        };
+        check(&body(2), &all).unwrap();
+        refused(&body(1), &all, "their 1 outer dimensions must be equal");
+        refused(&body(3), &all, "component 1 has shape [3, 1]");
+    }
+}

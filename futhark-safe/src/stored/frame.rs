@@ -1,0 +1,191 @@
+//! What stands around the bytes of a stored value outside of this process. The table in
+//! [`crate::stored`] is its definition.
+
+use super::fail;
+use crate::checksum::{checksum, little_endian};
+use crate::error::{Error, Kind, Result};
+
+const MAGIC: [u8; 8] = *b"\x89FUT\r\n\x1a\n";
+const VERSION: u8 = 1;
+const HEAD: usize = 32;
+/// Where the checksum stands.
+const SUM: std::ops::Range<usize> = 24..32;
+
+/// A stored value with its frame, which agrees with itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Frame<'a> {
+    pub(super) program: &'a str,
+    pub(super) type_name: &'a str,
+    pub(super) body: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn write(&self) -> Result<Vec<u8>> {
+        let size = HEAD + self.program.len() + self.type_name.len() + self.body.len();
+        let too_long = || fail("a name is too long for the frame");
+        let program = u16::try_from(self.program.len()).map_err(|_| too_long())?;
+        let name = u32::try_from(self.type_name.len()).map_err(|_| too_long())?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|error| {
+            let message = format!("no memory for {size} bytes");
+            Error::new(Kind::OutOfMemory, "store", message).with_source(error)
+        })?;
+        bytes.extend(MAGIC);
+        bytes.extend([VERSION, u8::from(cfg!(target_endian = "big"))]);
+        bytes.extend(program.to_le_bytes());
+        bytes.extend(name.to_le_bytes());
+        bytes.extend((self.body.len() as u64).to_le_bytes());
+        bytes.extend([0; SUM.end - SUM.start]);
+        bytes.extend(self.program.as_bytes());
+        bytes.extend(self.type_name.as_bytes());
+        bytes.extend(self.body);
+        let sum = checksum(&[&bytes[..SUM.start], &bytes[SUM.end..]]);
+        bytes[SUM].copy_from_slice(&sum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Refuses whatever [`write`](Self::write) does not make.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Frame<'a>> {
+        let Some((head, rest)) = bytes.split_at_checked(HEAD) else {
+            return Err(fail(format!(
+                "{} bytes are no stored value: the frame alone has more than {HEAD}",
+                bytes.len()
+            )));
+        };
+        if head[..8] != MAGIC {
+            return Err(fail(
+                "these bytes are no stored value: they do not begin as one",
+            ));
+        }
+        if head[8] != VERSION {
+            return Err(fail(format!(
+                "the frame is of version {}; this crate reads version {VERSION}",
+                head[8]
+            )));
+        }
+        let lengths = [
+            little_endian(&head[10..12]),
+            little_endian(&head[12..16]),
+            little_endian(&head[16..24]),
+        ];
+        let wanted = lengths.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
+        if wanted != Some(rest.len() as u64) {
+            return Err(fail(format!(
+                "truncated or too long: {} bytes follow the frame's head, it announces {}",
+                rest.len(),
+                wanted.map_or_else(|| "more than any memory has".into(), |n| n.to_string())
+            )));
+        }
+        if checksum(&[&head[..SUM.start], rest]) != little_endian(&head[SUM]) {
+            return Err(fail(
+                "the bytes were changed: their checksum is another one",
+            ));
+        }
+        if head[9] != u8::from(cfg!(target_endian = "big")) {
+            return Err(fail(
+                "the value was stored on a machine of another byte order",
+            ));
+        }
+        // Each is at most the length of `rest`.
+        let (program, rest) = rest.split_at(lengths[0] as usize);
+        let (type_name, body) = rest.split_at(lengths[1] as usize);
+        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| fail("a name is not UTF-8"));
+        Ok(Frame {
+            program: text(program)?,
+            type_name: text(type_name)?,
+            body,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Frame<'_> = Frame {
+        program: "0123456789abcdef0123456789abcdef",
+        type_name: "[]pt",
+        body: b"b\x02\x00 i32\x07\x00\x00\x00",
+    };
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let bytes = FRAME.write().unwrap();
+        assert_eq!(bytes.len(), 64 + 4 + 11);
+        assert!(Frame::read(&bytes).unwrap() == FRAME);
+        let empty = Frame {
+            program: "",
+            type_name: "",
+            body: &[],
+        };
+        assert!(Frame::read(&empty.write().unwrap()).unwrap() == empty);
+    }
+
+    /// The table at the top, byte by byte. Only a new version may change this test.
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn the_frame_is_as_documented() {
+        let bytes = FRAME.write().unwrap();
+        assert_eq!(
+            bytes[..24],
+            *b"\x89FUT\r\n\x1a\n\x01\x00\x20\x00\x04\x00\x00\x00\x0b\x00\x00\x00\x00\x00\x00\x00"
+        );
+        // Computed by the documentation's words, in another language.
+        assert_eq!(little_endian(&bytes[SUM]), 0xac5a_b6af_13b1_15a2);
+        assert_eq!(&bytes[32..64], FRAME.program.as_bytes());
+        assert_eq!(&bytes[64..68], b"[]pt");
+        assert_eq!(&bytes[68..], FRAME.body);
+    }
+
+    #[test]
+    fn every_change_of_a_byte_is_refused() {
+        let good = FRAME.write().unwrap();
+        for i in 0..good.len() {
+            for change in 1..=255 {
+                let mut bad = good.clone();
+                bad[i] ^= change;
+                let error = Frame::read(&bad).err().unwrap();
+                assert_eq!(error.kind(), Kind::Restore, "byte {i}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_lengths_and_zeros_are_refused() {
+        let good = FRAME.write().unwrap();
+        for n in 0..good.len() {
+            assert!(Frame::read(&good[..n]).is_err(), "{n} bytes");
+            let mut zeroed = good.clone();
+            zeroed[n..].fill(0);
+            assert!(
+                zeroed == good || Frame::read(&zeroed).is_err(),
+                "zeros from {n} on"
+            );
+        }
+        let longer = [&good[..], &[0]].concat();
+        assert!(Frame::read(&longer).is_err());
+        assert!(Frame::read(&[0; 200]).is_err());
+    }
+
+    /// Two flips of the same bit in two words, which a plain sum or product would miss.
+    #[test]
+    fn pairs_of_flips_are_refused() {
+        let body: Vec<u8> = (0..64).collect();
+        let good = Frame {
+            body: &body,
+            ..FRAME
+        }
+        .write()
+        .unwrap();
+        let bits = good.len() * 8;
+        let flip = |bytes: &mut [u8], bit: usize| bytes[bit / 8] ^= 1 << (bit % 8);
+        for one in 0..bits {
+            for other in one + 1..bits {
+                let mut bad = good.clone();
+                flip(&mut bad, one);
+                flip(&mut bad, other);
+                assert!(Frame::read(&bad).is_err(), "bits {one} and {other}");
+            }
+        }
+    }
+}

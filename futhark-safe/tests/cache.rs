@@ -1,0 +1,92 @@
+//! Misuse 27: a cache file of device code that is damaged, or cannot be written, costs time
+//! and nothing else.
+#![cfg(feature = "dynamic")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
+use futhark_safe::{Backend, Config};
+
+/// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md): one
+/// test does it all.
+#[test]
+fn damaged_cache_files_are_written_anew() {
+    for compiler in support::compilers() {
+        let library = support::library("failures.fut", Backend::OpenCl, &compiler);
+        let file = fresh(&format!("{}.cache", compiler.version()));
+        works_with(&library, &file);
+        let good = std::fs::read(&file).expect("the first start writes it");
+        works_with(&library, &file);
+        assert!(std::fs::read(&file).unwrap() == good, "a good one is used");
+
+        // Its header is 48 bytes long; what follows is what the driver reads.
+        for at in [0, 8, 16, 47, 48, 148, good.len() / 2, good.len() - 1] {
+            let mut bad = good.clone();
+            bad[at] ^= 0xff;
+            std::fs::write(&file, bad).unwrap();
+            works_with(&library, &file);
+            assert!(std::fs::read(&file).unwrap() == good, "byte {at}");
+        }
+        let longer = [&good[..], b"and more"].concat();
+        for bad in [
+            b"",
+            &good[..7],
+            &good[..48],
+            &good[..good.len() - 1],
+            &longer,
+        ] {
+            std::fs::write(&file, bad).unwrap();
+            works_with(&library, &file);
+            assert!(std::fs::read(&file).unwrap() == good, "{} bytes", bad.len());
+        }
+        // Without its checksum, or with another one, it is not believed either.
+        let sum = file.with_extension("cache.sum");
+        for bad in [None, Some("0000000000000000\n"), Some("")] {
+            match bad {
+                None => std::fs::remove_file(&sum).unwrap(),
+                Some(bad) => std::fs::write(&sum, bad).unwrap(),
+            }
+            works_with(&library, &file);
+            assert_eq!(std::fs::read_to_string(&sum).unwrap().len(), 17);
+        }
+
+        // A full disk, a folder that is not there, a folder in its place.
+        for path in ["/dev/full", "/nonexistent/cache", "/"] {
+            works_with(&library, Path::new(path));
+        }
+    }
+}
+
+/// Other backends have nothing to cache, and leave such a file alone.
+#[test]
+fn other_backends_leave_the_file_alone() {
+    let compiler = support::compilers().pop().unwrap();
+    for backend in [Backend::C, Backend::Multicore] {
+        let library = support::library("failures.fut", backend, &compiler);
+        let file = fresh(&format!("{backend}.cache"));
+        std::fs::write(&file, "a file of the user's").unwrap();
+        works_with(&library, &file);
+        assert_eq!(std::fs::read(&file).unwrap(), b"a file of the user's");
+        assert!(!file.with_extension("cache.sum").exists());
+    }
+}
+
+/// The path of a file that is not there yet.
+fn fresh(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name);
+    let _ = std::fs::remove_file(&file);
+    let _ = std::fs::remove_file(file.with_extension("cache.sum"));
+    file
+}
+
+fn works_with(library: &Library, file: &Path) {
+    let context = Context::new(library, &Config::new().cache_file(file)).unwrap();
+    let five = vec![Arg::Consume(Value::from(5i64))];
+    let results = context.call("replicate_top", five).unwrap();
+    assert!(matches!(results[0], Value::Scalar(Scalar::I64(5))));
+    context.close().unwrap();
+}

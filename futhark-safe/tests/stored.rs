@@ -1,0 +1,135 @@
+//! Stored values through the dynamic face, with every compiler, and through serde.
+#![cfg(feature = "dynamic")]
+
+mod support;
+
+use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Value};
+use futhark_safe::{Backend, Config, Kind, Untrusted};
+
+/// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md): it is
+/// used by one test only.
+const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
+
+fn library(backend: Backend, compiler: &futhark_safe::compile::Compiler) -> Library {
+    support::library("../typed/programs/stored.fut", backend, compiler)
+}
+
+fn on_c() -> Context {
+    let compiler = support::compilers().pop().unwrap();
+    Context::new(&library(Backend::C, &compiler), &Config::new()).unwrap()
+}
+
+fn opaque(ctx: &Context, entry: &str, args: Vec<Arg<'_>>) -> Opaque {
+    match ctx.call(entry, args).unwrap().remove(0) {
+        Value::Opaque(opaque) => opaque,
+        other => panic!("{entry} gives {other:?}"),
+    }
+}
+
+fn sizes(ctx: &Context) -> Opaque {
+    let args = [6i64, 7].map(|n| Arg::Consume(n.into()));
+    opaque(ctx, "sizes", args.into())
+}
+
+/// A value of each type that the program makes without much ado.
+fn values(ctx: &Context) -> Vec<Opaque> {
+    let xs = Value::from(ctx.array_of(&[3], &[1.0, -2.0, 3.0]).unwrap());
+    let one = |value: f64| Arg::Consume(value.into());
+    vec![
+        sizes(ctx),
+        opaque(ctx, "point", vec![one(1.0), one(2.0)]),
+        opaque(ctx, "circle", vec![one(2.5)]),
+        opaque(ctx, "points", vec![Arg::Borrow(&xs), Arg::Borrow(&xs)]),
+        opaque(ctx, "shapes", vec![Arg::Borrow(&xs)]),
+        opaque(ctx, "track", vec![Arg::Borrow(&xs)]),
+        opaque(ctx, "items", vec![Arg::Consume(3i64.into())]),
+    ]
+}
+
+#[test]
+fn values_cross_backends_and_compilers_are_kept_apart() {
+    let mut per_compiler = Vec::new();
+    for compiler in support::compilers() {
+        let contexts = BACKENDS
+            .map(|backend| Context::new(&library(backend, &compiler), &Config::new()).unwrap());
+        let stored: Vec<_> = contexts
+            .iter()
+            .map(|ctx| {
+                values(ctx)
+                    .iter()
+                    .map(|v| v.store().unwrap())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        assert!(
+            stored.windows(2).all(|pair| pair[0] == pair[1]),
+            "equal bytes"
+        );
+        for ctx in &contexts {
+            for stored in &stored[0] {
+                assert!(ctx.restore(stored).unwrap().store().unwrap() == *stored);
+                let untrusted = Untrusted::from_bytes(&stored.to_bytes().unwrap()).unwrap();
+                ctx.library().check_stored(&untrusted).unwrap();
+                // SAFETY: these bytes were stored just now.
+                let trusted = unsafe { ctx.library().trust(untrusted) }.unwrap();
+                assert!(trusted == *stored);
+            }
+        }
+        per_compiler.push((contexts, stored));
+    }
+    // Layouts may differ between versions of the compiler, so nothing passes between them.
+    for (i, (contexts, _)) in per_compiler.iter().enumerate() {
+        for (_, stored) in per_compiler
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| i != *j)
+            .map(|(_, p)| p)
+        {
+            let error = contexts[0].restore(&stored[0][0]).unwrap_err();
+            assert_eq!(error.kind(), Kind::Restore, "{error}");
+            let bytes = stored[0][0].to_bytes().unwrap();
+            let untrusted = Untrusted::from_bytes(&bytes).unwrap();
+            let error = contexts[0].library().check_stored(&untrusted).unwrap_err();
+            assert!(error.to_string().contains("another program"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn another_program_is_refused() {
+    let ctx = on_c();
+    let compiler = support::compilers().pop().unwrap();
+    let other = support::library("failures.fut", Backend::C, &compiler);
+    let other = Context::new(&other, &Config::new()).unwrap();
+    let stored = sizes(&ctx).store().unwrap();
+    let error = other.restore(&stored).unwrap_err();
+    assert_eq!(error.kind(), Kind::Restore, "{error}");
+    assert!(error.to_string().contains("another program"), "{error}");
+}
+
+/// A stored value goes into any format of serde, and comes back as an untrusted one.
+#[cfg(feature = "serde")]
+#[test]
+fn serde_makes_untrusted_values() {
+    let ctx = on_c();
+    let stored = sizes(&ctx).store().unwrap();
+    let json = serde_json::to_string(&stored).unwrap();
+    assert!(json.starts_with("[137,70,85,84,13,10,26,10,1,"), "{json}");
+    let untrusted: Untrusted = serde_json::from_str(&json).unwrap();
+    assert!(untrusted == Untrusted::from_bytes(&stored.to_bytes().unwrap()).unwrap());
+    // SAFETY: these bytes were stored just now.
+    let trusted = unsafe { ctx.library().trust(untrusted) }.unwrap();
+    assert!(ctx.restore(&trusted).unwrap().store().unwrap() == stored);
+
+    for (bad, why) in [
+        (json.replacen("137", "136", 1), "they do not begin as one"),
+        (json.replacen("]", ",0]", 1), "truncated or too long"),
+        ("[]".to_owned(), "0 bytes are no stored value"),
+        ("[300]".to_owned(), "300"),
+        ("\"text\"".to_owned(), "4 bytes are no stored value"),
+        ("{}".to_owned(), "the bytes of a stored value"),
+    ] {
+        let error = serde_json::from_str::<Untrusted>(&bad).unwrap_err();
+        assert!(error.to_string().contains(why), "{bad}: {error}");
+    }
+}

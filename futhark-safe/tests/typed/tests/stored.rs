@@ -1,0 +1,430 @@
+//! Stored values through the typed face: what comes back, on which backend, and what
+//! is refused.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futhark_safe::{Array, Backend, Config, Kind, Opaque, OpaqueTag, Untrusted, f16};
+use futhark_safe_typed_tests::{opaques, stored, stored::tag};
+
+const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
+
+/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
+/// (see SAFETY.md), so tests take turns with it.
+static DEVICE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn context(backend: Backend) -> stored::Context {
+    stored::Context::new(&Config::new().backend(backend)).unwrap()
+}
+
+/// A context on each backend.
+fn contexts() -> Vec<stored::Context> {
+    BACKENDS.map(context).into()
+}
+
+fn array<T: futhark_safe::Element>(
+    ctx: &stored::Context,
+    data: &[T],
+) -> Array<stored::Program, T, 1>
+where
+    stored::Program: futhark_safe::HasArray<T, 1>,
+{
+    ctx.array(data).unwrap()
+}
+
+fn mixed(ctx: &stored::Context) -> stored::Mixed {
+    let words = ctx.array_nd([2, 3], &[1, 2, 3, 4, 5, 6]).unwrap();
+    let half = f16::from_bits(0x7e01);
+    ctx.entry().mixed(true, half, 1000, &words).unwrap()
+}
+
+/// Makes a value on every backend, and holds what they store against each other; then
+/// restores it on every backend and has it looked at there.
+fn everywhere<G: OpaqueTag<Program = stored::Program>>(
+    make: impl Fn(&stored::Context) -> Opaque<G>,
+    look: impl Fn(&stored::Context, &Opaque<G>),
+) {
+    let _device = alone();
+    let contexts = contexts();
+    let mut first = None;
+    for from in &contexts {
+        let value = make(from);
+        let stored = value.store().unwrap();
+        assert!(stored == value.store().unwrap(), "stored twice");
+        let bytes = stored.to_bytes().unwrap();
+        assert_eq!(*first.get_or_insert_with(|| bytes.clone()), bytes);
+        look(from, &value);
+        let untrusted = Untrusted::from_bytes(&bytes).unwrap();
+        assert_eq!(untrusted.type_name(), G::NAME);
+        untrusted.check::<G>().unwrap();
+        // SAFETY: these bytes were stored just now.
+        let trusted = unsafe { untrusted.trust::<G>() }.unwrap();
+        assert!(trusted == stored);
+        for to in &contexts {
+            let back = stored.restore(to).unwrap();
+            look(to, &back);
+            assert!(stored == back.store().unwrap(), "restored and stored again");
+            look(to, &trusted.restore(to).unwrap());
+        }
+    }
+}
+
+#[test]
+fn records() {
+    everywhere(
+        |ctx| ctx.entry().sizes(6, 7).unwrap(),
+        |ctx, sizes| assert_eq!(ctx.entry().area(sizes).unwrap(), 42),
+    );
+    everywhere(mixed, |ctx, mixed| {
+        assert_eq!(ctx.entry().sum_of(mixed).unwrap(), 1022);
+    });
+}
+
+#[test]
+fn sums() {
+    everywhere(
+        |ctx| {
+            let p = ctx.entry().point(1.0, 2.0).unwrap();
+            ctx.entry().segment(&p, &p).unwrap()
+        },
+        |ctx, shape| assert_eq!(ctx.entry().corners(shape).unwrap(), 2),
+    );
+    everywhere(
+        |ctx| ctx.entry().track(&array(ctx, &[1.0, 2.0])).unwrap(),
+        |_, track| assert_eq!(track.type_name(), "track"),
+    );
+}
+
+#[test]
+fn arrays_of_records_and_sums() {
+    everywhere(
+        |ctx| {
+            let xs = array(ctx, &[1.0, 2.0, 4.0]);
+            ctx.entry().points(&xs, &xs).unwrap()
+        },
+        |ctx, points| assert_eq!(ctx.entry().total(points).unwrap(), 14.0),
+    );
+    for n in [0, 4] {
+        everywhere(
+            |ctx| ctx.entry().items(n).unwrap(),
+            |ctx, items| {
+                assert_eq!(
+                    ctx.entry().weight(items).unwrap(),
+                    (0..n as i32).sum::<i32>()
+                )
+            },
+        );
+    }
+    everywhere(
+        |ctx| ctx.entry().shapes(&array(ctx, &[1.0, -1.0])).unwrap(),
+        |_, shapes| assert_eq!(shapes.shape().unwrap(), [2]),
+    );
+}
+
+#[test]
+fn a_small_value_takes_few_bytes() {
+    let ctx = context(Backend::C);
+    let stored = ctx.entry().sizes(6, 7).unwrap().store().unwrap();
+    let (frame, body) = (stored.to_bytes().unwrap().len(), stored.body().len());
+    assert_eq!(body, 2 * (7 + 8));
+    assert_eq!(frame, 64 + "sizes".len() + body);
+    assert!(frame < 100);
+}
+
+#[test]
+fn a_stored_value_outlives_its_context() {
+    let stored = {
+        let ctx = context(Backend::C);
+        ctx.entry().sizes(6, 7).unwrap().store().unwrap()
+    };
+    let back = std::thread::spawn(move || stored.restore(&context(Backend::Multicore)).unwrap());
+    let back = back.join().unwrap();
+    assert!(back.store().unwrap().body().len() == 30);
+}
+
+/// Storing waits for what is being computed, and restoring is done with the bytes when it
+/// returns: misuse 14.
+#[test]
+fn transfers_are_complete() {
+    let _device = alone();
+    for ctx in contexts() {
+        let n = 4_000;
+        let items = ctx.entry().items(n).unwrap();
+        let stored = items.store().unwrap();
+        drop(items);
+        let last = stored.body().len() - 4;
+        assert_eq!(stored.body()[last..], (n as i32 - 1).to_ne_bytes());
+        let back = stored.restore(&ctx).unwrap();
+        drop(stored);
+        // Whoever still reads those bytes would read these.
+        let scribble = vec![0xa5u8; 1 << 20];
+        let sum = (0..n as i32).fold(0i32, i32::wrapping_add);
+        assert_eq!(ctx.entry().weight(&back).unwrap(), sum);
+        drop(scribble);
+    }
+}
+
+/// A value whose computation fails late is not stored as garbage.
+#[test]
+fn a_failed_value_is_not_stored() {
+    let _device = alone();
+    for ctx in contexts() {
+        let (xs, is) = (array(&ctx, &[1.0, 2.0]), array(&ctx, &[0i64, 7]));
+        let failed = ctx.entry().gather(&xs, &is).and_then(|ps| ps.store());
+        let error = failed.unwrap_err();
+        assert_eq!(error.kind(), Kind::Program, "{error}");
+        assert!(error.c_message().unwrap().contains("Index [7]"), "{error}");
+        let place = error.place().unwrap();
+        assert!(place.file.ends_with("stored.fut"), "{place}");
+        let good = array(&ctx, &[0i64, 1]);
+        ctx.entry().gather(&xs, &good).unwrap().store().unwrap();
+    }
+}
+
+// --- Bytes of unknown origin ------------------------------------------------------
+
+/// The checksum as the documentation of `stored` has it.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut s = 0xcbf2_9ce4_8422_2325u64;
+    let mut word = |w: u64| {
+        s = (s ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        s ^= s >> 32;
+    };
+    for part in [&bytes[..24], &bytes[32..]] {
+        let mut padded = part.to_vec();
+        padded.resize(part.len() / 8 * 8 + 8, 0);
+        for chunk in padded.chunks(8) {
+            word(u64::from_le_bytes(chunk.try_into().unwrap()));
+        }
+        word(part.len() as u64);
+    }
+    s
+}
+
+/// The frame around another body, or with another key or name, right in itself.
+fn forge(program: &str, name: &str, body: &[u8]) -> Untrusted {
+    let mut bytes = b"\x89FUT\r\n\x1a\n\x01\x00".to_vec();
+    bytes[9] = u8::from(cfg!(target_endian = "big"));
+    bytes.extend((program.len() as u16).to_le_bytes());
+    bytes.extend((name.len() as u32).to_le_bytes());
+    bytes.extend((body.len() as u64).to_le_bytes());
+    bytes.extend([0; 8]);
+    bytes.extend([program.as_bytes(), name.as_bytes(), body].concat());
+    let sum = checksum(&bytes);
+    bytes[24..32].copy_from_slice(&sum.to_le_bytes());
+    Untrusted::from_bytes(&bytes).expect("a frame as documented")
+}
+
+/// The key and the body of a value that was just stored.
+fn parts<G: OpaqueTag>(value: &Opaque<G>) -> (String, Vec<u8>) {
+    let bytes = value.store().unwrap().to_bytes().unwrap();
+    let untrusted = Untrusted::from_bytes(&bytes).unwrap();
+    let (program, body) = (untrusted.program_id().to_owned(), untrusted.body().to_vec());
+    assert!(
+        forge(&program, G::NAME, &body) == untrusted,
+        "the frame is as documented"
+    );
+    (program, body)
+}
+
+fn refused<G: OpaqueTag>(untrusted: Untrusted, why: &str) {
+    let error = untrusted.check::<G>().unwrap_err();
+    assert_eq!(error.kind(), Kind::Restore);
+    assert!(error.to_string().contains(why), "{error}");
+    // SAFETY: refused, so nothing is made of it.
+    assert!(unsafe { untrusted.trust::<G>() }.is_err());
+}
+
+#[test]
+fn every_changed_byte_and_every_other_length_is_refused() {
+    let ctx = context(Backend::C);
+    let good = mixed(&ctx).store().unwrap().to_bytes().unwrap();
+    let refused = |bytes: &[u8]| {
+        let error = Untrusted::from_bytes(bytes).unwrap_err();
+        assert_eq!(error.kind(), Kind::Restore, "{error}");
+    };
+    for i in 0..good.len() {
+        for bit in 0..8 {
+            let mut bad = good.clone();
+            bad[i] ^= 1 << bit;
+            refused(&bad);
+        }
+        refused(&good[..i]);
+        let mut zeroed = good.clone();
+        zeroed[i..].fill(0);
+        if zeroed != good {
+            refused(&zeroed);
+        }
+    }
+    refused(&[&good[..], &[0]].concat());
+    refused(&vec![0; good.len()]);
+}
+
+#[test]
+fn another_program_or_type_is_refused() {
+    let ctx = context(Backend::C);
+    let point = ctx.entry().point(1.0, 2.0).unwrap();
+    let (program, body) = parts(&point);
+    forge(&program, "pt", &body).check::<tag::Pt>().unwrap();
+    // Of the same name and form in another program.
+    refused::<opaques::tag::Pt>(forge(&program, "pt", &body), "another program");
+    refused::<tag::Pt>(forge(&program[1..], "pt", &body), "another program");
+    refused::<tag::Pt>(forge("", "pt", &body), "another program");
+    // Of the same form under another name.
+    refused::<tag::Dot>(forge(&program, "pt", &body), "wanted is one of type dot");
+    refused::<tag::Pt>(forge(&program, "dot", &body), "of type dot was stored");
+}
+
+#[test]
+fn a_body_of_another_type_is_refused() {
+    let ctx = context(Backend::C);
+    let (program, sizes) = parts(&ctx.entry().sizes(6, 7).unwrap());
+    refused::<tag::Pt>(
+        forge(&program, "pt", &sizes),
+        "component 0, at byte 7: its element type is \" i64\", that of the type is f64",
+    );
+    let (_, items) = parts(&ctx.entry().items(2).unwrap());
+    refused::<tag::Pt>(
+        forge(&program, "pt", &items),
+        "its rank is 2, that of the type is 0",
+    );
+}
+
+#[test]
+fn tags_and_truth_values_are_looked_at() {
+    let ctx = context(Backend::C);
+    let (program, mut body) = parts(&ctx.entry().circle(1.0).unwrap());
+    for tag in [3, 77, 255] {
+        body[7] = tag;
+        refused::<tag::Shape>(forge(&program, "shape", &body), "the type has 3");
+    }
+    let rs = array(&ctx, &[1.0, -1.0]);
+    let (_, mut body) = parts(&ctx.entry().shapes(&rs).unwrap());
+    body[7 + 8 + 1] = 3;
+    refused::<tag::ArrayShape>(forge(&program, "[]shape", &body), "variant 3");
+    // Inside of a record: a bool, an f16, then the tag.
+    let (_, body) = parts(&mixed(&ctx));
+    for (at, why) in [(7, "neither 0 nor 1"), (8 + 9 + 7, "variant 3")] {
+        let mut body = body.clone();
+        body[at] = 3;
+        refused::<tag::Mixed>(forge(&program, "mixed", &body), why);
+    }
+}
+
+/// An f16 and a u16 are one type to the table; the runtime knows better.
+#[test]
+fn a_u16_is_no_f16() {
+    let ctx = context(Backend::C);
+    let (program, mut body) = parts(&mixed(&ctx));
+    assert_eq!(body[8 + 3..8 + 7], *b" f16");
+    body[8 + 4] = b'u';
+    body[8 + 5..8 + 7].copy_from_slice(b"16");
+    // SAFETY: every field of a `mixed` is looked at.
+    let stored = unsafe { forge(&program, "mixed", &body).trust::<tag::Mixed>() }.unwrap();
+    assert_eq!(stored.restore(&ctx).unwrap_err().kind(), Kind::Restore);
+    assert_eq!(ctx.entry().sum_of(&mixed(&ctx)).unwrap(), 1022);
+}
+
+#[test]
+fn parts_of_arrays_must_be_of_one_length() {
+    let ctx = context(Backend::C);
+    let points = |n: usize| {
+        let xs = array(&ctx, &vec![1.0; n]);
+        parts(&ctx.entry().points(&xs, &xs).unwrap())
+    };
+    let ((program, three), (_, four)) = (points(3), points(4));
+    let half = |body: &[u8]| body[..body.len() / 2].to_vec();
+    let body = [half(&three), half(&four)].concat();
+    refused::<tag::ArrayPt>(
+        forge(&program, "[]pt", &body),
+        "component 1 has shape [4], component 0 has [3]",
+    );
+    let body = [half(&three), half(&three)].concat();
+    forge(&program, "[]pt", &body)
+        .check::<tag::ArrayPt>()
+        .unwrap();
+}
+
+/// Whatever is changed in a body, with a frame around it that is right: it is refused, or it
+/// is a value with which the program and the operations on values work. For types
+/// whose checks are complete (no array in a payload).
+#[test]
+fn what_passes_the_checks_can_be_used() {
+    fn changed<G: OpaqueTag<Program = stored::Program>>(
+        contexts: &[stored::Context],
+        value: Opaque<G>,
+        use_it: impl Fn(&stored::Context, &Opaque<G>),
+    ) -> (usize, usize) {
+        let (program, good) = parts(&value);
+        let (mut refused, mut used) = (0, 0);
+        for i in 0..good.len() {
+            for new in [
+                0,
+                1,
+                2,
+                3,
+                0x7f,
+                0x80,
+                0xff,
+                good[i] ^ 1,
+                good[i].wrapping_add(1),
+            ] {
+                let mut body = good.clone();
+                body[i] = new;
+                let untrusted = forge(&program, G::NAME, &body);
+                // SAFETY: nothing in this type is beyond the checks, which is what this test shows.
+                match unsafe { untrusted.trust::<G>() } {
+                    Ok(stored) => {
+                        for ctx in contexts {
+                            let back = stored.restore(ctx).unwrap();
+                            assert_eq!(back.store().unwrap().body(), body);
+                            use_it(ctx, &back);
+                        }
+                        used += 1;
+                    }
+                    Err(error) => {
+                        assert_eq!(error.kind(), Kind::Restore);
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        (refused, used)
+    }
+    let contexts = [context(Backend::C), context(Backend::Multicore)];
+    let entry = contexts[0].entry();
+    let sums = [
+        changed(&contexts, mixed(&contexts[0]), |ctx, mixed| {
+            ctx.entry().sum_of(mixed).unwrap();
+        }),
+        changed(&contexts, entry.circle(1.0).unwrap(), |ctx, shape| {
+            assert!(ctx.entry().corners(shape).unwrap() < 3);
+        }),
+        changed(&contexts, entry.items(3).unwrap(), |ctx, items| {
+            ctx.entry().weight(items).unwrap();
+        }),
+    ];
+    for (refused, used) in sums {
+        assert!(
+            refused > 100 && used > 100,
+            "{refused} refused, {used} used"
+        );
+    }
+}
+
+/// Why trust is `unsafe`, as SAFETY.md has it: the parts of an array in a payload can be of
+/// different lengths, and no check sees it. Nothing is made of it here.
+#[test]
+fn what_no_check_sees() {
+    let ctx = context(Backend::C);
+    let track = |n: usize| parts(&ctx.entry().track(&array(&ctx, &vec![1.0; n])).unwrap());
+    let ((program, three), (_, one)) = (track(3), track(1));
+    // The tag, then the two parts.
+    let first = &three[..8 + (three.len() - 8) / 2];
+    let second = &one[8 + (one.len() - 8) / 2..];
+    let untrusted = forge(&program, "track", &[first, second].concat());
+    untrusted.check::<tag::Track>().unwrap();
+}
