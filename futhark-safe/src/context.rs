@@ -7,12 +7,10 @@ use std::sync::Arc;
 use futhark_manifest::Backend;
 use futhark_sys::table::Table;
 
-use crate::array::Array;
 use crate::config::Config;
-use crate::elem::Element;
 use crate::error::{Error, Kind, Result};
-use crate::program::{HasArray, Program};
-use crate::raw::{self, Core, Input, Output};
+use crate::program::Program;
+use crate::raw::{Core, Input, Output};
 
 /// A context of program `P`: a device, its memory, the program's constants.
 ///
@@ -89,37 +87,6 @@ impl<P: Program> Context<P> {
     #[must_use]
     pub fn entry(&self) -> P::Entries<'_> {
         self.into()
-    }
-
-    /// Makes an array of rank 1. The data is copied before this returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::OutOfMemory`]; [`Kind::ContextLost`].
-    pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
-    where
-        P: HasArray<T, 1>,
-    {
-        self.array_nd([data.len()], data)
-    }
-
-    /// Makes an array of any rank from elements in row-major order. The data is copied
-    /// before this returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::InvalidArgument`]: the shape disagrees with the number of elements, or
-    /// no memory could hold it. [`Kind::OutOfMemory`]; [`Kind::ContextLost`].
-    pub fn array_nd<T: Element, const R: usize>(
-        &self,
-        shape: [usize; R],
-        data: &[T],
-    ) -> Result<Array<P, T, R>>
-    where
-        P: HasArray<T, R>,
-    {
-        let handle = raw::create(&self.core, <P as HasArray<T, R>>::TYPE, &shape, data)?;
-        Ok(Array::from_handle(handle))
     }
 
     /// The backend that computes.

@@ -24,6 +24,9 @@
 //!
 //! Programs that are known only at run time are behind the feature `dynamic`.
 //!
+//! Features: `load` (default) opens shared objects, `build` is for build scripts, `ndarray`
+//! converts arrays to and from that crate's.
+//!
 //! # What holds
 //!
 //! * A value that a call consumes is moved. If anything else shares its memory, the
@@ -72,6 +75,7 @@ pub use futhark_manifest::{Backend, ElemType};
 pub use half::f16;
 pub use opaque::Opaque;
 pub use program::{HasArray, OpaqueTag, Program};
+pub use raw::RawMemory;
 pub use stored::{Stored, Untrusted};
 
 /// What generated code and macros of this crate use. Not for others: it may change

@@ -75,4 +75,31 @@ fn what_does_not_fit_is_refused_with_words() {
         assert_eq!(array.index(&wrong).unwrap_err().kind(), invalid);
     }
     assert_eq!(array.to_vec::<i32>().unwrap_err().kind(), invalid);
+    assert_eq!(array.view::<u64>().unwrap_err().kind(), invalid);
+}
+
+#[test]
+fn arrays_are_viewed_and_copied() {
+    let ctx = context();
+    let array = ctx.array_of(&[3], &[1i64, 2, 3]).unwrap();
+    assert_eq!((array.len(), array.is_empty()), (3, false));
+    let copy = array.try_clone().unwrap();
+    let view = array.view::<i64>().unwrap().unwrap();
+    assert_eq!(view, [1, 2, 3]);
+    assert_ne!(view.as_ptr(), copy.view::<i64>().unwrap().unwrap().as_ptr());
+    assert_eq!(copy.to_vec::<i64>().unwrap(), view);
+}
+
+#[cfg(feature = "ndarray")]
+#[test]
+fn ndarrays_go_in_and_out() {
+    let ctx = context();
+    let mut elements = ndarray::arr1(&[1i64, 2, 3]);
+    elements.invert_axis(ndarray::Axis(0));
+    let array = ctx.array_from_ndarray(&elements).unwrap();
+    assert_eq!(array.to_vec::<i64>().unwrap(), [3, 2, 1]);
+    assert_eq!(array.to_ndarray::<i64>().unwrap(), elements.into_dyn());
+    let square = ndarray::arr2(&[[1i64]]);
+    let error = ctx.array_from_ndarray(&square).unwrap_err();
+    assert!(error.to_string().contains("rank 2"), "{error}");
 }

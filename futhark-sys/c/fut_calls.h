@@ -88,11 +88,23 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 
 // --- Reference counts -------------------------------------------------------------
 
-// Memory that is not counted (a raw array, a literal of the program) is not ours
-// to change: it counts as shared.
+// Memory that is not counted (a literal of the program) is not ours to change: it
+// counts as shared.
 static inline int32_t fut_count(const int *references) {
   return references == NULL ? INT32_MAX : *references;
 }
+
+// Gives a raw array a count. Without one the runtime follows NULL as soon as the array
+// becomes part of a record, and nobody sees that its memory is shared. It starts so
+// high that it never comes down to 1 or 0: such memory is always copied before it is
+// consumed, and never freed. It lives with the context, as long as any value.
+#define FUT_BORROW(c, value)                  \
+  if ((value) != NULL) {                      \
+    (value)->mem.references = &(c)->borrowed; \
+    (value)->mem.size = 0;                    \
+    (value)->mem.desc = "borrowed memory";    \
+    (c)->borrowed++;                          \
+  }
 
 static inline int32_t fut_max(int32_t a, int32_t b) { return a > b ? a : b; }
 

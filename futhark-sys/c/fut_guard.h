@@ -43,6 +43,7 @@ struct fut_context {
   int32_t late;    // a failure showed only in a wait: some earlier call may be the one that failed
   int32_t code;
   char *message;   // malloc'ed, of the last failure
+  int borrowed;    // the reference count of all memory that is not the runtime's own, see FUT_BORROW
 };
 
 struct fut_guard {

@@ -86,6 +86,7 @@ static struct fut_context *fut_make_context(void) {
   if (c == NULL)
     return NULL;
   c->forks = fut_forks;
+  c->borrowed = 1 << 30;
   pthread_mutex_init(&c->crew.mutex, NULL);
   pthread_cond_init(&c->crew.changed, NULL);
   return c;

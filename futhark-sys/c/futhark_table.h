@@ -119,6 +119,13 @@ struct fut_type {
   fut_call stored_size; // out: size_t; in: value
   fut_call store;      // out: bytes, as many as stored_size said; in: value
   fut_call restore;    // out: value; in: bytes
+  // Arrays of scalars, memory as the backend has it: an address on the host, a cl_mem, a
+  // CUdeviceptr, a hipDeviceptr_t; made a pointer where it is none. Elements are in
+  // row-major order, as `values` copies them.
+  fut_call raw_memory; // out: void *; in: value. Enters nothing, as `shape`
+  // out: value; in: memory, const int64_t dims[rank]. The value and all that share its
+  // memory only borrow that: nothing here frees it, and it counts as shared for ever.
+  fut_call borrow;
 };
 
 // What a context can be told before it exists.

@@ -142,10 +142,12 @@ pub struct fut_type {
     pub stored_size: fut_call,
     pub store: fut_call,
     pub restore: fut_call,
+    pub raw_memory: fut_call,
+    pub borrow: fut_call,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_type"][::core::mem::size_of::<fut_type>() - 120usize];
+    ["Size of fut_type"][::core::mem::size_of::<fut_type>() - 136usize];
     ["Alignment of fut_type"][::core::mem::align_of::<fut_type>() - 8usize];
     ["Offset of field: fut_type::name"][::core::mem::offset_of!(fut_type, name) - 0usize];
     ["Offset of field: fut_type::kind"][::core::mem::offset_of!(fut_type, kind) - 8usize];
@@ -169,6 +171,9 @@ const _: () = {
         [::core::mem::offset_of!(fut_type, stored_size) - 96usize];
     ["Offset of field: fut_type::store"][::core::mem::offset_of!(fut_type, store) - 104usize];
     ["Offset of field: fut_type::restore"][::core::mem::offset_of!(fut_type, restore) - 112usize];
+    ["Offset of field: fut_type::raw_memory"]
+        [::core::mem::offset_of!(fut_type, raw_memory) - 120usize];
+    ["Offset of field: fut_type::borrow"][::core::mem::offset_of!(fut_type, borrow) - 128usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]

@@ -16,6 +16,7 @@
 //! an error here. Types are named as the manifest names them; ask
 //! [`Library::program`].
 
+mod array;
 mod context;
 mod library;
 mod stored;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::core::{Core, Locked};
+use super::duplicate::duplicate_locked;
 use super::handle::Handle;
 use super::progress::Serial;
 use crate::elem::{Element, Scalar8};
@@ -259,7 +260,7 @@ impl Core {
     /// earlier call, a record it was put into, a constant of the program), puts a
     /// copy in its place. The count is exact; see futhark-sys/c/fut_calls.h.
     fn unshare(
-        self: &Arc<Core>,
+        &self,
         locked: &mut Locked<'_>,
         input: &mut Input<'_>,
         operation: &impl Fn() -> Cow<'static, str>,
@@ -273,26 +274,7 @@ impl Core {
         if unsafe { references(handle.value()) } <= 1 {
             return Ok(());
         }
-        let duplicate = ty.duplicate.expect("every type can be duplicated");
-        let mut copy: *mut c_void = std::ptr::null_mut();
-        // SAFETY: T and L; V; there is room for one value.
-        unsafe {
-            locked.call(
-                duplicate,
-                &[(&raw mut copy).cast()],
-                &[handle.value()],
-                operation,
-            )
-        }?;
-        let copy = NonNull::new(copy).ok_or_else(|| {
-            Error::new(
-                Kind::Backend,
-                operation(),
-                "copying a shared argument gave nothing",
-            )
-        })?;
-        // SAFETY: T: a successful duplicate is a new value of the same type.
-        let copy = unsafe { Handle::new(self, copy, handle.ty(), 0) };
+        let copy = duplicate_locked(locked, handle, operation)?;
         // The original's drop finds the lock taken, and is done when it is free again.
         *handle = copy;
         Ok(())
@@ -355,13 +337,13 @@ fn not_given(function: &c::Function, i: usize) -> Error {
 }
 
 /// A short list without memory of its own, or a long one with.
-enum Few<T> {
+pub(super) enum Few<T> {
     Short([T; FEW], usize),
     Long(Vec<T>),
 }
 
 impl<T: Copy> Few<T> {
-    fn new(n: usize, fill: T) -> Few<T> {
+    pub(super) fn new(n: usize, fill: T) -> Few<T> {
         if n > FEW {
             Few::Long(vec![fill; n])
         } else {
@@ -369,7 +351,7 @@ impl<T: Copy> Few<T> {
         }
     }
 
-    fn as_mut(&mut self) -> &mut [T] {
+    pub(super) fn as_mut(&mut self) -> &mut [T] {
         match self {
             Few::Short(short, n) => &mut short[..*n],
             Few::Long(long) => long,

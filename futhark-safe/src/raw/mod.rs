@@ -1,11 +1,16 @@
 //! The one module of this crate with `unsafe` code: everything that touches the
-//! table of a program. What it offers to the rest of the crate is safe.
+//! table of a program. What it offers to the rest of the crate is safe; `memory` has the
+//! functions that are `unsafe` for users, too.
 //!
 //! * `core`: a context, its lock, and values that wait to be freed
 //! * `handle`: a value; keeps its context alive
 //! * `call`: the choke point: checks types and contexts, copies what is shared
 //!   before it is consumed, calls, fetches the error
+//! * `duplicate`: copies with memory of their own
+//! * `shape`: shapes and lengths, asked from the value
 //! * `transfer`: arrays in and out
+//! * `view`: elements where they lie
+//! * `memory`: memory as a backend has it, in and out
 //! * `opaque`: elements and bytes of opaque values
 //! * `progress`: which results of asynchronous calls can be believed
 //! * `setting`: a configuration as C wants it
@@ -17,12 +22,19 @@
 //! * **T** (table): a [`Table`](futhark_sys::table::Table) obeys `futhark_table.h`; its
 //!   maker vouched for that.
 //! * **L** (lock): a function of the table that takes a context is called only while
-//!   [`core::Locked`] of that context exists, but for `shape` and `references`,
-//!   which read what never changes while a value exists, or what the lock protects.
+//!   [`core::Locked`] of that context exists, but for `shape`, `raw_memory` and
+//!   `references`, which read what never changes while a value exists, or what the
+//!   lock protects.
 //! * **V** (value): a [`Handle`] holds a live value of the type that it says, which
 //!   belongs to the context that it keeps alive; nobody else frees it.
 //! * **S** (sync): the C side completes every transfer before it returns, so memory
 //!   is lent for the length of a call only.
+//! * **M** (memory): while a [`Handle`] exists, nothing writes to the memory of its value or
+//!   frees it. The handle holds one reference. Whatever overwrites memory (a
+//!   call that consumes, nothing else) is given a value whose count is 1, by `unshare` in
+//!   `call`, and takes that value's own handle, which therefore nobody borrows. The
+//!   runtime frees what has no reference, on a lost context nothing at all. What else a
+//!   call writes to is new memory: the Futhark compiler's types see to it.
 
 #![allow(
     unsafe_code,
@@ -31,21 +43,29 @@
 
 mod call;
 mod core;
+mod duplicate;
 mod handle;
+mod memory;
 mod opaque;
 mod progress;
 mod setting;
+mod shape;
 mod table;
 mod transfer;
 mod trust;
+mod view;
 
 pub(crate) use self::core::Core;
 pub use call::{Input, Output};
+pub(crate) use duplicate::duplicate;
 pub use handle::Handle;
+pub use memory::RawMemory;
 pub(crate) use opaque::{Bytes, restore, store};
 pub(crate) use setting::Setting;
+pub(crate) use shape::{elements, shape, shape_array};
 pub use table::LinkedTable;
-pub(crate) use transfer::{create, elements, index, read_into, read_vec, shape, shape_array};
+pub(crate) use transfer::{create, index, read_into, read_vec};
+pub(crate) use view::view;
 #[cfg(feature = "dynamic")]
 pub(crate) use {
     opaque::index_value,

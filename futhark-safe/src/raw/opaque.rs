@@ -9,7 +9,7 @@ use futhark_sys::table::{FUT_ARRAY, FUT_FIRST_TYPE};
 use super::core::Core;
 use super::handle::Handle;
 #[cfg(feature = "dynamic")]
-use super::transfer::check_index;
+use super::shape::check_index;
 use super::transfer::{keep_if_lost, reserve, wrap};
 use crate::error::{Error, Kind, Result};
 use crate::stored::other_program;

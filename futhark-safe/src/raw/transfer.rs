@@ -9,29 +9,9 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::core::Core;
 use super::handle::Handle;
+use super::shape::{check_index, elements, for_c, length, length_of};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
-
-/// How many elements an array of this shape has, if it can exist.
-///
-/// Strides are products of the dimensions after the first, so also a shape with a zero
-/// must not overflow in the rest.
-pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
-    let product = shape
-        .iter()
-        .try_fold(elem.size(), |product, &dim| product.checked_mul(dim.max(1)))
-        .filter(|&bytes| i64::try_from(bytes).is_ok());
-    match product {
-        Some(_) => Ok(shape.iter().product()),
-        None => Err(Error::new(
-            Kind::InvalidArgument,
-            "new array",
-            format!(
-                "an array of shape {shape:?} and element type {elem} is larger than any memory"
-            ),
-        )),
-    }
-}
 
 /// Makes an array of `types()[ty]` from `data`, in row-major order.
 pub(crate) fn create<T: Element>(
@@ -87,8 +67,8 @@ unsafe fn create_from(
         let message = format!("an array of shape {shape:?} has {n} elements, given were {len}");
         return Err(Error::new(Kind::InvalidArgument, "new array", message));
     }
-    // `elements` has seen that each fits.
-    let dims: Vec<i64> = shape.iter().map(|&dim| dim as i64).collect();
+    let mut dims = for_c(shape);
+    let dims = dims.as_mut();
     let create = array.raw().create.expect("every array can be made");
     let mut value: *mut c_void = std::ptr::null_mut();
     let mut locked = core.locked();
@@ -128,7 +108,13 @@ pub(super) unsafe fn wrap(
     }
 }
 
-fn array_type(core: &Core, ty: u32, elem: ElemType, rank: usize) -> Result<&'static c::Type> {
+/// The type, if it is an array type of these elements and this rank.
+pub(super) fn array_type(
+    core: &Core,
+    ty: u32,
+    elem: ElemType,
+    rank: usize,
+) -> Result<&'static c::Type> {
     core.table()
         .types()
         .get(ty as usize)
@@ -142,75 +128,6 @@ fn array_type(core: &Core, ty: u32, elem: ElemType, rank: usize) -> Result<&'sta
                 format!("the program has no array type of element type {elem} and rank {rank}");
             Error::new(Kind::InvalidArgument, "new array", message)
         })
-}
-
-/// The shape of an array, of whatever elements.
-pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
-    let raw = array.table_type().raw();
-    let Some(shape) = raw.shape else {
-        let message = format!("a value of type {} has no shape", array.table_type().name());
-        return Err(Error::new(Kind::InvalidArgument, "shape", message));
-    };
-    let mut dims: *const i64 = std::ptr::null();
-    let out = [(&raw mut dims).cast::<c_void>()];
-    let input = [array.value().cast_const()];
-    // SAFETY: T; V. L exempts `shape`: it writes a pointer into the value, whose dimensions
-    // never change while it exists, and `array` is borrowed meanwhile.
-    let status = unsafe { shape(array.core().context(), out.as_ptr(), input.as_ptr()) };
-    if status as u32 != c::FUT_OK || dims.is_null() {
-        return Err(Error::new(
-            Kind::Backend,
-            "shape",
-            "the runtime gives no shape",
-        ));
-    }
-    // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value.
-    let dims = unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) };
-    dims.iter()
-        .map(|&dim| {
-            usize::try_from(dim).map_err(|_| {
-                Error::new(
-                    Kind::Backend,
-                    "shape",
-                    format!("the runtime has a dimension of {dim}"),
-                )
-            })
-        })
-        .collect()
-}
-
-/// The shape of an array of rank `R`.
-pub(crate) fn shape_array<const R: usize>(array: &Handle) -> Result<[usize; R]> {
-    let dims = shape(array)?;
-    let rank = dims.len();
-    dims.try_into().map_err(|_| {
-        Error::new(
-            Kind::InvalidArgument,
-            "shape",
-            format!("the array has rank {rank}, not {R}"),
-        )
-    })
-}
-
-/// The element type of an array of scalars and its length.
-fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> {
-    let raw = array.table_type().raw();
-    let elem = ElemType::ALL.get(raw.elem as usize).copied();
-    match elem {
-        Some(elem) if raw.kind == FUT_ARRAY => {
-            let shape = shape(array)?;
-            // A program can make an array of shape [0, i64::MAX, i64::MAX].
-            let empty = shape.contains(&0);
-            Ok((elem, if empty { 0 } else { elements(&shape, elem)? }))
-        }
-        _ => {
-            let message = format!(
-                "a value of type {} is no array of scalars",
-                array.table_type().name()
-            );
-            Err(Error::new(Kind::InvalidArgument, operation, message))
-        }
-    }
 }
 
 /// Gives memory up for good if a GPU context was lost while it was being written: the
@@ -243,21 +160,9 @@ unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-fn read_typed<T: Element>(array: &Handle) -> Result<usize> {
-    let (elem, n) = length(array, "read array")?;
-    if elem != T::ELEM {
-        let message = format!(
-            "the array's element type is {elem}, asked for was {}",
-            T::ELEM
-        );
-        return Err(Error::new(Kind::InvalidArgument, "read array", message));
-    }
-    Ok(n)
-}
-
 /// All elements, in row-major order, in fresh memory that is not zeroed first.
 pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
-    let n = read_typed::<T>(array)?;
+    let n = length_of::<T>(array, "read array")?;
     if T::ELEM == ElemType::Bool {
         // C's bytes are no Rust bools before each was looked at.
         let bytes = read_bytes(array)?;
@@ -279,7 +184,7 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
 
 /// All elements into `to`, whose length must be theirs.
 pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> {
-    let n = read_typed::<T>(array)?;
+    let n = length_of::<T>(array, "read array")?;
     if n != to.len() {
         let message = format!("the array has {n} elements, there is room for {}", to.len());
         return Err(Error::new(Kind::InvalidArgument, "read array", message));
@@ -321,21 +226,6 @@ pub(super) fn reserve<T>(vec: &mut Vec<T>, n: usize) -> Result<()> {
         )
         .with_source(error)
     })
-}
-
-/// Checks indices against the shape. C does so too, but does not say which.
-pub(super) fn check_index(array: &Handle, indices: &[i64]) -> Result<()> {
-    let shape = shape(array)?;
-    let inside = indices.len() == shape.len()
-        && indices
-            .iter()
-            .zip(&shape)
-            .all(|(&i, &dim)| usize::try_from(i).is_ok_and(|i| i < dim));
-    if inside {
-        return Ok(());
-    }
-    let message = format!("index {indices:?} is outside of an array of shape {shape:?}");
-    Err(Error::new(Kind::InvalidArgument, "index", message))
 }
 
 /// One element of an array of scalars.

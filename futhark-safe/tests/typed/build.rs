@@ -3,7 +3,7 @@
 use futhark_safe::{Backend, build::Program};
 
 fn main() {
-    for name in ["basics", "names", "opaques", "stored"] {
+    for name in ["arrays", "basics", "names", "opaques", "stored"] {
         let source = format!("programs/{name}.fut");
         Program::new(source)
             .backends([Backend::C, Backend::Multicore, Backend::OpenCl])

@@ -43,6 +43,8 @@ macro_rules! backend {
                 fn free_f32(ctx: *mut c_void, array: *mut c_void) -> c_int;
                 #[link_name = concat!($prefix, "futhark_values_f32_1d")]
                 fn values_f32(ctx: *mut c_void, array: *mut c_void, to: *mut f32) -> c_int;
+                #[link_name = concat!($prefix, "futhark_values_raw_f32_1d")]
+                fn values_raw_f32(ctx: *mut c_void, array: *mut c_void) -> *const f32;
             }
 
             /// A context with its configuration.
@@ -137,6 +139,15 @@ macro_rules! backend {
                     assert_eq!(to.len(), self.len);
                     // SAFETY: there is room for all elements.
                     unsafe { self.read_to(to.as_mut_ptr()) }
+                }
+
+                /// Where the elements are.
+                #[inline]
+                #[must_use]
+                pub fn values_raw(&self) -> (*const f32, usize) {
+                    // SAFETY: array and context are live.
+                    let first = unsafe { values_raw_f32(self.ctx.ctx, self.array.as_ptr()) };
+                    (first, self.len)
                 }
 
                 /// Reads all elements into memory from `malloc`, and frees that.

@@ -1,6 +1,7 @@
 //! Programs that were compiled by this crate's build script; the tests use them.
 #![forbid(unsafe_code)]
 
+futhark_safe::include_program!(pub arrays);
 futhark_safe::include_program!(pub basics);
 futhark_safe::include_program!(pub names);
 futhark_safe::include_program!(pub opaques);

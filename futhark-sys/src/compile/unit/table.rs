@@ -132,6 +132,8 @@ fn write_types(unit: &Unit<'_>, c: &mut String) {
                     ops.values
                 );
                 write_op("index", ops.index.as_deref(), c);
+                write_op("raw_memory", ops.values_raw.as_deref(), c);
+                write_op("borrow", ops.new_raw.as_deref(), c);
             }
             TypeKind::Opaque(opaque) => {
                 let _ = writeln!(c, "   .kind = FUT_OPAQUE, .rank = {}u,", ty.rank());

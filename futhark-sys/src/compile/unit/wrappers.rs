@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use futhark_manifest::c::{ParameterRole, Passing, Prototype, Returns};
+use futhark_manifest::c::{CType, ParameterRole, Passing, Prototype, Returns};
 use futhark_manifest::{
     self as manifest, ArrayType, ElemType, Operation, Owner, Program, Structure, Type, TypeKind,
     TypeRef,
@@ -144,7 +144,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     }
     for ty in unit.program.types() {
         if let TypeKind::Array(array) = &ty.kind {
-            write_array(ty, array, c);
+            write_array(unit, ty, array, c);
         }
     }
 }
@@ -208,7 +208,7 @@ pub(super) fn indexed(name: &str, rank: usize) -> String {
     })
 }
 
-fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
+fn write_array(unit: &Unit<'_>, ty: &Type, array: &ArrayType, c: &mut String) {
     let this = format!("struct {} *", ty.c_ident());
     let ident = identifier(ty.c_ident());
     let elem = array.elem.c_type();
@@ -253,6 +253,7 @@ fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
              FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
         );
     }
+    write_raw(unit, ty, array, c);
     let copied = CopiedArray {
         ident,
         elem,
@@ -263,6 +264,32 @@ fn write_array(ty: &Type, array: &ArrayType, c: &mut String) {
     };
     copied.write(c);
     write_duplicate(c, ident, &ops.free);
+}
+
+/// Memory as the backend has it, out and in. On GPU backends it may be a number, which
+/// goes through the table as a pointer.
+fn write_raw(unit: &Unit<'_>, ty: &Type, array: &ArrayType, c: &mut String) {
+    let ident = ty.c_ident();
+    if let Some(values_raw) = &array.ops.values_raw {
+        open(c, values_raw);
+        let _ = writeln!(
+            c,
+            "  *(void **)out[0] = (void *)(uintptr_t){values_raw}(c->ctx, (struct {ident} *)in[0]);\n  return FUT_OK;\n}}"
+        );
+    }
+    if let Some(new_raw) = &array.ops.new_raw {
+        open(c, new_raw);
+        let memory = CType::raw_memory(unit.program.backend);
+        let list = indexed("dims", array.rank);
+        let _ = writeln!(
+            c,
+            "  const int64_t *dims = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
+             struct {ident} *value = {new_raw}(c->ctx, ({memory})(uintptr_t)in[0]{list});\n  \
+             FUT_BORROW(c, value)\n  *(void **)out[0] = value;\n  int rc = value == NULL;\n  \
+             FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
+            free = array.ops.free,
+        );
+    }
 }
 
 /// What `fut_duplicate_<ident>` of an array needs.

@@ -1,5 +1,6 @@
-//! Arrays of scalars.
+//! An array of scalars.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -27,11 +28,37 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
 
     /// The number of elements in each dimension.
     ///
+    /// A program can make an empty array with a dimension below zero; that one is 0 here.
+    #[must_use]
+    pub fn shape(&self) -> [usize; R] {
+        raw::shape_array(&self.handle)
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let shape = self.shape();
+        // The others of an empty array may be too large together.
+        if shape.contains(&0) {
+            return 0;
+        }
+        shape.iter().product()
+    }
+
+    /// Are there no elements?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape().contains(&0)
+    }
+
+    /// A copy with memory of its own. On GPU backends the elements take the way through
+    /// the host.
+    ///
     /// # Errors
     ///
-    /// Only if the runtime breaks its word.
-    pub fn shape(&self) -> Result<[usize; R]> {
-        raw::shape_array(&self.handle)
+    /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    pub fn try_clone(&self) -> Result<Self> {
+        raw::duplicate(&self.handle).map(Array::from_handle)
     }
 
     /// All elements, in row-major order. Waits until they are computed.
@@ -50,6 +77,47 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length; nothing was written.
     pub fn read_into(&self, to: &mut [T]) -> Result<()> {
         raw::read_into(&self.handle, to)
+    }
+
+    /// All elements, in row-major order, where they lie: takes no copy and no time, and
+    /// waits for no call.
+    ///
+    /// `None` where only a copy can be had: on GPU backends, and for `bool`, whose bytes are
+    /// C's. [`to_cow`](Self::to_cow) copies then.
+    ///
+    /// The array cannot be consumed while the view exists. What shares its memory can; the
+    /// call that does so gets a copy, as always, so the view never changes:
+    ///
+    /// ```text
+    /// let alias = ctx.entry().identity(&xs)?;
+    /// let view = xs.view().expect("a host backend");
+    /// ctx.entry().set_first(alias, 99)?;      // `view` still has what it had
+    /// ```
+    ///
+    /// ```compile_fail,E0505
+    /// # use futhark_safe::Array;
+    /// fn consume<P>(xs: Array<P, i32, 1>) {
+    ///     let view = xs.view();
+    ///     drop(xs);
+    ///     println!("{view:?}");
+    /// }
+    /// ```
+    #[must_use]
+    pub fn view(&self) -> Option<&[T]> {
+        raw::view(&self.handle).ok().flatten()
+    }
+
+    /// All elements, in row-major order: as [`view`](Self::view) where there is one,
+    /// otherwise as [`to_vec`](Self::to_vec).
+    ///
+    /// # Errors
+    ///
+    /// As [`to_vec`](Self::to_vec).
+    pub fn to_cow(&self) -> Result<Cow<'_, [T]>> {
+        match self.view() {
+            Some(elements) => Ok(Cow::Borrowed(elements)),
+            None => self.to_vec().map(Cow::Owned),
+        }
     }
 
     /// One element. To read many, [`to_vec`](Self::to_vec) is much faster on a GPU.
@@ -78,11 +146,7 @@ impl<P, T: Element, const R: usize> HasHandle for Array<P, T, R> {
 
 impl<P, T: Element, const R: usize> fmt::Debug for Array<P, T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Array<{}>", T::ELEM)?;
-        match self.shape() {
-            Ok(shape) => write!(f, "{shape:?}"),
-            Err(_) => f.write_str("[?]"),
-        }
+        write!(f, "Array<{}>{:?}", T::ELEM, self.shape())
     }
 }
 

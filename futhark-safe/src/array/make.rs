@@ -1,0 +1,72 @@
+//! Arrays from elements.
+
+use super::Array;
+use crate::context::Context;
+use crate::elem::Element;
+use crate::error::Result;
+use crate::program::{HasArray, Program};
+use crate::raw;
+
+impl<P: Program> Context<P> {
+    /// Makes an array of rank 1 from a slice, `Vec` or array. The data is copied before
+    /// this returns.
+    ///
+    /// ```text
+    /// let xs = ctx.array(&[1.0f32, 2.0, 3.0])?;
+    /// let ys = ctx.array(&vec![0i64; 1000])?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::OutOfMemory`](crate::Kind::OutOfMemory);
+    /// [`Kind::ContextLost`](crate::Kind::ContextLost).
+    pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
+    where
+        P: HasArray<T, 1>,
+    {
+        self.array_nd([data.len()], data)
+    }
+
+    /// Makes an array of any rank from elements in row-major order. The data is copied
+    /// before this returns.
+    ///
+    /// ```text
+    /// let matrix = ctx.array_nd([2, 3], &[1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the shape disagrees with the
+    /// number of elements, or no memory could hold it. Otherwise as [`array`](Self::array).
+    pub fn array_nd<T: Element, const R: usize>(
+        &self,
+        shape: [usize; R],
+        data: &[T],
+    ) -> Result<Array<P, T, R>>
+    where
+        P: HasArray<T, R>,
+    {
+        let handle = raw::create(self.core(), <P as HasArray<T, R>>::TYPE, &shape, data)?;
+        Ok(Array::from_handle(handle))
+    }
+
+    /// Makes an array of rank 1 of what an iterator gives. The elements are collected on
+    /// the host first, before any other thread has to wait for this one.
+    ///
+    /// ```text
+    /// let squares = ctx.array_from_iter((0..10i64).map(|i| i * i))?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`array`](Self::array).
+    pub fn array_from_iter<T: Element>(
+        &self,
+        elements: impl IntoIterator<Item = T>,
+    ) -> Result<Array<P, T, 1>>
+    where
+        P: HasArray<T, 1>,
+    {
+        self.array(&elements.into_iter().collect::<Vec<T>>())
+    }
+}

@@ -1,0 +1,43 @@
+//! Copies of values, with memory of their own.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+use super::core::Locked;
+use super::handle::Handle;
+use crate::error::{Error, Kind, Result};
+
+/// A copy that shares no memory with anything.
+pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
+    let mut locked = value.core().locked();
+    locked.check([value])?;
+    duplicate_locked(&mut locked, value, &|| "copy".into())
+}
+
+/// As [`duplicate`], inside of another operation.
+pub(super) fn duplicate_locked(
+    locked: &mut Locked<'_>,
+    value: &Handle,
+    operation: &impl Fn() -> Cow<'static, str>,
+) -> Result<Handle> {
+    let duplicate = value
+        .table_type()
+        .raw()
+        .duplicate
+        .expect("every type can be duplicated");
+    let mut copy: *mut c_void = std::ptr::null_mut();
+    // SAFETY: T and L; V; there is room for one value.
+    unsafe {
+        locked.call(
+            duplicate,
+            &[(&raw mut copy).cast()],
+            &[value.value()],
+            operation,
+        )
+    }?;
+    let copy = NonNull::new(copy)
+        .ok_or_else(|| Error::new(Kind::Backend, operation(), "copying a value gave nothing"))?;
+    // SAFETY: T: a successful duplicate is a new value of the same type, and complete.
+    Ok(unsafe { Handle::new(value.core(), copy, value.ty(), 0) })
+}

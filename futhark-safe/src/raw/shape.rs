@@ -1,0 +1,142 @@
+//! Shapes: asked from the value, never remembered.
+
+use std::ffi::c_void;
+
+use futhark_manifest::ElemType;
+use futhark_sys::table::{self as c, FUT_ARRAY};
+
+use super::call::Few;
+use super::handle::Handle;
+use crate::elem::Element;
+use crate::error::{Error, Kind, Result};
+
+/// How many elements an array of this shape has, if it can exist.
+///
+/// Strides are products of the dimensions after the first, so also a shape with a zero
+/// must not overflow in the rest.
+pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
+    let product = shape
+        .iter()
+        .try_fold(elem.size(), |product, &dim| product.checked_mul(dim.max(1)))
+        .filter(|&bytes| i64::try_from(bytes).is_ok());
+    match product {
+        Some(_) => Ok(shape.iter().product()),
+        None => Err(Error::new(
+            Kind::InvalidArgument,
+            "new array",
+            format!(
+                "an array of shape {shape:?} and element type {elem} is larger than any memory"
+            ),
+        )),
+    }
+}
+
+/// A shape that [`elements`] has seen, as C takes it.
+pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
+    let mut dims = Few::new(shape.len(), 0);
+    for (dim, &extent) in dims.as_mut().iter_mut().zip(shape) {
+        *dim = extent as i64;
+    }
+    dims
+}
+
+/// The shape of an array, of whatever elements.
+pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
+    Ok(dims(array)?.iter().copied().map(extent).collect())
+}
+
+/// The shape of an array whose type has rank `R`.
+///
+/// # Panics
+///
+/// If the type is another one: generated code says of which rank each type is.
+pub(crate) fn shape_array<const R: usize>(array: &Handle) -> [usize; R] {
+    let dims: Option<[i64; R]> = dims(array).ok().and_then(|dims| dims.try_into().ok());
+    dims.expect("an array has as many dimensions as generated code says")
+        .map(extent)
+}
+
+/// A program can make an empty array with a dimension below zero: `replicate 0 (replicate (-3) x)`
+/// has the shape [0, -3].
+fn extent(dim: i64) -> usize {
+    usize::try_from(dim).unwrap_or(0)
+}
+
+/// The dimensions as the runtime has them.
+fn dims(array: &Handle) -> Result<&[i64]> {
+    let raw = array.table_type().raw();
+    let Some(shape) = raw.shape else {
+        let message = format!("a value of type {} has no shape", array.table_type().name());
+        return Err(Error::new(Kind::InvalidArgument, "shape", message));
+    };
+    let mut dims: *const i64 = std::ptr::null();
+    let out = [(&raw mut dims).cast::<c_void>()];
+    let input = [array.value().cast_const()];
+    // SAFETY: T; V. L exempts `shape`: it points into the value, whose dimensions never
+    // change while it exists, and `array` is borrowed meanwhile.
+    let status = unsafe { shape(array.core().context(), out.as_ptr(), input.as_ptr()) };
+    if status as u32 != c::FUT_OK || dims.is_null() {
+        return Err(Error::new(
+            Kind::Backend,
+            "shape",
+            "the runtime gives no shape",
+        ));
+    }
+    // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value,
+    // which lives as long as the borrow of `array` (V).
+    Ok(unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) })
+}
+
+/// The element type of an array of scalars and its length.
+pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> {
+    let ty = array.table_type();
+    let elem = ElemType::ALL.get(ty.raw().elem as usize).copied();
+    let Some(elem) = elem.filter(|_| ty.raw().kind == FUT_ARRAY) else {
+        let message = format!("a value of type {} is no array of scalars", ty.name());
+        return Err(Error::new(Kind::InvalidArgument, operation, message));
+    };
+    let dims = dims(array)?;
+    // Also if the others are below zero, or too large together.
+    if dims.contains(&0) {
+        return Ok((elem, 0));
+    }
+    let bytes = dims.iter().try_fold(elem.size(), |product, &dim| {
+        product.checked_mul(usize::try_from(dim).ok()?)
+    });
+    // More than any memory has: a size in a type that overflowed (see SAFETY.md).
+    match bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) {
+        Some(bytes) => Ok((elem, bytes / elem.size())),
+        None => {
+            let message = format!("the runtime has an array of shape {dims:?}");
+            Err(Error::new(Kind::Backend, operation, message))
+        }
+    }
+}
+
+/// The length of an array whose elements must be of type `T`.
+pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> Result<usize> {
+    let (elem, n) = length(array, operation)?;
+    if elem == T::ELEM {
+        return Ok(n);
+    }
+    let message = format!(
+        "the array's element type is {elem}, asked for was {}",
+        T::ELEM
+    );
+    Err(Error::new(Kind::InvalidArgument, operation, message))
+}
+
+/// Checks indices against the shape. C does so too, but does not say which.
+pub(super) fn check_index(array: &Handle, indices: &[i64]) -> Result<()> {
+    let dims = dims(array)?;
+    let inside = indices.len() == dims.len()
+        && indices
+            .iter()
+            .zip(dims)
+            .all(|(i, dim)| (0..*dim).contains(i));
+    if inside {
+        return Ok(());
+    }
+    let message = format!("index {indices:?} is outside of an array of shape {dims:?}");
+    Err(Error::new(Kind::InvalidArgument, "index", message))
+}

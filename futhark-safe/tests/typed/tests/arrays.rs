@@ -1,0 +1,273 @@
+//! Arrays in and out, of every element type, on every backend.
+
+mod support;
+
+use std::borrow::Cow;
+
+use futhark_safe::{Backend, Element, Error, HasArray, Kind, f16};
+use futhark_safe_typed_tests::arrays::{self, Array};
+use support::each;
+
+/// A program's context, and what an element type needs for the checks.
+trait Checked: Element {
+    fn reverse(ctx: &arrays::Context, xs: &Array<Self, 1>) -> Result<Array<Self, 1>, Error>;
+    fn transpose(ctx: &arrays::Context, xs: &Array<Self, 2>) -> Result<Array<Self, 2>, Error>;
+    /// Values whose bits say which they are: every pattern of types of 16 bits and less.
+    fn patterns() -> Vec<Self>;
+    /// The bits; `NaN`s differ from themselves.
+    fn bits(self) -> u64;
+}
+
+macro_rules! checked {
+    ($($type:ident: $reverse:ident, $transpose:ident, $patterns:expr, $bits:expr;)*) => {$(
+        impl Checked for $type {
+            fn reverse(ctx: &arrays::Context, xs: &Array<Self, 1>) -> Result<Array<Self, 1>, Error> {
+                ctx.entry().$reverse(xs)
+            }
+
+            fn transpose(ctx: &arrays::Context, xs: &Array<Self, 2>) -> Result<Array<Self, 2>, Error> {
+                ctx.entry().$transpose(xs)
+            }
+
+            fn patterns() -> Vec<Self> {
+                $patterns.collect()
+            }
+
+            fn bits(self) -> u64 {
+                $bits(self) as u64
+            }
+        }
+    )*};
+}
+
+/// Numbers all over the 64 bits, the last first.
+fn spread() -> impl Iterator<Item = u64> {
+    let special = [0, 1, 1 << 31, 1 << 63, u64::MAX, 0x7ff0_0000_7f80_0001];
+    special
+        .into_iter()
+        .chain((0..1000).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+checked! {
+    i8: reverse_i8, transpose_i8, i8::MIN..=i8::MAX, |x| x;
+    i16: reverse_i16, transpose_i16, i16::MIN..=i16::MAX, |x| x;
+    i32: reverse_i32, transpose_i32, spread().map(|x| x as i32), |x| x;
+    i64: reverse_i64, transpose_i64, spread().map(|x| x as i64), |x| x;
+    u8: reverse_u8, transpose_u8, 0..=u8::MAX, |x| x;
+    u16: reverse_u16, transpose_u16, 0..=u16::MAX, |x| x;
+    u32: reverse_u32, transpose_u32, spread().map(|x| x as u32), |x| x;
+    u64: reverse_u64, transpose_u64, spread(), |x| x;
+    f16: reverse_f16, transpose_f16, (0..=u16::MAX).map(f16::from_bits), f16::to_bits;
+    f32: reverse_f32, transpose_f32, spread().map(|x| f32::from_bits(x as u32)), f32::to_bits;
+    f64: reverse_f64, transpose_f64, spread().map(f64::from_bits), f64::to_bits;
+    bool: reverse_bool, transpose_bool, [true, false, false].into_iter(), |x| x;
+}
+
+fn bits<T: Checked>(elements: &[T]) -> Vec<u64> {
+    elements.iter().map(|&x| x.bits()).collect()
+}
+
+/// Each way in and each way out, with a call of the program between them.
+fn round_trips<T: Checked>(ctx: &arrays::Context)
+where
+    arrays::Program: HasArray<T, 1> + HasArray<T, 2>,
+{
+    let patterns = T::patterns();
+    let n = patterns.len();
+    let expected = bits(&patterns);
+    let sent = [
+        ctx.array(&patterns).unwrap(),
+        ctx.array_nd([n], &patterns).unwrap(),
+        ctx.array_from_iter(patterns.iter().copied()).unwrap(),
+        // An iterator that does not know how many it gives.
+        ctx.array_from_iter(patterns.iter().copied().filter(|_| true))
+            .unwrap(),
+        ctx.array_from_ndarray(&ndarray::ArrayView::from(&patterns))
+            .unwrap(),
+    ];
+    for xs in sent {
+        assert_eq!((xs.shape(), xs.len(), xs.is_empty()), ([n], n, false));
+        assert_eq!(bits(&xs.to_vec().unwrap()), expected);
+        let mut room = vec![T::default(); n];
+        xs.read_into(&mut room).unwrap();
+        assert_eq!(bits(&room), expected);
+        assert_eq!(bits(&xs.to_cow().unwrap()), expected);
+        assert_eq!(bits(xs.to_ndarray().unwrap().as_slice().unwrap()), expected);
+        assert_eq!(xs.get(n - 1).unwrap().bits(), patterns[n - 1].bits());
+        // A view where the host has the memory, but none of C's bools.
+        let viewed = xs.view().map(bits);
+        let can = ctx.backend() != Backend::OpenCl && T::ELEM != bool::ELEM;
+        assert_eq!(viewed, can.then(|| expected.clone()));
+        assert_eq!(
+            xs.view_nd().map(|view| bits(view.as_slice().unwrap())),
+            viewed
+        );
+        assert_eq!(matches!(xs.to_cow().unwrap(), Cow::Borrowed(_)), can);
+        let copy = xs.try_clone().unwrap();
+        drop(xs);
+        assert_eq!(bits(&copy.to_vec().unwrap()), expected);
+    }
+    // A computation between may quieten NaNs on a device; these it leaves alone.
+    let few: Vec<T> = patterns.iter().copied().take(100).collect();
+    let back = T::reverse(ctx, &ctx.array(&few).unwrap()).unwrap();
+    let mut back = back.to_vec().unwrap();
+    back.reverse();
+    assert_eq!(bits(&back), bits(&few));
+
+    let (rows, columns) = (2, few.len() / 2);
+    let matrix = few[..rows * columns].to_vec();
+    let there = ctx.array_nd([rows, columns], &matrix).unwrap();
+    let turned = T::transpose(ctx, &there).unwrap();
+    let expected = ndarray::Array::from_shape_vec([rows, columns], matrix).unwrap();
+    let back = turned.to_ndarray().unwrap();
+    assert_eq!(back.dim(), (columns, rows));
+    assert!(
+        expected
+            .t()
+            .iter()
+            .zip(&back)
+            .all(|(a, b)| a.bits() == b.bits())
+    );
+}
+
+#[test]
+fn every_element_type_goes_in_and_out() {
+    each(|ctx| {
+        round_trips::<i8>(&ctx);
+        round_trips::<i16>(&ctx);
+        round_trips::<i32>(&ctx);
+        round_trips::<i64>(&ctx);
+        round_trips::<u8>(&ctx);
+        round_trips::<u16>(&ctx);
+        round_trips::<u32>(&ctx);
+        round_trips::<u64>(&ctx);
+        round_trips::<f16>(&ctx);
+        round_trips::<f32>(&ctx);
+        round_trips::<f64>(&ctx);
+        round_trips::<bool>(&ctx);
+    });
+}
+
+/// Nothing lies where a shape has a zero: no memory is followed, in either direction.
+#[test]
+fn arrays_without_elements() {
+    fn check<T: Checked>(ctx: &arrays::Context)
+    where
+        arrays::Program: HasArray<T, 1> + HasArray<T, 2>,
+    {
+        let none = ctx.array::<T>(&[]).unwrap();
+        assert_eq!((none.is_empty(), none.len(), none.shape()), (true, 0, [0]));
+        assert!(none.to_vec().unwrap().is_empty());
+        none.read_into(&mut []).unwrap();
+        assert!(T::reverse(ctx, &none).unwrap().is_empty());
+        for shape in [[0, 0], [0, 3], [3, 0]] {
+            let none = ctx.array_nd::<T, 2>(shape, &[]).unwrap();
+            assert_eq!((none.shape(), none.len()), (shape, 0));
+            assert!(none.to_cow().unwrap().is_empty());
+            assert_eq!(none.to_ndarray().unwrap().shape(), shape);
+            assert_eq!(none.try_clone().unwrap().shape(), shape);
+            let turned = T::transpose(ctx, &none).unwrap();
+            assert_eq!(turned.shape(), [shape[1], shape[0]]);
+            assert_eq!(none.get([0, 0]).unwrap_err().kind(), Kind::InvalidArgument);
+            let error = ctx.array_nd(shape, &[T::default()]).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert!(error.to_string().contains(&format!("{shape:?} has 0")));
+        }
+    }
+    each(|ctx| {
+        check::<u8>(&ctx);
+        check::<f16>(&ctx);
+        check::<bool>(&ctx);
+        check::<f64>(&ctx);
+        assert_eq!(
+            ctx.array::<i32>(&[]).unwrap().view(),
+            (ctx.backend() != Backend::OpenCl).then_some(&[][..])
+        );
+    });
+}
+
+/// `replicate 0 (replicate (-3) x)` is a value of Futhark.
+#[test]
+fn a_dimension_below_zero_is_an_empty_array() {
+    each(|ctx| {
+        let odd = ctx.entry().rows_of(0, -3).unwrap();
+        assert_eq!((odd.shape(), odd.len()), ([0, 0], 0));
+        assert!(odd.is_empty() && odd.to_vec().unwrap().is_empty());
+        assert_eq!(format!("{odd:?}"), "Array<i32>[0, 0]");
+        assert!(odd.to_ndarray().unwrap().is_empty());
+        assert!(odd.get([0, 0]).is_err());
+        let copy = odd.try_clone().unwrap();
+        assert!(copy.to_cow().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn shapes_that_cannot_be_are_errors() {
+    each(|ctx| {
+        let most = usize::MAX;
+        for (shape, words) in [
+            ([2, 2], "has 4 elements, given were 3"),
+            ([0, 5], "has 0 elements, given were 3"),
+            ([1 << 32, 1 << 32], "larger than any memory"),
+            ([1 << 33, 1 << 31], "larger than any memory"),
+            ([most, 2], "larger than any memory"),
+            ([most, most], "larger than any memory"),
+            ([0, most], "larger than any memory"),
+            ([1 << 63, 1], "larger than any memory"),
+        ] {
+            let error = ctx.array_nd(shape, &[1i32; 3]).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            let text = error.to_string();
+            assert!(
+                text.contains(words) && text.contains(&format!("{shape:?}")),
+                "{text}"
+            );
+        }
+        let xs = ctx.array_nd([2, 3], &[1i32; 6]).unwrap();
+        for room in [0, 5, 7] {
+            let mut to = vec![7; room];
+            let error = xs.read_into(&mut to).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert!(error.to_string().contains("6 elements"), "{error}");
+            assert!(to.iter().all(|&x| x == 7), "nothing was written");
+        }
+        for index in [[2, 0], [0, 3], [most, 0], [0, 1 << 63]] {
+            let error = xs.get(index).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert!(error.to_string().contains("shape [2, 3]"), "{error}");
+        }
+    });
+}
+
+/// Whatever the strides are, the elements arrive in the order of their indices.
+#[test]
+fn ndarrays_of_any_layout() {
+    use ndarray::{Array3, Axis, ShapeBuilder, s};
+    each(|ctx| {
+        let standard = Array3::from_shape_fn([2, 3, 4], |(a, b, c)| (a * 100 + b * 10 + c) as f32);
+        let mut fortran = Array3::zeros([2, 3, 4].f());
+        fortran.assign(&standard);
+        let row = ndarray::arr1(&[1.0f32, 2.0, 3.0]);
+        let mut backwards = standard.clone();
+        backwards.invert_axis(Axis(1));
+        let views = [
+            standard.view(),
+            fortran.view(),
+            standard.t(),
+            backwards.view(),
+            standard.slice(s![.., ..;2, 1..3]),
+            standard.slice(s![..;-1, 0..0, ..]),
+            row.broadcast([2, 2, 3]).unwrap(),
+        ];
+        for view in views {
+            let there = ctx.array_from_ndarray(&view).unwrap();
+            assert_eq!(there.shape(), view.shape());
+            assert_eq!(there.to_ndarray().unwrap(), view);
+            let turned = ctx.entry().turn(&there).unwrap();
+            assert_eq!(turned.to_ndarray().unwrap(), view.t());
+            if let Some(where_it_lies) = turned.view_nd() {
+                assert_eq!(where_it_lies, view.t());
+            }
+        }
+    });
+}

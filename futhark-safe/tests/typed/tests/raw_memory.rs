@@ -1,0 +1,146 @@
+//! Memory as a backend has it, in and out.
+#![expect(unsafe_code, reason = "what is tested is unsafe")]
+
+mod support;
+
+use std::ffi::c_void;
+
+use futhark_safe::__private::{observed, slot};
+use futhark_safe::{Backend, Kind, RawMemory};
+use futhark_safe_typed_tests::arrays::{self, Array};
+use support::each;
+
+/// Memory of the backend's that holds these: of an array that must live as long.
+fn memory(lender: &Array<i32, 1>) -> RawMemory {
+    // SAFETY: every test keeps `lender` until the end, and only reads.
+    unsafe { lender.raw_memory() }.unwrap()
+}
+
+/// Of this length, on this memory.
+fn borrowed(ctx: &arrays::Context, memory: RawMemory, n: usize) -> Array<i32, 1> {
+    // SAFETY: the tests hand in memory of a lender of this length, which they keep and
+    // do not change.
+    unsafe { ctx.array_from_raw(memory, [n]) }.unwrap()
+}
+
+#[test]
+fn borrowed_memory_is_read_and_never_written_or_freed() {
+    each(|ctx| {
+        let entry = ctx.entry();
+        let lender = ctx.array(&[1, 2, 3]).unwrap();
+        for _ in 0..3 {
+            let xs = borrowed(&ctx, memory(&lender), 3);
+            assert_eq!((xs.shape(), xs.to_vec().unwrap()), ([3], vec![1, 2, 3]));
+            assert_eq!(entry.sum(&xs).unwrap(), 6);
+            let alias = entry.alias(&xs).unwrap();
+            let pair = entry.pair(&xs, &alias).unwrap();
+            let field = entry.left(&pair).unwrap();
+            let copy = xs.try_clone().unwrap();
+            for consumed in [xs, alias, field, copy] {
+                let changed = entry.set_first(consumed, 99).unwrap();
+                assert_eq!(changed.to_vec().unwrap(), [99, 2, 3]);
+            }
+            assert_eq!(entry.poke(pair, 98).unwrap().get(0).unwrap(), 98);
+            ctx.clear_caches().unwrap();
+            assert_eq!(lender.to_vec().unwrap(), [1, 2, 3]);
+        }
+    });
+}
+
+/// The runtime follows the count of what becomes part of a record, which raw arrays do not have.
+#[test]
+fn borrowed_memory_can_be_part_of_a_record() {
+    each(|ctx| {
+        let lender = ctx.array(&[4, 5]).unwrap();
+        let xs = borrowed(&ctx, memory(&lender), 2);
+        let mut made = 0;
+        // Each function that makes a pair of two arrays: the entry point, and the operation.
+        for function in 0.. {
+            let mut room = slot::<arrays::Pair>();
+            let mut inputs = [observed(&xs), observed(&xs)];
+            match ctx.__call(function, &mut inputs, &mut [room.output()]) {
+                Ok(()) => {
+                    let pair = room.finish();
+                    assert_eq!(ctx.entry().left(&pair).unwrap().to_vec().unwrap(), [4, 5]);
+                    made += 1;
+                }
+                Err(error) if error.to_string().contains("no function of this number") => break,
+                Err(error) => assert_eq!(error.kind(), Kind::InvalidArgument, "{error}"),
+            }
+        }
+        assert_eq!(made, 2);
+        drop(xs);
+        assert_eq!(lender.to_vec().unwrap(), [4, 5]);
+    });
+}
+
+#[test]
+fn host_memory_of_ones_own() {
+    each(|ctx| {
+        if ctx.backend() == Backend::OpenCl {
+            return;
+        }
+        let own: Vec<i32> = (0..1000).collect();
+        let address = RawMemory::Host(own.as_ptr().cast_mut().cast());
+        let xs = borrowed(&ctx, address, own.len());
+        assert_eq!(xs.view().unwrap().as_ptr(), own.as_ptr(), "no copy");
+        assert_eq!(memory(&xs), address);
+        let changed = ctx.entry().set_first(xs, -1).unwrap();
+        assert_eq!(changed.get(0).unwrap(), -1);
+        assert!(own.iter().copied().eq(0..1000));
+    });
+}
+
+/// What the context made itself and nobody else has may be written.
+#[test]
+fn memory_that_nothing_shares_can_be_written() {
+    each(|ctx| {
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let RawMemory::Host(address) = memory(&xs) else {
+            return;
+        };
+        // SAFETY: three elements lie there, the array was given to no call, and no view exists.
+        unsafe { address.cast::<i32>().wrapping_add(1).write(20) };
+        assert_eq!(xs.to_vec().unwrap(), [1, 20, 3]);
+    });
+}
+
+#[test]
+fn memory_that_does_not_fit_is_refused() {
+    each(|ctx| {
+        let lender = ctx.array(&[1, 2, 3]).unwrap();
+        let wrong = match memory(&lender) {
+            RawMemory::Host(_) => RawMemory::Cuda(4096),
+            _ => RawMemory::Host(std::ptr::dangling_mut::<i32>().cast()),
+        };
+        let null: *mut c_void = std::ptr::null_mut();
+        let null = match memory(&lender) {
+            RawMemory::Host(_) => RawMemory::Host(null),
+            _ => RawMemory::OpenCl(null),
+        };
+        let mut cases = vec![
+            (wrong, 3, "no memory of backend"),
+            (null, 3, "3 elements, given was null"),
+            (memory(&lender), usize::MAX, "larger than any memory"),
+        ];
+        if let RawMemory::Host(address) = memory(&lender) {
+            let odd = RawMemory::Host(address.wrapping_byte_add(1));
+            cases.push((odd, 2, "not aligned for element type i32"));
+        }
+        for (memory, n, words) in cases {
+            // SAFETY: refused before it is looked at, which is what is tested.
+            let error = unsafe { ctx.array_from_raw::<i32, 1>(memory, [n]) }.unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        // Without elements nothing needs to be there.
+        // SAFETY: as above.
+        let none = unsafe { ctx.array_from_raw::<i32, 1>(null, [0]) }.unwrap();
+        assert!(none.is_empty() && none.to_vec().unwrap().is_empty());
+        let kind = match ctx.backend() {
+            Backend::OpenCl => matches!(memory(&lender), RawMemory::OpenCl(_)),
+            _ => matches!(memory(&lender), RawMemory::Host(_)),
+        };
+        assert!(kind, "{:?}", memory(&lender));
+    });
+}

@@ -1,0 +1,143 @@
+//! Views show what they showed, whatever is consumed meanwhile; and copies are copies.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futhark_safe::{Backend, Config, Kind};
+use futhark_safe_typed_tests::arrays;
+use support::each;
+
+/// Every way in which another value can come to share an array's memory.
+#[test]
+fn a_view_never_changes() {
+    each(|ctx| {
+        let entry = ctx.entry();
+        let xs = ctx.array(&[1, 2, 3, 4]).unwrap();
+        let aliases = [entry.alias(&xs).unwrap(), entry.head(2, &xs).unwrap()];
+        let pair = entry.pair(&xs, &xs).unwrap();
+        let field = entry.left(&pair).unwrap();
+        let view = xs.to_cow().unwrap();
+        for alias in aliases {
+            assert_eq!(entry.set_first(alias, 99).unwrap().get(0).unwrap(), 99);
+        }
+        assert_eq!(entry.poke(pair, 98).unwrap().get(0).unwrap(), 98);
+        assert_eq!(entry.set_first(field, 97).unwrap().get(0).unwrap(), 97);
+        ctx.clear_caches().unwrap();
+        assert_eq!(*view, [1, 2, 3, 4]);
+        drop(view);
+        assert_eq!(
+            entry.set_first(xs, 96).unwrap().to_vec().unwrap(),
+            [96, 2, 3, 4]
+        );
+
+        let constant = entry.constant().unwrap();
+        let view = constant.to_cow().unwrap();
+        entry.set_first(entry.constant().unwrap(), 99).unwrap();
+        assert_eq!(*view, [10, 20, 30, 40]);
+    });
+}
+
+/// Also of memory that was the alias's first: whoever was there before does not matter.
+#[test]
+fn a_view_outlives_what_it_was_shared_with() {
+    each(|ctx| {
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let alias = ctx.entry().alias(&xs).unwrap();
+        drop(xs);
+        let view = alias.to_cow().unwrap();
+        // What might get memory that was given back too early.
+        let others: Vec<_> = (0..100).map(|i| ctx.array(&[i; 3]).unwrap()).collect();
+        assert_eq!(*view, [1, 2, 3]);
+        drop(others);
+        assert_eq!(*view, [1, 2, 3]);
+    });
+}
+
+/// A view takes no lock and is read while calls of other threads consume what shares
+/// its memory.
+#[test]
+fn views_are_read_while_calls_run() {
+    each(|ctx| {
+        let content: Vec<i32> = (0..10_000).collect();
+        let xs = ctx.array(&content).unwrap();
+        let rounds = if ctx.backend() == Backend::OpenCl {
+            3
+        } else {
+            200
+        };
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for i in 0..rounds {
+                    let alias = ctx.entry().alias(&xs).unwrap();
+                    let changed = ctx.entry().set_first(alias, -i).unwrap();
+                    assert_eq!(changed.get(0).unwrap(), -i);
+                }
+                done.store(true, Ordering::Release);
+            });
+            while !done.load(Ordering::Acquire) {
+                if let Some(view) = xs.view() {
+                    assert_eq!(view, content);
+                }
+            }
+        });
+        assert_eq!(*xs.to_cow().unwrap(), content);
+    });
+}
+
+#[test]
+fn a_copy_has_memory_of_its_own() {
+    each(|ctx| {
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let copy = xs.try_clone().unwrap();
+        if let (Some(a), Some(b)) = (xs.view(), copy.view()) {
+            assert_ne!(a.as_ptr(), b.as_ptr());
+        }
+        let changed = ctx.entry().set_first(copy, 9).unwrap();
+        assert_eq!(changed.to_vec().unwrap(), [9, 2, 3]);
+        assert_eq!(xs.to_vec().unwrap(), [1, 2, 3]);
+    });
+}
+
+/// On GPU backends a value whose computation failed has no copy and no view either.
+#[test]
+fn what_failed_cannot_be_copied() {
+    each(|ctx| {
+        let xs = ctx.array(&[1, -1]).unwrap();
+        let result = ctx.entry().checked(&xs);
+        assert_eq!(result.is_ok(), ctx.backend() == Backend::OpenCl);
+        let Ok(result) = result else { return };
+        for error in [
+            result.try_clone().unwrap_err(),
+            result.to_cow().unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), Kind::Program, "{error}");
+        }
+        assert_eq!(xs.try_clone().unwrap().to_vec().unwrap(), [1, -1]);
+    });
+}
+
+/// Of a lost context nothing is freed, so what was there stays readable.
+#[test]
+fn a_view_outlives_the_loss_of_its_context() {
+    each(|ctx| {
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let view = xs.view();
+        let error = ctx.entry().divide(i64::MIN, -1).unwrap_err();
+        assert_eq!(error.kind(), Kind::ContextLost, "{error}");
+        assert_eq!(xs.try_clone().unwrap_err().kind(), Kind::ContextLost);
+        assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::ContextLost);
+        let expected = (ctx.backend() != Backend::OpenCl).then_some(&[1, 2, 3][..]);
+        assert_eq!((view, xs.view()), (expected, expected));
+    });
+}
+
+/// A view needs the value and nothing else.
+#[test]
+fn a_view_needs_no_context_of_the_caller() {
+    let ctx = arrays::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let xs = ctx.array(&[5u8, 6]).unwrap();
+    drop(ctx);
+    assert_eq!(xs.view(), Some(&[5, 6][..]));
+}
