@@ -37,8 +37,9 @@
 //!   goes on: out of bounds, a negative size, missing memory. What else would have ended
 //!   the process is [`Kind::ContextLost`], and a new context can be made.
 //! * [`Opaque::store`] makes bytes of a value, for later or for another backend; see [`stored`].
-//! * Opaque values are handles here: entry points of the program make them and take them
-//!   apart. The feature `dynamic` has every operation on them.
+//! * Every opaque type is a struct of its own: records are made of fields and have a method for
+//!   each, sums have an enum, arrays of records are zipped and taken apart. The module `build`
+//!   (feature `build`) says how.
 //!
 //! # Threads and blocking
 //!
@@ -65,6 +66,7 @@ mod opaque;
 mod program;
 mod raw;
 pub mod stored;
+mod typed;
 
 pub use array::{Array, ArrayIndex};
 pub use config::Config;
@@ -84,5 +86,9 @@ pub use stored::{Stored, Untrusted};
 pub mod __private {
     pub use crate::program::{Receive, Slot, Value, consumed, observed, scalar, slot};
     pub use crate::raw::{Input, LinkedTable, Output};
+    pub use crate::typed::{
+        check_rows, column, element, from_elements, get, no_variant, part, parts, set_element,
+        shape, unit,
+    };
     pub use futhark_sys::table::Raw as RawTable;
 }

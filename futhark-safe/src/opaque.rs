@@ -3,15 +3,25 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::error::Result;
 use crate::program::OpaqueTag;
 use crate::program::handle::HasHandle;
-use crate::raw::{self, Handle};
+use crate::raw::Handle;
 
 /// A record, tuple, sum, abstract value or array of such, in the memory of a context.
 ///
-/// `G` says of which type and program.
-pub struct Opaque<G: OpaqueTag> {
+/// `G` is the type that the program's module has for it, a struct around this one: arguments and
+/// results of entry points are of that type, and it has the methods that depend on the type,
+/// such as one per field of a record. What every opaque value has is here, and reached through
+/// `Deref`.
+///
+/// ```text
+/// let p = stats::Pt::new(&ctx, 1.0, 2.0)?;      // a record of the program `stats`
+/// let q: stats::Pt = ctx.entry().mirror(&p)?;
+/// println!("{} {:?}", q.x()?, q.fields()?);
+/// ```
+///
+/// Dropping it frees it, without waiting for a call that is running.
+pub struct Opaque<G> {
     handle: Handle,
     tag: PhantomData<fn() -> G>,
 }
@@ -24,19 +34,14 @@ impl<G: OpaqueTag> Opaque<G> {
         }
     }
 
+    pub(crate) fn handle_mut(&mut self) -> &mut Handle {
+        &mut self.handle
+    }
+
     /// The type's name in the manifest.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         G::NAME
-    }
-
-    /// The shape of an array of opaque values.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the value is no array.
-    pub fn shape(&self) -> Result<Vec<usize>> {
-        raw::shape(&self.handle)
     }
 }
 
@@ -50,8 +55,81 @@ impl<G: OpaqueTag> HasHandle for Opaque<G> {
     }
 }
 
+/// The struct of a type is passed as what it is made of.
+impl<G: OpaqueTag> HasHandle for G {
+    fn handle(&self) -> &Handle {
+        &self.deref().handle
+    }
+
+    fn into_handle(self) -> Handle {
+        let value: Opaque<G> = self.into();
+        value.handle
+    }
+}
+
 impl<G: OpaqueTag> fmt::Debug for Opaque<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Opaque<{}>", G::NAME)
     }
+}
+
+/// The struct of an opaque type: `pub struct NAME: PROGRAM, NUMBER, "name in the manifest";`
+///
+/// For generated code. Numbers are compared with the table when a value is used. The struct has
+/// a named field, so that parameters of functions can have its name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __opaque {
+    ($(#[$doc:meta])* pub struct $name:ident: $program:ty, $number:literal, $futhark:literal;) => {
+        $(#[$doc])*
+        pub struct $name {
+            __value: $crate::Opaque<$name>,
+        }
+
+        impl $crate::OpaqueTag for $name {
+            type Program = $program;
+            const NAME: &'static str = $futhark;
+            const TYPE: u32 = $number;
+        }
+
+        impl $crate::__private::Receive for $name {
+            type Room = <$crate::Opaque<$name> as $crate::__private::Receive>::Room;
+
+            fn output(room: &mut Self::Room) -> $crate::__private::Output<'_> {
+                <$crate::Opaque<$name> as $crate::__private::Receive>::output(room)
+            }
+
+            fn finish(room: Self::Room) -> Self {
+                $name {
+                    __value: <$crate::Opaque<$name> as $crate::__private::Receive>::finish(room),
+                }
+            }
+        }
+
+        impl ::core::convert::From<$crate::Opaque<$name>> for $name {
+            fn from(value: $crate::Opaque<$name>) -> $name {
+                $name { __value: value }
+            }
+        }
+
+        impl ::core::convert::From<$name> for $crate::Opaque<$name> {
+            fn from(value: $name) -> $crate::Opaque<$name> {
+                value.__value
+            }
+        }
+
+        impl ::core::ops::Deref for $name {
+            type Target = $crate::Opaque<$name>;
+
+            fn deref(&self) -> &$crate::Opaque<$name> {
+                &self.__value
+            }
+        }
+
+        impl ::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Debug::fmt(&self.__value, f)
+            }
+        }
+    };
 }

@@ -1,5 +1,7 @@
 //! What generated code says about a program, and how its calls are put together.
 
+use std::ops::Deref;
+
 use crate::array::Array;
 use crate::context::Context;
 use crate::elem::{Element, Scalar8, sealed};
@@ -32,8 +34,13 @@ pub trait HasArray<T: Element, const R: usize>: Program {
     const TYPE: u32;
 }
 
-/// Marks an opaque type of a program. Implemented by generated code.
-pub trait OpaqueTag: Send + Sync + 'static {
+/// An opaque type of a program: a struct around [`Opaque`]. Implemented by generated code.
+///
+/// The conversions let code that is generic over types, such as restoring, give a value as what
+/// the program calls it.
+pub trait OpaqueTag:
+    From<Opaque<Self>> + Into<Opaque<Self>> + Deref<Target = Opaque<Self>> + Send + Sync + 'static
+{
     /// The program.
     type Program: Program;
     /// The type's name in the manifest.

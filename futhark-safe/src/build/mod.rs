@@ -21,10 +21,26 @@
 //! | `Context`, `Config` | [`crate::Context`] of this program; [`crate::Config`] |
 //! | `Array<T, R>` | [`crate::Array`] of this program |
 //! | `Entries` | the entry points as methods; `ctx.entry()` gives it |
-//! | one alias per opaque type | [`crate::Opaque`] of that type |
+//! | a struct per opaque type | its values, around a [`crate::Opaque`] |
 //!
-//! Parameters that are consumed are taken by value, others by reference, scalars by
-//! value. Several results, and a tuple, come as a Rust tuple.
+//! Parameters that are consumed are taken by value, others by reference, scalars by value.
+//! Several results, and a tuple, come as a Rust tuple, whichever version of the compiler.
+//!
+//! | type | its struct has |
+//! |---|---|
+//! | record `pt` | `Pt::new(&ctx, x, &ys)`, a method per field, `fields()`, which gives a `PtFields` |
+//! | … of scalars, in records or not | `Pt::from_fields(&ctx, PtFields { … })`; `PtFields` is `Copy` |
+//! | tuple | the same, with a Rust tuple instead of `PtFields`; its fields are `_0()`, `_1()` |
+//! | `()` | `Unit::new(&ctx)` |
+//! | sum `shape` | `Shape::new(&ctx, &ShapeVariant::Circle(1.0))`, `destruct()`, which gives a `ShapeVariant`, `variant_name()` |
+//! | array of records `[]pt` | `ArrayPt::zip(&ctx, &xs, &ys)`, a method per field, which gives the array of it, `shape()`, `index([i])` |
+//! | … of scalars | `to_vec()`, which gives a `Vec<PtFields>`, `from_slice(&ctx, shape, &rows)` |
+//! | array of other opaque values | `shape()`, `index([i])` |
+//! | any array of opaque values, from Futhark 0.25.36 on | `new(&ctx, shape, &[&a, &b])`, `set([i], &a)` |
+//!
+//! What is made of values only reads them; what is taken out of a value lives on without it. All of
+//! these fail as calls do: with a value of another context, a computation that failed,
+//! a context that is lost. Two types are two structs, also if one is another name for the other.
 //!
 //! # Names
 //!
@@ -34,13 +50,41 @@
 //! * an operator is spelled out: `+++` becomes `op_plus_plus_plus`
 //! * keywords become raw identifiers (`r#move`), those that cannot get an underscore (`self_`)
 //! * types are written in camel case without punctuation, `[]` as `Array`: `[]pt` is `ArrayPt`,
-//!   `(f32, i32)` is `TupleF32I32`
-//! * of several entry points, or types, that would be called the same, the one whose own
-//!   name that is keeps it, and the others get a hash of theirs: beside `f_prime`, `f'` is
+//!   `(f32, i32)` is `TupleF32I32`, `{x: f32}` is `XF32`, `circle:f32 | none:` is `CircleF32None`.
+//!   A long one is cut, and a hash of the whole added: give the type a name in Futhark.
+//! * variants of sums are written as types: `#circle` is `Circle`
+//! * of several entry points, types, fields or variants that would be called the same, the one whose
+//!   own name that is keeps it, and the others get a hash of theirs: beside `f_prime`, `f'` is
 //!   `f_prime_hbddaec9d`. What else is in the program changes nothing.
 //! * parameters without a name are `arg`, `arg_2` and so on
+//!
+//! What has a meaning of its own gets an underscore at the end: types called `Program`,
+//! `Context`, `Config`, `Array`, `Entries`, `Result`, `Option` or `Vec`; types, parameters and
+//! fields called `Ok`, `Err`, `Some` or `None`; fields called `new`, `fields`, `from_fields`, `shape`, `index`, `set`, `zip`,
+//! `to_vec`, `from_slice`, `destruct`, `variant_name`, `type_name`, `store`, `restore`,
+//! `clone`, `try_clone`, `deref` or `context`. A field has one name: as a method, as a parameter and in
+//! `PtFields`. `PtFields` and `ShapeVariant` give way to types that are called so.
 
-mod code;
+mod arrays;
+mod entries;
+mod module;
+mod names;
 mod program;
+mod records;
+mod sums;
+mod text;
 
 pub use program::Program;
+
+/// The typed face of a program that is known by its manifest alone and has no tables. For
+/// tests of what is generated.
+///
+/// # Errors
+///
+/// The manifest is not valid.
+#[doc(hidden)]
+pub fn __module(name: &str, manifest: &str) -> Result<String, futhark_manifest::Error> {
+    let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
+    let functions = futhark_sys::compile::function_names(&program);
+    Ok(module::write(name, &program, &functions, &[]))
+}

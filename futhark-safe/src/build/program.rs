@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use futhark_manifest::Backend;
 use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain};
 
-use super::code;
+use super::module;
 use crate::error::{Error, Kind, Result};
 
 /// A Futhark program to compile in a build script.
@@ -128,7 +128,7 @@ impl Program {
             }
         }
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
-        let text = code::write(&name, first, &symbols);
+        let text = module::write(&name, first.program(), &first.functions(), &symbols);
         write_if_changed(&out_dir.join(format!("{name}.rs")), &text).map_err(|error| {
             fail(format!("the module cannot be written: {error}")).with_source(error)
         })?;

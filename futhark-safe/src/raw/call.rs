@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::core::{Core, Locked};
-use super::duplicate::duplicate_locked;
+use super::elements::unshare;
 use super::handle::Handle;
 use super::progress::Serial;
 use crate::elem::{Element, Scalar8};
@@ -137,8 +137,10 @@ impl Core {
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
         for (input, slot) in inputs.iter_mut().zip(function.inputs()) {
-            if slot.flags & FUT_CONSUMED != 0 {
-                self.unshare(&mut locked, input, &operation)?;
+            if slot.flags & FUT_CONSUMED != 0
+                && let In::Consumed(handle) = &mut input.0
+            {
+                unshare(&mut locked, handle, operation)?;
             }
         }
 
@@ -253,30 +255,6 @@ impl Core {
                 ));
             }
         }
-        Ok(())
-    }
-
-    /// Before a value is consumed: if anything else shares its memory (an alias from an
-    /// earlier call, a record it was put into, a constant of the program), puts a
-    /// copy in its place. The count is exact; see futhark-sys/c/fut_calls.h.
-    fn unshare(
-        &self,
-        locked: &mut Locked<'_>,
-        input: &mut Input<'_>,
-        operation: &impl Fn() -> Cow<'static, str>,
-    ) -> Result<()> {
-        let In::Consumed(handle) = &mut input.0 else {
-            return Ok(());
-        };
-        let ty = handle.table_type().raw();
-        let references = ty.references.expect("every type can be counted");
-        // SAFETY: T and L; V: the value is of this type.
-        if unsafe { references(handle.value()) } <= 1 {
-            return Ok(());
-        }
-        let copy = duplicate_locked(locked, handle, operation)?;
-        // The original's drop finds the lock taken, and is done when it is free again.
-        *handle = copy;
         Ok(())
     }
 

@@ -11,7 +11,8 @@
 //! * `transfer`: arrays in and out
 //! * `view`: elements where they lie
 //! * `memory`: memory as a backend has it, in and out
-//! * `opaque`: elements and bytes of opaque values
+//! * `elements`: arrays of opaque values, element by element
+//! * `opaque`: opaque values as bytes
 //! * `progress`: which results of asynchronous calls can be believed
 //! * `setting`: a configuration as C wants it
 //! * `table`: tables that are linked in or loaded
@@ -44,6 +45,7 @@
 mod call;
 mod core;
 mod duplicate;
+mod elements;
 mod handle;
 mod memory;
 mod opaque;
@@ -58,16 +60,16 @@ mod view;
 pub(crate) use self::core::Core;
 pub use call::{Input, Output};
 pub(crate) use duplicate::duplicate;
+pub(crate) use elements::{check_count, create_of_values, index_value, set_value, unit};
 pub use handle::Handle;
 pub use memory::RawMemory;
 pub(crate) use opaque::{Bytes, restore, store};
 pub(crate) use setting::Setting;
-pub(crate) use shape::{elements, shape, shape_array};
+#[cfg(feature = "dynamic")]
+pub(crate) use shape::shape;
+pub(crate) use shape::{elements, shape_array};
 pub use table::LinkedTable;
 pub(crate) use transfer::{create, index, read_into, read_vec};
-pub(crate) use view::view;
 #[cfg(feature = "dynamic")]
-pub(crate) use {
-    opaque::index_value,
-    transfer::{create_from_bytes, read_bytes},
-};
+pub(crate) use transfer::{create_from_bytes, read_bytes};
+pub(crate) use view::view;

@@ -1,43 +1,13 @@
-//! Opaque values: elements of arrays of them, and their bytes.
+//! Opaque values as bytes.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
-#[cfg(feature = "dynamic")]
-use futhark_sys::table::{FUT_ARRAY, FUT_FIRST_TYPE};
-
 use super::core::Core;
 use super::handle::Handle;
-#[cfg(feature = "dynamic")]
-use super::shape::check_index;
 use super::transfer::{keep_if_lost, reserve, wrap};
 use crate::error::{Error, Kind, Result};
 use crate::stored::other_program;
-
-/// One element of an array of records or other opaque values: a copy.
-#[cfg(feature = "dynamic")]
-pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
-    let ty = array.table_type();
-    let raw = ty.raw();
-    let (Some(index), Some(elem)) = (
-        raw.index.filter(|_| raw.kind != FUT_ARRAY),
-        raw.elem.checked_sub(FUT_FIRST_TYPE),
-    ) else {
-        let message = format!("a value of type {} is no array of opaque values", ty.name());
-        return Err(Error::new(Kind::InvalidArgument, "index", message));
-    };
-    check_index(array, indices)?;
-    let mut value: *mut c_void = std::ptr::null_mut();
-    let out = [(&raw mut value).cast::<c_void>()];
-    let input = [array.value().cast_const(), indices.as_ptr().cast()];
-    let mut locked = array.core().locked();
-    locked.check([array])?;
-    // SAFETY: T and L; V; there are as many indices as dimensions, and room for one value.
-    unsafe { locked.call(index, &out, &input, || "index".into()) }?;
-    locked.confirm();
-    // SAFETY: T: the result is a new value of the array's element type.
-    unsafe { wrap(array.core(), value, elem, "index") }
-}
 
 /// The bytes of an opaque value, with what they are bytes of.
 ///

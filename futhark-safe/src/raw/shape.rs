@@ -41,6 +41,7 @@ pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
 }
 
 /// The shape of an array, of whatever elements.
+#[cfg(feature = "dynamic")]
 pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
     Ok(dims(array)?.iter().copied().map(extent).collect())
 }

@@ -107,11 +107,9 @@ impl<G: OpaqueTag> Stored<G> {
     /// [`Kind::Restore`]: the context is of another build of the program (of two backends of
     /// one program, compiled by different versions of the compiler).
     /// [`Kind::OutOfMemory`]; [`Kind::ContextLost`].
-    pub fn restore(&self, context: &Context<G::Program>) -> Result<Opaque<G>> {
-        Ok(Opaque::from_handle(raw::restore(
-            context.core(),
-            &self.bytes,
-        )?))
+    pub fn restore(&self, context: &Context<G::Program>) -> Result<G> {
+        let handle = raw::restore(context.core(), &self.bytes)?;
+        Ok(Opaque::from_handle(handle).into())
     }
 
     /// Frame and body, for a file or another process: see [`Untrusted`].

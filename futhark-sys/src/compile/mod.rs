@@ -25,3 +25,4 @@ pub use build::{Artifact, Build, Linkage};
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
 pub use toolchain::Toolchain;
+pub use unit::function_names;

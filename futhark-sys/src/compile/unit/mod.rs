@@ -17,8 +17,10 @@ use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
 use super::error::Error;
 
-/// The names of the table's functions, in its order: their numbers are their places.
-pub(super) fn function_names(program: &Program) -> Vec<String> {
+/// The C names of the functions that the table of a program lists: a function's number is its
+/// place here.
+#[must_use]
+pub fn function_names(program: &Program) -> Vec<String> {
     wrappers::functions(program)
         .into_iter()
         .map(|f| f.cfun.to_owned())

@@ -1,0 +1,229 @@
+//! Arrays of records, and of other opaque values.
+
+use std::fmt::Write as _;
+
+use futhark_manifest::{Field, OpaqueArray, RecordArray, Structure, TypeId, TypeKind, TypeRef};
+
+use super::module::Module;
+use super::{names, records, text};
+
+pub(super) fn write_of_opaques(
+    module: &Module<'_>,
+    id: TypeId,
+    array: &OpaqueArray,
+    text: &mut String,
+) {
+    let optional = [array.new.is_some(), array.set.is_some()];
+    write_common(module, id, array.rank, array.elem, optional, text);
+}
+
+pub(super) fn write_of_records(
+    module: &Module<'_>,
+    id: TypeId,
+    array: &RecordArray,
+    text: &mut String,
+) {
+    let optional = [array.new.is_some(), array.set.is_some()];
+    write_common(module, id, array.rank, array.elem, optional, text);
+    if array.fields.is_empty() {
+        return;
+    }
+    let members = names::of_fields(&array.fields);
+    let rust = module.names.of(id);
+    let _ = writeln!(text, "impl {rust} {{");
+    text.push_str(
+        "    /// Makes an array from the arrays of its fields. Fails if their shapes differ.\n",
+    );
+    records::write_make(module, "pub fn zip", id, &array.zip, &array.fields, text);
+    if let Some(columns) = Columns::new(module, id, array, array.elem) {
+        let row = module.plain_type(array.elem);
+        write_to_vec(&columns, &row, text);
+        write_from_slice(&columns, &row, array.rank, text);
+    }
+    for (field, member) in array.fields.iter().zip(&members) {
+        records::write_field(module, field, member, text);
+    }
+    text.push_str("}\n\n");
+}
+
+/// Shape and index; `new` and `set` where this version of the compiler makes them.
+fn write_common(
+    module: &Module<'_>,
+    id: TypeId,
+    rank: usize,
+    elem: TypeRef,
+    [new, set]: [bool; 2],
+    text: &mut String,
+) {
+    let rust = module.names.of(id);
+    let elem = module.rust_type(elem);
+    let _ = writeln!(text, "::futhark_safe::__array_of!({rust}, {rank}, {elem});");
+    if new {
+        let _ = writeln!(
+            text,
+            "::futhark_safe::__array_new!({rust}, {rank}, {elem});"
+        );
+    }
+    if set {
+        let _ = writeln!(
+            text,
+            "::futhark_safe::__array_set!({rust}, {rank}, {elem});"
+        );
+    }
+    text.push('\n');
+}
+
+/// An array of records of scalars, as the columns that it is made of.
+struct Columns {
+    /// The struct of the array.
+    array: String,
+    /// Around the fields of a row: `PtFields { ` and ` }`, or parentheses.
+    around: (String, &'static str),
+    fields: Vec<Column>,
+}
+
+/// One field of the rows.
+struct Column {
+    /// The method of the array that gives it.
+    method: String,
+    /// How the field is reached from a row: its name, or its place in a tuple.
+    path: String,
+    /// What stands before its value where a row is made: `x: `, or nothing.
+    label: String,
+    /// The columns that it consists of itself, if its type is a record.
+    inner: Option<Columns>,
+}
+
+impl Columns {
+    /// The columns of an array whose rows are of type `row`; none unless all of them are arrays
+    /// of scalars in the end, with as many dimensions as the array.
+    ///
+    /// The element type of an inner array is not looked at: it can be another name for the
+    /// type that the field has in `row`.
+    fn new(module: &Module<'_>, id: TypeId, array: &RecordArray, row: TypeRef) -> Option<Columns> {
+        let (row, record) = module.plain_record(row)?;
+        let names = |fields: &[Field]| names::of_fields(fields);
+        let members = names(&record.fields);
+        if array.fields.is_empty() || members != names(&array.fields) {
+            return None;
+        }
+        let column = |(i, method): (usize, String)| {
+            let (column, field) = (&array.fields[i], &record.fields[i]);
+            let (path, label) = match record.is_tuple() {
+                true => (i.to_string(), String::new()),
+                false => (method.clone(), format!("{method}: ")),
+            };
+            let id = column.ty.as_type()?;
+            let inner = match (&module.program.get(id).kind, field.ty) {
+                (TypeKind::Array(own), TypeRef::Scalar(elem)) => {
+                    (own.rank == array.rank && own.elem == elem).then_some(None)
+                }
+                (TypeKind::Opaque(opaque), row) => match &opaque.structure {
+                    Structure::RecordArray(own) if own.rank == array.rank => {
+                        Columns::new(module, id, own, row).map(Some)
+                    }
+                    _ => None,
+                },
+                _ => None,
+            }?;
+            Some(Column {
+                method,
+                path,
+                label,
+                inner,
+            })
+        };
+        let around = match record.is_tuple() {
+            true => ("(".to_owned(), ")"),
+            false => (format!("{} {{ ", module.names.view(row)), " }"),
+        };
+        Some(Columns {
+            array: module.names.of(id).to_owned(),
+            around,
+            fields: members
+                .into_iter()
+                .enumerate()
+                .map(column)
+                .collect::<Option<_>>()?,
+        })
+    }
+
+    /// Expressions for all elements of each column, outermost first.
+    fn read(&self, array: &str, all: &mut Vec<String>) {
+        for field in &self.fields {
+            let column = format!("{array}.{}()?", field.method);
+            match &field.inner {
+                None => all.push(format!("{column}.to_vec()?")),
+                Some(inner) => inner.read(&column, all),
+            }
+        }
+    }
+
+    /// An expression for row `i` of the columns that `read` gave, of which `next` comes next.
+    fn row(&self, next: &mut usize) -> String {
+        let fields: Vec<String> = self
+            .fields
+            .iter()
+            .map(|field| match &field.inner {
+                None => {
+                    *next += 1;
+                    format!("{}columns.{}[i]", field.label, *next - 1)
+                }
+                Some(inner) => format!("{}{}", field.label, inner.row(next)),
+            })
+            .collect();
+        format!("{}{}{}", self.around.0, fields.join(", "), self.around.1)
+    }
+
+    /// Expressions for the arrays of the fields of `rows`, each field reached from a row by `path`.
+    fn write(&self, path: &str) -> Vec<String> {
+        let column = |field: &Column| {
+            let path = format!("{path}.{}", field.path);
+            match &field.inner {
+                None => format!("&context.array_nd(shape, &__f::column(rows, |row| {path}))?"),
+                Some(inner) => format!(
+                    "&{}::zip(context, {})?",
+                    inner.array,
+                    inner.write(&path).join(", ")
+                ),
+            }
+        };
+        self.fields.iter().map(column).collect()
+    }
+}
+
+fn write_to_vec(columns: &Columns, row: &str, text: &mut String) {
+    text.push_str("\n    /// All elements, in row-major order. Waits until they are computed.\n");
+    let result = format!("::std::vec::Vec<{row}>");
+    text::open(text, "pub fn to_vec", &["&self".to_owned()], &result);
+    let mut all = Vec::new();
+    columns.read("self", &mut all);
+    // A tuple of one has a comma.
+    let end = if all.len() == 1 { ",);" } else { ");" };
+    text::list(text, 8, "let columns = (", &all, end);
+    let _ = writeln!(
+        text,
+        "        let row = |i: usize| {};\n        Ok((0..columns.0.len()).map(row).collect())",
+        columns.row(&mut 0)
+    );
+    text.push_str("    }\n");
+}
+
+fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String) {
+    let rust = &columns.array;
+    text.push_str(
+        "\n    /// Makes an array from elements in row-major order. Fails if the shape disagrees\n    \
+         /// with their number.\n",
+    );
+    let parameters = [
+        "context: &Context".to_owned(),
+        format!("shape: [usize; {rank}]"),
+        format!("rows: &[{row}]"),
+    ];
+    text::open(text, "pub fn from_slice", &parameters, rust);
+    text.push_str("        __f::check_rows(shape, rows.len())?;\n");
+    let mut inputs = vec!["context".to_owned()];
+    inputs.extend(columns.write("row"));
+    text::list(text, 8, &format!("{rust}::zip("), &inputs, ")");
+    text.push_str("    }\n");
+}

@@ -1,0 +1,122 @@
+//! Names of what is generated. The rule is in the documentation of `build`.
+
+use std::collections::HashMap;
+
+use futhark_manifest::names::{Names, RUST, Scope, Style};
+use futhark_manifest::{EntryPoint, Field, Program, Structure, Sum, TypeId};
+
+/// What the module itself defines.
+const OF_MODULE: [&str; 8] = [
+    "Program", "Context", "Config", "Array", "Entries", "Result", "Option", "Vec",
+];
+
+/// Values that Rust knows without a path: no type may hide them, and no parameter can.
+const OF_PRELUDE: [&str; 4] = ["Ok", "Err", "Some", "None"];
+
+/// What methods and parameters of opaque types are called for other reasons than a field: the
+/// same list for all of them, so that a field has one name wherever it occurs.
+const OF_VALUES: [&str; 18] = [
+    "new",
+    "fields",
+    "from_fields",
+    "shape",
+    "index",
+    "set",
+    "zip",
+    "to_vec",
+    "from_slice",
+    "destruct",
+    "variant_name",
+    "type_name",
+    "store",
+    "restore",
+    "clone",
+    "try_clone",
+    "deref",
+    "context",
+];
+
+/// The names of a program's types.
+pub(super) struct TypeNames {
+    /// By number; empty for arrays of scalars.
+    types: Vec<String>,
+    /// The struct of all fields of a record, the enum of a sum, by number.
+    views: HashMap<TypeId, String>,
+}
+
+impl TypeNames {
+    pub(super) fn new(program: &Program) -> TypeNames {
+        let opaque = || {
+            program
+                .types_with_ids()
+                .filter(|(_, ty)| ty.as_opaque().is_some())
+        };
+        let names = Scope::new(&RUST, Style::Type)
+            .reserve(OF_MODULE)
+            .reserve(OF_PRELUDE)
+            .assign(opaque().map(|(_, ty)| &ty.name));
+        let mut types = vec![String::new(); program.types().len()];
+        for (id, ty) in opaque() {
+            types[id.index()] = names[&ty.name].to_owned();
+        }
+
+        let wanted: Vec<(TypeId, String)> = opaque()
+            .filter_map(|(id, ty)| {
+                let suffix = match &ty.as_opaque()?.structure {
+                    Structure::Record(record) if !record.is_tuple() && !record.is_unit() => {
+                        "Fields"
+                    }
+                    Structure::Sum(_) => "Variant",
+                    _ => return None,
+                };
+                Some((id, format!("{}{suffix}", types[id.index()])))
+            })
+            .collect();
+        let views = Scope::new(&RUST, Style::Type)
+            .reserve(OF_MODULE)
+            .reserve(&types)
+            .assign(wanted.iter().map(|(_, name)| name));
+        let views = wanted
+            .into_iter()
+            .map(|(id, name)| (id, views[&name].to_owned()))
+            .collect();
+        TypeNames { types, views }
+    }
+
+    /// The struct of an opaque type.
+    pub(super) fn of(&self, id: TypeId) -> &str {
+        &self.types[id.index()]
+    }
+
+    /// The struct of all fields of a record, or the enum of a sum.
+    pub(super) fn view(&self, id: TypeId) -> &str {
+        &self.views[&id]
+    }
+}
+
+/// The methods of the entry points, by Futhark name.
+pub(super) fn of_entries(entries: &[EntryPoint]) -> Names {
+    Scope::new(&RUST, Style::Value).assign(entries.iter().map(|entry| &entry.name))
+}
+
+/// The parameters of an entry point, in order.
+pub(super) fn of_parameters(entry: &EntryPoint) -> Vec<String> {
+    // The body has variables while parameters are in use.
+    Scope::new(&RUST, Style::Value)
+        .reserve(["__out"])
+        .reserve(OF_PRELUDE)
+        .assign_list(entry.inputs.iter().map(|input| &input.name))
+}
+
+/// The methods, members and parameters of fields, in order.
+pub(super) fn of_fields(fields: &[Field]) -> Vec<String> {
+    Scope::new(&RUST, Style::Value)
+        .reserve(OF_VALUES)
+        .reserve(OF_PRELUDE)
+        .assign_list(fields.iter().map(|field| &field.name))
+}
+
+/// The variants of a sum, in order.
+pub(super) fn of_variants(sum: &Sum) -> Vec<String> {
+    Scope::new(&RUST, Style::Type).assign_list(sum.variants.iter().map(|variant| &variant.name))
+}

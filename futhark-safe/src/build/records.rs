@@ -1,0 +1,192 @@
+//! Records, tuples and the unit type.
+
+use std::fmt::Write as _;
+
+use futhark_manifest::{Field, OpaqueType, Record, TypeId, TypeRef};
+
+use super::module::{Module, observed};
+use super::names;
+use super::text::{self, code};
+
+pub(super) fn write(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
+    let rust = module.names.of(id);
+    let members = names::of_fields(&record.fields);
+    let _ = writeln!(text, "impl {rust} {{");
+    let what = match record.is_unit() {
+        true => "Makes the value.",
+        false => "Makes a value from its fields. Calls that take it see whether sizes fit.",
+    };
+    let _ = writeln!(text, "    /// {what}");
+    write_make(module, "pub fn new", id, &record.new, &record.fields, text);
+    if record.is_unit() {
+        text.push_str("}\n\n");
+        return;
+    }
+    write_fields(module, id, record, &members, text);
+    if module.plain_record(TypeRef::Type(id)).is_some() {
+        write_from_fields(module, id, record, &members, text);
+    }
+    for (field, member) in record.fields.iter().zip(&members) {
+        write_field(module, field, member, text);
+    }
+    text.push_str("}\n\n");
+    if !record.is_tuple() {
+        write_struct(module, id, record, &members, text);
+    }
+}
+
+/// Compilers before 0.25.35 list the unit type as one without a structure, and without a constructor.
+pub(super) fn write_old_unit(
+    module: &Module<'_>,
+    id: TypeId,
+    opaque: &OpaqueType,
+    text: &mut String,
+) {
+    if module.program.get(id).name != "()" || opaque.ops.restore.is_none() {
+        return;
+    }
+    let rust = module.names.of(id);
+    let _ = write!(
+        text,
+        "impl {rust} {{\n    /// Makes the value.\n    \
+         pub fn new(context: &Context) -> Result<{rust}> {{\n        __f::unit(context)\n    }}\n}}\n\n"
+    );
+}
+
+/// A method that gives a field.
+pub(super) fn write_field(module: &Module<'_>, field: &Field, member: &str, text: &mut String) {
+    let futhark = code(&format!(
+        "{}: {}",
+        field.name,
+        module.program.name_of(field.ty)
+    ));
+    let _ = write!(
+        text,
+        "\n    /// Field {futhark}.\n    \
+         pub fn {member}(&self) -> Result<{}> {{\n        __f::part(self, {})\n    }}\n",
+        module.rust_type(field.ty),
+        module.number(&field.project)
+    );
+}
+
+/// A function that makes a value of the values of its fields, which are only read.
+pub(super) fn write_make(
+    module: &Module<'_>,
+    head: &str,
+    id: TypeId,
+    cfun: &str,
+    fields: &[Field],
+    text: &mut String,
+) {
+    let members = names::of_fields(fields);
+    let mut parameters = vec!["context: &Context".to_owned()];
+    let mut inputs = Vec::new();
+    for (field, member) in fields.iter().zip(&members) {
+        parameters.push(format!("{member}: {}", module.observed_type(field.ty)));
+        inputs.push(observed(field.ty, member));
+    }
+    text::open(text, head, &parameters, module.names.of(id));
+    let get = format!("__f::get(context, {}, &mut [", module.number(cfun));
+    text::list(text, 8, &get, &inputs, "])");
+    text.push_str("    }\n");
+}
+
+/// All fields: records of scalars among them as structs, others as values.
+fn write_fields(
+    module: &Module<'_>,
+    id: TypeId,
+    record: &Record,
+    members: &[String],
+    text: &mut String,
+) {
+    let value = |field: &Field, member: &String| match module.plain_record(field.ty) {
+        Some(_) => format!("self.{member}()?.fields()?"),
+        None => format!("self.{member}()?"),
+    };
+    let fields = record.fields.iter().zip(members);
+    text.push_str(
+        "\n    /// All fields. A record of scalars among them is given as its own fields.\n",
+    );
+    if record.is_tuple() {
+        let types: Vec<String> = record
+            .fields
+            .iter()
+            .map(|f| module.plain_type(f.ty))
+            .collect();
+        text::open(
+            text,
+            "pub fn fields",
+            &["&self".to_owned()],
+            &text::tuple(&types),
+        );
+        let values: Vec<String> = fields.map(|(field, member)| value(field, member)).collect();
+        text::list(text, 8, "Ok((", &values, "))");
+    } else {
+        let view = module.names.view(id);
+        text::open(text, "pub fn fields", &["&self".to_owned()], view);
+        let values: Vec<String> = fields
+            .map(|(field, member)| format!("{member}: {}", value(field, member)))
+            .collect();
+        text::list(text, 8, &format!("Ok({view} {{ "), &values, " })");
+    }
+    text.push_str("    }\n");
+}
+
+/// The other way, for records that a struct can hold whole.
+fn write_from_fields(
+    module: &Module<'_>,
+    id: TypeId,
+    record: &Record,
+    members: &[String],
+    text: &mut String,
+) {
+    let rust = module.names.of(id);
+    let mut inputs = vec!["context".to_owned()];
+    for (i, (field, member)) in record.fields.iter().zip(members).enumerate() {
+        let member = match record.is_tuple() {
+            true => format!("fields.{i}"),
+            false => format!("fields.{member}"),
+        };
+        inputs.push(match module.plain_record(field.ty) {
+            Some((id, _)) => format!("&{}::from_fields(context, {member})?", module.names.of(id)),
+            None => member,
+        });
+    }
+    let ty = module.plain_type(TypeRef::Type(id));
+    let parameters = ["context: &Context".to_owned(), format!("fields: {ty}")];
+    text.push_str("\n    /// Makes a value from its fields.\n");
+    text::open(text, "pub fn from_fields", &parameters, rust);
+    text::list(text, 8, &format!("{rust}::new("), &inputs, ")");
+    text.push_str("    }\n");
+}
+
+fn write_struct(
+    module: &Module<'_>,
+    id: TypeId,
+    record: &Record,
+    members: &[String],
+    text: &mut String,
+) {
+    let plain = module.plain_record(TypeRef::Type(id)).is_some();
+    let derive = if plain {
+        "Clone, Copy, Debug, PartialEq"
+    } else {
+        "Debug"
+    };
+    let _ = writeln!(
+        text,
+        "/// All fields of {}.\n#[derive({derive})]\npub struct {} {{",
+        code(&module.program.get(id).name),
+        module.names.view(id)
+    );
+    for (field, member) in record.fields.iter().zip(members) {
+        let futhark = code(&format!(
+            "{}: {}",
+            field.name,
+            module.program.name_of(field.ty)
+        ));
+        let ty = module.plain_type(field.ty);
+        let _ = writeln!(text, "    /// {futhark}\n    pub {member}: {ty},");
+    }
+    text.push_str("}\n\n");
+}

@@ -1,0 +1,235 @@
+//! Arrays of records and of other opaque values: their elements, in and out. And the unit
+//! value, which older compilers have no function for.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use futhark_manifest::ElemType;
+use futhark_sys::table::{self as c, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
+
+use super::core::{Core, Locked};
+use super::duplicate::duplicate_locked;
+use super::handle::Handle;
+use super::shape::{check_index, elements};
+use super::transfer::wrap;
+use crate::error::{Error, Kind, Result};
+
+/// One element: a copy.
+pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
+    let ty = array.table_type();
+    let elem = element_type(ty, "index")?;
+    let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
+    check_index(array, indices)?;
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let out = [(&raw mut value).cast::<c_void>()];
+    let input = [array.value().cast_const(), indices.as_ptr().cast()];
+    let mut locked = array.core().locked();
+    locked.check([array])?;
+    // SAFETY: T and L; V; there are as many indices as dimensions, and room for one value.
+    unsafe { locked.call(index, &out, &input, || "index".into()) }?;
+    locked.confirm();
+    // SAFETY: T: the result is a new value of the array's element type.
+    unsafe { wrap(array.core(), value, elem, "index") }
+}
+
+/// Makes an array of `types()[ty]` of elements in row-major order, which are only read.
+pub(crate) fn create_of_values(
+    core: &Arc<Core>,
+    ty: u32,
+    shape: &[usize],
+    values: &[&Handle],
+) -> Result<Handle> {
+    const OPERATION: &str = "new array of values";
+    let fail = |message: String| Err(Error::new(Kind::InvalidArgument, OPERATION, message));
+    let Some(array) = core.table().types().get(ty as usize) else {
+        return fail("there is no type of this number".to_owned());
+    };
+    let elem = element_type(array, OPERATION)?;
+    let create = array.raw().create;
+    let create = create.ok_or_else(|| unsupported(array, OPERATION))?;
+    if shape.len() != array.raw().rank as usize {
+        return fail(format!(
+            "{} has rank {}, given was the shape {shape:?}",
+            array.name(),
+            array.raw().rank
+        ));
+    }
+    check_count(shape, values.len())?;
+    if values.is_empty() {
+        // C would ask the first element for its size.
+        return fail(format!(
+            "an array of type {} cannot be made of no elements: nothing says how large one would be",
+            array.name()
+        ));
+    }
+    for (i, value) in values.iter().enumerate() {
+        check_element(core, elem, value, OPERATION, || format!("element {i}"))?;
+    }
+    let dims: Vec<i64> = shape.iter().map(|&dim| dim as i64).collect();
+    let pointers: Vec<*const c_void> = values.iter().map(|v| v.value().cast_const()).collect();
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let mut locked = core.locked();
+    locked.check(values.iter().copied())?;
+    // SAFETY: T and L; V: each pointer is a live value of the element type and this context, and
+    // there are as many as the product of the dimensions, of which there are as many as the type has;
+    // S: they are read when this returns.
+    unsafe {
+        locked.call(
+            create,
+            &[(&raw mut value).cast()],
+            &[pointers.as_ptr().cast(), dims.as_ptr().cast()],
+            || OPERATION.into(),
+        )
+    }
+    .map_err(refused)?;
+    locked.confirm();
+    // SAFETY: T: what a successful `create` gives is a new value of the type.
+    unsafe { wrap(core, value, ty, OPERATION) }
+}
+
+/// Overwrites one element in place. That is a consumption of the array: if anything else
+/// shares its memory, a copy takes its place first.
+pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> Result<()> {
+    const OPERATION: &str = "set element";
+    let ty = array.table_type();
+    let elem = element_type(ty, OPERATION)?;
+    let set = ty.raw().set.ok_or_else(|| unsupported(ty, OPERATION))?;
+    let core = Arc::clone(array.core());
+    check_element(&core, elem, value, OPERATION, || "the element".to_owned())?;
+    check_index(array, indices)?;
+
+    let mut locked = core.locked();
+    locked.check([&*array, value])?;
+    unshare(&mut locked, array, || OPERATION.into())?;
+    let input = [
+        array.value().cast_const(),
+        value.value().cast_const(),
+        indices.as_ptr().cast(),
+    ];
+    // SAFETY: T and L; V for array and element, of the element type and this context; there are as
+    // many indices as dimensions; `array` is borrowed mutably and `unshare` has seen
+    // that nothing else shares what is written, the element among it.
+    unsafe { locked.call(set, &[], &input, || OPERATION.into()) }.map_err(refused)?;
+    locked.confirm();
+    Ok(())
+}
+
+/// Before a value is overwritten: if anything else shares its memory (an alias from an earlier
+/// call, a record it was put into, a constant of the program), puts a copy in its place.
+/// The count is exact; see futhark-sys/c/fut_calls.h.
+pub(super) fn unshare(
+    locked: &mut Locked<'_>,
+    handle: &mut Handle,
+    operation: impl Fn() -> Cow<'static, str>,
+) -> Result<()> {
+    let ty = handle.table_type().raw();
+    let references = ty.references.expect("every type can be counted");
+    // SAFETY: T and L; V: the value is of this type.
+    if unsafe { references(handle.value()) } <= 1 {
+        return Ok(());
+    }
+    let copy = duplicate_locked(locked, handle, &operation)?;
+    // The original's drop finds the lock taken, and is done when it is free again.
+    *handle = copy;
+    Ok(())
+}
+
+/// The unit value. Compilers before 0.25.35 list it as a type without a constructor, but it can be
+/// restored, and its bytes say nothing: one bool that no program reads.
+pub(crate) fn unit(core: &Arc<Core>, ty: u32) -> Result<Handle> {
+    const BYTES: [u8; 8] = *b"b\x02\x00bool\x00";
+    let found = core.table().types().get(ty as usize);
+    let restore = found
+        .filter(|ty| ty.name() == "()")
+        .filter(|ty| matches!(ty.components(), [one] if one.elem == FUT_BOOL && one.rank == 0))
+        .and_then(|ty| ty.raw().restore);
+    let Some(restore) = restore else {
+        let message = "this compiler has another unit type than was expected";
+        return Err(Error::new(Kind::Unsupported, "unit", message));
+    };
+    let mut value: *mut c_void = std::ptr::null_mut();
+    let mut locked = core.locked();
+    locked.check([])?;
+    // SAFETY: T and L; the type is one bool, and the bytes are one bool in the runtime's format;
+    // S: they are read when this returns.
+    unsafe {
+        locked.call(
+            restore,
+            &[(&raw mut value).cast()],
+            &[BYTES.as_ptr().cast()],
+            || "unit".into(),
+        )
+    }?;
+    locked.confirm();
+    // SAFETY: T: what a successful `restore` gives is a new value of the type.
+    unsafe { wrap(core, value, ty, "unit") }
+}
+
+/// Checks that an array of this shape has `n` elements.
+pub(crate) fn check_count(shape: &[usize], n: usize) -> Result<()> {
+    // An element of an opaque type has one byte or more in each of its arrays.
+    let wanted = elements(shape, ElemType::U8)?;
+    if wanted == n {
+        return Ok(());
+    }
+    let message = format!("an array of shape {shape:?} has {wanted} elements, given were {n}");
+    Err(Error::new(Kind::InvalidArgument, "new array", message))
+}
+
+/// The place of the element type among the types, if the type is an array of opaque values.
+fn element_type(ty: &c::Type, operation: &'static str) -> Result<u32> {
+    let raw = ty.raw();
+    let elem = raw.elem.checked_sub(FUT_FIRST_TYPE);
+    match elem {
+        Some(elem) if raw.kind != FUT_ARRAY && raw.rank > 0 => Ok(elem),
+        _ => {
+            let message = format!("a value of type {} is no array of opaque values", ty.name());
+            Err(Error::new(Kind::InvalidArgument, operation, message))
+        }
+    }
+}
+
+fn check_element(
+    core: &Arc<Core>,
+    elem: u32,
+    value: &Handle,
+    operation: &'static str,
+    which: impl Fn() -> String,
+) -> Result<()> {
+    // The context first: a type's number means something in its own table only.
+    if !Arc::ptr_eq(core, value.core()) {
+        let message = format!(
+            "{} belongs to another context; values cannot pass between contexts",
+            which()
+        );
+        return Err(Error::new(Kind::WrongContext, operation, message));
+    }
+    if value.ty() == elem {
+        return Ok(());
+    }
+    let types = core.table().types();
+    let wanted = types.get(elem as usize).map_or("?", c::Type::name);
+    let message = format!(
+        "{} must be of type {wanted}, given was {}",
+        which(),
+        value.table_type().name()
+    );
+    Err(Error::new(Kind::InvalidArgument, operation, message))
+}
+
+fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
+    let message = format!(
+        "this version of the compiler has no such function for {}",
+        ty.name()
+    );
+    Error::new(Kind::Unsupported, operation, message)
+}
+
+/// These functions run no code of the program: what they refuse is elements that do not fit.
+fn refused(error: Error) -> Error {
+    match error.kind() {
+        Kind::Backend => error.into_kind(Kind::InvalidArgument),
+        _ => error,
+    }
+}

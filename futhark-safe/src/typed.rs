@@ -1,0 +1,175 @@
+//! What the methods do that generated code has for opaque types and entry points.
+
+use crate::array::ArrayIndex;
+use crate::context::Context;
+use crate::error::{Error, Kind, Result};
+use crate::opaque::Opaque;
+use crate::program::handle::HasHandle as _;
+use crate::program::{OpaqueTag, Program, Receive, observed, slot};
+use crate::raw::{self, Handle, Input, Output};
+
+/// Calls function number `function`, which has one result.
+pub fn get<P: Program, T: Receive>(
+    context: &Context<P>,
+    function: usize,
+    inputs: &mut [Input<'_>],
+) -> Result<T> {
+    let mut out = slot::<T>();
+    context.__call(function, inputs, &mut [out.output()])?;
+    Ok(out.finish())
+}
+
+/// Calls function number `function` on a value: a field, or the only part of a sum's variant.
+pub fn part<G: OpaqueTag, T: Receive>(value: &G, function: usize) -> Result<T> {
+    let mut out = slot::<T>();
+    parts(value, function, &mut [out.output()])?;
+    Ok(out.finish())
+}
+
+/// Calls function number `function` on a value: the parts of a sum's variant.
+pub fn parts<G: OpaqueTag>(value: &G, function: usize, outputs: &mut [Output<'_>]) -> Result<()> {
+    let core = value.handle().core();
+    core.call(function, &mut [observed(value)], outputs)
+}
+
+/// A value of a sum whose variant the program does not have.
+#[cold]
+#[must_use]
+pub fn no_variant<G: OpaqueTag>(number: i32) -> Error {
+    let message = format!("the runtime says variant {number} of {}", G::NAME);
+    Error::new(Kind::Backend, "variant", message)
+}
+
+/// The unit value, which compilers before 0.25.35 have no function for.
+pub fn unit<U: OpaqueTag>(context: &Context<U::Program>) -> Result<U> {
+    let handle = raw::unit(context.core(), U::TYPE)?;
+    Ok(Opaque::from_handle(handle).into())
+}
+
+/// The shape of an array of opaque values.
+pub fn shape<A: OpaqueTag, const R: usize>(array: &A) -> [usize; R] {
+    raw::shape_array(array.handle())
+}
+
+/// One element of an array of opaque values.
+pub fn element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
+    array: &A,
+    index: impl ArrayIndex<R>,
+) -> Result<E> {
+    let handle = raw::index_value(array.handle(), &indices(index))?;
+    if handle.ty() != E::TYPE {
+        let message = format!("elements of {} are not of type {}", A::NAME, E::NAME);
+        return Err(Error::new(Kind::InvalidArgument, "index", message));
+    }
+    Ok(Opaque::from_handle(handle).into())
+}
+
+/// An array of opaque values from its elements.
+pub fn from_elements<A: OpaqueTag, E: OpaqueTag, const R: usize>(
+    context: &Context<A::Program>,
+    shape: [usize; R],
+    elements: &[&E],
+) -> Result<A> {
+    let elements: Vec<&Handle> = elements.iter().map(|element| element.handle()).collect();
+    let handle = raw::create_of_values(context.core(), A::TYPE, &shape, &elements)?;
+    Ok(Opaque::from_handle(handle).into())
+}
+
+/// Replaces one element of an array of opaque values.
+pub fn set_element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
+    array: &mut Opaque<A>,
+    index: impl ArrayIndex<R>,
+    element: &E,
+) -> Result<()> {
+    raw::set_value(array.handle_mut(), &indices(index), element.handle())
+}
+
+/// Checks that there are as many rows as the shape says, before columns are made of them.
+pub fn check_rows<const R: usize>(shape: [usize; R], rows: usize) -> Result<()> {
+    raw::check_count(&shape, rows)
+}
+
+/// One field of each row.
+pub fn column<R, T>(rows: &[R], field: impl Fn(&R) -> T) -> Vec<T> {
+    rows.iter().map(field).collect()
+}
+
+fn indices<const R: usize>(index: impl ArrayIndex<R>) -> [i64; R] {
+    index
+        .indices()
+        .map(|i| i64::try_from(i).unwrap_or(i64::MAX))
+}
+
+/// The methods that every array of opaque values has.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __array_of {
+    ($array:ident, $rank:literal, $elem:ident) => {
+        impl $array {
+            /// The number of dimensions.
+            pub const RANK: usize = $rank;
+
+            /// The number of elements in each dimension.
+            #[must_use]
+            pub fn shape(&self) -> [usize; $rank] {
+                $crate::__private::shape(self)
+            }
+
+            /// One element: a copy. Waits for it.
+            ///
+            /// # Errors
+            ///
+            /// `Kind::InvalidArgument`: outside of the array, with index and shape.
+            pub fn index(&self, index: impl $crate::ArrayIndex<$rank>) -> $crate::Result<$elem> {
+                $crate::__private::element(self, index)
+            }
+        }
+    };
+}
+
+/// The constructor that compilers from 0.25.36 on make for arrays of opaque values.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __array_new {
+    ($array:ident, $rank:literal, $elem:ident) => {
+        impl $array {
+            /// Makes an array of elements in row-major order: copies of them.
+            ///
+            /// # Errors
+            ///
+            /// `Kind::InvalidArgument`: not as many elements as the shape says, none at all
+            /// (nothing says then how large one would be), or elements that differ in size.
+            pub fn new(
+                context: &$crate::Context<<$array as $crate::OpaqueTag>::Program>,
+                shape: [usize; $rank],
+                elements: &[&$elem],
+            ) -> $crate::Result<$array> {
+                $crate::__private::from_elements(context, shape, elements)
+            }
+        }
+    };
+}
+
+/// The setter that compilers from 0.25.36 on make for arrays of opaque values.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __array_set {
+    ($array:ident, $rank:literal, $elem:ident) => {
+        impl $array {
+            /// Replaces one element by a copy of `element`, in place. If anything else shares
+            /// the array's memory, the array is copied first, so nobody else sees the change.
+            ///
+            /// # Errors
+            ///
+            /// `Kind::InvalidArgument`: outside of the array, or an element of another size;
+            /// nothing has changed. If the device fails, what that element is then is not said.
+            pub fn set(
+                &mut self,
+                index: impl $crate::ArrayIndex<$rank>,
+                element: &$elem,
+            ) -> $crate::Result<()> {
+                $crate::__private::set_element(&mut self.__value, index, element)
+            }
+        }
+    };
+}

@@ -1,0 +1,86 @@
+//! Writes the typed face of every manifest that is at hand, without tables. That the modules
+//! compile is what is tested first.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Manifests, and how their modules are called. The last folder is there only for who has it.
+const SOURCES: [(&str, &str); 3] = [
+    ("golden", "../golden"),
+    ("fixture", "../../../futhark-manifest/tests/fixtures"),
+    ("sample", "../../../../shared/manifests"),
+];
+
+fn main() {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
+    let mut modules = String::new();
+    let mut list = String::new();
+    for (kind, folder) in SOURCES {
+        println!("cargo::rerun-if-changed={folder}");
+        for path in manifests(Path::new(folder)) {
+            let name = module_name(kind, folder, &path);
+            let text = std::fs::read_to_string(&path).expect("a manifest is text");
+            let module = futhark_safe::build::__module(&name, &text)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            std::fs::write(out.join(format!("{name}.rs")), module).expect("OUT_DIR can be written");
+            let _ = writeln!(modules, "futhark_safe::include_program!(pub {name});");
+            let _ = writeln!(
+                list,
+                "    Module {{ name: {name:?}, tables: tables::<{name}::Program>, \
+                 text: include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.rs\")) }},"
+            );
+        }
+    }
+    let _ = writeln!(
+        modules,
+        "/// All of them.\npub const MODULES: &[Module] = &[\n{list}];"
+    );
+    std::fs::write(out.join("modules.rs"), modules).expect("OUT_DIR can be written");
+
+    let many = futhark_safe::build::__module("many", &many(10_000)).expect("it is a manifest");
+    std::fs::write(out.join("many.rs"), many).expect("OUT_DIR can be written");
+}
+
+/// A manifest with many entry points, called `e00000` and so on.
+fn many(n: usize) -> String {
+    let entry = |i: usize| {
+        format!(
+            r#""e{i:05}": {{"cfun": "futhark_entry_e{i:05}", "tuning_params": [],
+                "inputs": [{{"name": "x", "type": "i32", "unique": false}}],
+                "outputs": [{{"type": "i32", "unique": false}}]}}"#
+        )
+    };
+    let entries: Vec<String> = (0..n).map(entry).collect();
+    format!(
+        r#"{{"backend": "c", "version": "0.25.32", "types": {{}}, "entry_points": {{{}}}}}"#,
+        entries.join(",\n")
+    )
+}
+
+/// The JSON files in a folder and the folders in it, in order.
+fn manifests(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            found.extend(manifests(&path));
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            println!("cargo::rerun-if-changed={}", path.display());
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The kind and the path, as an identifier.
+fn module_name(kind: &str, folder: &str, path: &Path) -> String {
+    let path = path.strip_prefix(folder).expect("it was found there");
+    let path = path.with_extension("");
+    let path = path.to_str().expect("names of manifests are ASCII");
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    format!("{kind}_{}", path.chars().map(plain).collect::<String>())
+}

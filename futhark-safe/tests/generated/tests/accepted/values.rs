@@ -1,0 +1,40 @@
+//! What is right, beside each mistake in `refused`.
+
+use futhark_safe::Result;
+use futhark_safe_generated_tests::{golden_records as records, golden_sums as sums};
+
+fn consumed_then_made_again(ctx: &records::Context, m: records::Mixed) -> Result<()> {
+    let ys = ctx.entry().take(m)?;
+    let _first: f32 = ys.get(0)?;
+    Ok(())
+}
+
+fn observed_then_consumed(ctx: &records::Context, m: records::Mixed) -> Result<()> {
+    let ys = m.ys()?;
+    let _changed: records::Mixed = ctx.entry().mix(&m, ys)?;
+    Ok(())
+}
+
+fn a_value_of_this_program(ctx: &records::Context) -> Result<f64> {
+    let p = records::Pt::new(ctx, 1.0, 2.0)?;
+    let q = records::Pt::from_fields(ctx, records::PtFields { x: 1.0, y: 2.0 })?;
+    let line = records::Line::new(ctx, &p, &q)?;
+    Ok(line.fields()?.from.x + ctx.entry().midpoint(&line)?.y()?)
+}
+
+fn every_variant(shape: &sums::Shape) -> Result<f64> {
+    Ok(match shape.destruct()? {
+        sums::ShapeVariant::Point => 0.0,
+        sums::ShapeVariant::Circle(r) => r,
+        sums::ShapeVariant::Rect(w, h) => w * h,
+        sums::ShapeVariant::Path(xs, p) => xs.get(0)? + p.x()?,
+    })
+}
+
+fn values_go_to_other_threads<T: Send + Sync>() {}
+
+fn main() {
+    let _ = (consumed_then_made_again, observed_then_consumed, a_value_of_this_program, every_variant);
+    values_go_to_other_threads::<records::Mixed>();
+    values_go_to_other_threads::<sums::ShapeVariant>();
+}

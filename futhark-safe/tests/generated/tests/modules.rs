@@ -1,0 +1,86 @@
+//! All modules at hand: they compiled with this crate, so what is left is whether none was
+//! left out, and how long they are.
+
+use std::path::Path;
+
+use futhark_safe::Kind;
+use futhark_safe_generated_tests::{MODULES, Module, golden_entries, golden_nothing};
+
+#[test]
+fn no_manifest_is_left_out() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let count = |kind: &str| MODULES.iter().filter(|m| m.name.starts_with(kind)).count();
+    assert_eq!(count("golden_"), json_files(&here.join("../golden")));
+    let fixtures = here.join("../../../futhark-manifest/tests/fixtures");
+    assert_eq!(count("fixture_"), json_files(&fixtures));
+    assert!(
+        count("fixture_") >= 14,
+        "one per form that a manifest has had"
+    );
+    // Samples of upstream's tests, for who has them.
+    let samples = here.join("../../../../shared/manifests");
+    assert_eq!(count("sample_"), json_files(&samples));
+    eprintln!("{} modules compiled", MODULES.len());
+}
+
+fn json_files(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .map(|path| match path.is_dir() {
+            true => json_files(&path),
+            false => usize::from(path.extension().is_some_and(|e| e == "json")),
+        })
+        .sum()
+}
+
+/// The table of stubs: a program without tables has no backend, and says so.
+#[test]
+fn a_program_without_tables_cannot_start() {
+    assert!(MODULES.iter().all(|module| (module.tables)() == 0));
+    let error = golden_entries::Context::new(&golden_entries::Config::new()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Start);
+    let error = golden_nothing::Context::new(&golden_nothing::Config::new()).unwrap_err();
+    assert!(error.to_string().contains("golden_nothing"), "{error}");
+}
+
+/// Prints lines per entry point, and holds them to what was meant.
+#[test]
+fn generated_code_is_short() {
+    let all: Vec<usize> = MODULES.iter().flat_map(entry_points).collect();
+    let (entries, lines) = (all.len(), all.iter().sum::<usize>());
+    let tenths = 10 * lines / entries;
+    let most = all.iter().max().unwrap();
+    eprintln!(
+        "{entries} entry points of {}.{} lines each, the longest of {most}",
+        tenths / 10,
+        tenths % 10
+    );
+    assert!(
+        lines <= 12 * entries,
+        "{lines} lines for {entries} entry points"
+    );
+}
+
+/// The number of lines of each entry point, documentation without the author's among them.
+fn entry_points(module: &Module) -> Vec<usize> {
+    let (_, entries) = module.text.split_once("impl Entries<'_> {\n").unwrap();
+    let body = entries.strip_suffix("}\n").unwrap();
+    let items = body.split("\n\n").filter(|item| !item.is_empty());
+    items.map(|item| item.lines().count()).collect()
+}
+
+#[test]
+fn there_is_no_unsafe_in_it() {
+    for module in MODULES {
+        let text = module
+            .text
+            .replace("::futhark_safe::__unsafe_tables!()", "");
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("///"));
+        for line in code {
+            assert!(!line.contains("unsafe"), "{}: {line}", module.name);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Misuse 10: one value is consumed and observed by the same call.
+
+use futhark_safe::Result;
+use futhark_safe_generated_tests::golden_entries as entries;
+
+fn main() {}
+
+fn mistake(ctx: &entries::Context, xs: entries::Array<f32, 1>) -> Result<()> {
+    let _ys = ctx.entry().add_to(xs, &xs)?;
+    Ok(())
+}

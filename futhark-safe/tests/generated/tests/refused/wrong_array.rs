@@ -1,0 +1,15 @@
+//! An array of another element type, and one that the program does not have.
+
+use futhark_safe::Result;
+use futhark_safe_generated_tests::golden_entries as entries;
+
+fn main() {}
+
+fn wrong_elements(ctx: &entries::Context, xs: &entries::Array<i32, 1>) -> Result<f32> {
+    ctx.entry().mean(xs)
+}
+
+fn unknown_array(ctx: &entries::Context) -> Result<()> {
+    let _xs = ctx.array(&[1u16])?;
+    Ok(())
+}

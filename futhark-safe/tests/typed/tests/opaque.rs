@@ -1,0 +1,569 @@
+//! Records, tuples, sums and arrays of opaque values through the typed face, on every backend.
+
+use futhark_safe::{Backend, Config, Context, Kind, Program, f16};
+use futhark_safe_typed_tests::{
+    opaque_arrays, opaque_matrices, record_arrays, record_consumption, record_matrices,
+    record_nesting, records, sums, tuples,
+};
+
+/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
+/// (see SAFETY.md), so tests take turns with it.
+static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+fn each<P: Program>(check: impl Fn(Context<P>)) {
+    for backend in [Backend::C, Backend::Multicore, Backend::OpenCl] {
+        eprintln!("{backend}");
+        let lock = || {
+            DEVICE
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+        };
+        let _device = (backend == Backend::OpenCl).then(lock);
+        check(Context::new(&Config::new().backend(backend)).unwrap());
+    }
+}
+
+mod of_records {
+    use super::*;
+    use records::{Line, LineFields, Mixed, PtFields};
+
+    const FROM: PtFields = PtFields { x: 1.0, y: 2.0 };
+    const TO: PtFields = PtFields { x: 3.0, y: -4.5 };
+
+    #[test]
+    fn go_in_and_out() {
+        each::<records::Program>(|ctx| {
+            let p = records::Pt::new(&ctx, 1.0, 2.0).unwrap();
+            assert_eq!((p.x().unwrap(), p.y().unwrap()), (1.0, 2.0));
+            assert_eq!(p.fields().unwrap(), FROM);
+            assert_eq!(ctx.entry().make(3.0, -4.5).unwrap().fields().unwrap(), TO);
+            assert_eq!(p.type_name(), "pt");
+            assert_eq!(format!("{p:?}"), "Opaque<pt>");
+        });
+    }
+
+    #[test]
+    fn of_scalars_are_plain_structs_at_any_depth() {
+        each::<records::Program>(|ctx| {
+            let fields = LineFields { from: FROM, to: TO };
+            let line = Line::from_fields(&ctx, fields).unwrap();
+            assert_eq!(line.fields().unwrap(), fields);
+            let turned = ctx.entry().reverse_line(&line).unwrap().fields().unwrap();
+            assert_eq!(turned, LineFields { from: TO, to: FROM });
+        });
+    }
+
+    #[test]
+    fn fields_keep_their_places() {
+        each::<records::Program>(|ctx| {
+            // The manifest has fields in another order than the source.
+            let line = Line::from_fields(&ctx, LineFields { from: FROM, to: TO }).unwrap();
+            let zeta = ctx.array(&[10, 20]).unwrap();
+            let size = records::TupleI32U8::new(&ctx, 5, 6).unwrap();
+            let half = f16::from_f32(0.5);
+            let m = Mixed::new(&ctx, half, true, &line, &size, &zeta).unwrap();
+            let all = m.fields().unwrap();
+            assert_eq!((all.alpha, all.flag, all.size), (half, true, (5, 6)));
+            assert_eq!(all.mid, LineFields { from: FROM, to: TO });
+            assert_eq!(all.zeta.to_vec().unwrap(), [10, 20]);
+            assert_eq!(
+                ctx.entry().describe(&m).unwrap(),
+                30.0 + 0.5 - 4.5 + 1.0 + 5.0
+            );
+        });
+    }
+
+    #[test]
+    fn f16_fields_keep_every_bit() {
+        each::<records::Program>(|ctx| {
+            let zeta = ctx.array(&[1]).unwrap();
+            for bits in [0x0000, 0x8000, 0x0001, 0x3c00, 0x7c00, 0xfe01, 0xffff] {
+                let m = ctx.entry().mix(&zeta, f16::from_bits(bits)).unwrap();
+                assert_eq!(m.alpha().unwrap().to_bits(), bits);
+                assert_eq!(m.fields().unwrap().alpha.to_bits(), bits);
+            }
+        });
+    }
+
+    #[test]
+    fn a_field_outlives_its_record_and_the_context() {
+        each::<records::Program>(|ctx| {
+            let zeta = ctx.array(&[1, 2, 3]).unwrap();
+            let m = ctx.entry().mix(&zeta, f16::ONE).unwrap();
+            let (field, mid) = (m.zeta().unwrap(), m.mid().unwrap());
+            drop((m, zeta, ctx));
+            assert_eq!(field.to_vec().unwrap(), [1, 2, 3]);
+            let to = mid.to().unwrap();
+            drop(mid);
+            assert_eq!(to.fields().unwrap(), PtFields { x: 3.0, y: 4.0 });
+        });
+    }
+
+    #[test]
+    fn a_field_can_be_taken_many_times() {
+        each::<records::Program>(|ctx| {
+            let m = ctx
+                .entry()
+                .mix(&ctx.array(&[7, 8]).unwrap(), f16::ONE)
+                .unwrap();
+            let taken: Vec<_> = (0..100).map(|_| m.zeta().unwrap()).collect();
+            drop(m);
+            for field in taken {
+                assert_eq!(field.to_vec().unwrap(), [7, 8]);
+            }
+        });
+    }
+
+    #[test]
+    fn what_is_held_never_changes() {
+        each::<records::Program>(|ctx| {
+            let entry = ctx.entry();
+            let zeta = ctx.array(&[1, 2]).unwrap();
+            let m = entry.mix(&zeta, f16::ONE).unwrap();
+            let (first, second) = (m.zeta().unwrap(), m.zeta().unwrap());
+            // A field is consumed: not seen by the record, by the other, by what it was made of.
+            assert_eq!(
+                entry.set_first(first, 50).unwrap().to_vec().unwrap(),
+                [50, 2]
+            );
+            assert_eq!(m.zeta().unwrap().to_vec().unwrap(), [1, 2]);
+            // The record is consumed.
+            assert_eq!(entry.poke(m, 60).unwrap().to_vec().unwrap(), [60, 2]);
+            assert_eq!(second.to_vec().unwrap(), [1, 2]);
+            assert_eq!(zeta.to_vec().unwrap(), [1, 2]);
+        });
+    }
+
+    #[test]
+    fn two_names_for_one_structure_are_two_types() {
+        each::<records::Program>(|ctx| {
+            let p = records::Pt::from_fields(&ctx, PtFields { x: 2.0, y: 4.0 }).unwrap();
+            let place: records::Place = ctx.entry().settle(&p).unwrap();
+            assert_eq!((p.type_name(), place.type_name()), ("pt", "place"));
+            assert_eq!(ctx.entry().norm(&place).unwrap(), 5.0);
+            assert_eq!(
+                ctx.entry().difference(&p).unwrap(),
+                -2.0,
+                "a pattern as parameter"
+            );
+        });
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_errors_and_the_context_goes_on() {
+        each::<records::Program>(|ctx| {
+            let entry = ctx.entry();
+            let vec = |data: &[f32]| entry.vec(&ctx.array(data).unwrap()).unwrap();
+            let (a, b) = (vec(&[1.0, 2.0]), vec(&[3.0, 4.0, 5.0]));
+            let error = entry.dot(&a, &b).unwrap_err();
+            assert_eq!(error.kind(), Kind::Program, "{error}");
+            assert_eq!(error.operation(), "entry point dot");
+            // A record is made of whatever fits by type; calls look at sizes.
+            let (left, right) = (ctx.array(&[1]).unwrap(), ctx.array(&[1, 2]).unwrap());
+            let two = records::Two::new(&ctx, &left, &right).unwrap();
+            assert_eq!(entry.two_total(&two).unwrap_err().kind(), Kind::Program);
+            assert_eq!(entry.dot(&a, &a).unwrap(), 5.0);
+        });
+    }
+
+    #[test]
+    fn parts_of_another_context_are_refused() {
+        for backend in [Backend::C, Backend::Multicore] {
+            let make = || records::Context::new(&Config::new().backend(backend)).unwrap();
+            let (ours, theirs) = (make(), make());
+            let p = records::Pt::new(&theirs, 1.0, 2.0).unwrap();
+            let error = Line::new(&ours, &p, &p).unwrap_err();
+            assert_eq!(error.kind(), Kind::WrongContext, "{error}");
+        }
+    }
+}
+
+mod of_tuples {
+    use super::*;
+
+    #[test]
+    fn parameters_are_made_of_rust_tuples() {
+        each::<tuples::Program>(|ctx| {
+            let entry = ctx.entry();
+            let p = tuples::TupleI32F32::from_fields(&ctx, (1, 2.5)).unwrap();
+            assert_eq!(entry.swap(&p).unwrap(), (2.5, 1));
+            let t = tuples::TupleI32F32Bool::from_fields(&ctx, ((3, 4.5), true)).unwrap();
+            assert_eq!(t.fields().unwrap(), ((3, 4.5), true));
+            assert_eq!(t._0().unwrap().fields().unwrap(), (3, 4.5));
+            assert_eq!(entry.flatten(&t).unwrap(), (3, 4.5, true));
+            let xs = ctx.array(&[1.0, 2.0]).unwrap();
+            let labelled = tuples::Labelled::new(&ctx, 4, &xs).unwrap();
+            assert_eq!(entry.total(&labelled).unwrap(), 7.0);
+            let (label, values) = labelled.fields().unwrap();
+            assert_eq!((label, values.to_vec().unwrap()), (4, vec![1.0, 2.0]));
+        });
+    }
+
+    #[test]
+    fn results_are_rust_tuples() {
+        each::<tuples::Program>(|ctx| {
+            let (pair, flag) = ctx.entry().nest(1, 2.0, true).unwrap();
+            assert_eq!((pair.fields().unwrap(), flag), ((1, 2.0), true));
+            let (a, b, c, d, e, f, g, h, i, j, k, l, m, n) = ctx.entry().many().unwrap();
+            assert_eq!((a, b, c, d, e, f, g, h), (1, 2, 3, 4, 5, 6, 7, 8));
+            assert_eq!(
+                (i, j, k, l, m, n),
+                (f16::from_f32(9.0), 10.0, 11.0, true, 13, 14)
+            );
+        });
+    }
+
+    #[test]
+    fn the_unit_value() {
+        each::<tuples::Program>(|ctx| {
+            let entry = ctx.entry();
+            let unit = tuples::Unit::new(&ctx).unwrap();
+            entry.same_unit(&unit).unwrap();
+            let (x, unit) = entry.beside(7, &unit).unwrap();
+            assert_eq!(x, 7);
+            entry.same_unit(&unit).unwrap();
+            let units = entry.units(3).unwrap();
+            assert_eq!(units.shape(), [3]);
+            assert_eq!(entry.count_units(&units).unwrap(), 3);
+            entry.same_unit(&units.index(2).unwrap()).unwrap();
+            assert_eq!(units.index(3).unwrap_err().kind(), Kind::InvalidArgument);
+        });
+    }
+}
+
+mod of_sums {
+    use super::*;
+    use sums::{Colour, ColourVariant, Shape, ShapeVariant};
+
+    #[test]
+    fn every_variant_is_made_and_matched() {
+        each::<sums::Program>(|ctx| {
+            let entry = ctx.entry();
+            let xs = ctx.array(&[2.0, 3.0]).unwrap();
+            let cells = ctx.array_nd([2, 2], &[1, 2, 3, 4]).unwrap();
+            let p = sums::Pt::new(&ctx, 0.5, 0.25).unwrap();
+            let green = ColourVariant::Rgb(1, 2, 3);
+            let colour = Colour::new(&ctx, &green).unwrap();
+            let variants = [
+                (ShapeVariant::Point, "point", 0.0),
+                (ShapeVariant::Circle(3.0), "circle", 9.0),
+                (ShapeVariant::Rect(2.0, 5.0), "rect", 10.0),
+                (ShapeVariant::Path(xs, p), "path", 5.75),
+                (
+                    ShapeVariant::Painted(colour, f16::from_f32(0.5)),
+                    "painted",
+                    6.5,
+                ),
+                (ShapeVariant::Grid(cells), "grid", 10.0),
+            ];
+            for (variant, name, area) in &variants {
+                let shape = Shape::new(&ctx, variant).unwrap();
+                assert_eq!(shape.variant_name().unwrap(), *name);
+                assert_eq!(entry.area(&shape).unwrap(), *area, "{name}");
+                let same = entry.same(&shape).unwrap().destruct().unwrap();
+                assert_eq!(same_payload(variant, &same), Some(true), "{name}: {same:?}");
+            }
+        });
+    }
+
+    /// Whether two values are of one variant and equal.
+    fn same_payload(a: &ShapeVariant, b: &ShapeVariant) -> Option<bool> {
+        Some(match (a, b) {
+            (ShapeVariant::Point, ShapeVariant::Point) => true,
+            (ShapeVariant::Circle(a), ShapeVariant::Circle(b)) => a == b,
+            (ShapeVariant::Rect(a, b), ShapeVariant::Rect(c, d)) => (a, b) == (c, d),
+            (ShapeVariant::Path(a, p), ShapeVariant::Path(b, q)) => {
+                a.to_vec().unwrap() == b.to_vec().unwrap()
+                    && p.fields().unwrap() == q.fields().unwrap()
+            }
+            (ShapeVariant::Painted(a, x), ShapeVariant::Painted(b, y)) => {
+                a.destruct().unwrap() == b.destruct().unwrap() && x == y
+            }
+            (ShapeVariant::Grid(a), ShapeVariant::Grid(b)) => {
+                a.shape() == b.shape() && a.to_vec().unwrap() == b.to_vec().unwrap()
+            }
+            _ => return None,
+        })
+    }
+
+    #[test]
+    fn those_that_the_program_makes_are_matched() {
+        each::<sums::Program>(|ctx| {
+            let entry = ctx.entry();
+            let xs = ctx.array(&[2.0, 3.0]).unwrap();
+            let cells = ctx.array_nd([1, 2], &[8, 9]).unwrap();
+            let names: Vec<_> = (0..6)
+                .map(|which| {
+                    entry
+                        .shape(which, &xs, &cells)
+                        .unwrap()
+                        .variant_name()
+                        .unwrap()
+                })
+                .collect();
+            assert_eq!(
+                names,
+                ["point", "circle", "rect", "path", "painted", "grid"]
+            );
+            let painted = entry.shape(4, &xs, &cells).unwrap().destruct().unwrap();
+            let ShapeVariant::Painted(colour, _) = painted else {
+                panic!("{painted:?}")
+            };
+            assert_eq!(colour.destruct().unwrap(), ColourVariant::Rgb(1, 2, 3));
+        });
+    }
+
+    #[test]
+    fn a_payload_outlives_its_value_and_never_changes() {
+        each::<sums::Program>(|ctx| {
+            let xs = ctx.array(&[1.0, 2.0]).unwrap();
+            let p = sums::Pt::new(&ctx, 0.0, 0.0).unwrap();
+            let variant = ShapeVariant::Path(xs, p);
+            let shape = Shape::new(&ctx, &variant).unwrap();
+            let ShapeVariant::Path(payload, _) = shape.destruct().unwrap() else {
+                panic!("another variant")
+            };
+            let poked = ctx.entry().poke(shape, 99.0).unwrap();
+            assert_eq!(poked.to_vec().unwrap(), [99.0, 2.0]);
+            assert_eq!(payload.to_vec().unwrap(), [1.0, 2.0]);
+            let ShapeVariant::Path(xs, _) = variant else {
+                panic!("another variant")
+            };
+            assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
+        });
+    }
+}
+
+mod of_arrays_of_records {
+    use super::*;
+    use record_arrays::{ArrayPt, PtFields};
+    use record_matrices::ArrayArrayPixel;
+    use record_nesting::{ArrayCell, CellFields};
+
+    fn rows(n: usize) -> Vec<PtFields> {
+        let row = |i| PtFields {
+            x: i as f64,
+            y: -(i as f64),
+        };
+        (0..n).map(row).collect()
+    }
+
+    #[test]
+    fn to_and_from_slices_of_structs() {
+        each::<record_arrays::Program>(|ctx| {
+            for n in [0, 1, 5, 1000] {
+                let points = ArrayPt::from_slice(&ctx, [n], &rows(n)).unwrap();
+                assert_eq!(points.shape(), [n]);
+                assert_eq!(points.to_vec().unwrap(), rows(n));
+                let computed = ctx.entry().line(n as i64).unwrap();
+                assert_eq!(computed.to_vec().unwrap(), rows(n));
+            }
+            let points = ArrayPt::from_slice(&ctx, [3], &rows(3)).unwrap();
+            assert_eq!(ctx.entry().total(&points).unwrap(), 3.0 - 30.0);
+            assert_eq!(ArrayPt::RANK, 1);
+        });
+    }
+
+    #[test]
+    fn the_number_of_rows_is_checked_first() {
+        each::<record_arrays::Program>(|ctx| {
+            for shape in [[2], [4], [0], [usize::MAX]] {
+                let error = ArrayPt::from_slice(&ctx, shape, &rows(3)).unwrap_err();
+                assert_eq!(error.kind(), Kind::InvalidArgument, "{shape:?}: {error}");
+            }
+            let error = ArrayPt::from_slice(&ctx, [4], &rows(3))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains("[4]") && error.contains('3'), "{error}");
+        });
+    }
+
+    #[test]
+    fn records_and_tuples_in_the_rows() {
+        each::<record_nesting::Program>(|ctx| {
+            let cell = |i: i32| CellFields {
+                at: record_nesting::PtFields {
+                    x: f64::from(i),
+                    y: 1.0,
+                },
+                pair: (i, i % 2 == 0),
+                half: f16::from_f32(0.5 * i as f32),
+            };
+            let cells: Vec<CellFields> = (0..4).map(cell).collect();
+            let array = ArrayCell::from_slice(&ctx, [4], &cells).unwrap();
+            assert_eq!(array.to_vec().unwrap(), cells);
+            let shifted = ctx.entry().shift(&array, 10.0).unwrap();
+            let second = shifted.index(2).unwrap().fields().unwrap();
+            assert_eq!((second.at.x, second.pair), (12.0, (3, false)));
+            assert_eq!(shifted.to_vec().unwrap()[2], second);
+            assert_eq!(
+                array.at().unwrap().x().unwrap().to_vec().unwrap(),
+                [0.0, 1.0, 2.0, 3.0]
+            );
+        });
+    }
+
+    #[test]
+    fn zipping_and_taking_apart() {
+        each::<record_arrays::Program>(|ctx| {
+            let (xs, ys) = (
+                ctx.array(&[1.0, 2.0]).unwrap(),
+                ctx.array(&[3.0, 4.0]).unwrap(),
+            );
+            let points = ArrayPt::zip(&ctx, &xs, &ys).unwrap();
+            assert_eq!(points.x().unwrap().to_vec().unwrap(), [1.0, 2.0]);
+            assert_eq!(points.y().unwrap().to_vec().unwrap(), [3.0, 4.0]);
+            let second = points.index([1]).unwrap();
+            assert_eq!(second.fields().unwrap(), PtFields { x: 2.0, y: 4.0 });
+
+            let error = ArrayPt::zip(&ctx, &xs, &ctx.array(&[0.0; 3]).unwrap()).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert!(
+                error.c_message().unwrap().contains("different shapes"),
+                "{error}"
+            );
+            // The rows' own dimensions are no part of the comparison, the array's are.
+            let by = ctx.array_nd([2, 2], &[1, 2, 3, 4]).unwrap();
+            let weights = ctx.array(&[0.5f32, 1.5]).unwrap();
+            let nears = record_arrays::ArrayNear::zip(&ctx, &by, &weights).unwrap();
+            let near = nears.index(1).unwrap().fields().unwrap();
+            assert_eq!((near.by.to_vec().unwrap(), near.weight), (vec![3, 4], 1.5));
+        });
+    }
+
+    #[test]
+    fn what_is_held_never_changes() {
+        use record_consumption::ArrayPt;
+        each::<record_consumption::Program>(|ctx| {
+            let entry = ctx.entry();
+            let xs = ctx.array(&[1.0, 2.0]).unwrap();
+            // Two fields of one array: a write to one must not be seen in the other.
+            let points = ArrayPt::zip(&ctx, &xs, &xs).unwrap();
+            let (field, element) = (points.x().unwrap(), points.index(0).unwrap());
+            let (left, right) = entry.poke(points).unwrap();
+            assert_eq!(left.to_vec().unwrap(), [99.0, 2.0]);
+            assert_eq!(right.to_vec().unwrap(), [99.0, 2.0]);
+            assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
+            assert_eq!((element.x().unwrap(), element.y().unwrap()), (1.0, 1.0));
+            entry.set_first(field, -1.0).unwrap();
+            assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
+        });
+    }
+
+    #[test]
+    fn an_index_outside_is_an_error() {
+        each::<record_arrays::Program>(|ctx| {
+            let points = ctx.entry().line(3).unwrap();
+            // -1 as an index is a very large one.
+            for index in [3, 1000, usize::MAX, -1isize as usize, 1 << 63] {
+                let error = points.index(index).unwrap_err();
+                assert_eq!(error.kind(), Kind::InvalidArgument, "{index}: {error}");
+                assert!(error.to_string().contains("shape [3]"), "{error}");
+            }
+            let empty = ctx.entry().line(0).unwrap();
+            assert_eq!(empty.index(0).unwrap_err().kind(), Kind::InvalidArgument);
+        });
+    }
+
+    #[test]
+    fn of_two_dimensions() {
+        each::<record_matrices::Program>(|ctx| {
+            let image = ctx.entry().gradient(2, 3).unwrap();
+            assert_eq!(image.shape(), [2, 3]);
+            let rows = image.to_vec().unwrap();
+            // What the rows' type is called depends on the compiler, so it is not named here.
+            let pixel = |y: u8, x: u8| (x, y, f32::from(x * y));
+            for (i, row) in rows.iter().enumerate() {
+                let found = (row.r, row.g, row.deep.weight);
+                assert_eq!(found, pixel((i / 3) as u8, (i % 3) as u8));
+            }
+            let flipped = ctx.entry().flip(&image).unwrap();
+            assert_eq!(flipped.shape(), [3, 2]);
+            for (y, x) in [(0, 0), (1, 2), (0, 2)] {
+                let element = flipped.index([x, y]).unwrap().fields().unwrap();
+                let found = (element.r, element.g, element.deep.weight);
+                assert_eq!(found, pixel(y as u8, x as u8));
+            }
+            for outside in [[2, 0], [0, 3], [usize::MAX, 0], [0, usize::MAX]] {
+                let error = image.index(outside).unwrap_err();
+                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            }
+            let again = ArrayArrayPixel::from_slice(&ctx, [2, 3], &rows).unwrap();
+            assert_eq!(again.to_vec().unwrap(), rows);
+            let error = ArrayArrayPixel::from_slice(&ctx, [3, 3], &rows).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            let none = ArrayArrayPixel::from_slice(&ctx, [0, 3], &[]).unwrap();
+            assert_eq!(none.shape(), [0, 3]);
+        });
+    }
+}
+
+mod of_arrays_of_opaques {
+    use super::*;
+    use opaque_arrays::ColourVariant;
+
+    #[test]
+    fn elements_are_taken_out() {
+        each::<opaque_arrays::Program>(|ctx| {
+            let colours = ctx.entry().colours(4).unwrap();
+            assert_eq!(colours.shape(), [4]);
+            let backwards = ctx.entry().backwards(&colours).unwrap();
+            let wanted = [
+                ColourVariant::Grey,
+                ColourVariant::Rgb(1, 2, 3),
+                ColourVariant::Named(-2),
+                ColourVariant::Grey,
+            ];
+            for (i, variant) in wanted.into_iter().enumerate() {
+                let element = colours.index(i).unwrap();
+                assert_eq!(element.destruct().unwrap(), variant);
+                assert_eq!(
+                    backwards.index([3 - i]).unwrap().destruct().unwrap(),
+                    variant
+                );
+            }
+            let element = colours.index(1).unwrap();
+            drop((colours, backwards));
+            assert_eq!(element.destruct().unwrap(), ColourVariant::Rgb(1, 2, 3));
+        });
+    }
+
+    #[test]
+    fn an_index_outside_is_an_error() {
+        each::<opaque_arrays::Program>(|ctx| {
+            let colours = ctx.entry().colours(2).unwrap();
+            for index in [2, usize::MAX] {
+                let error = colours.index(index).unwrap_err();
+                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            }
+        });
+    }
+
+    #[test]
+    fn abstract_values_mean_the_same_when_they_come_back() {
+        each::<opaque_arrays::Program>(|ctx| {
+            let counters = ctx.entry().counters(5).unwrap();
+            assert_eq!(counters.shape(), [5]);
+            let third: opaque_arrays::CounterT = counters.index(3).unwrap();
+            assert_eq!(ctx.entry().get(&third).unwrap(), 3);
+        });
+    }
+
+    #[test]
+    fn of_two_dimensions() {
+        each::<opaque_matrices::Program>(|ctx| {
+            let square = ctx.entry().square(2, 3).unwrap();
+            assert_eq!(square.shape(), [2, 3]);
+            // What the elements' type is called depends on the compiler, so it is not named here.
+            let at = |i, j| format!("{:?}", square.index([i, j]).unwrap().destruct().unwrap());
+            assert_eq!(
+                (at(1, 1), at(1, 2)),
+                ("Grey".to_owned(), "Named(12)".to_owned())
+            );
+            for outside in [[2, 0], [0, 3]] {
+                let error = square.index(outside).unwrap_err();
+                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            }
+        });
+    }
+}
