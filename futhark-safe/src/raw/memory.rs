@@ -147,7 +147,7 @@ impl<P: Program> Context<P> {
 pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
     let core = array.core();
     if core.table().is_gpu() {
-        wait(array)?;
+        wait(array, "raw memory")?;
     }
     if array.table_type().raw().raw_memory.is_none() {
         let message = "this version of the compiler gives no raw memory";
@@ -158,13 +158,13 @@ pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
 }
 
 /// Waits until an array is computed.
-fn wait(array: &Handle) -> Result<()> {
+pub(super) fn wait(array: &Handle, operation: &'static str) -> Result<()> {
     let core = array.core();
     let sync = core.table().raw().sync.expect("a table has sync");
     let mut locked = core.locked();
     locked.check([array])?;
     // SAFETY: T and L; it takes no arguments.
-    unsafe { locked.call(sync, &[], &[], || "raw memory".into()) }?;
+    unsafe { locked.call(sync, &[], &[], || operation.into()) }?;
     locked.confirm();
     Ok(())
 }

@@ -46,6 +46,8 @@ mod call;
 mod core;
 mod duplicate;
 mod elements;
+#[cfg(all(test, feature = "dynamic"))]
+mod fake;
 mod handle;
 mod memory;
 mod opaque;

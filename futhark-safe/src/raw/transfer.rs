@@ -9,6 +9,7 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::core::Core;
 use super::handle::Handle;
+use super::memory::wait;
 use super::shape::{check_index, elements, for_c, length, length_of};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
@@ -130,6 +131,15 @@ pub(super) fn array_type(
         })
 }
 
+/// Memory that is lent to a call may have to be given up on a GPU, so none is made for a
+/// call that a lost context will refuse. The call itself has nothing left to wait for.
+fn ready(array: &Handle) -> Result<()> {
+    if array.core().table().is_gpu() {
+        wait(array, "read array")?;
+    }
+    Ok(())
+}
+
 /// Gives memory up for good if a GPU context was lost while it was being written: the
 /// device may still write to it.
 pub(super) fn keep_if_lost<T>(array: &Handle, vec: Vec<T>, error: Error) -> Error {
@@ -171,6 +181,7 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
             .map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0])))
             .collect());
     }
+    ready(array)?;
     let mut vec: Vec<T> = Vec::new();
     reserve(&mut vec, n)?;
     // SAFETY: there is room for `n` elements of T, which has the element type's size.
@@ -201,6 +212,7 @@ pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> 
 pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     let (elem, n) = length(array, "read array")?;
     let size = n * elem.size();
+    ready(array)?;
     let mut bytes: Vec<u8> = Vec::new();
     reserve(&mut bytes, size)?;
     // SAFETY: there is room for all elements; C writes bytewise, so it needs no alignment.

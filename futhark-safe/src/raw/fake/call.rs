@@ -1,0 +1,208 @@
+//! How a function of the table begins and ends: its arguments are looked up in the
+//! ledger, its results written where the caller wants them.
+
+use std::ffi::c_void;
+
+use futhark_sys::table::{FUT_CONSUMED, FUT_FIRST_TYPE, RawContext, Slot};
+
+use super::context::{Answer, Context};
+use super::value::{Array, Part, Value, Word};
+
+/// A call of an entry point, or of an operation that makes values of values.
+pub(super) struct Call<'a> {
+    pub(super) context: &'a mut Context,
+    name: &'static str,
+    inputs: &'a [Slot],
+    outputs: &'a [Slot],
+    input: &'a [*const c_void],
+    out: &'a [*mut c_void],
+}
+
+/// What runs and between which arguments.
+pub(super) struct Signature {
+    pub(super) name: &'static str,
+    pub(super) is_entry_point: bool,
+    pub(super) inputs: &'static [Slot],
+    pub(super) outputs: &'static [Slot],
+}
+
+/// The body of every function of the table.
+///
+/// # Safety
+///
+/// `ctx` is a live context, `out` and `input` are what `futhark_table.h` says for
+/// `signature`; only what the ledger can tell is checked.
+pub(super) unsafe fn run(
+    signature: &Signature,
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+    body: fn(&mut Call<'_>) -> Answer,
+) -> i32 {
+    let (inputs, outputs) = (signature.inputs, signature.outputs);
+    // SAFETY: T: as many results as the signature says.
+    let out = unsafe { list(out, outputs.len()) };
+    // SAFETY: T: as many arguments as the signature says.
+    let input = unsafe { list(input, inputs.len()) };
+    let name = signature.name;
+    // SAFETY: as the caller promises.
+    unsafe {
+        Context::enter(ctx, name, |context| {
+            let mut call = Call {
+                context,
+                name,
+                inputs,
+                outputs,
+                input,
+                out,
+            };
+            call.clear_rooms();
+            let answer = call
+                .check()
+                .and_then(|()| body(&mut call))
+                .and_then(|()| call.wait_for_scalars(signature.is_entry_point));
+            if answer.is_err() {
+                call.free_results()?;
+            }
+            answer
+        })
+    }
+}
+
+/// # Safety
+///
+/// `first` points to `n` pointers that live as long as the call.
+unsafe fn list<'a, T>(first: *const T, n: usize) -> &'a [T] {
+    match n {
+        0 => &[],
+        // SAFETY: as the caller promises.
+        n => unsafe { std::slice::from_raw_parts(first, n) },
+    }
+}
+
+fn is_value(slot: &Slot) -> bool {
+    slot.type_ >= FUT_FIRST_TYPE
+}
+
+impl Call<'_> {
+    pub(super) fn int(&self, i: usize) -> i32 {
+        self.scalar(i).to_int()
+    }
+
+    /// Scalar argument `i`; all scalars of the program have four bytes.
+    pub(super) fn scalar(&self, i: usize) -> Word {
+        assert!(!is_value(&self.inputs[i]), "argument {i} is no scalar");
+        // SAFETY: T: this argument points to a scalar.
+        unsafe { Word(self.input[i].cast::<[u8; 4]>().read()) }
+    }
+
+    /// Argument `i`, whose memory is shared with the result as long as that is held.
+    pub(super) fn value(&self, i: usize) -> Value {
+        let ty = self.inputs[i].type_ - FUT_FIRST_TYPE;
+        match self.context.find(self.name, self.input[i], ty) {
+            Ok(value) => value.clone(),
+            Err(_) => unreachable!("`check` has found it"),
+        }
+    }
+
+    /// The array that argument `i` is, or has as part `part`.
+    pub(super) fn array(&self, i: usize, part: usize) -> Array {
+        match self.value(i).parts.swap_remove(part) {
+            Part::Array(array) => array,
+            Part::Scalar(_) => unreachable!("part {part} of argument {i} is a scalar"),
+        }
+    }
+
+    pub(super) fn give_scalar(&mut self, i: usize, word: Word) {
+        assert!(!is_value(&self.outputs[i]), "result {i} is no scalar");
+        // SAFETY: T: there is room for a scalar.
+        unsafe { self.out[i].cast::<[u8; 4]>().write(word.0) }
+    }
+
+    pub(super) fn give_int(&mut self, i: usize, value: i32) {
+        self.give_scalar(i, Word::of(value));
+    }
+
+    pub(super) fn give(&mut self, i: usize, parts: Vec<Part>) {
+        assert!(is_value(&self.outputs[i]), "result {i} is a scalar");
+        let ty = self.outputs[i].type_ - FUT_FIRST_TYPE;
+        let pointer = self.context.adopt(Value::new(parts), ty);
+        // SAFETY: T: there is room for a value.
+        unsafe { self.out[i].cast::<*mut c_void>().write(pointer) }
+    }
+
+    /// Gives an array that this call computes. On a GPU it only starts to, and nothing
+    /// is computed any more once something has failed.
+    pub(super) fn compute(&mut self, i: usize, array: Array) {
+        array.memory.borrow_mut().spoilt |= self.context.failing.is_some();
+        self.give(i, vec![Part::Array(array)]);
+    }
+
+    fn clear_rooms(&self) {
+        for (room, slot) in self.out.iter().zip(self.outputs) {
+            if is_value(slot) {
+                // SAFETY: T: there is room for a value.
+                unsafe { room.cast::<*mut c_void>().write(std::ptr::null_mut()) }
+            }
+        }
+    }
+
+    /// The promises of the caller.
+    fn check(&self) -> Answer {
+        for (i, slot) in self
+            .inputs
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| is_value(slot))
+        {
+            let ty = slot.type_ - FUT_FIRST_TYPE;
+            let value = self.context.find(self.name, self.input[i], ty)?;
+            if slot.flags & FUT_CONSUMED != 0 && value.references() > 1 {
+                let text = format!(
+                    "{} would overwrite argument {i}, which is shared",
+                    self.name
+                );
+                return Err(self.context.breach(text));
+            }
+            if self.context.failing.is_none() && value.is_spoilt() {
+                let text = format!("{} was given a result that failed", self.name);
+                return Err(self.context.breach(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Entry points whose results are not all arrays return when everything is done.
+    fn wait_for_scalars(&mut self, is_entry_point: bool) -> Answer {
+        if is_entry_point && (self.outputs.is_empty() || !self.outputs.iter().all(is_value)) {
+            return self.context.wait();
+        }
+        Ok(())
+    }
+
+    /// After a failure: what was given is freed, its rooms are empty.
+    fn free_results(&mut self) -> Answer {
+        for (&room, slot) in self.out.iter().zip(self.outputs) {
+            if is_value(slot) {
+                let room = room.cast::<*mut c_void>();
+                // SAFETY: T: the room holds NULL or what `give` wrote.
+                let value = unsafe { room.replace(std::ptr::null_mut()) };
+                if !value.is_null() {
+                    let ty = slot.type_ - FUT_FIRST_TYPE;
+                    self.context.release("freeing results", value, ty)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Overwrites memory that was consumed, as far as the call is computed at all.
+pub(super) fn overwrite(call: &Call<'_>, array: &Array, change: impl FnOnce(&mut Vec<Word>)) {
+    let mut memory = array.memory.borrow_mut();
+    if call.context.failing.is_some() {
+        memory.spoilt = true;
+    } else {
+        change(&mut memory.words);
+    }
+}

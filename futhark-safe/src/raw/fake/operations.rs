@@ -1,0 +1,415 @@
+//! What can be done with a value of each type: the functions of `struct fut_type`.
+
+use std::ffi::c_void;
+
+use futhark_sys::table::{self as c, RawContext};
+
+use super::context::{Context, Failure};
+use super::types::{POINT, TYPES};
+use super::value::{Array, Part, Value, Word};
+
+/// Room or argument number `i` of a call.
+///
+/// # Safety
+///
+/// There are more than `i`.
+unsafe fn at<T: Copy>(list: *const T, i: usize) -> T {
+    // SAFETY: as the caller promises.
+    let place = unsafe { list.add(i) };
+    // SAFETY: likewise.
+    unsafe { place.read() }
+}
+
+/// # Safety
+///
+/// `value` is a live value of the fake program.
+pub(super) unsafe extern "C" fn references(value: *const c_void) -> i32 {
+    // SAFETY: T and V: a live value; L: nobody changes the count meanwhile.
+    unsafe { &*value.cast::<Value>() }.references()
+}
+
+/// # Safety
+///
+/// As the table's `free`; so for every operation below.
+pub(super) unsafe extern "C" fn free<const T: u32>(
+    ctx: *mut RawContext,
+    _out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    // SAFETY: T: one argument, a value.
+    let value = unsafe { at(input, 0) };
+    // SAFETY: T: the context lives.
+    unsafe { Context::free(ctx, value.cast_mut(), T) }
+}
+
+/// Enters nothing: a shape never changes.
+pub(super) unsafe extern "C" fn shape(
+    _ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    // SAFETY: T: one argument.
+    let value = unsafe { at(input, 0) };
+    // SAFETY: V: a live value.
+    let dims = unsafe { &*value.cast::<Value>() }.dims().as_ptr();
+    // SAFETY: T: one result.
+    let room = unsafe { at(out, 0) };
+    // SAFETY: T: room for a pointer.
+    unsafe { room.cast::<*const i64>().write(dims) };
+    c::FUT_OK as i32
+}
+
+/// Enters nothing, as `shape`: memory does not move while a value has it.
+pub(super) unsafe extern "C" fn raw_memory(
+    _ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    // SAFETY: T: one argument.
+    let value = unsafe { at(input, 0) };
+    // SAFETY: V: a live value.
+    let array = unsafe { &*value.cast::<Value>() }.arrays().next();
+    let memory = array.map_or(std::ptr::null(), |array| array.address());
+    // SAFETY: T: one result.
+    let room = unsafe { at(out, 0) };
+    // SAFETY: T: room for a pointer.
+    unsafe { room.cast::<*const c_void>().write(memory.cast()) };
+    c::FUT_OK as i32
+}
+
+pub(super) unsafe extern "C" fn duplicate<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: one argument.
+        let value = unsafe { at(input, 0) };
+        let copy = read(context, "duplicate", value, T)?.duplicate();
+        context.journal.count_copy();
+        // SAFETY: T: one result.
+        unsafe { give(context, out, copy, T) }
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "duplicate", body) }
+}
+
+/// Waits before the caller's memory is given back, as the table promises.
+pub(super) unsafe extern "C" fn create<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        // SAFETY: T: the second argument.
+        let dims = unsafe { at(input, 1) };
+        // SAFETY: T: as many dimensions as the rank says.
+        let dims =
+            unsafe { std::slice::from_raw_parts(dims.cast::<i64>(), TYPES[T as usize].rank()) };
+        let n = dims.iter().product::<i64>();
+        if n < 0 {
+            return Err(context.breach(format!("an array of shape {dims:?}")));
+        }
+        let mut words = vec![Word::of(0); n as usize];
+        // SAFETY: T: the first argument.
+        let data = unsafe { at(input, 0) }.cast::<u8>();
+        if n != 0 {
+            // SAFETY: T: as many elements as the dimensions say, which need no alignment.
+            unsafe { data.copy_to_nonoverlapping(words.as_mut_ptr().cast(), 4 * words.len()) };
+        }
+        context.wait()?;
+        let array = Value::new(vec![Part::Array(Array::new(dims.to_vec(), words))]);
+        // SAFETY: T: one result.
+        unsafe { give(context, out, array, T) }
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "create", body) }
+}
+
+pub(super) unsafe extern "C" fn values<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: one argument.
+        let value = unsafe { at(input, 0) };
+        let value = read(context, "values", value, T)?;
+        // SAFETY: T: one result.
+        let mut room = unsafe { at(out, 0) }.cast::<[u8; 4]>();
+        for array in value.arrays() {
+            for &word in &array.memory.borrow().words {
+                // SAFETY: T: room for every element.
+                unsafe { room.write(word.0) };
+                // SAFETY: likewise, or the end.
+                room = unsafe { room.add(1) };
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "values", body) }
+}
+
+/// A value whose content is about to be believed.
+fn read<'a>(
+    context: &'a Context,
+    what: &str,
+    value: *const c_void,
+    ty: u32,
+) -> Result<&'a Value, Failure> {
+    let value = context.find(what, value, ty)?;
+    if value.is_spoilt() {
+        return Err(context.breach(format!("{what} gives out a result that failed")));
+    }
+    Ok(value)
+}
+
+/// A value, and the indices that are argument `i`, checked.
+///
+/// # Safety
+///
+/// The call has these arguments.
+unsafe fn indexed<const T: u32>(
+    context: &Context,
+    input: *const *const c_void,
+    i: usize,
+) -> Result<(&Value, &[i64]), Failure> {
+    // SAFETY: T: the first argument.
+    let value = unsafe { at(input, 0) };
+    let value = read(context, "index", value, T)?;
+    // SAFETY: T: as the caller promises.
+    let indices = unsafe { at(input, i) }.cast::<i64>();
+    // SAFETY: T: as many as the rank says.
+    let indices = unsafe { std::slice::from_raw_parts(indices, value.dims().len()) };
+    let inside = |(i, dim): (&i64, &i64)| (0..*dim).contains(i);
+    if indices.iter().zip(value.dims()).all(inside) {
+        return Ok((value, indices));
+    }
+    Err(Failure::new(c::FUT_FAILED, 1, "Index out of bounds."))
+}
+
+pub(super) unsafe extern "C" fn index<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: the second argument are indices.
+        let (value, indices) = unsafe { indexed::<T>(context, input, 1) }?;
+        // SAFETY: T: one result.
+        let room = unsafe { at(out, 0) }.cast::<[u8; 4]>();
+        for array in value.arrays() {
+            let word = array.memory.borrow().words[array.offset(indices)];
+            // SAFETY: T: room for an element.
+            unsafe { room.write(word.0) };
+        }
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "index", body) }
+}
+
+pub(super) unsafe extern "C" fn index_record<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: the second argument are indices.
+        let (value, indices) = unsafe { indexed::<T>(context, input, 1) }?;
+        let fields = value.arrays().map(|array| {
+            let memory = array.memory.borrow();
+            Part::Scalar(memory.words[array.offset(indices)])
+        });
+        let record = Value::new(fields.collect());
+        // SAFETY: T: one result.
+        unsafe { give(context, out, record, POINT) }
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "index", body) }
+}
+
+/// Changes the value in place: as if it were consumed, so nothing else may share it.
+pub(super) unsafe extern "C" fn set_record<const T: u32>(
+    ctx: *mut RawContext,
+    _out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: the third argument are indices.
+        let (value, indices) = unsafe { indexed::<T>(context, input, 2) }?;
+        if value.references() > 1 {
+            return Err(context.breach("set would overwrite an array that is shared".into()));
+        }
+        // SAFETY: T: the second argument is an element.
+        let record = unsafe { at(input, 1) };
+        let record = read(context, "set", record, POINT)?;
+        for (array, field) in value.arrays().zip(&record.parts) {
+            if let Part::Scalar(word) = field {
+                array.memory.borrow_mut().words[array.offset(indices)] = *word;
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "set", body) }
+}
+
+/// The data of an array of records is one pointer per element.
+pub(super) unsafe extern "C" fn create_records<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: the second argument are dimensions.
+        let dims = unsafe { at(input, 1) }.cast::<i64>();
+        // SAFETY: T: one dimension for rank 1.
+        let n = unsafe { at(dims, 0) };
+        // SAFETY: T: the first argument.
+        let elements = unsafe { at(input, 0) }.cast::<*const c_void>();
+        let mut fields = [Vec::new(), Vec::new()];
+        for i in 0..n as usize {
+            // SAFETY: T: as many elements as the dimensions say.
+            let element = unsafe { at(elements, i) };
+            let record = read(context, "new", element, POINT)?;
+            for (field, part) in fields.iter_mut().zip(&record.parts) {
+                if let Part::Scalar(word) = part {
+                    field.push(*word);
+                }
+            }
+        }
+        let parts = fields.map(|words| Part::Array(Array::new(vec![n], words)));
+        // SAFETY: T: one result.
+        unsafe { give(context, out, Value::new(parts.into()), T) }
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "new", body) }
+}
+
+pub(super) unsafe extern "C" fn stored_size<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        // SAFETY: T: one argument.
+        let value = unsafe { at(input, 0) };
+        let size = to_bytes(context.find("stored_size", value, T)?, T).len();
+        // SAFETY: T: one result.
+        let room = unsafe { at(out, 0) };
+        // SAFETY: T: room for a size.
+        unsafe { room.cast::<usize>().write(size) };
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "stored_size", body) }
+}
+
+pub(super) unsafe extern "C" fn store<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: one argument.
+        let value = unsafe { at(input, 0) };
+        let bytes = to_bytes(read(context, "store", value, T)?, T);
+        // SAFETY: T: one result.
+        let room = unsafe { at(out, 0) }.cast::<u8>();
+        // SAFETY: T: room for as many bytes as `stored_size` said, and the value is the same.
+        unsafe { room.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "store", body) }
+}
+
+pub(super) unsafe extern "C" fn restore<const T: u32>(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        // SAFETY: T: one argument.
+        let mut bytes = unsafe { at(input, 0) }.cast::<u8>();
+        let mut take = |n: usize| {
+            // SAFETY: T: what `store` wrote; it says itself how long it is.
+            let taken = unsafe { std::slice::from_raw_parts(bytes, n) };
+            // SAFETY: likewise.
+            bytes = unsafe { bytes.add(n) };
+            taken.to_vec()
+        };
+        let mut parts = Vec::new();
+        for &(elem, rank) in TYPES[T as usize].components {
+            if take(7) != header(elem, rank) {
+                return Err(Failure::silent());
+            }
+            let dims: Vec<i64> = (0..rank)
+                .map(|_| i64::from_ne_bytes(take(8).try_into().expect("eight bytes")))
+                .collect();
+            let n = dims.iter().product::<i64>() as usize;
+            let words: Vec<Word> = (0..n)
+                .map(|_| Word(take(4).try_into().expect("four bytes")))
+                .collect();
+            parts.push(match rank {
+                0 => Part::Scalar(words[0]),
+                _ => Part::Array(Array::new(dims, words)),
+            });
+        }
+        // SAFETY: T: one result.
+        unsafe { give(context, out, Value::new(parts), T) }
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "restore", body) }
+}
+
+/// Each component as the real runtime writes it: `b`, version 2, rank, element type,
+/// dimensions, elements.
+fn to_bytes(value: &Value, ty: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (part, &(elem, rank)) in value.parts.iter().zip(TYPES[ty as usize].components) {
+        bytes.extend(header(elem, rank));
+        match part {
+            Part::Scalar(word) => bytes.extend(word.0),
+            Part::Array(array) => {
+                bytes.extend(array.dims.iter().flat_map(|dim| dim.to_ne_bytes()));
+                bytes.extend(array.memory.borrow().words.iter().flat_map(|word| word.0));
+            }
+        }
+    }
+    bytes
+}
+
+fn header(elem: u32, rank: u32) -> [u8; 7] {
+    let [a, b, c, d] = *if elem == c::FUT_F32 { b" f32" } else { b" i32" };
+    [b'b', 2, rank as u8, a, b, c, d]
+}
+
+/// Writes a new value to the one room of a call.
+///
+/// # Safety
+///
+/// There is a room for a value.
+unsafe fn give(
+    context: &mut Context,
+    out: *const *mut c_void,
+    value: Value,
+    ty: u32,
+) -> Result<(), Failure> {
+    let pointer = context.adopt(value, ty);
+    // SAFETY: as the caller promises.
+    let room = unsafe { at(out, 0) };
+    // SAFETY: likewise.
+    unsafe { room.cast::<*mut c_void>().write(pointer) };
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The fake program: its manifest, as the compiler 0.25.36 would write it, and its tables.
+
+use std::ffi::{CString, c_char};
+use std::sync::OnceLock;
+
+use futhark_manifest::Manifest;
+use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, Table};
+
+use super::context;
+use super::functions::raw_functions;
+use super::types::raw_types;
+use super::world::Flavour;
+use crate::raw::LinkedTable;
+
+/// The table of the program, made once.
+pub(super) fn table(flavour: Flavour) -> &'static Table {
+    linked(flavour)
+        .check()
+        .expect("the fake table is a good one")
+}
+
+/// The same, as generated code has it.
+pub(super) fn linked(flavour: Flavour) -> LinkedTable {
+    static TABLES: [OnceLock<LinkedTable>; 2] = [const { OnceLock::new() }; 2];
+    *TABLES[flavour as usize].get_or_init(|| {
+        let raw: &'static Raw = Box::leak(Box::new(match flavour {
+            Flavour::Host => raw::<false>("c"),
+            Flavour::Gpu => raw::<true>("opencl"),
+        }));
+        // SAFETY: T: the fake program obeys futhark_table.h, and lives for ever.
+        unsafe { LinkedTable::new(raw) }
+    })
+}
+
+/// The hash of the program's interface.
+pub(super) fn interface() -> u64 {
+    let manifest = Manifest::parse(&manifest("c")).expect("the manifest can be read");
+    let program = manifest.resolve().expect("the manifest can be resolved");
+    program.interface_hash()
+}
+
+fn raw<const GPU: bool>(backend: &'static str) -> Raw {
+    let text = |text: &str| -> *const c_char {
+        let text = CString::new(text).expect("no NUL in it");
+        text.into_raw()
+    };
+    // SAFETY: a struct of numbers, pointers and optional functions may be all zeros.
+    let mut raw: Raw = unsafe { std::mem::zeroed() };
+    raw.abi = FUT_ABI;
+    raw.size = size_of::<Raw>() as u32;
+    raw.flags = if GPU { FUT_GPU } else { 0 };
+    raw.backend = text(backend);
+    raw.manifest = text(&manifest(backend));
+    raw.program = text("fake program");
+    raw.interface_hash = interface();
+    let (types, functions) = (raw_types().leak(), raw_functions().leak());
+    (raw.types, raw.n_types) = (types.as_ptr(), types.len() as u32);
+    (raw.functions, raw.n_functions) = (functions.as_ptr(), functions.len() as u32);
+    raw.context_new = Some(context::context_new::<GPU>);
+    raw.context_free = Some(context::context_free);
+    raw.message = Some(context::message);
+    raw.code = Some(context::code);
+    raw.late = Some(context::late);
+    raw.sync = Some(wait);
+    raw.clear_caches = Some(wait);
+    raw.pause_profiling = Some(wait);
+    raw.unpause_profiling = Some(wait);
+    raw.report = Some(report);
+    raw.free_text = Some(free_text);
+    raw.self_test = Some(self_test);
+    raw
+}
+
+unsafe extern "C" fn wait(
+    ctx: *mut c::RawContext,
+    _out: *const *mut std::ffi::c_void,
+    _input: *const *const std::ffi::c_void,
+) -> i32 {
+    // SAFETY: T: the context lives.
+    unsafe { context::Context::enter(ctx, "sync", context::Context::wait) }
+}
+
+unsafe extern "C" fn report(
+    ctx: *mut c::RawContext,
+    out: *const *mut std::ffi::c_void,
+    _input: *const *const std::ffi::c_void,
+) -> i32 {
+    let body = |context: &mut context::Context| {
+        context.wait()?;
+        // SAFETY: T: one result.
+        let room = unsafe { out.read() }.cast::<*mut c_char>();
+        // SAFETY: T: room for a pointer.
+        unsafe { room.write(c"{\"events\": []}".to_owned().into_raw()) };
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { context::Context::enter(ctx, "report", body) }
+}
+
+unsafe extern "C" fn free_text(text: *mut c_char) {
+    // SAFETY: T: `report` made it, and it comes back once.
+    drop(unsafe { CString::from_raw(text) });
+}
+
+unsafe extern "C" fn self_test() -> i32 {
+    0
+}
+
+fn manifest(backend: &str) -> String {
+    MANIFEST.replace("BACKEND", backend)
+}
+
+const MANIFEST: &str = include_str!("manifest.json");

@@ -1,0 +1,141 @@
+//! What is consumed is not seen elsewhere, and copied only if it would be.
+
+use super::super::world::{FLAVOURS, Flavour, World};
+use super::*;
+
+#[test]
+fn what_nobody_shares_is_consumed_as_it_is() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let mut xs = ints(&core, &[0, 2, 3]);
+        for i in 0..=9 {
+            xs = set_first(&core, xs, i).unwrap();
+        }
+        assert_eq!(read(&xs).unwrap(), [9, 2, 3]);
+        assert_eq!(world.copies(), 0);
+        assert_eq!(world.values(), 1);
+    }
+}
+
+#[test]
+fn an_alias_never_changes() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let xs = ints(&core, &[1, 2, 3]);
+        let alias = identity(&core, &xs).unwrap();
+        let changed = set_first(&core, xs, 9).unwrap();
+        assert_eq!(world.copies(), 1);
+        assert_eq!(read(&alias).unwrap(), [1, 2, 3]);
+        assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
+        // Now each is alone with its memory.
+        let alias = set_first(&core, alias, 8).unwrap();
+        assert_eq!(read(&alias).unwrap(), [8, 2, 3]);
+        assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
+        assert_eq!(world.copies(), 0);
+    }
+}
+
+#[test]
+fn results_of_one_call_that_share_memory() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let xs = ints(&core, &[1, 2]);
+        let (a, b) = two_values(&core, "entry_twice", [Input::observed(&xs)]).unwrap();
+        // Both consumed by one call: neither may see what it does to the other.
+        let inputs = [Input::consumed(a), Input::consumed(b)];
+        let (b, a) = two_values(&core, "entry_swap", inputs).unwrap();
+        assert_eq!(read(&a).unwrap(), [2, 1]);
+        assert_eq!(read(&b).unwrap(), [2, 1]);
+        assert_eq!(read(&xs).unwrap(), [1, 2]);
+    }
+}
+
+#[test]
+fn constants_of_the_program_stay_constant() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        for _ in 0..3 {
+            let constant = value(&core, "entry_constant", []).unwrap();
+            assert_eq!(read(&constant).unwrap(), [10, 20, 30, 40]);
+            let changed = set_first(&core, constant, 7).unwrap();
+            assert_eq!(read(&changed).unwrap(), [7, 20, 30, 40]);
+        }
+    }
+}
+
+#[test]
+fn parts_of_values_never_change() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let record = |xs: &Handle| {
+            let inputs = [Input::scalar(5i32), Input::observed(xs)];
+            value(&core, "new_opaque_pair", inputs).unwrap()
+        };
+        // An array that a record holds.
+        let xs = ints(&core, &[1, 2]);
+        let pair = record(&xs);
+        let changed = set_first(&core, xs, 9).unwrap();
+        let field = value(&core, "project_opaque_pair_xs", [Input::observed(&pair)]).unwrap();
+        assert_eq!(read(&field).unwrap(), [1, 2]);
+        // A record that is consumed, while a field of it is held.
+        let inputs = [Input::consumed(pair), Input::scalar(-1i32)];
+        let poked = value(&core, "entry_poke", inputs).unwrap();
+        assert_eq!(read(&field).unwrap(), [1, 2]);
+        assert_eq!(read(&poked).unwrap(), [-1, 2]);
+        // The payload of a sum.
+        let inputs = [Input::observed(&changed), Input::scalar(0i32)];
+        let line = value(&core, "new_opaque_shape_line", inputs).unwrap();
+        let again = set_first(&core, changed, 4).unwrap();
+        let destruct = function(&core, "destruct_opaque_shape_line");
+        let (mut payload, mut number) = (None, Scalar8::default());
+        let outputs = &mut [
+            Output::value(INTS, &mut payload),
+            Output::scalar(ElemType::I32, &mut number),
+        ];
+        call(&core, destruct, [Input::observed(&line)], outputs).unwrap();
+        assert_eq!(read(&payload.unwrap()).unwrap(), [9, 2]);
+        assert_eq!(read(&again).unwrap(), [4, 2]);
+        assert_eq!(world.copies(), 3);
+    }
+}
+
+#[test]
+fn a_call_that_fails_has_consumed_all_the_same() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let xs = ints(&core, &[1, 2]);
+        let alias = identity(&core, &xs).unwrap();
+        for _ in 0..times(1000) {
+            let given = identity(&core, &xs).unwrap();
+            let inputs = [Input::scalar(0i32), Input::consumed(given)];
+            value(&core, "entry_fail", inputs).unwrap_err();
+        }
+        assert_eq!(world.values(), 2);
+        assert_eq!(read(&alias).unwrap(), [1, 2]);
+        // Arguments that are refused are gone as well.
+        let inputs = [Input::consumed(alias)];
+        value(&core, "entry_set_first", inputs).unwrap_err();
+        assert_eq!(world.values(), 1);
+    }
+}
+
+/// Copying what is shared waits on a GPU, and so it may be what fails.
+#[test]
+fn a_copy_that_fails_ends_the_call() {
+    let world = World::new();
+    let core = world.core(Flavour::Gpu);
+    let xs = ints(&core, &[1, 2]);
+    let alias = identity(&core, &xs).unwrap();
+    core.simple("sync", |raw| raw.sync).unwrap();
+    let failed = bad_gather(&core).unwrap();
+    let error = set_first(&core, xs, 9).unwrap_err();
+    assert!(error.to_string().contains("Index [7]"), "{error}");
+    assert_eq!(read(&alias).unwrap(), [1, 2]);
+    assert!(read(&failed).is_err());
+}

@@ -1,0 +1,159 @@
+//! The public faces over the fake program: what they refuse, what they share.
+
+use super::super::program;
+use super::super::world::{FLAVOURS, Flavour, World};
+use crate::dynamic::{self, Arg, Library, Scalar, Value};
+use crate::program::handle::HasHandle as _;
+use crate::program::{consumed, scalar, slot};
+use crate::raw::LinkedTable;
+use crate::{Array, Backend, Config, Context, HasArray, Kind, Program};
+
+/// What generated code says about arrays of a program with this interface.
+struct Typed<const INTERFACE: u64>;
+
+/// The fake program's.
+type Fake = Typed<0xb584_39cf_bad3_fe30>;
+
+struct Entries;
+
+impl<const INTERFACE: u64> From<&Context<Typed<INTERFACE>>> for Entries {
+    fn from(_: &Context<Typed<INTERFACE>>) -> Entries {
+        Entries
+    }
+}
+
+impl<const INTERFACE: u64> Program for Typed<INTERFACE> {
+    const NAME: &'static str = "fake";
+    const INTERFACE: u64 = INTERFACE;
+    type Entries<'c> = Entries;
+
+    fn tables() -> Vec<LinkedTable> {
+        vec![
+            program::linked(Flavour::Gpu),
+            program::linked(Flavour::Host),
+        ]
+    }
+}
+
+impl<const INTERFACE: u64> HasArray<i32, 1> for Typed<INTERFACE> {
+    const TYPE: u32 = super::INTS;
+}
+
+#[test]
+fn the_typed_face_takes_the_backend_that_is_asked_for() {
+    assert_eq!(
+        program::interface(),
+        Fake::INTERFACE,
+        "manifest.json has changed"
+    );
+    let world = World::new();
+    for (config, backend) in [
+        (Config::new(), Backend::OpenCl),
+        (Config::new().backend(Backend::C), Backend::C),
+        (Config::new().device("any"), Backend::OpenCl),
+    ] {
+        let ctx = Context::<Fake>::new(&config).unwrap();
+        assert_eq!(ctx.backend(), backend);
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let number = super::function(xs.handle().core(), "entry_set_first");
+        let mut room = slot::<Array<Fake, i32, 1>>();
+        let inputs = &mut [consumed(xs), scalar(9i32)];
+        ctx.__call(number, inputs, &mut [room.output()]).unwrap();
+        let changed = room.finish();
+        drop(ctx);
+        assert_eq!(changed.to_vec().unwrap(), [9, 2, 3]);
+    }
+    // None that starts, none of this name, and another program.
+    let error = Context::<Fake>::new(&Config::new().debugging(true)).unwrap_err();
+    assert!(
+        error.to_string().contains("no backend works here"),
+        "{error}"
+    );
+    let error = Context::<Fake>::new(&Config::new().backend(Backend::Hip)).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    let error = Context::<Typed<1>>::new(&Config::new()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Load);
+    assert!(
+        error
+            .to_string()
+            .contains("not the one that was compiled against"),
+        "{error}"
+    );
+    assert_eq!(world.contexts(), 0);
+}
+
+#[test]
+fn the_dynamic_face_knows_the_program() {
+    for flavour in FLAVOURS {
+        let library = Library::of_table(program::table(flavour)).unwrap();
+        let world = World::new();
+        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let xs: Value = ctx.array_of(&[3], &[1i32, 2, 3]).unwrap().into();
+        let total = ctx.call("total", vec![Arg::Borrow(&xs)]).unwrap();
+        assert!(matches!(total[0], Value::Scalar(Scalar::I32(6))));
+        let seven = Value::from(7i32);
+        let pair = ctx.record("pair", &[&seven, &xs]).unwrap();
+        // The record shares the array, so it is copied before it is overwritten.
+        let changed = ctx.call(
+            "set_first",
+            vec![Arg::Consume(xs), Arg::Consume(9i32.into())],
+        );
+        assert_eq!(ints(&changed.unwrap()[0]), [9, 2, 3]);
+        assert_eq!(ints(&pair.project("xs").unwrap()), [1, 2, 3]);
+        assert!(pair.project("ys").is_err());
+        assert_eq!(world.copies(), 1);
+        let error = ctx.call("set_first", vec![Arg::Borrow(&seven), Arg::Borrow(&seven)]);
+        assert_eq!(error.unwrap_err().kind(), Kind::InvalidArgument);
+    }
+}
+
+#[test]
+fn sums_are_taken_apart_as_what_they_are() {
+    for flavour in FLAVOURS {
+        let library = Library::of_table(program::table(flavour)).unwrap();
+        let _world = World::new();
+        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let xs: Value = ctx.array_of(&[2], &[4i32, 5]).unwrap().into();
+        let dot = ctx.sum("shape", "dot", &[]).unwrap();
+        let line = ctx
+            .sum("shape", "line", &[&xs, &Value::from(3i32)])
+            .unwrap();
+        assert_eq!(
+            (dot.variant().unwrap(), line.variant().unwrap()),
+            ("dot".into(), "line".into())
+        );
+        assert_eq!(
+            dot.destruct("line").unwrap_err().kind(),
+            Kind::InvalidArgument
+        );
+        assert!(dot.destruct("dot").unwrap().is_empty());
+        let payload = line.destruct("line").unwrap();
+        assert_eq!(ints(&payload[0]), [4, 5]);
+        assert!(matches!(payload[1], Value::Scalar(Scalar::I32(3))));
+        let restored = ctx.restore(&line.store().unwrap()).unwrap();
+        assert_eq!(ints(&restored.destruct("line").unwrap()[0]), [4, 5]);
+    }
+}
+
+#[test]
+fn values_of_two_contexts_do_not_meet() {
+    let library = Library::of_table(program::table(Flavour::Host)).unwrap();
+    let _world = World::new();
+    let one = dynamic::Context::new(&library, &Config::new()).unwrap();
+    let two = dynamic::Context::new(&library, &Config::new()).unwrap();
+    let xs: Value = one.array_of(&[2], &[1i32, 2]).unwrap().into();
+    let error = two.call("total", vec![Arg::Borrow(&xs)]).unwrap_err();
+    assert_eq!(error.kind(), Kind::WrongContext);
+    let error = two.record("pair", &[&Value::from(1i32), &xs]).unwrap_err();
+    assert_eq!(error.kind(), Kind::WrongContext);
+    let arguments = vec![Arg::Consume(xs), Arg::Consume(1i32.into())];
+    let error = two.call("set_first", arguments).unwrap_err();
+    assert_eq!(error.kind(), Kind::WrongContext);
+}
+
+fn ints(value: &Value) -> Vec<i32> {
+    match value {
+        Value::Array(array) => array.to_vec().unwrap(),
+        other => panic!("no array: {other:?}"),
+    }
+}

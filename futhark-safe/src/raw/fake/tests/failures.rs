@@ -1,0 +1,145 @@
+//! Failures are told once, with everything that is known, and leave nothing behind.
+
+use super::super::world::{FLAVOURS, Flavour, World};
+use super::*;
+use crate::Kind;
+use crate::raw::Setting;
+
+#[test]
+fn each_kind_of_failure_is_told_apart() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        for _ in 0..times(500) {
+            let error = fail(&core, 0);
+            assert_eq!((error.kind(), error.code()), (Kind::Program, Some(2)));
+            assert_eq!(error.operation(), "entry point fail");
+            assert!(
+                error
+                    .c_message()
+                    .unwrap()
+                    .contains("Assertion is false: (x > 0)")
+            );
+            let error = fail(&core, 1);
+            assert_eq!((error.kind(), error.code()), (Kind::Backend, Some(1)));
+            assert!(error.to_string().contains("without a message"), "{error}");
+            assert_eq!(fail(&core, 2).kind(), Kind::OutOfMemory);
+            // None of them is seen by the next call.
+            let xs = ints(&core, &[1, 2, 3]);
+            assert_eq!(total(&core, &xs).unwrap(), 6);
+        }
+        assert_eq!(world.values(), 0, "what a failed call made is freed");
+    }
+}
+
+/// What operations on values refuse is about their arguments.
+#[test]
+fn refusals_of_operations_are_about_arguments() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    let xs = raw::create(&core, super::super::types::FLOATS, &[2], &[1f32, 2.0]).unwrap();
+    let ys = ints(&core, &[1]);
+    let inputs = [Input::observed(&xs), Input::observed(&ys)];
+    let error = value(&core, "zip_opaque_points", inputs).unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidArgument);
+    assert!(error.to_string().contains("different shapes"), "{error}");
+}
+
+#[test]
+fn a_lost_context_stays_lost_and_its_values_can_be_dropped() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        for _ in 0..times(100) {
+            let core = world.core(flavour);
+            let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3]));
+            assert_eq!(fail(&core, 3).kind(), Kind::ContextLost);
+            assert_eq!(fail_again(&core, &xs), [Kind::ContextLost; 5]);
+            drop(xs);
+            let error = total(&core, &ys).unwrap_err();
+            assert!(
+                error.to_string().contains("lost in an earlier call"),
+                "{error}"
+            );
+            assert_eq!(raw::shape(&ys).unwrap(), [1], "what is known stays known");
+        }
+        let core = world.core(flavour);
+        assert_eq!(total(&core, &ints(&core, &[4])).unwrap(), 4);
+    }
+}
+
+fn fail_again(core: &Arc<Core>, xs: &Handle) -> [Kind; 5] {
+    [
+        total(core, xs).unwrap_err().kind(),
+        read(xs).unwrap_err().kind(),
+        raw::index(xs, &[0]).unwrap_err().kind(),
+        raw::create(core, INTS, &[1], &[1i32]).unwrap_err().kind(),
+        core.simple("sync", |raw| raw.sync).unwrap_err().kind(),
+    ]
+}
+
+/// What fails in a drop is told to the next call, and to that one only.
+#[test]
+fn a_failing_free_is_reported_by_the_next_call() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let xs = ints(&core, &[1, 2]);
+        let ys = ints(&core, &[3]);
+        world.fail_frees(1);
+        drop(ys);
+        let error = total(&core, &xs).unwrap_err();
+        assert!(error.to_string().contains("refused to free"), "{error}");
+        assert_eq!(total(&core, &xs).unwrap(), 3);
+        // Also when the value was consumed by a call that succeeded.
+        world.fail_frees(1);
+        let xs = set_first(&core, xs, 5).unwrap();
+        let error = read(&xs).unwrap_err();
+        assert!(error.to_string().contains("refused to free"), "{error}");
+        assert_eq!(read(&xs).unwrap(), [5, 2]);
+        // Nobody is left to tell.
+        world.fail_frees(1);
+    }
+}
+
+#[test]
+fn a_context_that_does_not_start_leaves_nothing() {
+    let world = World::new();
+    let device = |name: &std::ffi::CStr| [Setting::Device(name.to_owned())];
+    for _ in 0..times(1000) {
+        let error = world.start(Flavour::Gpu, &device(c"none")).unwrap_err();
+        assert_eq!(error.kind(), Kind::Start);
+        assert!(
+            error
+                .to_string()
+                .contains("opencl context: no acceptable device"),
+            "{error}"
+        );
+        let error = world.start(Flavour::Host, &device(c"any")).unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument);
+        let error = world
+            .start(Flavour::Host, &[Setting::Debugging(true)])
+            .unwrap_err();
+        assert_eq!(error.kind(), Kind::OutOfMemory);
+        assert_eq!(world.contexts(), 0);
+    }
+    let core = world.start(Flavour::Gpu, &device(c"any")).unwrap();
+    assert!(core.report().unwrap().contains("events"));
+}
+
+#[test]
+fn thousands_of_contexts() {
+    let world = World::new();
+    let mut kept = Vec::new();
+    for i in 0..times(5000) {
+        let core = world.core(FLAVOURS[i % 2]);
+        let xs = ints(&core, &[1, 2]);
+        drop(core);
+        // Values keep their context alive.
+        let xs = set_first(&Arc::clone(xs.core()), xs, 7).unwrap();
+        assert_eq!(read(&xs).unwrap(), [7, 2]);
+        if i % 10 == 0 {
+            kept.push(xs);
+        }
+    }
+    assert_eq!(world.contexts(), kept.len());
+}

@@ -1,0 +1,128 @@
+//! What the core promises, on the fake program.
+
+mod consumption;
+mod faces;
+mod failures;
+mod late;
+mod model;
+mod records;
+mod refusals;
+mod threads;
+mod views;
+mod walk;
+
+use std::sync::Arc;
+
+use futhark_manifest::ElemType;
+
+use super::types::INTS;
+use crate::Result;
+use crate::elem::{Scalar8, sealed::Scalar as _};
+use crate::raw::{self, Core, Handle, Input, Output};
+
+/// Miri is some hundred times slower.
+fn times(n: usize) -> usize {
+    if cfg!(miri) { n.div_ceil(50) } else { n }
+}
+
+fn ints(core: &Arc<Core>, data: &[i32]) -> Handle {
+    raw::create(core, INTS, &[data.len()], data).unwrap()
+}
+
+fn read(array: &Handle) -> Result<Vec<i32>> {
+    raw::read_vec(array)
+}
+
+/// The number of a function by its name without `futhark_`.
+fn function(core: &Core, name: &str) -> usize {
+    let functions = core.table().functions();
+    let found = functions
+        .iter()
+        .position(|f| f.name().strip_prefix("futhark_") == Some(name));
+    found.unwrap_or_else(|| panic!("the fake program has no function {name}"))
+}
+
+/// The type of result `i` of a function.
+fn result_type(core: &Core, function: usize, i: usize) -> u32 {
+    let slot = core.table().functions()[function].outputs()[i];
+    slot.type_ - futhark_sys::table::FUT_FIRST_TYPE
+}
+
+/// Calls a function that has one value for a result.
+fn value<'a>(
+    core: &Arc<Core>,
+    name: &str,
+    inputs: impl IntoIterator<Item = Input<'a>>,
+) -> Result<Handle> {
+    let function = function(core, name);
+    let mut room = None;
+    let output = Output::value(result_type(core, function, 0), &mut room);
+    call(core, function, inputs, &mut [output])?;
+    Ok(room.expect("a call that succeeds fills its room"))
+}
+
+/// Calls a function that has two values for results.
+fn two_values<'a>(
+    core: &Arc<Core>,
+    name: &str,
+    inputs: impl IntoIterator<Item = Input<'a>>,
+) -> Result<(Handle, Handle)> {
+    let function = function(core, name);
+    let (mut a, mut b) = (None, None);
+    let outputs = &mut [
+        Output::value(result_type(core, function, 0), &mut a),
+        Output::value(result_type(core, function, 1), &mut b),
+    ];
+    call(core, function, inputs, outputs)?;
+    let filled = "a call that succeeds fills its rooms";
+    Ok((a.expect(filled), b.expect(filled)))
+}
+
+/// Calls a function that has one `i32` for a result.
+fn int<'a>(
+    core: &Arc<Core>,
+    name: &str,
+    inputs: impl IntoIterator<Item = Input<'a>>,
+) -> Result<i32> {
+    let mut room = Scalar8::default();
+    let output = Output::scalar(ElemType::I32, &mut room);
+    call(core, function(core, name), inputs, &mut [output])?;
+    Ok(i32::from_c(room))
+}
+
+fn call<'a>(
+    core: &Arc<Core>,
+    function: usize,
+    inputs: impl IntoIterator<Item = Input<'a>>,
+    outputs: &mut [Output<'_>],
+) -> Result<()> {
+    let mut inputs: Vec<Input<'a>> = inputs.into_iter().collect();
+    core.call(function, &mut inputs, outputs)
+}
+
+fn total(core: &Arc<Core>, array: &Handle) -> Result<i32> {
+    int(core, "entry_total", [Input::observed(array)])
+}
+
+fn set_first(core: &Arc<Core>, array: Handle, to: i32) -> Result<Handle> {
+    let inputs = [Input::consumed(array), Input::scalar(to)];
+    value(core, "entry_set_first", inputs)
+}
+
+fn identity(core: &Arc<Core>, array: &Handle) -> Result<Handle> {
+    value(core, "entry_identity", [Input::observed(array)])
+}
+
+/// Fails on the host, or later on a GPU.
+fn bad_gather(core: &Arc<Core>) -> Result<Handle> {
+    let (xs, is) = (ints(core, &[1, 2, 3]), ints(core, &[0, 7]));
+    let inputs = [Input::observed(&xs), Input::observed(&is)];
+    value(core, "entry_gather", inputs)
+}
+
+/// Fails after its result was made: 0 as the program, 1 without a word, 2 for want of
+/// memory, 3 for good.
+fn fail(core: &Arc<Core>, how: i32) -> crate::Error {
+    let inputs = [Input::scalar(how), Input::consumed(ints(core, &[1, 2]))];
+    value(core, "entry_fail", inputs).expect_err("this entry point always fails")
+}

@@ -1,0 +1,165 @@
+//! Arrays of records, and the bytes of opaque values.
+
+use super::super::types::{FLOATS, POINTS};
+use super::super::world::{FLAVOURS, Flavour, World};
+use super::*;
+use crate::Kind;
+
+fn point(core: &Arc<Core>, x: f32, y: i32) -> Handle {
+    let inputs = [Input::scalar(x), Input::scalar(y)];
+    value(core, "new_opaque_point", inputs).unwrap()
+}
+
+fn points(core: &Arc<Core>, xs: &[f32], ys: &[i32]) -> Handle {
+    let xs = raw::create(core, FLOATS, &[xs.len()], xs).unwrap();
+    let ys = ints(core, ys);
+    let inputs = [Input::observed(&xs), Input::observed(&ys)];
+    value(core, "zip_opaque_points", inputs).unwrap()
+}
+
+fn ys(core: &Arc<Core>, points: &Handle) -> Vec<i32> {
+    let field = value(core, "project_opaque_points_y", [Input::observed(points)]);
+    read(&field.unwrap()).unwrap()
+}
+
+#[test]
+fn elements_are_copies() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let points = points(&core, &[0.5, 1.5], &[1, 2]);
+        assert_eq!(raw::shape(&points).unwrap(), [2]);
+        let second = raw::index_value(&points, &[1]).unwrap();
+        for wrong in [&[2i64][..], &[-1], &[], &[0, 0]] {
+            let error = raw::index_value(&points, wrong).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        }
+        drop(points);
+        let y = int(&core, "project_opaque_point_y", [Input::observed(&second)]);
+        assert_eq!(y.unwrap(), 2);
+        // Arrays of scalars have no elements that are values, others none at all.
+        assert!(raw::index_value(&ints(&core, &[1]), &[0]).is_err());
+        assert!(raw::index_value(&second, &[0]).is_err());
+    }
+}
+
+/// `new` and `set` of compiler 0.25.36, as the table has them.
+#[test]
+fn arrays_of_records_from_elements() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let (a, b) = (point(&core, 1.0, 10), point(&core, 2.0, 20));
+        let ty = core.table().types()[POINTS as usize].raw();
+        let elements = [a.value().cast_const(), b.value(), a.value()];
+        let (dims, mut made) = ([3i64], std::ptr::null_mut::<std::ffi::c_void>());
+        let out = [(&raw mut made).cast()];
+        let input = [elements.as_ptr().cast(), dims.as_ptr().cast()];
+        let create = ty.create.expect("the type has `new`");
+        // SAFETY: T and L; V: as many elements as the dimension says, live and of its type.
+        unsafe { core.locked().call(create, &out, &input, || "new".into()) }.unwrap();
+        let made = std::ptr::NonNull::new(made).unwrap();
+        // SAFETY: V: a new value of the type.
+        let array = unsafe { Handle::new(&core, made, POINTS, 0) };
+        assert_eq!(ys(&core, &array), [10, 20, 10]);
+
+        let set = ty.set.expect("the type has `set`");
+        let at = [0i64];
+        let input = [array.value().cast_const(), b.value(), at.as_ptr().cast()];
+        // SAFETY: T and L; V: an array that nothing shares, an element of its type, one index.
+        unsafe { core.locked().call(set, &[], &input, || "set".into()) }.unwrap();
+        assert_eq!(ys(&core, &array), [20, 20, 10]);
+        let at = [3i64];
+        let input = [array.value().cast_const(), b.value(), at.as_ptr().cast()];
+        // SAFETY: as above; the index is outside, which the table checks.
+        let outside = unsafe { core.locked().call(set, &[], &input, || "set".into()) };
+        assert!(outside.unwrap_err().to_string().contains("out of bounds"));
+    }
+}
+
+#[test]
+fn stored_values_come_back_anywhere() {
+    let world = World::new();
+    let (core, other) = (world.core(Flavour::Host), world.core(Flavour::Gpu));
+    let xs = ints(&core, &[1, 2, 3]);
+    let inputs = [Input::scalar(5i32), Input::observed(&xs)];
+    let pair = value(&core, "new_opaque_pair", inputs).unwrap();
+    let stored = raw::store(&pair).unwrap();
+    assert!(
+        stored == raw::store(&pair).unwrap(),
+        "the same bytes each time"
+    );
+    let back = raw::restore(&other, &stored).unwrap();
+    let n = int(&other, "project_opaque_pair_n", [Input::observed(&back)]);
+    assert_eq!(n.unwrap(), 5);
+    let field = value(&other, "project_opaque_pair_xs", [Input::observed(&back)]).unwrap();
+    assert_eq!(read(&field).unwrap(), [1, 2, 3]);
+    // It shares nothing with what it was stored from.
+    let inputs = [Input::consumed(back), Input::scalar(9i32)];
+    drop(field);
+    let poked = value(&other, "entry_poke", inputs).unwrap();
+    assert_eq!(read(&poked).unwrap(), [9, 2, 3]);
+    assert_eq!(read(&xs).unwrap(), [1, 2, 3]);
+    assert!(raw::store(&xs).is_err(), "arrays of scalars are not stored");
+    let nothing = points(&core, &[], &[]);
+    let back = raw::restore(&core, &raw::store(&nothing).unwrap()).unwrap();
+    assert_eq!(raw::shape(&back).unwrap(), [0]);
+}
+
+#[test]
+fn set_and_new_of_the_core() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let (a, b) = (point(&core, 1.0, 10), point(&core, 2.0, 20));
+        let mut array = raw::create_of_values(&core, POINTS, &[3], &[&a, &b, &a]).unwrap();
+        assert_eq!(ys(&core, &array), [10, 20, 10]);
+        let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();
+        world.copies();
+        raw::set_value(&mut array, &[0], &b).unwrap();
+        assert_eq!(world.copies(), 1);
+        raw::set_value(&mut array, &[1], &a).unwrap();
+        assert_eq!(world.copies(), 0);
+        assert_eq!(ys(&core, &array), [20, 10, 10]);
+        assert_eq!(read(&held).unwrap(), [10, 20, 10]);
+        assert!(raw::set_value(&mut array, &[3], &b).is_err());
+        let other = world.core(flavour);
+        assert_eq!(
+            raw::set_value(&mut array, &[0], &point(&other, 1.0, 1))
+                .unwrap_err()
+                .kind(),
+            Kind::WrongContext
+        );
+        assert!(raw::set_value(&mut array, &[0], &held).is_err());
+        assert!(raw::create_of_values(&core, POINTS, &[2], &[&a]).is_err());
+        assert!(raw::create_of_values(&core, POINTS, &[1], &[&held]).is_err());
+    }
+}
+
+#[test]
+fn set_on_a_gpu_where_something_fails() {
+    let world = World::new();
+    let core = world.core(Flavour::Gpu);
+    let b = point(&core, 2.0, 20);
+    let mut array = points(&core, &[0.5, 1.5], &[1, 2]);
+    let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();
+    let failed = bad_gather(&core).unwrap();
+    raw::set_value(&mut array, &[0], &b).unwrap_err();
+    assert!(read(&failed).is_err());
+    assert_eq!(ys(&core, &array), [1, 2]);
+    assert_eq!(read(&held).unwrap(), [1, 2]);
+    // An array that is itself the failed one.
+    let floats = raw::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
+    let is = ints(&core, &[0, 7]);
+    let failed = value(
+        &core,
+        "entry_gather",
+        [Input::observed(&held), Input::observed(&is)],
+    )
+    .unwrap();
+    let inputs = [Input::observed(&floats), Input::observed(&failed)];
+    let mut bad = value(&core, "zip_opaque_points", inputs).unwrap();
+    raw::set_value(&mut bad, &[0], &b).unwrap_err();
+    raw::set_value(&mut bad, &[0], &b).unwrap_err();
+    assert!(value(&core, "project_opaque_points_y", [Input::observed(&bad)]).is_err());
+}

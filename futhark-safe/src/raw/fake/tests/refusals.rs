@@ -1,0 +1,139 @@
+//! What does not fit is refused before anything is called.
+
+use super::super::types::{FLOATS, MATRIX, PAIR};
+use super::super::world::{FLAVOURS, Flavour, World};
+use super::*;
+use crate::{Error, Kind};
+
+fn says(result: Result<Handle>, kind: Kind, words: &str) {
+    let error: Error = result.unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(
+        error.to_string().contains(words),
+        "no `{words}` in: {error}"
+    );
+}
+
+#[test]
+fn arguments_that_do_not_fit() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let invalid = Kind::InvalidArgument;
+        let xs = ints(&core, &[1]);
+        says(
+            value(&core, "entry_identity", []),
+            invalid,
+            "takes 1 arguments and gives 1 results, given were 0 and 1",
+        );
+        says(
+            value(&core, "entry_identity", [Input::scalar(1i32)]),
+            invalid,
+            "argument 0 is of type []i32, given was i32",
+        );
+        let inputs = [Input::scalar(1i64), Input::observed(&xs)];
+        says(value(&core, "new_opaque_pair", inputs), invalid, "i64");
+        let floats = raw::create(&core, FLOATS, &[1], &[1f32]).unwrap();
+        says(identity(&core, &floats), invalid, "given was []f32");
+        let inputs = [Input::observed(&xs), Input::scalar(1i32)];
+        says(
+            value(&core, "entry_set_first", inputs),
+            invalid,
+            "must be given away",
+        );
+        // Rooms of another type, or too few.
+        let mut room = None;
+        let output = Output::value(PAIR, &mut room);
+        let number = function(&core, "entry_identity");
+        call(&core, number, [Input::observed(&xs)], &mut [output]).unwrap_err();
+        call(&core, number, [Input::observed(&xs)], &mut []).unwrap_err();
+        assert!(room.is_none());
+        let beyond = core.table().functions().len();
+        call(&core, beyond, [], &mut []).unwrap_err();
+        assert_eq!(read(&xs).unwrap(), [1]);
+    }
+}
+
+#[test]
+fn values_of_another_context() {
+    for (one, two) in [
+        (Flavour::Host, Flavour::Host),
+        (Flavour::Gpu, Flavour::Gpu),
+        (Flavour::Host, Flavour::Gpu),
+    ] {
+        let world = World::new();
+        let (core, other) = (world.core(one), world.core(two));
+        let (xs, ys) = (ints(&core, &[1]), ints(&other, &[2]));
+        says(identity(&core, &ys), Kind::WrongContext, "argument 0");
+        let inputs = [Input::consumed(xs), Input::consumed(ys)];
+        let error = two_values(&core, "entry_swap", inputs).unwrap_err();
+        assert_eq!(error.kind(), Kind::WrongContext);
+        assert_eq!(world.values(), 0, "given away, and to its own context");
+    }
+}
+
+#[test]
+fn shapes_that_do_not_fit() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    for (shape, n) in [
+        ([2, 2], 3),
+        ([0, 2], 1),
+        ([2, 2], 0),
+        ([usize::MAX, 2], 2),
+        ([1 << 32, 1 << 32], 0),
+        ([0, usize::MAX], 0),
+    ] {
+        let data = vec![0i32; n];
+        says(
+            raw::create(&core, MATRIX, &shape, &data),
+            Kind::InvalidArgument,
+            "shape",
+        );
+    }
+    // A type of another rank or element type, and one that is no array.
+    for ty in [INTS, FLOATS, PAIR, 99] {
+        raw::create(&core, ty, &[1, 1], &[0i32]).unwrap_err();
+    }
+    let m = raw::create(&core, MATRIX, &[2, 3], &[1i32, 2, 3, 4, 5, 6]).unwrap();
+    let t = value(&core, "entry_transpose", [Input::observed(&m)]).unwrap();
+    assert_eq!(raw::shape(&t).unwrap(), [3, 2]);
+    assert_eq!(read(&t).unwrap(), [1, 4, 2, 5, 3, 6]);
+    for wrong in [&[0i64][..], &[3, 0], &[0, -1], &[0, 2], &[0, 0, 0]] {
+        raw::index(&t, wrong).unwrap_err();
+    }
+    let (_, six) = raw::index(&t, &[2, 1]).unwrap();
+    assert_eq!(i32::from_c(six), 6);
+    assert!(raw::read_vec::<f32>(&t).is_err());
+    assert!(raw::read_into(&t, &mut [0i32; 5]).is_err());
+    assert!(raw::read_into(&t, &mut [0i32; 7]).is_err());
+    let mut exact = [0i32; 6];
+    raw::read_into(&t, &mut exact).unwrap();
+    assert_eq!(exact, [1, 4, 2, 5, 3, 6]);
+    let empty = raw::create::<i32>(&core, MATRIX, &[0, 5], &[]).unwrap();
+    assert_eq!(raw::shape(&empty).unwrap(), [0, 5]);
+    assert!(read(&empty).unwrap().is_empty());
+}
+
+/// More arguments and results than fit where a call keeps a few.
+#[test]
+fn long_lists_of_arguments_arrive() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    let xs = ints(&core, &[7, 8]);
+    let inputs = (1..=9)
+        .map(Input::scalar::<i32>)
+        .chain([Input::observed(&xs)]);
+    let mut scalars = [Scalar8::default(); 9];
+    let mut array = None;
+    {
+        let mut outputs: Vec<Output<'_>> = scalars
+            .iter_mut()
+            .map(|room| Output::scalar(ElemType::I32, room))
+            .collect();
+        outputs.insert(8, Output::value(INTS, &mut array));
+        call(&core, function(&core, "entry_rotate"), inputs, &mut outputs).unwrap();
+    }
+    assert_eq!(scalars.map(i32::from_c), [2, 3, 4, 5, 6, 7, 8, 9, 1]);
+    assert_eq!(read(&array.unwrap()).unwrap(), [7, 8]);
+}

@@ -1,0 +1,127 @@
+//! Threads: one call at a time, drops that never wait, and nothing lost between the two.
+
+use super::super::world::{FLAVOURS, Flavour, World};
+use super::*;
+use crate::Kind;
+
+/// While a call runs, values are dropped without waiting for it, and freed when it ends.
+#[test]
+fn a_drop_does_not_wait_for_a_call() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let xs = ints(&core, &[1, 2, 3]);
+        let doomed: Vec<Handle> = (0..10).map(|i| ints(&core, &[i])).collect();
+        std::thread::scope(|scope| {
+            let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
+            world.await_gated();
+            drop(doomed);
+            assert_eq!(world.values(), 11, "nobody else may enter the context now");
+            world.open_gate();
+            assert_eq!(call.join().unwrap().unwrap(), 3);
+        });
+        // No other call was needed to free them.
+        assert_eq!(world.values(), 1);
+    }
+}
+
+/// The context itself is dropped while its last call runs elsewhere.
+#[test]
+fn the_last_one_out_frees_the_context() {
+    for flavour in FLAVOURS {
+        let world = World::new();
+        let core = world.core(flavour);
+        let xs = ints(&core, &[1, 2]);
+        let ys = ints(&core, &[3]);
+        std::thread::scope(|scope| {
+            let theirs = scope.spawn(move || {
+                let core = Arc::clone(xs.core());
+                int(&core, "entry_gated", [Input::consumed(xs)])
+            });
+            world.await_gated();
+            drop(core);
+            drop(ys);
+            assert_eq!(world.contexts(), 1);
+            world.open_gate();
+            assert_eq!(theirs.join().unwrap().unwrap(), 2);
+        });
+        assert_eq!((world.contexts(), world.values()), (0, 0));
+    }
+}
+
+/// The failure of a free that had to wait is told as well.
+#[test]
+fn a_free_that_waited_and_failed() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    let (xs, doomed) = (ints(&core, &[1]), ints(&core, &[2]));
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
+        world.await_gated();
+        world.fail_frees(1);
+        drop(doomed);
+        world.open_gate();
+        call.join().unwrap().unwrap();
+    });
+    assert!(
+        total(&core, &xs)
+            .unwrap_err()
+            .to_string()
+            .contains("refused to free")
+    );
+    assert_eq!(total(&core, &xs).unwrap(), 1);
+}
+
+/// Each thread fails and succeeds in its own way, and gets its own answers.
+#[test]
+fn errors_reach_the_thread_whose_call_failed() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    let shared = ints(&core, &[5, 6]);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (core, shared) = (&core, &shared);
+            scope.spawn(move || {
+                for i in 0..times(500) as i32 {
+                    match thread {
+                        0 => assert_eq!(fail(core, 0).kind(), Kind::Program),
+                        1 => assert_eq!(fail(core, 2).kind(), Kind::OutOfMemory),
+                        2 => {
+                            let alias = identity(core, shared).unwrap();
+                            let changed = set_first(core, alias, i).unwrap();
+                            assert_eq!(read(&changed).unwrap(), [i, 6]);
+                        }
+                        _ => assert_eq!(total(core, shared).unwrap(), 11),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(read(&shared).unwrap(), [5, 6]);
+}
+
+/// Values are made here and dropped there, while both threads call.
+#[test]
+fn values_are_dropped_where_they_were_not_made() {
+    let world = World::new();
+    for _ in 0..times(50) {
+        let core = world.core(Flavour::Host);
+        let (give, take) = std::sync::mpsc::channel::<Handle>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for (i, value) in take.into_iter().enumerate() {
+                    if i % 3 == 0 {
+                        assert_eq!(value.core().table().backend(), "c");
+                        read(&value).unwrap();
+                    }
+                }
+            });
+            for i in 0..times(100) as i32 {
+                give.send(ints(&core, &[i])).unwrap();
+            }
+            // The last handle may keep the context alive on the other thread.
+            drop((give, core));
+        });
+        assert_eq!((world.contexts(), world.values()), (0, 0));
+    }
+}

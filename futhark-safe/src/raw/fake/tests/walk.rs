@@ -1,0 +1,474 @@
+//! Random walks: thousands of calls in no order at all, each answer compared with what
+//! plain Rust says, on one thread and on several. The model watches the rest.
+
+use super::super::types::FLOATS;
+use super::super::world::{FLAVOURS, Flavour, World};
+use super::*;
+use crate::{Error, Kind};
+
+/// SplitMix64: small, seeded, the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// A value, what it must contain, and what a failing wait would mean for it.
+struct Known {
+    handle: Handle,
+    content: Content,
+    state: State,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Content {
+    Ints(Vec<i32>),
+    Pair(i32, Vec<i32>),
+    Points(Vec<i32>),
+    Line(Vec<i32>, i32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Complete,
+    /// Started on a GPU, and no wait has succeeded since.
+    UnderWay,
+    /// Was under way when a wait failed.
+    Suspect,
+}
+
+struct Walk<'a> {
+    core: &'a Arc<Core>,
+    flavour: Flavour,
+    random: Random,
+    known: Vec<Known>,
+    /// GPU: something that was started fails.
+    failing: bool,
+}
+
+const MOST: usize = 24;
+
+impl Walk<'_> {
+    fn run(&mut self, steps: usize) {
+        for _ in 0..steps {
+            while self.known.len() < 3 {
+                self.make();
+            }
+            match self.random.below(17) {
+                0 | 1 => self.make(),
+                2 | 3 => self.forget(),
+                4 | 5 => self.read_one(),
+                6 => self.alias(),
+                7 => self.double(),
+                8 | 9 => self.overwrite(),
+                10 => self.swap(),
+                11 => self.gather(),
+                12 => self.fail(),
+                13 => self.wrap(),
+                14 => self.unwrap(),
+                15 => self.total(),
+                _ => self.sync(),
+            }
+            while self.known.len() > MOST {
+                self.forget();
+            }
+        }
+        for _ in 0..self.known.len() {
+            self.read_one();
+        }
+    }
+
+    fn make(&mut self) {
+        let n = self.random.below(6);
+        let data: Vec<i32> = (0..n).map(|_| self.random.next() as i32).collect();
+        let made = raw::create(self.core, INTS, &[n], &data);
+        self.waited(made.as_ref().err());
+        if let Ok(handle) = made {
+            self.keep(handle, Content::Ints(data), State::Complete);
+        }
+    }
+
+    fn forget(&mut self) {
+        let i = self.random.below(self.known.len());
+        self.known.swap_remove(i);
+    }
+
+    fn read_one(&mut self) {
+        let i = self.random.below(self.known.len());
+        let Known {
+            handle,
+            content,
+            state,
+        } = &self.known[i];
+        let (content, state) = (content.clone(), *state);
+        let read = match &content {
+            Content::Ints(_) => read(handle).map(Content::Ints),
+            Content::Pair(..) => self.read_pair(handle),
+            Content::Points(_) => self.read_points(handle),
+            Content::Line(..) => self.read_line(handle),
+        };
+        if self.judge(state, read.as_ref().err()) {
+            assert_eq!(read.unwrap(), content);
+        }
+    }
+
+    fn read_pair(&self, pair: &Handle) -> Result<Content> {
+        let xs = value(self.core, "project_opaque_pair_xs", [Input::observed(pair)])?;
+        let xs = read(&xs)?;
+        let n = int(self.core, "project_opaque_pair_n", [Input::observed(pair)])?;
+        Ok(Content::Pair(n, xs))
+    }
+
+    fn read_points(&self, points: &Handle) -> Result<Content> {
+        // From a copy, one by one.
+        let points = raw::restore(self.core, &raw::store(points)?)?;
+        let n = raw::shape(&points)?[0];
+        let ys = (0..n as i64).map(|i| {
+            let point = raw::index_value(&points, &[i])?;
+            int(
+                self.core,
+                "project_opaque_point_y",
+                [Input::observed(&point)],
+            )
+        });
+        Ok(Content::Points(ys.collect::<Result<_>>()?))
+    }
+
+    fn read_line(&self, line: &Handle) -> Result<Content> {
+        let (mut xs, mut n) = (None, Scalar8::default());
+        let rooms = &mut [
+            Output::value(INTS, &mut xs),
+            Output::scalar(ElemType::I32, &mut n),
+        ];
+        let destruct = function(self.core, "destruct_opaque_shape_line");
+        call(self.core, destruct, [Input::observed(line)], rooms)?;
+        Ok(Content::Line(read(&xs.expect("filled"))?, i32::from_c(n)))
+    }
+
+    fn alias(&mut self) {
+        let Some((i, data)) = self.some_ints() else {
+            return;
+        };
+        let state = self.known[i].state;
+        let made = identity(self.core, &self.known[i].handle);
+        self.started(made, state, Content::Ints(data));
+    }
+
+    fn double(&mut self) {
+        let Some((i, data)) = self.some_ints() else {
+            return;
+        };
+        let state = self.known[i].state;
+        let made = value(
+            self.core,
+            "entry_double",
+            [Input::observed(&self.known[i].handle)],
+        );
+        let doubled = data.iter().map(|x| x.wrapping_mul(2)).collect();
+        self.started(made, state, Content::Ints(doubled));
+    }
+
+    fn total(&mut self) {
+        let Some((i, data)) = self.some_ints() else {
+            return;
+        };
+        let state = self.known[i].state;
+        let total = total(self.core, &self.known[i].handle);
+        if self.judge(state, total.as_ref().err()) {
+            let expected = data.into_iter().fold(0, i32::wrapping_add);
+            assert_eq!(total.unwrap(), expected);
+        }
+    }
+
+    /// Consumes an array, or the array of a record.
+    fn overwrite(&mut self) {
+        let i = self.random.below(self.known.len());
+        let to = self.random.next() as i32;
+        let (name, mut data) = match &self.known[i].content {
+            Content::Ints(data) => ("entry_set_first", data.clone()),
+            Content::Pair(_, data) => ("entry_poke", data.clone()),
+            _ => return,
+        };
+        let Known { handle, state, .. } = self.known.swap_remove(i);
+        let made = value(
+            self.core,
+            name,
+            [Input::consumed(handle), Input::scalar(to)],
+        );
+        let Some(first) = data.first_mut() else {
+            let error = made.unwrap_err();
+            self.failed_on_its_own(&error, state);
+            return;
+        };
+        *first = to;
+        self.started(made, state, Content::Ints(data));
+    }
+
+    fn swap(&mut self) {
+        let Some((i, a)) = self.some_ints() else {
+            return;
+        };
+        let first = self.known.swap_remove(i);
+        let Some((j, b)) = self.some_ints() else {
+            return;
+        };
+        let second = self.known.swap_remove(j);
+        let state = first.state.max(second.state);
+        let inputs = [
+            Input::consumed(first.handle),
+            Input::consumed(second.handle),
+        ];
+        let made = two_values(self.core, "entry_swap", inputs);
+        if self.judge_start(state, made.as_ref().err()) {
+            let (one, two) = made.unwrap();
+            let under_way = self.under_way();
+            for (handle, mut data) in [(one, b), (two, a)] {
+                data.reverse();
+                self.keep(handle, Content::Ints(data), under_way);
+            }
+        }
+    }
+
+    /// Sometimes out of bounds: an error now on the host, later on a GPU.
+    fn gather(&mut self) {
+        let Some((i, xs)) = self.some_ints() else {
+            return;
+        };
+        let Some((j, is)) = self.some_ints() else {
+            return;
+        };
+        let state = self.known[i].state.max(self.known[j].state);
+        let inputs = [i, j].map(|i| Input::observed(&self.known[i].handle));
+        let made = value(self.core, "entry_gather", inputs);
+        let found = is
+            .iter()
+            .map(|&i| xs.get(usize::try_from(i).ok()?).copied());
+        let found: Vec<Option<i32>> = found.collect();
+        let fails = found.contains(&None);
+        if fails && self.flavour == Flavour::Host {
+            assert_eq!(made.unwrap_err().kind(), Kind::Program);
+            return;
+        }
+        // Of what fails only the length is ever seen.
+        let data = found.into_iter().map(Option::unwrap_or_default).collect();
+        let started = made.is_ok();
+        self.started(made, state, Content::Ints(data));
+        self.failing |= fails && started;
+    }
+
+    fn fail(&mut self) {
+        let Some((i, _)) = self.some_ints() else {
+            return;
+        };
+        let how = self.random.below(3) as i32;
+        let Known { handle, state, .. } = self.known.swap_remove(i);
+        let made = value(
+            self.core,
+            "entry_fail",
+            [Input::scalar(how), Input::consumed(handle)],
+        );
+        let error = made.unwrap_err();
+        self.failed_on_its_own(&error, state);
+    }
+
+    /// Puts an array into a record, a sum, or an array of records.
+    fn wrap(&mut self) {
+        let Some((i, data)) = self.some_ints() else {
+            return;
+        };
+        let number = self.random.next() as i32;
+        let Known { handle, state, .. } = &self.known[i];
+        let state = *state;
+        let (made, content) = match self.random.below(3) {
+            0 => {
+                let inputs = [Input::scalar(number), Input::observed(handle)];
+                let made = value(self.core, "new_opaque_pair", inputs);
+                (made, Content::Pair(number, data))
+            }
+            1 => {
+                let inputs = [Input::observed(handle), Input::scalar(number)];
+                let made = value(self.core, "new_opaque_shape_line", inputs);
+                (made, Content::Line(data, number))
+            }
+            _ => {
+                let floats = vec![0.5f32; data.len()];
+                let floats = raw::create(self.core, FLOATS, &[data.len()], &floats);
+                self.waited(floats.as_ref().err());
+                let Ok(floats) = floats else { return };
+                let Known { handle, .. } = &self.known[i];
+                let inputs = [Input::observed(&floats), Input::observed(handle)];
+                let made = value(self.core, "zip_opaque_points", inputs);
+                (made, Content::Points(data))
+            }
+        };
+        self.taken(i, made, state, content);
+    }
+
+    fn unwrap(&mut self) {
+        let i = self.random.below(self.known.len());
+        let Known {
+            handle,
+            content,
+            state,
+        } = &self.known[i];
+        let state = *state;
+        let (name, data) = match content {
+            Content::Pair(_, data) => ("project_opaque_pair_xs", data.clone()),
+            Content::Points(data) => ("project_opaque_points_y", data.clone()),
+            _ => return,
+        };
+        let made = value(self.core, name, [Input::observed(handle)]);
+        self.taken(i, made, state, Content::Ints(data));
+    }
+
+    fn sync(&mut self) {
+        let synced = self.core.simple("sync", |raw| raw.sync);
+        self.waited(synced.as_ref().err());
+    }
+
+    /// One of the arrays of integers.
+    fn some_ints(&mut self) -> Option<(usize, Vec<i32>)> {
+        let start = self.random.below(self.known.len().max(1));
+        let mut places = (start..self.known.len()).chain(0..start.min(self.known.len()));
+        places.find_map(|i| match &self.known[i].content {
+            Content::Ints(data) => Some((i, data.clone())),
+            _ => None,
+        })
+    }
+
+    fn under_way(&self) -> State {
+        match self.flavour {
+            Flavour::Host => State::Complete,
+            Flavour::Gpu => State::UnderWay,
+        }
+    }
+
+    fn keep(&mut self, handle: Handle, content: Content, state: State) {
+        self.known.push(Known {
+            handle,
+            content,
+            state,
+        });
+    }
+
+    /// An entry point that gives an array was called with arguments in `state`.
+    fn started(&mut self, made: Result<Handle>, state: State, content: Content) {
+        if self.judge_start(state, made.as_ref().err()) {
+            let under_way = self.under_way();
+            self.keep(made.unwrap(), content, under_way);
+        }
+    }
+
+    /// A value was made of value `i` without computing: it is as good as that one now is.
+    fn taken(&mut self, i: usize, made: Result<Handle>, before: State, content: Content) {
+        if self.judge_start(before.max(self.known[i].state), made.as_ref().err()) {
+            let state = self.known[i].state;
+            self.keep(made.unwrap(), content, state);
+        }
+    }
+
+    /// Whether a call that does not wait, or only to copy what is shared, worked as it should.
+    fn judge_start(&mut self, state: State, error: Option<&Error>) -> bool {
+        match error {
+            None => assert_ne!(state, State::Suspect, "a suspect value was accepted"),
+            Some(_) if state == State::Suspect => {}
+            Some(error) => {
+                assert!(self.failing, "{error}");
+                self.wait_failed(error);
+            }
+        }
+        error.is_none()
+    }
+
+    /// Whether a value in `state` was read, as it should be.
+    fn judge(&mut self, state: State, error: Option<&Error>) -> bool {
+        if state == State::Suspect {
+            assert!(error.is_some(), "a suspect value was read");
+            return false;
+        }
+        self.waited(error);
+        error.is_none()
+    }
+
+    /// Something waited: it succeeds unless something was failing.
+    fn waited(&mut self, error: Option<&Error>) {
+        match error {
+            Some(error) => {
+                assert!(self.failing, "{error}");
+                self.wait_failed(error);
+            }
+            None => {
+                assert!(!self.failing, "a failure was not told");
+                for known in &mut self.known {
+                    if known.state == State::UnderWay {
+                        known.state = State::Complete;
+                    }
+                }
+            }
+        }
+    }
+
+    fn failed_on_its_own(&mut self, error: &Error, state: State) {
+        if self.failing && state != State::Suspect {
+            self.wait_failed(error);
+        }
+    }
+
+    fn wait_failed(&mut self, error: &Error) {
+        assert!(error.to_string().contains("out of bounds"), "{error}");
+        self.failing = false;
+        for known in &mut self.known {
+            if known.state == State::UnderWay {
+                known.state = State::Suspect;
+            }
+        }
+    }
+}
+
+fn walk(core: &Arc<Core>, flavour: Flavour, seed: u64, steps: usize) {
+    // Shown when the test fails.
+    eprintln!("seed {seed}");
+    let mut walk = Walk {
+        core,
+        flavour,
+        random: Random(seed),
+        known: Vec::new(),
+        failing: false,
+    };
+    walk.run(steps);
+}
+
+#[test]
+fn alone() {
+    for flavour in FLAVOURS {
+        for seed in 0..times(200) as u64 {
+            let world = World::new();
+            walk(&world.core(flavour), flavour, seed, times(1000));
+        }
+    }
+}
+
+/// Several at a time in one context: answers and errors stay with whom they belong to.
+#[test]
+fn together() {
+    for seed in 0..times(20) as u64 {
+        let world = World::new();
+        let core = world.core(Flavour::Host);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let core = &core;
+                scope.spawn(move || walk(core, Flavour::Host, 4 * seed + thread, times(1000)));
+            }
+        });
+    }
+}

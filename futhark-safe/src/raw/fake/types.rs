@@ -1,0 +1,136 @@
+//! The types of the fake program.
+
+use std::ffi::CStr;
+
+use futhark_sys::table::{self as c, FUT_FIRST_TYPE, RawType};
+
+use super::operations::{
+    create, create_records, duplicate, free, index, index_record, raw_memory, references, restore,
+    set_record, shape, store, stored_size, values,
+};
+
+/// A type, by its place in the table: sorted by name.
+pub(super) struct Type {
+    /// As the manifest has it.
+    pub(super) name: &'static CStr,
+    kind: Kind,
+    /// Element type and rank of each component.
+    pub(super) components: &'static [(u32, u32)],
+}
+
+enum Kind {
+    /// An array of scalars.
+    Array,
+    /// An array of records of this type.
+    Records(u32),
+    Plain,
+}
+
+pub(super) const MATRIX: u32 = 0;
+pub(super) const FLOATS: u32 = 1;
+pub(super) const INTS: u32 = 2;
+pub(super) const POINTS: u32 = 3;
+pub(super) const PAIR: u32 = 4;
+pub(super) const POINT: u32 = 5;
+pub(super) const SHAPE: u32 = 6;
+
+pub(super) const TYPES: [Type; 7] = [
+    Type::new(c"[][]i32", Kind::Array, &[(c::FUT_I32, 2)]),
+    Type::new(c"[]f32", Kind::Array, &[(c::FUT_F32, 1)]),
+    Type::new(c"[]i32", Kind::Array, &[(c::FUT_I32, 1)]),
+    // {x: f32, y: i32} each.
+    Type::new(
+        c"[]point",
+        Kind::Records(POINT),
+        &[(c::FUT_F32, 1), (c::FUT_I32, 1)],
+    ),
+    // {n: i32, xs: []i32}
+    Type::new(c"pair", Kind::Plain, &[(c::FUT_I32, 0), (c::FUT_I32, 1)]),
+    Type::new(c"point", Kind::Plain, &[(c::FUT_F32, 0), (c::FUT_I32, 0)]),
+    // #dot | #line []i32 i32
+    Type::new(
+        c"shape",
+        Kind::Plain,
+        &[(c::FUT_I32, 0), (c::FUT_I32, 1), (c::FUT_I32, 0)],
+    ),
+];
+
+impl Type {
+    const fn new(name: &'static CStr, kind: Kind, components: &'static [(u32, u32)]) -> Type {
+        Type {
+            name,
+            kind,
+            components,
+        }
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        match self.kind {
+            Kind::Plain => 0,
+            Kind::Array | Kind::Records(_) => self.components[0].1 as usize,
+        }
+    }
+}
+
+/// All types as the table has them.
+pub(super) fn raw_types() -> Vec<RawType> {
+    vec![
+        raw::<MATRIX>(),
+        raw::<FLOATS>(),
+        raw::<INTS>(),
+        raw::<POINTS>(),
+        raw::<PAIR>(),
+        raw::<POINT>(),
+        raw::<SHAPE>(),
+    ]
+}
+
+fn raw<const T: u32>() -> RawType {
+    let ty = &TYPES[T as usize];
+    let components: Vec<c::Component> = ty
+        .components
+        .iter()
+        .enumerate()
+        .map(|(i, &(elem, rank))| {
+            // SAFETY: a struct of numbers may be all zeros.
+            let mut component: c::Component = unsafe { std::mem::zeroed() };
+            (component.elem, component.rank) = (elem, rank);
+            component.offset = 8 * i as u64;
+            component
+        })
+        .collect();
+    // SAFETY: a struct of numbers, pointers and optional functions may be all zeros.
+    let mut raw: RawType = unsafe { std::mem::zeroed() };
+    raw.name = ty.name.as_ptr();
+    raw.rank = ty.rank() as u32;
+    raw.references = Some(references);
+    raw.free = Some(free::<T>);
+    raw.duplicate = Some(duplicate::<T>);
+    match ty.kind {
+        Kind::Array => {
+            raw.kind = c::FUT_ARRAY;
+            raw.elem = ty.components[0].0;
+            raw.shape = Some(shape);
+            raw.create = Some(create::<T>);
+            raw.values = Some(values::<T>);
+            raw.index = Some(index::<T>);
+            raw.raw_memory = Some(raw_memory);
+            return raw;
+        }
+        Kind::Records(elem) => {
+            raw.elem = FUT_FIRST_TYPE + elem;
+            raw.shape = Some(shape);
+            raw.create = Some(create_records::<T>);
+            raw.index = Some(index_record::<T>);
+            raw.set = Some(set_record::<T>);
+        }
+        Kind::Plain => {}
+    }
+    raw.kind = c::FUT_OPAQUE;
+    raw.n_components = components.len() as u32;
+    raw.components = components.leak().as_ptr();
+    raw.stored_size = Some(stored_size::<T>);
+    raw.store = Some(store::<T>);
+    raw.restore = Some(restore::<T>);
+    raw
+}

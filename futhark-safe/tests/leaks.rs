@@ -1,0 +1,295 @@
+//! Nothing stays behind: contexts, values, failing calls and their messages, a thousand
+//! and more of each, in one process whose memory is watched.
+#![cfg(all(feature = "dynamic", target_os = "linux"))]
+
+mod support;
+
+use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
+use futhark_safe::{Backend, Config, Kind};
+
+/// What these use is memory of this process, which can be watched.
+const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
+
+/// Memory is looked at this often, after equally much work. A leak grows between any
+/// two looks; what an allocator does with its pages does not.
+const LOOKS: usize = 5;
+
+/// So much growth between two looks is no growth, in bytes: a few pages come and go.
+const NOISE: usize = 16 << 10;
+
+/// `FUTHARK_LEAKS=counted`: somebody else counts every byte (valgrind, LeakSanitizer;
+/// see ci/sanitize), who needs few repetitions and memory of their own.
+fn is_counted() -> bool {
+    std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "counted")
+}
+
+fn times(n: usize) -> usize {
+    if is_counted() { n / 50 } else { n }
+}
+
+/// These tests watch the memory of this process, so they run one at a time.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// Does `work` and looks at memory, again and again.
+fn watch(what: &str, mut work: impl FnMut()) {
+    let mut resident = Vec::new();
+    for _ in 0..LOOKS {
+        work();
+        resident.push(resident_bytes());
+    }
+    eprintln!("{what}: {resident:?} bytes resident");
+    let growth = resident.windows(2).map(|w| w[1].saturating_sub(w[0]));
+    let least = growth.min().unwrap_or(0);
+    assert!(
+        least <= NOISE || is_counted(),
+        "{what}: memory grew by {least} bytes or more each time: {resident:?}"
+    );
+}
+
+/// The memory of this process that is no file's.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kib.and_then(|kib| kib.trim().parse::<usize>().ok())
+        .unwrap()
+        << 10
+}
+
+fn each(mut check: impl FnMut(&dyn Fn(&str) -> Library, &dyn Fn(&Library) -> Context)) {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    for compiler in support::compilers() {
+        for backend in BACKENDS {
+            eprintln!("{} {backend}", compiler.version());
+            let library = |name: &str| support::library(name, backend, &compiler);
+            let context = |library: &Library| {
+                let config = match backend {
+                    Backend::Multicore => Config::new().num_threads(2),
+                    _ => Config::new(),
+                };
+                Context::new(library, &config).unwrap()
+            };
+            check(&library, &context);
+        }
+    }
+}
+
+fn scalars(values: &[i64]) -> Vec<Arg<'static>> {
+    values.iter().map(|&v| Arg::Consume(v.into())).collect()
+}
+
+fn array(context: &Context, data: &[i64]) -> Value {
+    context.array_of(&[data.len()], data).unwrap().into()
+}
+
+/// A good call, and one for each way to fail that the context survives.
+fn calls(context: &Context) {
+    let good = context.call("replicate_top", scalars(&[5])).unwrap();
+    assert!(matches!(good[0], Value::Scalar(Scalar::I64(5))));
+    let error = context.call("array_top", scalars(&[-5])).unwrap_err();
+    assert_eq!(error.kind(), Kind::Program, "{error}");
+    let error = context.call("array_top", scalars(&[1 << 46])).unwrap_err();
+    assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
+    let (xs, is) = (array(context, &[1, 2, 3]), array(context, &[0, 7]));
+    let arguments = vec![Arg::Borrow(&xs), Arg::Borrow(&is)];
+    let error = context.call("gather", arguments).unwrap_err();
+    assert_eq!(error.kind(), Kind::Program, "{error}");
+    let arguments = vec![Arg::Consume(xs), Arg::Consume(1i64.into())];
+    let error = context.call("gather", arguments).unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+}
+
+#[test]
+fn a_thousand_contexts() {
+    each(|library, context| {
+        let library = library("failures.fut");
+        watch("contexts", || {
+            for _ in 0..times(200) {
+                let context = context(&library);
+                calls(&context);
+                // Values outlive the context that made them.
+                let xs = array(&context, &[1, 2]);
+                drop(context);
+                drop(xs);
+            }
+        });
+    });
+}
+
+#[test]
+fn thousands_of_failing_calls() {
+    each(|library, context| {
+        let context = context(&library("failures.fut"));
+        watch("failing calls", || {
+            for _ in 0..times(1000) {
+                calls(&context);
+            }
+        });
+    });
+}
+
+#[test]
+fn contexts_that_do_not_start() {
+    each(|library, _| {
+        let library = library("failures.fut");
+        watch("starts that fail", || {
+            for _ in 0..times(500) {
+                let wrong = Config::new().tuning_param("nonsense", 1);
+                let error = Context::new(&library, &wrong).unwrap_err();
+                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            }
+        });
+    });
+}
+
+/// Each failure in one row of a loop that several threads share.
+#[test]
+fn failures_in_parallel_loops() {
+    const ROWS: usize = 16;
+    let column = |good: i64, bad: i64| {
+        let mut column = vec![good; ROWS];
+        column[ROWS - 1] = bad;
+        column
+    };
+    let busy = vec![10_000; ROWS];
+    let failures = [
+        ("bounds_map", [vec![1; ROWS], column(3, 99)], Kind::Program),
+        (
+            "replicate_map",
+            [column(1000, -5), busy.clone()],
+            Kind::Program,
+        ),
+        (
+            "replicate_map",
+            [column(1000, 1 << 46), busy.clone()],
+            Kind::OutOfMemory,
+        ),
+    ];
+    each(|library, context| {
+        let context = context(&library("failures.fut"));
+        let call = |entry: &str, columns: [&[i64]; 2]| {
+            let [a, b] = columns.map(|column| array(&context, column));
+            context.call(entry, vec![Arg::Borrow(&a), Arg::Borrow(&b)])
+        };
+        watch("failures in loops", || {
+            for _ in 0..times(100) {
+                call("replicate_map", [&[1000; ROWS], &busy]).unwrap();
+                for (entry, [a, b], kind) in &failures {
+                    assert_eq!(call(entry, [a, b]).unwrap_err().kind(), *kind);
+                }
+            }
+        });
+    });
+}
+
+/// The memory of a lost context is not given back, since a thread may still look at it
+/// (SAFETY.md says so): so much of it at most.
+#[test]
+fn what_a_lost_context_leaves() {
+    const MOST: usize = 64 << 10;
+    each(|library, context| {
+        let library = library("failures.fut");
+        let n = times(100);
+        let mut resident = Vec::new();
+        for _ in 0..LOOKS {
+            for _ in 0..n {
+                let context = context(&library);
+                let error = context
+                    .call("divide_top", scalars(&[i64::MIN, -1]))
+                    .unwrap_err();
+                assert_eq!(error.kind(), Kind::ContextLost, "{error}");
+            }
+            resident.push(resident_bytes());
+        }
+        let each = resident[LOOKS - 1].saturating_sub(resident[0]) / ((LOOKS - 1) * n);
+        eprintln!("a lost context leaves {each} bytes");
+        assert!(each <= MOST || is_counted(), "{resident:?}");
+    });
+}
+
+/// Arrays that are shared and consumed, records, sums, arrays of records, their bytes.
+#[test]
+fn values_of_every_kind() {
+    each(|library, context| {
+        let arrays = context(&library("../typed/programs/basics.fut"));
+        let opaques = context(&library("../typed/programs/opaques.fut"));
+        watch("values", || {
+            for _ in 0..times(1000) {
+                arrays_of_scalars(&arrays);
+                records(&opaques);
+                sums(&opaques);
+                arrays_of_records(&opaques);
+            }
+        });
+    });
+}
+
+fn arrays_of_scalars(context: &Context) {
+    let xs: Value = context.array_of(&[3], &[1i32, 2, 3]).unwrap().into();
+    let alias = context.call("identity", vec![Arg::Borrow(&xs)]).unwrap();
+    for shared in [xs, context.call("constant", vec![]).unwrap().remove(0)] {
+        let arguments = vec![Arg::Consume(shared), Arg::Consume(9i32.into())];
+        let changed = context.call("set_first", arguments).unwrap();
+        assert_eq!(i32s(&changed[0])[0], 9);
+    }
+    assert_eq!(i32s(&alias[0]), [1, 2, 3]);
+    let m: Value = context.array_of(&[2, 3], &[0.5f64; 6]).unwrap().into();
+    let t = context.call("transpose_it", vec![Arg::Borrow(&m)]).unwrap();
+    let Value::Array(t) = &t[0] else {
+        panic!("an array")
+    };
+    assert_eq!(t.shape(), [3, 2]);
+    t.index(&[2, 1]).unwrap();
+    t.index(&[2, 2]).unwrap_err();
+}
+
+fn records(context: &Context) {
+    let data: Value = context.array_of(&[2], &[4i32, 5]).unwrap().into();
+    let buffer = context
+        .record("buffer", &[&data, &Value::from(1i32)])
+        .unwrap();
+    let field = buffer.project("data").unwrap();
+    let copy = context.restore(&buffer.store().unwrap()).unwrap();
+    for buffer in [buffer, copy] {
+        let arguments = vec![Arg::Consume(buffer.into()), Arg::Consume(7i32.into())];
+        let poked = context.call("poke_buffer", arguments).unwrap();
+        assert_eq!(i32s(&poked[0]), [7, 5]);
+    }
+    assert_eq!(i32s(&field), [4, 5]);
+}
+
+fn sums(context: &Context) {
+    let circle = context
+        .sum("shape", "circle", &[&Value::from(2.0f64)])
+        .unwrap();
+    assert_eq!(circle.variant().unwrap(), "circle");
+    circle.destruct("segment").unwrap_err();
+    assert_eq!(circle.destruct("circle").unwrap().len(), 1);
+    context.restore(&circle.store().unwrap()).unwrap();
+}
+
+fn arrays_of_records(context: &Context) {
+    let xs: Value = context.array_of(&[2], &[1.0f64, 2.0]).unwrap().into();
+    let ys: Value = context.array_of(&[3], &[1.0f64, 2.0, 3.0]).unwrap().into();
+    context.zip("[]pt", &[&xs, &ys]).unwrap_err();
+    let points = context.zip("[]pt", &[&xs, &xs]).unwrap();
+    let point = points.index(&[1]).unwrap();
+    points.index(&[2]).unwrap_err();
+    drop(points);
+    let Value::Opaque(point) = point else {
+        panic!("a point")
+    };
+    assert!(matches!(
+        point.project("x").unwrap(),
+        Value::Scalar(Scalar::F64(2.0))
+    ));
+}
+
+fn i32s(value: &Value) -> Vec<i32> {
+    match value {
+        Value::Array(array) => array.to_vec().unwrap(),
+        other => panic!("no array: {other:?}"),
+    }
+}
