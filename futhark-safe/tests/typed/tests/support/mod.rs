@@ -17,6 +17,7 @@ pub fn alone(backend: Backend) -> Option<MutexGuard<'static, ()>> {
 }
 
 /// Runs a check of `arrays.fut` on every backend.
+#[allow(dead_code, reason = "not every test file is about arrays")]
 pub fn each(check: impl Fn(arrays::Context)) {
     for backend in BACKENDS {
         eprintln!("{backend}");
