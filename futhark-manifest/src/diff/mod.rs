@@ -51,12 +51,17 @@
 //!         r#"{{
 //!           "backend": "c",
 //!           "version": "0.25.32.\n",
-//!           "types": {{}},
+//!           "types": {{
+//!             "world": {{
+//!               "kind": "opaque", "ctype": "struct world *",
+//!               "ops": {{"free": "free_world", "store": "store_world", "restore": "restore_world"}}
+//!             }}
+//!           }},
 //!           "entry_points": {{
 //!             "step": {{
 //!               "cfun": "futhark_entry_step",
-//!               "inputs": [{{"name": "n", "type": "i64", "unique": {unique}}}],
-//!               "outputs": [{{"type": "i64", "unique": {unique}}}]
+//!               "inputs": [{{"name": "w", "type": "world", "unique": {unique}}}],
+//!               "outputs": [{{"type": "world", "unique": {unique}}}]
 //!             }}
 //!           }}
 //!         }}"#
@@ -73,7 +78,7 @@
 //! assert_eq!(
 //!     breaking[0].to_string(),
 //!     "breaking: entry point `step`, parameter 0: it is now consumed: \
-//!      was `n: i64`, is `n: *i64` [parameter-consumed]"
+//!      was `w: world`, is `w: *world` [parameter-consumed]"
 //! );
 //! // With the reason:
 //! println!("{:#}", breaking[0]);
