@@ -130,7 +130,7 @@ fn ty(n: usize) -> Value {
         }
         1 => {
             ty["record"] = json!({
-                "fields": [field("data", type_name(array)), field("size", "i64".to_owned())],
+                "fields": [field("data", "f32".to_owned()), field("size", "f32".to_owned())],
                 "new": function("new"),
             });
         }

@@ -5,11 +5,17 @@
 //! holds a checksum, and a cache file that disagrees is removed, to be written anew.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::checksum::checksum;
 
+/// Contexts that use a cache file start one after the other: the runtime writes it in
+/// several steps, and whoever looks meanwhile would vouch for a part of it.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// The cache file that a context is about to use.
 pub(crate) struct CacheFile {
+    _turn: MutexGuard<'static, ()>,
     path: PathBuf,
     /// Where its checksum is.
     seal: PathBuf,
@@ -22,6 +28,7 @@ impl CacheFile {
         let mut seal = path.as_os_str().to_owned();
         seal.push(".sum");
         let file = CacheFile {
+            _turn: TURN.lock().unwrap_or_else(PoisonError::into_inner),
             path: path.to_owned(),
             seal: seal.into(),
         };

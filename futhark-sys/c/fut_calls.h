@@ -91,7 +91,8 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 // Memory that is not counted (a literal of the program) is not ours to change: it
 // counts as shared.
 static inline int32_t fut_count(const int *references) {
-  return references == NULL ? INT32_MAX : *references;
+  // Below zero it has overflowed, which is many.
+  return references == NULL || *references < 0 ? INT32_MAX : *references;
 }
 
 // Gives a raw array a count. Without one the runtime follows NULL as soon as the array

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::elem::Element;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::program::handle::HasHandle;
 use crate::raw::{self, Handle};
 
@@ -42,7 +42,8 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         if shape.contains(&0) {
             return 0;
         }
-        shape.iter().product()
+        // Sizes in types can overflow.
+        shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
     }
 
     /// Are there no elements?
@@ -129,7 +130,12 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         let indices = index
             .indices()
             .map(|i| i64::try_from(i).unwrap_or(i64::MAX));
-        let (_, scalar) = raw::index(&self.handle, &indices)?;
+        let (elem, scalar) = raw::index(&self.handle, &indices)?;
+        if elem != T::ELEM {
+            // Only a hand-written `HasArray` can say so.
+            let message = format!("an array of {elem} was taken for one of {}", T::ELEM);
+            return Err(Error::new(Kind::InvalidArgument, "index", message));
+        }
         Ok(T::from_c(scalar))
     }
 }

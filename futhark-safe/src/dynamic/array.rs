@@ -14,7 +14,7 @@ impl Array {
         if shape.contains(&0) {
             return 0;
         }
-        shape.iter().product()
+        shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
     }
 
     /// Are there no elements?

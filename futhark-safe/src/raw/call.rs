@@ -22,6 +22,8 @@ enum In<'a> {
     Scalar(u32, Scalar8),
     Observed(&'a Handle),
     Consumed(Handle),
+    /// What was consumed: there is nothing to be used again.
+    Spent,
 }
 
 impl<'a> Input<'a> {
@@ -54,12 +56,13 @@ impl<'a> Input<'a> {
             In::Scalar(elem, _) => *elem,
             In::Observed(handle) => FUT_FIRST_TYPE + handle.ty(),
             In::Consumed(handle) => FUT_FIRST_TYPE + handle.ty(),
+            In::Spent => u32::MAX,
         }
     }
 
     fn handle(&self) -> Option<&Handle> {
         match &self.0 {
-            In::Scalar(..) => None,
+            In::Scalar(..) | In::Spent => None,
             In::Observed(handle) => Some(handle),
             In::Consumed(handle) => Some(handle),
         }
@@ -70,6 +73,7 @@ impl<'a> Input<'a> {
             In::Scalar(_, bytes) => std::ptr::from_ref(bytes).cast(),
             In::Observed(handle) => handle.value(),
             In::Consumed(handle) => handle.value(),
+            In::Spent => std::ptr::null(),
         }
     }
 }
@@ -119,6 +123,22 @@ impl Core {
     /// [`Kind::InvalidArgument`] for a wrong number or type of arguments,
     /// [`Kind::WrongContext`], and whatever the call reports.
     pub(crate) fn call(
+        self: &Arc<Core>,
+        function: usize,
+        inputs: &mut [Input<'_>],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        let result = self.try_call(function, inputs, outputs);
+        // The argument list is the caller's, who could use it again.
+        for input in inputs {
+            if let In::Consumed(_) = input.0 {
+                input.0 = In::Spent;
+            }
+        }
+        result
+    }
+
+    fn try_call(
         self: &Arc<Core>,
         function: usize,
         inputs: &mut [Input<'_>],

@@ -251,14 +251,25 @@ pub(crate) fn index(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar
             "this version of the compiler has no index function",
         ));
     };
-    let mut scalar = Scalar8::default();
-    let out = [(&raw mut scalar).cast::<c_void>()];
+    ready(array)?;
+    // A device that is lost meanwhile may still write: not into a stack that goes on.
+    let mut on_host = Scalar8::default();
+    let mut kept = Vec::new();
+    if array.core().table().is_gpu() {
+        reserve(&mut kept, 1)?;
+        kept.push(Scalar8::default());
+    }
+    let room = kept.first_mut().unwrap_or(&mut on_host);
+    let out = [std::ptr::from_mut(room).cast::<c_void>()];
     let input = [array.value().cast_const(), indices.as_ptr().cast()];
     let mut locked = array.core().locked();
     locked.check([array])?;
     // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes of room;
     // S: the element is there when this returns.
-    unsafe { locked.call(index, &out, &input, || "index".into()) }?;
+    let called = unsafe { locked.call(index, &out, &input, || "index".into()) };
+    if let Err(error) = called {
+        return Err(keep_if_lost(array, kept, error));
+    }
     locked.confirm();
-    Ok((elem, scalar))
+    Ok((elem, kept.first().copied().unwrap_or(on_host)))
 }

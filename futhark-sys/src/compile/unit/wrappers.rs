@@ -192,7 +192,14 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
     for (i, &(ty, _)) in f.input.iter().enumerate() {
         let _ = write!(call, ", {}", argument(unit, ty, i));
     }
-    let _ = writeln!(c, "  FUT_ENTER(c)\n  int rc = {call});");
+    // What makes a value of one variant writes only its own parts: the rest must not be
+    // what the heap held before. These functions make structs and nothing large.
+    let (zero, done) = if f.is_entry {
+        ("", "")
+    } else {
+        ("  fut_self.zero = true;\n", "  fut_self.zero = false;\n")
+    };
+    let _ = write!(c, "  FUT_ENTER(c)\n{zero}  int rc = {call});\n{done}");
     if scalars {
         // A scalar must be there when the call returns; an array may still be under way.
         c.push_str("  FUT_SYNC(c, rc);\n");
@@ -306,7 +313,8 @@ pub(super) struct CopiedArray<'a> {
 impl CopiedArray<'_> {
     /// Writes the function: a copy with memory of its own. Host memory is read where it
     /// lies; device memory takes the way through the host. If a wait fails, the device may
-    /// still write into the memory on the way, so that is not given back.
+    /// still write into the memory on the way, so that is given back only when a second
+    /// wait has shown that nothing is under way any more.
     pub(super) fn write(&self, c: &mut String) {
         let CopiedArray {
             ident,
@@ -325,10 +333,12 @@ impl CopiedArray<'_> {
             "static struct {ident} *fut_duplicate_{ident}(struct futhark_context *ctx, struct {ident} *value) {{\n\
              #if FUT_GPU_BACKEND\n  size_t bytes = sizeof({elem}){size};\n  \
              {elem} *data = malloc(bytes == 0 ? 1 : bytes);\n  \
-             if ({values}(ctx, value, data) != 0 || fut_wait(ctx) != 0)\n    return NULL;\n  \
+             if ({values}(ctx, value, data) != 0 || fut_wait(ctx) != 0) {{\n    \
+             if (fut_wait(ctx) == 0)\n      free(data);\n    return NULL;\n  }}\n  \
              struct {ident} *copy = {new}(ctx, data{dims});\n  \
              if (fut_wait(ctx) != 0) {{\n    \
-             if (copy != NULL)\n      (void){free}(ctx, copy);\n    return NULL;\n  }}\n  \
+             if (copy != NULL)\n      (void){free}(ctx, copy);\n    \
+             if (fut_wait(ctx) == 0)\n      free(data);\n    return NULL;\n  }}\n  \
              free(data);\n  return copy;\n\
              #else\n  return {new}(ctx, (const {elem} *)value->mem.mem{dims});\n#endif\n}}"
         );
