@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use futhark_manifest::{Manifest, Program};
+use serde_json::Value;
 
 /// The folder of fixtures, each named after the first compiler version that
 /// writes a manifest of that form.
@@ -23,7 +24,7 @@ pub fn fixture(version: &str) -> String {
 pub fn faultless(text: &str, what: impl std::fmt::Display) -> Program {
     let manifest = Manifest::parse(text).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(manifest.check(), [], "{what}");
-    let json: serde_json::Value = serde_json::from_str(text).expect("it was read");
+    let json: Value = serde_json::from_str(text).expect("it was read");
     assert_eq!(manifest.to_json(), json, "{what}: written as it was read");
     let program = manifest
         .resolve()
@@ -63,4 +64,26 @@ pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
             }
         })
         .collect()
+}
+
+/// The JSON pointers to all values, that of the top first.
+pub fn pointers(json: &Value) -> Vec<String> {
+    let mut found = vec![String::new()];
+    match json {
+        Value::Object(members) => {
+            for (key, member) in members {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                let below = pointers(member).into_iter();
+                found.extend(below.map(|rest| format!("/{key}{rest}")));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let below = pointers(item).into_iter();
+                found.extend(below.map(|rest| format!("/{index}{rest}")));
+            }
+        }
+        _ => {}
+    }
+    found
 }

@@ -1,30 +1,13 @@
 //! What is read can be written again, and nothing is lost on the way.
 
-use crate::common::{files_below, fixture, fixtures, read};
+use crate::common::{files_below, fixture, fixtures, pointers, read};
 use futhark_manifest::{Code, Manifest, Severity};
 use serde_json::{Value, json};
 
 /// Every object of a manifest, by pointer.
 fn objects(json: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = vec![(String::new(), json)];
-    while let Some((pointer, value)) = rest.pop() {
-        match value {
-            Value::Object(members) => {
-                found.push(pointer.clone());
-                rest.extend(members.iter().map(|(key, value)| {
-                    let key = key.replace('~', "~0").replace('/', "~1");
-                    (format!("{pointer}/{key}"), value)
-                }));
-            }
-            Value::Array(items) => {
-                let items = items.iter().enumerate();
-                rest.extend(items.map(|(n, value)| (format!("{pointer}/{n}"), value)));
-            }
-            _ => {}
-        }
-    }
-    found
+    let is_object = |at: &String| json.pointer(at).is_some_and(Value::is_object);
+    pointers(json).into_iter().filter(is_object).collect()
 }
 
 /// The maps from names to types and to entry points take any name as a member.

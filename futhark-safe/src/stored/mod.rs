@@ -11,7 +11,7 @@
 //!
 //! let untrusted = Untrusted::from_bytes(&std::fs::read("model.bin")?)?;
 //! // SAFETY: only this program writes that file.
-//! let stored = unsafe { untrusted.trust::<tag::Model>() }?;
+//! let stored = unsafe { untrusted.trust::<Model>() }?;
 //! let model = stored.restore(&ctx)?;
 //! ```
 //!

@@ -5,7 +5,7 @@ mod refusals;
 
 use std::collections::BTreeSet;
 
-use crate::common::{files_below, fixture, fixtures, read};
+use crate::common::{files_below, fixture, fixtures, pointers, read};
 use crate::samples;
 use crate::toolchain::{compilers, generate, manifests_made, primes, scratch, tell};
 use futhark_manifest::schema::{self, SCHEMA, Violation};
@@ -370,28 +370,6 @@ fn assertions(schema: &Value) -> BTreeSet<String> {
         !is_condition && (is_false || is_schema && KEYWORDS.contains(&key))
     };
     pointers(schema).iter().filter(violated).cloned().collect()
-}
-
-/// The places of all values.
-fn pointers(json: &Value) -> Vec<String> {
-    let mut found = vec![String::new()];
-    match json {
-        Value::Object(members) => {
-            for (key, member) in members {
-                let key = key.replace('~', "~0").replace('/', "~1");
-                let below = pointers(member).into_iter();
-                found.extend(below.map(|rest| format!("/{key}{rest}")));
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let below = pointers(item).into_iter();
-                found.extend(below.map(|rest| format!("/{index}{rest}")));
-            }
-        }
-        _ => {}
-    }
-    found
 }
 
 fn parsed(text: &str) -> Value {
