@@ -10,8 +10,9 @@ use crate::table::{self, Table};
 
 /// Opens the shared object at `path` and gives its table, checked.
 ///
-/// `symbol` is the name of the table, as the build that made the library reports
-/// it. The library stays loaded until the process ends.
+/// `symbol` is the name of the table: as the build that made the library reports it, or
+/// [`table::SYMBOL`], which every library of ours has. The library stays loaded until the
+/// process ends.
 ///
 /// # Errors
 ///

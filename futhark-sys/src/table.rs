@@ -30,6 +30,10 @@ pub type Call = unsafe extern "C" fn(
     input: *const *const c_void,
 ) -> i32;
 
+/// The name under which every shared object has its table. It has it under a name with a
+/// hash as well, the only one in static libraries, so that two of those can be linked.
+pub const SYMBOL: &str = "fut_table";
+
 /// A table that this version of the crate understands.
 #[repr(transparent)]
 pub struct Table(Raw);

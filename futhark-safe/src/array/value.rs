@@ -37,13 +37,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
-        let shape = self.shape();
-        // The others of an empty array may be too large together.
-        if shape.contains(&0) {
-            return 0;
-        }
-        // Sizes in types can overflow.
-        shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
+        raw::count(&self.shape())
     }
 
     /// Are there no elements?

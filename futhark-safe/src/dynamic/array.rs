@@ -9,12 +9,7 @@ impl Array {
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
-        let shape = self.shape();
-        // The others of an empty array may be too large together.
-        if shape.contains(&0) {
-            return 0;
-        }
-        shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
+        raw::count(&self.shape())
     }
 
     /// Are there no elements?
@@ -29,11 +24,8 @@ impl Array {
     ///
     /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     pub fn try_clone(&self) -> Result<Array> {
-        Ok(Array {
-            handle: raw::duplicate(&self.handle)?,
-            elem: self.elem,
-            rank: self.rank,
-        })
+        let copy = raw::duplicate(&self.handle)?;
+        Ok(Array::of(copy, self.elem, self.rank))
     }
 
     /// All elements, in row-major order, where they lie, as [`crate::Array::view`]: `None`

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futhark_manifest::{ElemType, Structure, TypeKind, TypeRef};
 
 use super::library::{Library, list};
+use super::opaque::Opaque;
 use super::stored::Stored;
-use super::value::{Arg, Array, Opaque, Scalar, Value};
+use super::value::{Arg, Array, Scalar, Value};
 use crate::config::Config;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
@@ -101,11 +102,7 @@ impl Context {
     pub fn array(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = self.library.array_type(elem, shape.len())?;
         let handle = raw::create_from_bytes(&self.core, ty.index() as u32, elem, shape, bytes)?;
-        Ok(Array {
-            handle,
-            elem,
-            rank: shape.len(),
-        })
+        Ok(Array::of(handle, elem, shape.len()))
     }
 
     /// Makes an array from elements in row-major order.
@@ -116,11 +113,7 @@ impl Context {
     pub fn array_of<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
         let ty = self.library.array_type(T::ELEM, shape.len())?;
         let handle = raw::create(&self.core, ty.index() as u32, shape, data)?;
-        Ok(Array {
-            handle,
-            elem: T::ELEM,
-            rank: shape.len(),
-        })
+        Ok(Array::of(handle, T::ELEM, shape.len()))
     }
 
     /// Makes a record or tuple from its fields, in the manifest's order.
@@ -171,6 +164,36 @@ impl Context {
         self.make(type_name, &array.zip, fields)
     }
 
+    /// Makes an array of records or other opaque values from its elements in row-major order:
+    /// copies of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: no array of opaque values, not as many elements as the shape
+    /// says, none at all (nothing says then how large one would be), elements of another
+    /// type, or elements that differ in size. [`Kind::WrongContext`]. [`Kind::Unsupported`]:
+    /// compilers have this function from 0.25.36 on; whether the type has it, its manifest says.
+    pub fn array_of_values(
+        &self,
+        type_name: &str,
+        shape: &[usize],
+        elements: &[&Value],
+    ) -> Result<Opaque> {
+        let id = self.library.type_named(type_name)?;
+        let handles = elements.iter().enumerate().map(|(i, element)| {
+            element.handle().ok_or_else(|| {
+                let message = format!("element {i} must not be a scalar, given was {element:?}");
+                Error::new(Kind::InvalidArgument, "new array of values", message)
+            })
+        });
+        let handles = handles.collect::<Result<Vec<_>>>()?;
+        let handle = raw::create_of_values(&self.core, id.index() as u32, shape, &handles)?;
+        Ok(Opaque {
+            handle,
+            library: self.library.clone(),
+        })
+    }
+
     /// Makes the value that was stored, from whichever backend of the same program.
     ///
     /// # Errors
@@ -215,7 +238,27 @@ impl Context {
         self.core.simple("clear_caches", |raw| raw.clear_caches)
     }
 
-    /// What the runtime has measured so far, as JSON.
+    /// Stops collecting times, if profiling was configured.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::ContextLost`].
+    pub fn pause_profiling(&self) -> Result<()> {
+        self.core
+            .simple("pause_profiling", |raw| raw.pause_profiling)
+    }
+
+    /// Goes on collecting times.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::ContextLost`].
+    pub fn unpause_profiling(&self) -> Result<()> {
+        self.core
+            .simple("unpause_profiling", |raw| raw.unpause_profiling)
+    }
+
+    /// What the runtime has measured so far, as JSON. Waits as [`sync`](Self::sync) does.
     ///
     /// # Errors
     ///
@@ -228,6 +271,10 @@ impl Context {
     #[must_use]
     pub fn tuning_params(&self) -> Vec<(String, String)> {
         Core::tuning_params(self.library.table())
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
     }
 
     fn structure(&self, type_name: &str) -> Result<&Structure> {
@@ -302,11 +349,7 @@ impl Library {
     pub(super) fn value(&self, handle: Handle) -> Value {
         let ty = &self.program().types()[handle.ty() as usize];
         match &ty.kind {
-            TypeKind::Array(array) => Value::Array(Array {
-                handle,
-                elem: array.elem,
-                rank: array.rank,
-            }),
+            TypeKind::Array(array) => Value::Array(Array::of(handle, array.elem, array.rank)),
             TypeKind::Opaque(_) => Value::Opaque(Opaque {
                 handle,
                 library: self.clone(),

@@ -126,7 +126,7 @@ impl Library {
     }
 
     /// The array type of this element type and rank.
-    pub(super) fn array_type(&self, elem: ElemType, rank: usize) -> Result<TypeId> {
+    pub(crate) fn array_type(&self, elem: ElemType, rank: usize) -> Result<TypeId> {
         let found = self.program().types_with_ids().find(|(_, ty)| {
             ty.as_array()
                 .is_some_and(|array| array.elem == elem && array.rank == rank)

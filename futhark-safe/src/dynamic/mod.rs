@@ -19,11 +19,12 @@
 mod array;
 mod context;
 mod library;
+mod opaque;
 mod stored;
 mod value;
 
 pub use context::Context;
 pub use library::Library;
-
+pub use opaque::Opaque;
 pub use stored::Stored;
-pub use value::{Arg, Array, Opaque, Scalar, Value};
+pub use value::{Arg, Array, Scalar, Value};

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use futhark_manifest::{ElemType, Structure, TypeRef};
+use futhark_manifest::ElemType;
 use half::f16;
 
-use super::library::Library;
-use super::stored::Stored;
+use super::opaque::Opaque;
 use crate::elem::sealed::Scalar as _;
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::raw::{self, Handle, Input};
 
 /// Any value.
@@ -112,6 +111,14 @@ pub struct Array {
 }
 
 impl Array {
+    pub(crate) fn of(handle: Handle, elem: ElemType, rank: usize) -> Array {
+        Array { handle, elem, rank }
+    }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
     /// The element type.
     #[must_use]
     pub fn elem(&self) -> ElemType {
@@ -135,7 +142,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// What made them failed; [`Kind::OutOfMemory`].
+    /// What made them failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         raw::read_bytes(&self.handle)
     }
@@ -144,7 +151,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: `T` is not the element type; and as [`to_bytes`](Self::to_bytes).
+    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): `T` is not the element type; and as [`to_bytes`](Self::to_bytes).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         raw::read_vec(&self.handle)
     }
@@ -153,7 +160,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: another length or element type; nothing was written.
+    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length or element type; nothing was written.
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         raw::read_into(&self.handle, to)
     }
@@ -162,7 +169,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: outside of the array, or not as many indices as dimensions.
+    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): outside of the array, or not as many indices as dimensions.
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = raw::index(&self.handle, indices)?;
         Ok(Scalar::from_c(elem, scalar))
@@ -175,157 +182,6 @@ impl fmt::Debug for Array {
     }
 }
 
-/// A value of an opaque type, in the memory of a context.
-pub struct Opaque {
-    pub(super) handle: Handle,
-    pub(super) library: Library,
-}
-
-impl Opaque {
-    /// The type's name in the manifest.
-    #[must_use]
-    pub fn type_name(&self) -> &str {
-        &self.ty().name
-    }
-
-    /// What the manifest says about the type.
-    #[must_use]
-    pub fn ty(&self) -> &futhark_manifest::Type {
-        &self.library.program().types()[self.handle.ty() as usize]
-    }
-
-    fn structure(&self) -> &Structure {
-        &self
-            .ty()
-            .as_opaque()
-            .expect("an opaque value has an opaque type")
-            .structure
-    }
-
-    /// A field of a record or tuple (`"0"`, `"1"`, …), or of an array of records.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::InvalidArgument`]: there is no such field.
-    pub fn project(&self, field: &str) -> Result<Value> {
-        let fields = match self.structure() {
-            Structure::Record(record) => &record.fields,
-            Structure::RecordArray(array) => &array.fields,
-            _ => return Err(self.no("fields")),
-        };
-        let field = fields.iter().find(|f| f.name == field).ok_or_else(|| {
-            let names: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
-            let message = format!(
-                "{} has no field `{field}`; it has {}",
-                self.type_name(),
-                super::library::list(&names)
-            );
-            Error::new(Kind::InvalidArgument, "project", message)
-        })?;
-        let mut values = self.run(&field.project, &[field.ty])?;
-        Ok(values.remove(0))
-    }
-
-    /// The name of a sum's variant.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::InvalidArgument`]: the value is no sum.
-    pub fn variant(&self) -> Result<String> {
-        let Structure::Sum(sum) = self.structure() else {
-            return Err(self.no("variants"));
-        };
-        let values = self.run(&sum.variant, &[TypeRef::Scalar(ElemType::I32)])?;
-        let Some(Value::Scalar(Scalar::I32(number))) = values.first() else {
-            return Err(Error::new(
-                Kind::Backend,
-                "variant",
-                "the runtime gives no number",
-            ));
-        };
-        let variant = usize::try_from(*number)
-            .ok()
-            .and_then(|i| sum.variants.get(i));
-        variant.map(|v| v.name.clone()).ok_or_else(|| {
-            let message = format!(
-                "the runtime says variant {number} of {}",
-                sum.variants.len()
-            );
-            Error::new(Kind::Backend, "variant", message)
-        })
-    }
-
-    /// The payload of a sum, which must be of this variant.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::InvalidArgument`]: it is of another variant (the runtime would abort), or no sum.
-    pub fn destruct(&self, variant: &str) -> Result<Vec<Value>> {
-        let Structure::Sum(sum) = self.structure() else {
-            return Err(self.no("variants"));
-        };
-        let is = self.variant()?;
-        if is != variant {
-            let message = format!("the value is of variant `{is}`, not `{variant}`");
-            return Err(Error::new(Kind::InvalidArgument, "destruct", message));
-        }
-        match sum.variants.iter().find(|v| v.name == variant) {
-            Some(variant) => self.run(&variant.destruct, &variant.payload),
-            None => Err(self.no("such variant")),
-        }
-    }
-
-    /// The shape of an array of records or other opaque values.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::InvalidArgument`]: the value is no array.
-    pub fn shape(&self) -> Result<Vec<usize>> {
-        raw::shape(&self.handle)
-    }
-
-    /// One element of an array of records or other opaque values: a copy.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::InvalidArgument`]: outside of the array, not as many indices as
-    /// dimensions, or no array.
-    pub fn index(&self, indices: &[i64]) -> Result<Value> {
-        let handle = raw::index_value(&self.handle, indices)?;
-        Ok(self.library.value(handle))
-    }
-
-    /// The value as bytes that can be restored later, on any backend of the program.
-    ///
-    /// # Errors
-    ///
-    /// What made the value failed; [`Kind::OutOfMemory`].
-    pub fn store(&self) -> Result<Stored> {
-        Ok(Stored(raw::store(&self.handle)?))
-    }
-
-    /// Runs an operation that takes this value alone.
-    fn run(&self, cfun: &str, gives: &[TypeRef]) -> Result<Vec<Value>> {
-        self.library.run(
-            self.handle.core(),
-            cfun,
-            &mut [Input::observed(&self.handle)],
-            gives,
-        )
-    }
-
-    fn no(&self, what: &str) -> Error {
-        let message = format!("a value of type {} has no {what}", self.type_name());
-        Error::new(Kind::InvalidArgument, "opaque value", message)
-    }
-}
-
-impl fmt::Debug for Opaque {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Opaque<{}>", self.type_name())
-    }
-}
-
 impl Value {
     /// The type's name, as the manifest has it.
     #[must_use]
@@ -334,6 +190,15 @@ impl Value {
             Value::Scalar(scalar) => scalar.elem().to_string(),
             Value::Array(array) => format!("{}{}", "[]".repeat(array.rank), array.elem),
             Value::Opaque(opaque) => opaque.type_name().to_owned(),
+        }
+    }
+
+    /// What a value of a context is; nothing for a scalar.
+    pub(super) fn handle(&self) -> Option<&Handle> {
+        match self {
+            Value::Scalar(_) => None,
+            Value::Array(array) => Some(&array.handle),
+            Value::Opaque(opaque) => Some(&opaque.handle),
         }
     }
 

@@ -191,7 +191,7 @@ pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
 /// # Safety
 ///
 /// As for [`Context::array_from_raw`].
-unsafe fn borrow(
+pub(super) unsafe fn borrow(
     core: &Arc<Core>,
     ty: u32,
     elem: ElemType,

@@ -17,6 +17,7 @@
 //! * `setting`: a configuration as C wants it
 //! * `table`: tables that are linked in or loaded
 //! * `trust`: stored values from outside of this process
+//! * `untyped`: what is `unsafe` for users of the dynamic face
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!
@@ -57,6 +58,8 @@ mod shape;
 mod table;
 mod transfer;
 mod trust;
+#[cfg(feature = "dynamic")]
+mod untyped;
 mod view;
 
 pub(crate) use self::core::Core;
@@ -69,7 +72,7 @@ pub(crate) use opaque::{Bytes, restore, store};
 pub(crate) use setting::Setting;
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;
-pub(crate) use shape::{elements, shape_array};
+pub(crate) use shape::{count, elements, shape_array};
 pub use table::LinkedTable;
 pub(crate) use transfer::{create, index, read_into, read_vec};
 #[cfg(feature = "dynamic")]

@@ -31,6 +31,16 @@ pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
     }
 }
 
+/// How many elements an array that exists has.
+pub(crate) fn count(shape: &[usize]) -> usize {
+    // The others of an empty array may be too large together.
+    if shape.contains(&0) {
+        return 0;
+    }
+    // Sizes in types can overflow.
+    shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
+}
+
 /// A shape that [`elements`] has seen, as C takes it.
 pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
     let mut dims = Few::new(shape.len(), 0);

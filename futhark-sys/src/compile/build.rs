@@ -292,7 +292,7 @@ impl Build {
         cc.compile(&paths.in_folder("fut_unit.c"), &object, options)?;
         cc.keep_one_symbol(&object, &paths.symbol)?;
         match self.linkage {
-            Linkage::Shared => cc.link_shared(&object, &paths.library())?,
+            Linkage::Shared => cc.link_shared(&object, &paths.library(), &paths.symbol)?,
             Linkage::Static => cc.archive(&object, &paths.library())?,
         }
         let _ = std::fs::remove_file(object);
@@ -383,7 +383,8 @@ impl Artifact {
         self.paths.in_folder(&format!("{}.h", self.paths.name))
     }
 
-    /// The name of the table, the library's one global symbol.
+    /// The name of the table, the library's one global symbol; shared objects have it as
+    /// [`table::SYMBOL`](crate::table::SYMBOL), too.
     #[must_use]
     pub fn symbol(&self) -> &str {
         &self.paths.symbol

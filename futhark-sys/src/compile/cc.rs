@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use futhark_manifest::Backend;
 
 use super::error::{Error, ErrorKind};
+use crate::table::SYMBOL;
 
 /// How to compile C.
 pub(super) struct CCompiler {
@@ -171,8 +172,14 @@ impl CCompiler {
         })
     }
 
-    /// Links `object` into a shared object.
-    pub(super) fn link_shared(&self, object: &Path, library: &Path) -> Result<(), Error> {
+    /// Links `object` into a shared object, which has the table under a second name that
+    /// is always the same: whoever opens the file need not know the hash in the first.
+    pub(super) fn link_shared(
+        &self,
+        object: &Path,
+        library: &Path,
+        symbol: &str,
+    ) -> Result<(), Error> {
         let mut command = self.command();
         command
             .args(["-shared", "-fPIC", "-pthread"])
@@ -180,7 +187,10 @@ impl CCompiler {
             .arg("-o")
             .arg(library);
         command.args(["-lm", "-ldl"]);
-        if !self.apple {
+        if self.apple {
+            command.arg(format!("-Wl,-alias,_{symbol},_{SYMBOL}"));
+        } else {
+            command.arg(format!("-Wl,--defsym={SYMBOL}={symbol}"));
             // A function that is nowhere is an error now, not the death of a process later.
             command.arg("-Wl,-z,defs");
         }

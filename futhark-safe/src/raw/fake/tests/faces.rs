@@ -135,6 +135,86 @@ fn sums_are_taken_apart_as_what_they_are() {
     }
 }
 
+/// `new` and `set` of arrays of records, as compilers from 0.25.36 on have them.
+#[test]
+fn arrays_of_records_are_made_and_changed_by_element() {
+    for flavour in FLAVOURS {
+        let library = Library::of_table(program::table(flavour)).unwrap();
+        let world = World::new();
+        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let point = |y: i32| -> Value {
+            let fields = [&Value::from(0.5f32), &Value::from(y)];
+            ctx.record("point", &fields).unwrap().into()
+        };
+        let (a, b) = (point(10), point(20));
+        let mut points = ctx.array_of_values("[]point", &[3], &[&a, &b, &a]).unwrap();
+        let held = points.project("y").unwrap();
+        world.copies();
+        points.set(&[0], &b).unwrap();
+        assert_eq!(world.copies(), 1, "what `held` shares is copied first");
+        points.set(&[1], &a).unwrap();
+        assert_eq!(world.copies(), 0);
+        assert_eq!(ints(&points.project("y").unwrap()), [20, 10, 10]);
+        assert_eq!(ints(&held), [10, 20, 10]);
+
+        let other = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let stranger = other.array_of(&[1], &[1i32]).unwrap().into();
+        let seven = Value::from(7i32);
+        for (shape, elements, kind, words) in [
+            (
+                &[2][..],
+                vec![&a],
+                Kind::InvalidArgument,
+                "has 2 elements, given were 1",
+            ),
+            (&[0], vec![], Kind::InvalidArgument, "no elements"),
+            (&[1, 1], vec![&a], Kind::InvalidArgument, "has rank 1"),
+            (
+                &[2],
+                vec![&a, &seven],
+                Kind::InvalidArgument,
+                "element 1 must not be a scalar",
+            ),
+            (
+                &[2],
+                vec![&a, &held],
+                Kind::InvalidArgument,
+                "element 1 must be of type point",
+            ),
+            (
+                &[1],
+                vec![&stranger],
+                Kind::WrongContext,
+                "element 0 belongs to another",
+            ),
+        ] {
+            let error = ctx
+                .array_of_values("[]point", shape, &elements)
+                .unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        let error = ctx.array_of_values("pair", &[1], &[&a]).unwrap_err();
+        assert!(
+            error.to_string().contains("no array of opaque values"),
+            "{error}"
+        );
+        assert!(ctx.array_of_values("nope", &[1], &[&a]).is_err());
+        for (index, element, words) in [
+            (&[3][..], &a, "outside"),
+            (&[-1], &a, "outside"),
+            (&[0, 0], &a, "outside"),
+            (&[0], &seven, "must not be a scalar"),
+            (&[0], &held, "must be of type point"),
+            (&[0], &stranger, "another context"),
+        ] {
+            let error = points.set(index, element).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        assert_eq!(ints(&points.project("y").unwrap()), [20, 10, 10]);
+    }
+}
+
 #[test]
 fn values_of_two_contexts_do_not_meet() {
     let library = Library::of_table(program::table(Flavour::Host)).unwrap();

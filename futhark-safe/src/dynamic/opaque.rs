@@ -1,0 +1,180 @@
+//! Opaque values known at run time: their parts, elements and bytes.
+
+use std::fmt;
+
+use futhark_manifest::{ElemType, Structure, TypeRef};
+
+use super::library::{Library, list};
+use super::stored::Stored;
+use super::value::{Scalar, Value};
+use crate::error::{Error, Kind, Result};
+use crate::raw::{self, Handle, Input};
+
+/// A value of an opaque type, in the memory of a context.
+pub struct Opaque {
+    pub(super) handle: Handle,
+    pub(super) library: Library,
+}
+
+impl Opaque {
+    /// The type's name in the manifest.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        &self.ty().name
+    }
+
+    /// What the manifest says about the type.
+    #[must_use]
+    pub fn ty(&self) -> &futhark_manifest::Type {
+        &self.library.program().types()[self.handle.ty() as usize]
+    }
+
+    fn structure(&self) -> &Structure {
+        &self
+            .ty()
+            .as_opaque()
+            .expect("an opaque value has an opaque type")
+            .structure
+    }
+
+    /// A field of a record or tuple (`"0"`, `"1"`, …), or of an array of records.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: there is no such field.
+    pub fn project(&self, field: &str) -> Result<Value> {
+        let fields = match self.structure() {
+            Structure::Record(record) => &record.fields,
+            Structure::RecordArray(array) => &array.fields,
+            _ => return Err(self.no("fields")),
+        };
+        let field = fields.iter().find(|f| f.name == field).ok_or_else(|| {
+            let names: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
+            let message = format!(
+                "{} has no field `{field}`; it has {}",
+                self.type_name(),
+                list(&names)
+            );
+            Error::new(Kind::InvalidArgument, "project", message)
+        })?;
+        let mut values = self.run(&field.project, &[field.ty])?;
+        Ok(values.remove(0))
+    }
+
+    /// The name of a sum's variant.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: the value is no sum.
+    pub fn variant(&self) -> Result<String> {
+        let Structure::Sum(sum) = self.structure() else {
+            return Err(self.no("variants"));
+        };
+        let values = self.run(&sum.variant, &[TypeRef::Scalar(ElemType::I32)])?;
+        let Some(Value::Scalar(Scalar::I32(number))) = values.first() else {
+            return Err(Error::new(
+                Kind::Backend,
+                "variant",
+                "the runtime gives no number",
+            ));
+        };
+        let variant = usize::try_from(*number)
+            .ok()
+            .and_then(|i| sum.variants.get(i));
+        variant.map(|v| v.name.clone()).ok_or_else(|| {
+            let message = format!(
+                "the runtime says variant {number} of {}",
+                sum.variants.len()
+            );
+            Error::new(Kind::Backend, "variant", message)
+        })
+    }
+
+    /// The payload of a sum, which must be of this variant.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: it is of another variant (the runtime would abort), or no sum.
+    pub fn destruct(&self, variant: &str) -> Result<Vec<Value>> {
+        let Structure::Sum(sum) = self.structure() else {
+            return Err(self.no("variants"));
+        };
+        let is = self.variant()?;
+        if is != variant {
+            let message = format!("the value is of variant `{is}`, not `{variant}`");
+            return Err(Error::new(Kind::InvalidArgument, "destruct", message));
+        }
+        match sum.variants.iter().find(|v| v.name == variant) {
+            Some(variant) => self.run(&variant.destruct, &variant.payload),
+            None => Err(self.no("such variant")),
+        }
+    }
+
+    /// The shape of an array of records or other opaque values.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: the value is no array.
+    pub fn shape(&self) -> Result<Vec<usize>> {
+        raw::shape(&self.handle)
+    }
+
+    /// One element of an array of records or other opaque values: a copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: outside of the array, not as many indices as
+    /// dimensions, or no array.
+    pub fn index(&self, indices: &[i64]) -> Result<Value> {
+        let handle = raw::index_value(&self.handle, indices)?;
+        Ok(self.library.value(handle))
+    }
+
+    /// Replaces one element of an array of records or other opaque values by a copy of
+    /// `element`, in place. If anything else shares the array's memory, the array is copied
+    /// first, so nobody else sees the change.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::InvalidArgument`]: outside of the array, not as many indices as dimensions, an
+    /// element of another type or size, or no array; nothing has changed.
+    /// [`Kind::WrongContext`]. [`Kind::Unsupported`]: compilers have this function from 0.25.36
+    /// on. If the device fails, what that element is then is not said.
+    pub fn set(&mut self, indices: &[i64], element: &Value) -> Result<()> {
+        let element = element.handle().ok_or_else(|| {
+            let message = format!("the element must not be a scalar, given was {element:?}");
+            Error::new(Kind::InvalidArgument, "set element", message)
+        })?;
+        raw::set_value(&mut self.handle, indices, element)
+    }
+
+    /// The value as bytes that can be restored later, on any backend of the program.
+    ///
+    /// # Errors
+    ///
+    /// What made the value failed; [`Kind::OutOfMemory`].
+    pub fn store(&self) -> Result<Stored> {
+        Ok(Stored(raw::store(&self.handle)?))
+    }
+
+    /// Runs an operation that takes this value alone.
+    fn run(&self, cfun: &str, gives: &[TypeRef]) -> Result<Vec<Value>> {
+        self.library.run(
+            self.handle.core(),
+            cfun,
+            &mut [Input::observed(&self.handle)],
+            gives,
+        )
+    }
+
+    fn no(&self, what: &str) -> Error {
+        let message = format!("a value of type {} has no {what}", self.type_name());
+        Error::new(Kind::InvalidArgument, "opaque value", message)
+    }
+}
+
+impl fmt::Debug for Opaque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Opaque<{}>", self.type_name())
+    }
+}
