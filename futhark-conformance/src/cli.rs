@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::checks::{self, Check};
 use crate::pattern::CheckPattern;
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
@@ -30,6 +31,8 @@ pub enum Command {
     Run(RunArgs),
     /// Show the programs that would be checked, or the checks
     List(ListArgs),
+    /// Tell what a check asks, which sections of the C API reference it proves, and what it cannot
+    Explain(ExplainArgs),
     /// Show which backends this machine can run
     Devices(DevicesArgs),
     /// Work on one program for one backend, in a process of its own
@@ -134,6 +137,14 @@ pub struct ListArgs {
     pub checks: bool,
 }
 
+/// What `explain` takes.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The check, as `list --checks` names it
+    #[arg(value_name = "CHECK", value_parser = check)]
+    pub check: &'static Check,
+}
+
 /// What `devices` takes.
 #[derive(Debug, Args)]
 pub struct DevicesArgs {
@@ -210,6 +221,13 @@ impl FromStr for Shard {
             _ => Err("expected I/N with I from 1 to N, such as 1/4".to_owned()),
         }
     }
+}
+
+fn check(name: &str) -> Result<&'static Check, String> {
+    Check::named(name).ok_or_else(|| {
+        let names: Vec<&str> = checks::ALL.iter().map(|check| check.name).collect();
+        format!("there is no such check; there are {}", names.join(", "))
+    })
 }
 
 fn backend(name: &str) -> Result<Backend, futhark_manifest::UnknownBackend> {

@@ -56,6 +56,10 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
     match command {
         Command::Run(args) => check_programs(args),
         Command::List(args) => list(args),
+        Command::Explain(args) => {
+            print!("{}", args.check.page);
+            Ok(Exit::Held)
+        }
         Command::Devices(args) => devices(args),
         Command::Child(args) => {
             child::main(args);
@@ -208,6 +212,7 @@ fn list(args: &ListArgs) -> Result<Exit, Ended> {
             .unwrap_or(0);
         for check in checks::ALL {
             println!("{:width$}  {}", check.name, check.about);
+            println!("{:width$}  proves: {}", "", check.sections.join(", "));
         }
         return Ok(Exit::Held);
     }

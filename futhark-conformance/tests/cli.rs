@@ -477,6 +477,25 @@ fn programs_and_checks_can_be_listed() {
         checks.lines().any(|line| line.starts_with("consume")),
         "{checks}"
     );
+    assert!(checks.contains("proves: Manifest"), "{checks}");
+}
+
+#[test]
+fn checks_are_explained() {
+    let corpus = Corpus::new(&[]);
+    let explain = |check: &str| {
+        let mut command = corpus.command();
+        command.args(["explain", check]);
+        command.output().expect("the program starts")
+    };
+    let output = explain("index");
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(page.starts_with("# `index`\n"), "{page}");
+    assert!(page.contains("cannot prove"), "{page}");
+    let output = explain("indices");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("arrays, shape, index"), "{said}");
 }
 
 /// One compiler is enough for most questions; the newest knows most.

@@ -6,6 +6,7 @@ mod blocks;
 mod bridge;
 mod build;
 mod calls;
+mod catalog;
 mod consume;
 mod env;
 mod lifecycle;
@@ -13,72 +14,10 @@ mod make;
 mod opaque;
 
 pub use build::{Compiled, build};
+pub use catalog::{ALL, Check, Run, SECTIONS};
 pub use env::Env;
 
 use crate::child::steps::Steps;
-
-/// A check, as `list --checks` shows it.
-#[derive(Clone, Copy, Debug)]
-pub struct Check {
-    /// The name, in records and patterns.
-    pub name: &'static str,
-    /// What it proves, in one line.
-    pub about: &'static str,
-}
-
-/// Every check, in the order in which they run.
-pub const ALL: &[Check] = &[
-    Check {
-        name: "compile",
-        about: "the Futhark compiler takes the program, the C compiler what comes out of it, and expected warnings and errors are given",
-    },
-    Check {
-        name: "manifest",
-        about: "the manifest is well formed, and every prototype that follows from it is the one in the generated C",
-    },
-    Check {
-        name: "lifecycle",
-        about: "contexts can be made, many in a row and two at once, and values outlive their context's handle",
-    },
-    Check {
-        name: "arrays",
-        about: "arrays of every type and of many shapes, empty ones too, keep every bit on the way to the program and back",
-    },
-    Check {
-        name: "shape",
-        about: "arrays tell the shape that they were made with",
-    },
-    Check {
-        name: "index",
-        about: "single elements are read at every position inside, and refused outside, in each dimension and direction",
-    },
-    Check {
-        name: "blocks",
-        about: "entry points answer what the test blocks say, errors included, leave their arguments alone, and work again after an error",
-    },
-    Check {
-        name: "consume",
-        about: "an entry point that consumes an argument changes nothing that is still held, however it came about",
-    },
-    Check {
-        name: "opaque",
-        about: "records, sums and arrays of them give back what they were made of, refuse what does not fit, and survive store and restore",
-    },
-];
-
-/// What a check does.
-type Run = fn(&Env<'_>, &mut Steps<'_>);
-
-/// The checks that need a context, in order.
-const RUNNING: [(&str, Run); 7] = [
-    ("lifecycle", lifecycle::check),
-    ("arrays", arrays::check_values),
-    ("shape", arrays::check_shapes),
-    ("index", arrays::check_index),
-    ("blocks", blocks::check),
-    ("consume", consume::check),
-    ("opaque", opaque::check),
-];
 
 /// Runs the checks of a program that compiled.
 pub fn run(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -87,7 +26,7 @@ pub fn run(env: &Env<'_>, steps: &mut Steps<'_>) {
         skip_running(steps, "no context can be created");
         return;
     }
-    for (name, check) in RUNNING {
+    for (name, check) in running() {
         if steps.wants(name) {
             check(env, steps);
         }
@@ -96,26 +35,15 @@ pub fn run(env: &Env<'_>, steps: &mut Steps<'_>) {
 
 /// Reports the checks that need a context as skipped.
 pub fn skip_running(steps: &mut Steps<'_>, reason: &str) {
-    for (name, _) in RUNNING {
+    for (name, _) in running() {
         if steps.wants(name) {
             steps.skip(name, "", reason);
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_check_that_runs_is_listed() {
-        for (name, _) in RUNNING {
-            assert!(ALL.iter().any(|check| check.name == name), "{name}");
-        }
-        assert_eq!(
-            ALL.len(),
-            RUNNING.len() + 2,
-            "compile and manifest come before"
-        );
-    }
+/// The checks that need a context, in order.
+fn running() -> impl Iterator<Item = (&'static str, Run)> {
+    ALL.iter()
+        .filter_map(|check| Some((check.name, check.run?)))
 }
