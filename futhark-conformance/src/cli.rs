@@ -181,6 +181,12 @@ pub struct ChildArgs {
     /// The last step that another process has been through.
     #[arg(long)]
     pub resume_after: Option<usize>,
+    /// The other compilers of the run, oldest first.
+    #[arg(long = "against")]
+    pub against: Vec<PathBuf>,
+    /// The backends that this machine can run.
+    #[arg(long, value_delimiter = ',', value_parser = backend)]
+    pub usable: Vec<Backend>,
     /// Why only compiling is possible.
     #[arg(long)]
     pub no_device: Option<String>,

@@ -73,8 +73,10 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     let programs = corpus::find(&paths).map_err(usage)?;
     let mut expectations = expectations(args, &paths)?;
     let compilers = find_compilers(&args.machine.futhark)?;
-    let settings = settings(args)?;
+    let mut settings = settings(args)?;
     let devices = probe(&args.machine.backends, &compilers, &settings);
+    settings.compilers.clone_from(&compilers);
+    settings.usable = usable(&devices);
     let chosen = choose(&args.machine.backends, &devices)?;
 
     let all = jobs_of(&programs, &chosen, &compilers);
@@ -329,6 +331,17 @@ fn probe(asked: &[Backend], compilers: &[CompilerInfo], settings: &Settings) -> 
         return Vec::new();
     };
     jobs::probe(backends, compiler, settings)
+}
+
+/// What checks may compare with. The host can run what it compiles for itself,
+/// whether or not it was asked for.
+fn usable(devices: &[DeviceInfo]) -> Vec<Backend> {
+    let probed = devices.iter().filter(|device| device.usable);
+    let mut usable = vec![Backend::C, Backend::Multicore];
+    usable.extend(probed.filter_map(|device| device.backend.parse::<Backend>().ok()));
+    usable.sort();
+    usable.dedup();
+    usable
 }
 
 /// The backends of the run: all that are usable, or all that were asked for,

@@ -1,5 +1,6 @@
 //! What the checks of one program share.
 
+use super::others::Others;
 use crate::blocks::TestBlocks;
 use crate::child::steps::{Ran, StepResult, Steps};
 use futhark_manifest::Program;
@@ -21,6 +22,8 @@ pub struct Env<'a> {
     /// Where devices may keep what they compile: the first context of this
     /// process writes it, the others are faster for it.
     pub cache: Option<PathBuf>,
+    /// The same program for other backends and by other compilers.
+    pub others: Others,
     context: RefCell<Option<Rc<Context>>>,
 }
 
@@ -33,6 +36,7 @@ impl<'a> Env<'a> {
             blocks,
             seed,
             cache: None,
+            others: Others::default(),
             context: RefCell::new(None),
         }
     }
@@ -53,6 +57,15 @@ impl<'a> Env<'a> {
             None => Config::new(),
         };
         Context::new(self.library, &config)
+    }
+
+    /// A context of another library, for another backend or by another
+    /// compiler: see [`Env::others`].
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn context_of(&self, library: &Library) -> Result<Context, futhark_safe::Error> {
+        Context::new(library, &Config::new())
     }
 
     /// The shared context; a new one if there is none.

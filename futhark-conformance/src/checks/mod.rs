@@ -12,10 +12,12 @@ mod env;
 mod lifecycle;
 mod make;
 mod opaque;
+mod others;
 
 pub use build::{Compiled, build};
 pub use catalog::{ALL, Check, Run, SECTIONS};
 pub use env::Env;
+pub use others::Others;
 
 use crate::child::steps::Steps;
 

@@ -3,9 +3,10 @@
 pub mod limits;
 pub mod protocol;
 pub mod steps;
+pub mod turn;
 
 use crate::blocks::TestBlocks;
-use crate::checks::{self, Compiled, Env};
+use crate::checks::{self, Compiled, Env, Others};
 use crate::cli::ChildArgs;
 use crate::record::{Event, host_device};
 use futhark_safe::compile::{Build, Compiler};
@@ -13,6 +14,7 @@ use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
 use std::path::Path;
 use steps::{StepResult, Steps, Stop};
+use turn::Turn;
 
 /// Does what the arguments say, and reports on the standard output.
 pub fn main(args: &ChildArgs) {
@@ -34,7 +36,10 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         Ok(())
     });
     let Some(build) = built else { return };
-    match checks::build(&build, &blocks, steps) {
+    let turn = Turn::take(&args.build_dir, program, args.backend, &args.futhark);
+    let compiled = checks::build(&build, &blocks, steps);
+    drop(turn);
+    match compiled {
         Compiled::Yes(_) => {}
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
@@ -62,6 +67,7 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         .is_gpu()
         .then(tempfile::tempdir)
         .and_then(Result::ok);
+    env.others = Others::of(program, args);
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
 }

@@ -45,6 +45,10 @@ pub struct Settings {
     pub memory: u64,
     /// Whether to compile as for users.
     pub optimise: bool,
+    /// The compilers that a program can be compared between, oldest first.
+    pub compilers: Vec<CompilerInfo>,
+    /// The backends that this machine can run.
+    pub usable: Vec<Backend>,
 }
 
 impl Settings {
@@ -64,6 +68,8 @@ impl Settings {
             timeout: Duration::from_secs(work.timeout),
             memory: work.memory,
             optimise: work.optimise,
+            compilers: Vec::new(),
+            usable: Vec::new(),
         }
     }
 }

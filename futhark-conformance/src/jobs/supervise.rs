@@ -41,6 +41,13 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         for check in &settings.checks {
             command.args(["--check", &check.to_string()]);
         }
+        let others = settings.compilers.iter();
+        for other in others.filter(|other| other.path != job.compiler.path) {
+            command.args(["--against", &other.path]);
+        }
+        for backend in &settings.usable {
+            command.args(["--usable", backend.as_str()]);
+        }
         if let Some(reason) = &job.no_device {
             command.args(["--no-device", reason]);
         }
