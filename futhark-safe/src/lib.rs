@@ -25,7 +25,8 @@
 //! Programs that are known only at run time are behind the feature `dynamic`.
 //!
 //! Features: `load` (default) opens shared objects, `build` is for build scripts, `ndarray`
-//! converts arrays to and from that crate's.
+//! converts arrays to and from that crate's. `raw`, for build scripts too, makes modules for
+//! plain C calls beside safe ones ([`Context::with_raw`]); it is the one that needs bindgen.
 //!
 //! # What holds
 //!
@@ -77,7 +78,7 @@ pub use futhark_manifest::{Backend, ElemType};
 pub use half::f16;
 pub use opaque::Opaque;
 pub use program::{HasArray, OpaqueTag, Program};
-pub use raw::RawMemory;
+pub use raw::{Raw, RawContext, RawMemory, RawValue};
 pub use stored::{Stored, Untrusted};
 
 /// What generated code and macros of this crate use. Not for others: it may change

@@ -2,132 +2,18 @@
 //! with everything as it should be and with one thing missing at a time.
 #![cfg(feature = "build")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod package;
 
-/// A package in a temporary folder.
-struct Package {
-    folder: PathBuf,
-}
+use std::path::Path;
+use std::process::Command;
 
-const PROGRAM: &str = "\
-entry mean [n] (xs: [n]f32) : f32 = f32.sum xs / f32.i64 n
-
-entry normalise [n] (xs: *[n]f32) : *[n]f32 =
-  let total = f32.sum xs in map (/ total) xs
-";
-
-const BUILD: &str = r#"
-use futhark_safe::{Backend, build::Program};
-
-fn main() {
-    Program::new("stats.fut").backends([Backend::OpenCl, Backend::Multicore, Backend::C]).compile();
-}
-"#;
-
-const MAIN: &str = r#"
-#![forbid(unsafe_code)]
-#![deny(warnings)]
-
-use futhark_safe::{Backend, Config};
-
-futhark_safe::include_program!(stats);
-
-fn main() -> Result<(), futhark_safe::Error> {
-    let mut config = Config::new();
-    if let Some(name) = std::env::args().nth(1) {
-        config = config.backend(name.parse::<Backend>().expect("a backend"));
-    }
-    let ctx = match stats::Context::new(&config) {
-        Ok(ctx) => ctx,
-        Err(error) => {
-            println!("{:?} {error}", error.kind());
-            return Ok(());
-        }
-    };
-    let xs = ctx.array(&[1.0f32, 2.0, 5.0])?;
-    let mean: f32 = ctx.entry().mean(&xs)?;
-    let ys = ctx.entry().normalise(xs)?;
-    println!("{} {mean} {:?}", ctx.backend(), ys.to_vec()?);
-    Ok(())
-}
-"#;
-
-impl Package {
-    fn new(name: &str) -> Package {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("outside")
-            .join(name);
-        let package = Package { folder };
-        let safe = env!("CARGO_MANIFEST_DIR");
-        package.write(
-            "Cargo.toml",
-            &format!(
-                "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-                 [dependencies]\nfuthark-safe = {{ path = {safe:?} }}\n\n\
-                 [build-dependencies]\nfuthark-safe = {{ path = {safe:?}, features = [\"build\"] }}\n\n\
-                 [workspace]\n"
-            ),
-        );
-        package.write("build.rs", BUILD);
-        package.write("src/main.rs", MAIN);
-        package.write("stats.fut", PROGRAM);
-        let lock = Path::new(safe).join("../Cargo.lock");
-        // Our lock file holds every version that is needed, so nothing is fetched.
-        std::fs::copy(lock, package.folder.join("Cargo.lock")).unwrap();
-        package
-    }
-
-    fn write(&self, file: &str, text: &str) {
-        let path = self.folder.join(file);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
-            return;
-        }
-        std::fs::write(path, text).unwrap();
-    }
-
-    fn cargo(&self, action: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
-        let mut command = Command::new(env!("CARGO"));
-        command
-            .arg(action)
-            .args(["--quiet", "--offline"])
-            .args(arguments)
-            .current_dir(&self.folder);
-        // One folder for all packages: our crates are compiled once.
-        command.env(
-            "CARGO_TARGET_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target"),
-        );
-        // What the workspace's own settings give to tests.
-        command.env_remove("OUT_DIR").env_remove("TARGET");
-        for (name, value) in environment {
-            command.env(name, value);
-        }
-        command.output().unwrap()
-    }
-
-    fn fails(&self, environment: &[(&str, &str)]) -> String {
-        let output = self.cargo("build", &[], environment);
-        assert!(!output.status.success(), "the build should fail");
-        String::from_utf8(output.stderr).unwrap()
-    }
-}
+use package::{BUILD, Package, assert_says};
 
 /// `PATH` without any folder that has a Futhark compiler.
 fn path_without_futhark() -> String {
     let path = std::env::var_os("PATH").unwrap();
     let kept = std::env::split_paths(&path).filter(|folder| !folder.join("futhark").exists());
     std::env::join_paths(kept).unwrap().into_string().unwrap()
-}
-
-fn assert_says(text: &str, words: &[&str]) {
-    for word in words {
-        assert!(
-            text.contains(word),
-            "the message does not say `{word}`:\n{text}"
-        );
-    }
 }
 
 #[test]

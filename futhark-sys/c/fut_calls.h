@@ -355,6 +355,51 @@ static const char *fut_tuning_param_class(uint32_t i) {
   return (int64_t)i < futhark_get_tuning_param_count() ? futhark_get_tuning_param_class((int)i) : NULL;
 }
 
+// --- Plain calls -----------------------------------------------------------------------
+
+static void fut_end_lending(struct fut_context *c) {
+  for (struct fut_context **at = &fut_self.lent; *at != NULL; at = &(*at)->lent_before)
+    if (*at == c) {
+      *at = c->lent_before;
+      break;
+    }
+  __atomic_store_n(&c->crew.lent, 0, __ATOMIC_RELEASE);
+}
+
+static int32_t fut_lend(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)in;
+  *(struct futhark_context **)out[0] = NULL;
+  FUT_ENTER(c)
+  int rc = 0;
+  FUT_SYNC(c, rc);
+  c->lent_before = fut_self.lent;
+  fut_self.lent = c;
+  __atomic_store_n(&c->crew.lent, 1, __ATOMIC_RELEASE);
+  *(struct futhark_context **)out[0] = c->ctx;
+  FUT_LEAVE(c, rc, (fut_end_lending(c), *(struct futhark_context **)out[0] = NULL))
+}
+
+static int32_t fut_take_back(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)out;
+  fut_end_lending(c);
+  FUT_ENTER(c)
+  int rc = *(const int32_t *)in[0];
+  if (rc == 0 && c->ctx->error != NULL)
+    rc = 1;
+  FUT_SYNC(c, rc);
+  // A failure whose message the caller has fetched leaves all else that a failure leaves.
+  if (rc == 0)
+    __atomic_store_n(&c->memory, 0, __ATOMIC_RELAXED);
+#if FUT_MULTICORE
+  c->ctx->scheduler.error = 0;
+#endif
+#if FUT_GPU_BACKEND
+  if (rc == 0 && (rc = fut_reset_state(c->ctx)) == 0)
+    FUT_SYNC(c, rc);
+#endif
+  FUT_LEAVE(c, rc, (void)0)
+}
+
 // --- The self-test --------------------------------------------------------------------------
 
 #if FUT_TRAPS

@@ -28,6 +28,7 @@ struct fut_crew {
   int parked;                  // under mutex: how many stand still
   int released;                // under mutex: the jump is over, workers may end
   int dead;                    // atomic: some thread met its end, all others stop
+  int lent;                    // atomic: no call to return to, see fut_lend
   char why[4096];              // under mutex: what that thread had to say
 };
 
@@ -43,6 +44,7 @@ struct fut_context {
   int32_t late;    // a failure showed only in a wait: some earlier call may be the one that failed
   int32_t code;
   char *message;   // malloc'ed, of the last failure
+  struct fut_context *lent_before;  // what `fut_self.lent` was when this one was lent
   int borrowed;    // the reference count of all memory that is not the runtime's own, see FUT_BORROW
 };
 
@@ -58,6 +60,7 @@ struct fut_guard {
 static __thread struct {
   struct fut_guard *guard;    // innermost guarded call
   struct fut_worker *worker;  // set on multicore's own threads
+  struct fut_context *lent;   // the last of those that are lent to plain calls
   struct fut_text *text;
   size_t wanted;              // not 0: NULL for a request of this size is looked at
   bool zero;                  // fresh memory is zeroed: see fut_context_start
@@ -112,6 +115,12 @@ static void fut_crew_stop(struct fut_context *c, const char *why);
 _Noreturn static void fut_worker_stop(const char *why);
 #endif
 
+// Where there is no call to return to: plain calls, and threads that are not ours.
+_Noreturn static void fut_end_process(const char *why) {
+  fprintf(stderr, "futhark-sys: %s\n", why);
+  abort();
+}
+
 // Ends the current call. `why` is the reason in our words; what the runtime
 // printed before is added.
 _Noreturn static void fut_fatal(const char *why) {
@@ -127,11 +136,8 @@ _Noreturn static void fut_fatal(const char *why) {
     fut_worker_stop(text);
 #endif
   struct fut_guard *g = fut_self.guard;
-  if (g == NULL) {
-    // Not one of our calls, and not a thread of ours: nothing to return to.
-    fprintf(stderr, "futhark-sys: %s\n", text);
-    abort();
-  }
+  if (g == NULL)
+    fut_end_process(text);
 #if FUT_MULTICORE
   fut_crew_stop(g->context, text);
   fut_set_message(g->context, strdup(g->context->crew.why));

@@ -12,8 +12,12 @@ static struct fut_context *fut_current(void) {
 }
 
 // Marks the call as one that lacked memory, wherever it noticed.
-static void fut_note_memory(void) {
+static void fut_note_memory(struct futhark_context *ctx) {
   struct fut_context *c = fut_current();
+  if (c == NULL)
+    // A plain call: one of the contexts that this thread has lent.
+    for (c = fut_self.lent; c != NULL && c->ctx != ctx;)
+      c = c->lent_before;
   if (c != NULL)
     __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);
 }
@@ -49,7 +53,7 @@ static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, i
     return err;
   unsigned char *fresh = fut_plain_realloc(*p, (size_t)new_size);
   if (fresh == NULL && new_size > 0) {
-    fut_note_memory();
+    fut_note_memory(ctx);
     set_error(ctx, msgprintf("the system has no more memory for this process (%lld bytes were asked for)\n", (long long)new_size));
     return FUTHARK_OUT_OF_MEMORY;
   }
@@ -71,7 +75,7 @@ static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char 
     fut_self.wanted = 0;
   }
   if (*out == NULL && size > 0) {
-    fut_note_memory();
+    fut_note_memory(ctx);
     set_error(ctx, msgprintf("the system has no more memory for this process\n"));
   }
 }
@@ -111,7 +115,7 @@ static bool fut_gpu_too_large(struct futhark_context *ctx, size_t size) {
     cl_ulong all = 0;
     cl_int err = clGetDeviceInfo(ctx->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
     if (err == CL_SUCCESS && all > 0 && size > all) {
-      fut_note_memory();
+      fut_note_memory(ctx);
       set_error(ctx, msgprintf("%lld bytes are more than the device has (%lld)\n", (long long)size, (long long)all));
       return true;
     }
@@ -126,7 +130,7 @@ static bool fut_gpu_too_large(struct futhark_context *ctx, size_t size) {
 static int fut_gpu_alloc_failed(struct futhark_context *ctx, int rc, size_t size) {
   if (rc == FUTHARK_SUCCESS)
     return 0;
-  fut_note_memory();
+  fut_note_memory(ctx);
   if (ctx->error == NULL)
     set_error(ctx, msgprintf("the device has no memory for %lld bytes\n", (long long)size));
   return 1;

@@ -41,6 +41,8 @@ static void fut_let_go(void) {
 _Noreturn static void fut_worker_stop(const char *why) {
   struct fut_worker *w = fut_self.worker;
   struct fut_crew *crew = w->crew;
+  if (__atomic_load_n(&crew->lent, __ATOMIC_ACQUIRE))
+    fut_end_process(why);
   fut_crew_mark_dead(crew, why);
   fut_let_go();
   pthread_mutex_lock(&crew->mutex);

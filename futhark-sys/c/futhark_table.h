@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Raised whenever anything below changes its meaning or its place.
-#define FUT_ABI 2u
+#define FUT_ABI 3u
 
 // What a call answers.
 #define FUT_OK 0        // done
@@ -184,6 +184,13 @@ struct fut_table {
   fut_call unpause_profiling;
   fut_call report;               // out: char *, freed with free_text
   void (*free_text)(char *text);
+
+  // For calls of the generated functions that do not go through this table (raw modules).
+  // `lend` waits, and gives the generated code's own context. From then on until
+  // `take_back`, on the same thread, nothing else here is called on the context, and
+  // what would end a call ends the process. `take_back` waits, and answers for those calls.
+  fut_call lend;                 // out: struct futhark_context *
+  fut_call take_back;            // in: int32_t, the code of the call that failed, otherwise 0
 
   uint32_t n_tuning_params;
   const char *(*tuning_param_name)(uint32_t i);

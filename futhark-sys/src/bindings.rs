@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the header documents each item")]
 #![expect(non_camel_case_types, reason = "the names are C's")]
 
-pub const FUT_ABI: u32 = 2;
+pub const FUT_ABI: u32 = 3;
 pub const FUT_OK: u32 = 0;
 pub const FUT_FAILED: u32 = 1;
 pub const FUT_MEMORY: u32 = 2;
@@ -223,6 +223,8 @@ pub struct fut_table {
     pub unpause_profiling: fut_call,
     pub report: fut_call,
     pub free_text: ::core::option::Option<unsafe extern "C" fn(text: *mut ::core::ffi::c_char)>,
+    pub lend: fut_call,
+    pub take_back: fut_call,
     pub n_tuning_params: u32,
     pub tuning_param_name:
         ::core::option::Option<unsafe extern "C" fn(i: u32) -> *const ::core::ffi::c_char>,
@@ -232,7 +234,7 @@ pub struct fut_table {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 200usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 216usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -266,12 +268,15 @@ const _: () = {
     ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 152usize];
     ["Offset of field: fut_table::free_text"]
         [::core::mem::offset_of!(fut_table, free_text) - 160usize];
+    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 168usize];
+    ["Offset of field: fut_table::take_back"]
+        [::core::mem::offset_of!(fut_table, take_back) - 176usize];
     ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 168usize];
+        [::core::mem::offset_of!(fut_table, n_tuning_params) - 184usize];
     ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 176usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_name) - 192usize];
     ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 184usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_class) - 200usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 192usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 208usize];
 };

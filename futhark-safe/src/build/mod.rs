@@ -65,11 +65,33 @@
 //! `clone`, `try_clone`, `deref` or `context`. A field has one name: as a method, as a parameter and in
 //! `PtFields`. `PtFields` and `ShapeVariant` give way to types that are called so.
 
+//!
+//! # Raw modules
+//!
+//! For who wants plain C calls beside our context. With the feature `raw`, which brings bindgen and
+//! needs libclang, and with `.raw(true)`, the program's module also has `raw::c`, `raw::multicore` and so
+//! on, one for each backend: the functions and types of the header that the Futhark compiler
+//! wrote, under C's names. [`Context::with_raw`](crate::Context::with_raw) lends a context to them:
+//! for an example, and for what each call must see to, look there.
+//!
+//! * Calling any of it is `unsafe`. The types are distinct by program and backend, and what they have to
+//!   do with the safe types is known: a `futhark_f32_1d` is an `Array<f32, 1>`.
+//! * Left out are `futhark_context_new`, `_free` and all of `futhark_context_config_`, since our contexts
+//!   have more around them, and `futhark_new_raw_`: there is `Context::array_from_raw`. Text that C
+//!   gives out is for C's `free`.
+//! * Functions have symbols of their own, so programs and backends with the same names live in one binary.
+//!   Only programs that are linked in have them: one that is loaded at run time has its table alone.
+//! * A raw module is code with `unsafe` in your crate, and the only such: it cannot be where
+//!   `#![forbid(unsafe_code)]` is. With `deny`, it is let in and your calls need `#[expect(unsafe_code)]`;
+//!   otherwise put the program in a crate of its own.
+
 mod arrays;
 mod entries;
 mod module;
 mod names;
 mod program;
+#[cfg(feature = "raw")]
+mod raw;
 mod records;
 mod sums;
 mod text;

@@ -41,7 +41,7 @@ pub(super) struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    fn new(program: &'a Program, functions: &'a [String]) -> Module<'a> {
+    pub(super) fn new(program: &'a Program, functions: &'a [String]) -> Module<'a> {
         let numbers = functions
             .iter()
             .enumerate()

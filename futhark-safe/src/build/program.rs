@@ -18,6 +18,8 @@ pub struct Program {
     compiler: Option<PathBuf>,
     hardened: bool,
     flags: Vec<String>,
+    #[cfg(feature = "raw")]
+    raw: bool,
 }
 
 impl Program {
@@ -30,6 +32,8 @@ impl Program {
             compiler: None,
             hardened: true,
             flags: Vec::new(),
+            #[cfg(feature = "raw")]
+            raw: false,
         }
     }
 
@@ -60,6 +64,14 @@ impl Program {
     /// Adds a flag for the C compiler.
     pub fn flag(mut self, flag: impl Into<String>) -> Program {
         self.flags.push(flag.into());
+        self
+    }
+
+    /// Adds the module `raw` for plain C calls, with a module for each backend: see
+    /// [the list of what is generated](crate::build#raw-modules).
+    #[cfg(feature = "raw")]
+    pub fn raw(mut self, raw: bool) -> Program {
+        self.raw = raw;
         self
     }
 
@@ -129,9 +141,12 @@ impl Program {
         }
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
         let text = module::write(&name, first.program(), &first.functions(), &symbols);
-        write_if_changed(&out_dir.join(format!("{name}.rs")), &text).map_err(|error| {
-            fail(format!("the module cannot be written: {error}")).with_source(error)
-        })?;
+        #[cfg(feature = "raw")]
+        let text = match self.raw {
+            true => text + &super::raw::write(&name, &artifacts, &out_dir)?,
+            false => text,
+        };
+        write_if_changed(&out_dir.join(format!("{name}.rs")), &text)?;
         link(&artifacts);
         Ok(())
     }
@@ -158,6 +173,10 @@ impl Program {
                     .out_dir(out_dir.join("futhark"))
                     .linkage(Linkage::Static)
                     .hardened(self.hardened);
+                #[cfg(feature = "raw")]
+                {
+                    build = build.raw(self.raw);
+                }
                 for flag in &self.flags {
                     build = build.flag(flag);
                 }
@@ -193,9 +212,12 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// Leaves the file alone when it is the same, so that what depends on it is not rebuilt.
-fn write_if_changed(path: &Path, text: &str) -> std::io::Result<()> {
+pub(super) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
-    std::fs::write(path, text)
+    std::fs::write(path, text).map_err(|error| {
+        let message = format!("the module cannot be written: {error}");
+        Error::new(Kind::Compile, path.display().to_string(), message).with_source(error)
+    })
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, RawContext, Table};
 
@@ -23,6 +24,8 @@ pub(crate) struct Core {
     /// Values dropped while a call was running. Freed by whoever holds the lock next.
     waiting: Mutex<Vec<Doomed>>,
     any_waiting: AtomicBool,
+    /// The thread that makes plain calls, which holds the lock (see `plain`).
+    lent_to: Mutex<Option<ThreadId>>,
     /// Text that the runtime may still point to.
     _settings: Vec<Setting>,
 }
@@ -80,6 +83,7 @@ impl Core {
             lock: Mutex::default(),
             waiting: Mutex::default(),
             any_waiting: AtomicBool::new(false),
+            lent_to: Mutex::default(),
             _settings: settings,
         };
         if status as u32 == c::FUT_OK {
@@ -112,7 +116,11 @@ impl Core {
     /// Waits for the running call, if there is one, and takes the lock.
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
-        let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = match self.lock.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => self.waited(),
+        };
         if self.any_waiting.load(Ordering::Acquire) {
             return self.locked_and_swept(guard);
         }
@@ -122,6 +130,22 @@ impl Core {
             core: self,
             guard: Some(guard),
         }
+    }
+
+    /// The lock, when whoever holds it is done.
+    #[cold]
+    fn waited(&self) -> MutexGuard<'_, State> {
+        assert!(
+            *self.lent() != Some(thread::current().id()),
+            "a safe call was made inside of `with_raw` on the same context, and would wait for ever: \
+             make it before or after"
+        );
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To which thread the context is lent; its lock is held, then.
+    pub(super) fn lent(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.lent_to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cold]
@@ -343,6 +367,21 @@ impl Locked<'_> {
         }
     }
 
+    /// There is one value less of this serial: somebody else will free it.
+    pub(super) fn let_go(&mut self, serial: Serial) {
+        if serial != 0 {
+            self.state().progress.release(serial);
+        }
+    }
+
+    /// Keeps an error for the next call, unless one is kept already.
+    pub(super) fn defer(&mut self, error: Error) {
+        // Of a lost context nothing is expected any more.
+        if error.kind() != Kind::ContextLost {
+            self.state().deferred.get_or_insert(error);
+        }
+    }
+
     fn state(&mut self) -> &mut State {
         self.guard.as_mut().expect("held until it is dropped")
     }
@@ -405,20 +444,13 @@ impl Locked<'_> {
     }
 
     fn free(&mut self, doomed: &Doomed) {
-        if doomed.serial != 0 {
-            self.state().progress.release(doomed.serial);
-        }
+        self.let_go(doomed.serial);
         let ty = &self.core.table.types()[doomed.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
         // SAFETY: T and L; V: the value is of this type, and its owner gave it up.
         let result = unsafe { self.call(free, &[], &[doomed.value.as_ptr()], || "free".into()) };
         if let Err(error) = result {
-            // Of a lost context nothing is expected any more.
-            if error.kind() != Kind::ContextLost
-                && let Some(guard) = self.guard.as_mut()
-            {
-                guard.deferred.get_or_insert(error);
-            }
+            self.defer(error);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -42,6 +43,14 @@ impl Handle {
             ty,
             serial,
         }
+    }
+
+    /// The value without its owner: who has it frees it.
+    pub(super) fn into_value(self) -> NonNull<c_void> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped nor used again, so the core is taken out once.
+        drop(unsafe { std::ptr::read(&raw const this.core) });
+        this.value
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {

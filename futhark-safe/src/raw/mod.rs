@@ -1,6 +1,6 @@
 //! The one module of this crate with `unsafe` code: everything that touches the
-//! table of a program. What it offers to the rest of the crate is safe; `memory` has the
-//! functions that are `unsafe` for users, too.
+//! table of a program. What it offers to the rest of the crate is safe; `memory` and `plain` have
+//! the functions that are `unsafe` for users, too.
 //!
 //! * `core`: a context, its lock, and values that wait to be freed
 //! * `handle`: a value; keeps its context alive
@@ -11,6 +11,7 @@
 //! * `transfer`: arrays in and out
 //! * `view`: elements where they lie
 //! * `memory`: memory as a backend has it, in and out
+//! * `plain`: a context lent to calls of the generated C functions, for raw modules
 //! * `elements`: arrays of opaque values, element by element
 //! * `opaque`: opaque values as bytes
 //! * `progress`: which results of asynchronous calls can be believed
@@ -52,6 +53,7 @@ mod fake;
 mod handle;
 mod memory;
 mod opaque;
+mod plain;
 mod progress;
 mod setting;
 mod shape;
@@ -69,6 +71,7 @@ pub(crate) use elements::{check_count, create_of_values, index_value, set_value,
 pub use handle::Handle;
 pub use memory::RawMemory;
 pub(crate) use opaque::{Bytes, restore, store};
+pub use plain::{Raw, RawContext, RawValue};
 pub(crate) use setting::Setting;
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;

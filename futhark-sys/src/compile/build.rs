@@ -10,6 +10,7 @@ use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::hash::Hash;
 use super::layout;
+use super::plain;
 use super::toolchain::Toolchain;
 use super::unit::{self, FIXED_FILES, Unit, WRITER};
 
@@ -46,6 +47,7 @@ pub struct Build {
     level: u8,
     hardened: bool,
     flags: Vec<String>,
+    raw: bool,
 }
 
 impl Build {
@@ -61,6 +63,7 @@ impl Build {
             level: 3,
             hardened: true,
             flags: Vec::new(),
+            raw: false,
         }
     }
 
@@ -106,6 +109,15 @@ impl Build {
     #[must_use]
     pub fn flag(mut self, flag: impl Into<String>) -> Build {
         self.flags.push(flag.into());
+        self
+    }
+
+    /// Keeps the functions of the program's own header global as well, each under a name that
+    /// begins with the table's, so that [`Artifact::bindings`] can declare them.
+    #[cfg(feature = "raw")]
+    #[must_use]
+    pub fn raw(mut self, raw: bool) -> Build {
+        self.raw = raw;
         self
     }
 
@@ -183,7 +195,7 @@ impl Build {
             .with(futhark.version().text.as_bytes())
             .with(cc.version()?.as_bytes())
             .with(self.backend.as_str().as_bytes())
-            .with(&[self.linkage as u8]);
+            .with(&[self.linkage as u8, u8::from(self.raw)]);
         for argument in options.arguments() {
             hash = hash.with(argument.as_bytes());
         }
@@ -270,15 +282,21 @@ impl Build {
             ));
         }
         let c_text = paths.read("c")?;
+        let h_text = paths.read("h")?;
+        let plain = match self.raw {
+            true => plain::functions(&h_text),
+            false => Vec::new(),
+        };
         let unit = Unit {
             program: &program,
             name: &paths.name,
             c_text: &c_text,
-            h_text: &paths.read("h")?,
+            h_text: &h_text,
             manifest_text: &manifest_text,
             program_id: &layout::identity(&c_text, &program, program_hash)?,
             hardened: self.hardened,
             symbol: &paths.symbol,
+            plain: &plain,
         };
         paths.write("warnings.txt", &warnings)?;
         std::fs::create_dir_all(paths.in_folder("override"))
@@ -290,7 +308,9 @@ impl Build {
 
         let object = paths.in_folder("unit.o");
         cc.compile(&paths.in_folder("fut_unit.c"), &object, options)?;
-        cc.keep_one_symbol(&object, &paths.symbol)?;
+        let mut symbols = vec![paths.symbol.clone()];
+        symbols.extend(plain.iter().map(|name| plain::symbol(&paths.symbol, name)));
+        cc.keep_symbols(&object, &symbols)?;
         match self.linkage {
             Linkage::Shared => cc.link_shared(&object, &paths.library(), &paths.symbol)?,
             Linkage::Static => cc.archive(&object, &paths.library())?,
@@ -383,11 +403,23 @@ impl Artifact {
         self.paths.in_folder(&format!("{}.h", self.paths.name))
     }
 
-    /// The name of the table, the library's one global symbol; shared objects have it as
-    /// [`table::SYMBOL`](crate::table::SYMBOL), too.
+    /// The name of the table, the library's one global symbol unless it was built `raw`;
+    /// shared objects have it as [`table::SYMBOL`](crate::table::SYMBOL), too.
     #[must_use]
     pub fn symbol(&self) -> &str {
         &self.paths.symbol
+    }
+
+    /// The functions and types of the program's header in Rust, made by bindgen, for a
+    /// [`Build::raw`] build. Left out is what makes and ends contexts, and arrays on memory of
+    /// others; the table has that.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Bindings`]: libclang is not there, or does not understand the header.
+    #[cfg(feature = "raw")]
+    pub fn bindings(&self) -> Result<String, Error> {
+        super::bindgen::bindings(self)
     }
 
     /// The manifest, as the Futhark compiler wrote it.

@@ -1,5 +1,5 @@
-//! The C compiler: our C file becomes an object with one global symbol, and that
-//! a shared object or a static library.
+//! The C compiler: our C file becomes an object with few global symbols, mostly one, and
+//! that a shared object or a static library.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -146,8 +146,13 @@ impl CCompiler {
         }
     }
 
-    /// Makes every global symbol of `object` but `symbol` local.
-    pub(super) fn keep_one_symbol(&self, object: &Path, symbol: &str) -> Result<(), Error> {
+    /// Makes every global symbol of `object` local but these.
+    pub(super) fn keep_symbols(&self, object: &Path, symbols: &[String]) -> Result<(), Error> {
+        let list = object.with_extension("symbols");
+        let prefix = if self.apple { "_" } else { "" };
+        let text: String = symbols.iter().map(|s| format!("{prefix}{s}\n")).collect();
+        std::fs::write(&list, text).map_err(|error| Error::io("write", &list, error))?;
+        let option = |name: &str| format!("{name}{}", list.display());
         let mut command;
         if self.apple {
             let whole = object.with_extension("whole.o");
@@ -155,14 +160,12 @@ impl CCompiler {
             command = self.command();
             command.args(["-r", "-nostdlib"]).arg(&whole);
             command
-                .arg(format!("-Wl,-exported_symbol,_{symbol}"))
+                .arg(option("-Wl,-exported_symbols_list,"))
                 .arg("-o")
                 .arg(object);
         } else {
             command = Command::new(std::env::var_os("OBJCOPY").unwrap_or_else(|| "objcopy".into()));
-            command
-                .arg(format!("--keep-global-symbol={symbol}"))
-                .arg(object);
+            command.arg(option("--keep-global-symbols=")).arg(object);
         }
         run(command)?.map_err(|text| {
             Error::new(
@@ -212,6 +215,15 @@ impl CCompiler {
                 format!("{} cannot be made:\n{text}", library.display()),
             )
         })
+    }
+
+    /// Where the compiler has headers of its own, such as `stddef.h`, if it says so.
+    #[cfg(feature = "raw")]
+    pub(super) fn own_headers(&self) -> Option<String> {
+        let output = self.command().arg("-print-file-name=include").output();
+        let text = String::from_utf8(output.ok()?.stdout).ok()?;
+        let folder = text.trim();
+        Path::new(folder).is_dir().then(|| folder.to_owned())
     }
 
     fn command(&self) -> Command {

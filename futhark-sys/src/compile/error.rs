@@ -33,6 +33,8 @@ pub enum ErrorKind {
     NoCCompiler,
     /// A backend that this crate does not compile for.
     Unsupported,
+    /// The raw module could not be made: libclang is missing, or refused the header.
+    Bindings,
     /// A header of the backend is missing.
     NoHeader,
     /// The C compiler refused our C file: the generated code and its manifest disagree,

@@ -6,18 +6,23 @@
 //! ```text
 //! compiler.rs   finds futhark, runs it: name.c, name.h, name.json
 //! layout.rs     reads the components of opaque values out of name.c
+//! plain.rs      which functions of name.h a raw module calls, and their symbols
 //! unit/         writes our C file: hooks, #include "name.c", wrappers, the table
-//! cc.rs         compiles it, keeps one symbol global, links or archives it
+//! cc.rs         compiles it, keeps the table's symbol global, links or archives it
+//! bindgen.rs    name.h in Rust, for raw modules (feature `raw`)
 //! build.rs      puts the steps in order and caches the result
 //! toolchain.rs  where compilers and headers are: every environment variable
 //! ```
 
+#[cfg(feature = "raw")]
+mod bindgen;
 mod build;
 mod cc;
 mod compiler;
 mod error;
 mod hash;
 mod layout;
+mod plain;
 mod toolchain;
 mod unit;
 

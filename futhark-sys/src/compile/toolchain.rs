@@ -15,6 +15,7 @@ use futhark_manifest::Backend;
 /// | `FUTHARK_TOOLCHAIN` | then `bin/futhark` in this folder (what `ci/setup` makes); also `opencl/`, `cuda/` and `hip/include` |
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
+/// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 #[derive(Clone, Debug, Default)]
 pub struct Toolchain {
     futhark: Option<PathBuf>,
@@ -26,13 +27,15 @@ pub struct Toolchain {
 
 impl Toolchain {
     /// The names of the variables that are read, for `cargo:rerun-if-env-changed`.
-    pub const VARIABLES: [&'static str; 6] = [
+    pub const VARIABLES: [&'static str; 8] = [
         "FUTHARK",
         "FUTHARK_TOOLCHAIN",
         "CUDA_HOME",
         "CUDA_PATH",
         "ROCM_PATH",
         "HIP_PATH",
+        "LIBCLANG_PATH",
+        "BINDGEN_EXTRA_CLANG_ARGS",
     ];
 
     /// What the environment says.

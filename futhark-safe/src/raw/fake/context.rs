@@ -30,6 +30,10 @@ pub(super) struct Context {
     pub(super) constant: Array,
     /// GPU: a computation has failed, which the next wait will show.
     pub(super) failing: Option<String>,
+    /// Plain calls may come, and nothing else.
+    pub(super) lent: bool,
+    /// What a plain call has left behind.
+    pub(super) left: Option<Failure>,
     lost: bool,
     message: Option<CString>,
     code: i32,
@@ -86,6 +90,8 @@ impl Context {
             ledger: HashMap::new(),
             constant: Array::of_ints([10, 20, 30, 40]),
             failing: None,
+            lent: false,
+            left: None,
             lost: false,
             message: None,
             code: 0,
@@ -110,7 +116,12 @@ impl Context {
                     let text = "the context was lost in an earlier call; make a new one";
                     return context.settle(Err(Failure::new(c::FUT_LOST, -1, text)));
                 }
-                let answer = body(context);
+                let answer = match context.lent {
+                    true => {
+                        Err(context.breach(format!("{what} was called in a context that is lent")))
+                    }
+                    false => body(context),
+                };
                 context.settle(answer)
             })
         }
@@ -122,7 +133,7 @@ impl Context {
     /// # Safety
     ///
     /// As for [`Context::enter`].
-    unsafe fn alone<T>(
+    pub(super) unsafe fn alone<T>(
         ctx: *mut RawContext,
         what: &str,
         body: impl FnOnce(&mut Context) -> T,
@@ -222,6 +233,9 @@ impl Context {
         // SAFETY: as the caller promises.
         unsafe {
             Context::alone(ctx, "free", |context| {
+                if context.lent {
+                    context.breach("free was called in a context that is lent".to_owned());
+                }
                 let mut answer = context.release("free", value, ty);
                 if context.lost {
                     answer = Err(Failure::new(c::FUT_LOST, -1, "lost"));

@@ -20,12 +20,14 @@
 //! * `context`: a context, its ledger, its failures
 //! * `call`: how each function begins and ends
 //! * `types`, `operations`, `functions`: what the program can do
+//! * `plain`: the functions that a raw module of it would declare
 //! * `program`: its manifest and its tables
 
 mod call;
 mod context;
 mod functions;
 mod operations;
+mod plain;
 mod program;
 mod types;
 mod value;

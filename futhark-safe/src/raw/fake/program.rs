@@ -8,6 +8,7 @@ use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, Table};
 
 use super::context;
 use super::functions::raw_functions;
+use super::plain;
 use super::types::raw_types;
 use super::world::Flavour;
 use crate::raw::LinkedTable;
@@ -67,6 +68,8 @@ fn raw<const GPU: bool>(backend: &'static str) -> Raw {
     raw.unpause_profiling = Some(wait);
     raw.report = Some(report);
     raw.free_text = Some(free_text);
+    raw.lend = Some(plain::lend);
+    raw.take_back = Some(plain::take_back);
     raw.self_test = Some(self_test);
     raw
 }

@@ -55,10 +55,12 @@ fn one_global_symbol_each() {
     let deps = std::env::current_exe().unwrap();
     let build = deps.ancestors().nth(2).unwrap().join("build");
     let mut seen = 0;
-    for out in std::fs::read_dir(build)
-        .unwrap()
-        .map(|e| e.unwrap().path().join("out/futhark"))
-    {
+    for package in std::fs::read_dir(build).unwrap().map(|e| e.unwrap().path()) {
+        // Raw modules have more; futhark-sys/tests/raw.rs looks at those.
+        if package.to_string_lossy().contains("futhark-safe-raw-tests") {
+            continue;
+        }
+        let out = package.join("out/futhark");
         let Ok(programs) = std::fs::read_dir(out) else {
             continue;
         };

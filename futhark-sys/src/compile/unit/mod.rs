@@ -1,6 +1,7 @@
 //! Our C file for one program and backend: it is compiled instead of `name.c`.
 //!
-//! In order: the system headers that the generated text wants; our hooks (macros);
+//! In order: the system headers that the generated text wants; other names for what a raw
+//! module calls; our hooks (macros);
 //! on GPU backends the table of driver functions; `name.h` and `name.c`, untouched;
 //! one wrapper per function of the manifest; the table. The fixed part of this is
 //! in `c/`, copied beside the file; what depends on the program is written here.
@@ -16,6 +17,7 @@ use std::fmt::Write as _;
 use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
 use super::error::Error;
+use super::plain;
 
 /// The C names of the functions that the table of a program lists: a function's number is its
 /// place here.
@@ -40,6 +42,8 @@ pub(super) struct Unit<'a> {
     pub hardened: bool,
     /// The name of the table.
     pub symbol: &'a str,
+    /// The functions of the header that others may call, too.
+    pub plain: &'a [&'a str],
 }
 
 /// The fixed files that a unit includes: name and text.
@@ -62,7 +66,7 @@ pub(super) const FIXED_FILES: [(&str, &str); 9] = [
 ];
 
 /// What writes a unit, so that a change of it makes every kept build stale.
-pub(super) const WRITER: [&str; 7] = [
+pub(super) const WRITER: [&str; 8] = [
     include_str!("mod.rs"),
     include_str!("driver.rs"),
     include_str!("opaque.rs"),
@@ -70,6 +74,7 @@ pub(super) const WRITER: [&str; 7] = [
     include_str!("table.rs"),
     include_str!("wrappers.rs"),
     include_str!("../cc.rs"),
+    include_str!("../plain.rs"),
 ];
 
 /// Headers of GPU backends that must be there.
@@ -106,6 +111,9 @@ impl Unit<'_> {
         let _ = writeln!(c, "#define FUT_TRAPS {}", u8::from(self.hardened));
         self.write_setters(&mut c);
         self.write_headers(&mut c);
+        for name in self.plain {
+            let _ = writeln!(c, "#define {name} {}", plain::symbol(self.symbol, name));
+        }
         c.push_str("#include \"fut_prelude.h\"\n");
         if backend.is_gpu() {
             driver::write(self.c_text, &mut c);

@@ -47,6 +47,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
          .message = fut_context_message,\n  .code = fut_context_code,\n  .late = fut_context_late,\n  .sync = fut_context_sync,\n  \
          .clear_caches = fut_clear_caches,\n  .pause_profiling = fut_pause_profiling,\n  \
          .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .free_text = fut_free_text,\n  \
+         .lend = fut_lend,\n  .take_back = fut_take_back,\n  \
          .n_tuning_params = sizeof tuning_param_names / sizeof *tuning_param_names - 1,\n  \
          .tuning_param_name = fut_tuning_param_name,\n  .tuning_param_class = fut_tuning_param_class,\n  \
          .self_test = fut_self_test,\n}};",

@@ -9,12 +9,12 @@ use crate::raw::LinkedTable;
 use crate::{Array, Backend, Config, Context, HasArray, Kind, Program};
 
 /// What generated code says about arrays of a program with this interface.
-struct Typed<const INTERFACE: u64>;
+pub(super) struct Typed<const INTERFACE: u64>;
 
 /// The fake program's.
-type Fake = Typed<0xb584_39cf_bad3_fe30>;
+pub(super) type Fake = Typed<0xb584_39cf_bad3_fe30>;
 
-struct Entries;
+pub(super) struct Entries;
 
 impl<const INTERFACE: u64> From<&Context<Typed<INTERFACE>>> for Entries {
     fn from(_: &Context<Typed<INTERFACE>>) -> Entries {

@@ -5,6 +5,7 @@ mod faces;
 mod failures;
 mod late;
 mod model;
+mod plain;
 mod records;
 mod refusals;
 mod threads;

@@ -1,0 +1,145 @@
+//! Plain calls: how a context is lent, and the functions that a raw module would declare.
+
+use std::ffi::c_void;
+
+use futhark_sys::table::{self as c, RawContext};
+
+use super::context::{Context, Failure};
+use super::types::INTS;
+use super::value::{Array, Part, Value};
+
+pub(super) unsafe extern "C" fn lend(
+    ctx: *mut RawContext,
+    out: *const *mut c_void,
+    _input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        context.wait()?;
+        context.lent = true;
+        // SAFETY: T: one result.
+        let room = unsafe { out.read() }.cast::<*mut RawContext>();
+        // SAFETY: T: room for a pointer.
+        unsafe { room.write(ctx) };
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "lend", body) }
+}
+
+pub(super) unsafe extern "C" fn take_back(
+    ctx: *mut RawContext,
+    _out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    // SAFETY: T: one argument.
+    let code = unsafe { input.read() }.cast::<i32>();
+    // SAFETY: T: a code.
+    let code = unsafe { code.read() };
+    let end = |context: &mut Context| {
+        if !std::mem::take(&mut context.lent) {
+            context.breach("a context was taken back that was not lent".to_owned());
+        }
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::alone(ctx, "take_back", end) };
+    let body = |context: &mut Context| match context.left.take() {
+        Some(failure) => Err(failure),
+        None if code != 0 => Err(Failure::silent()),
+        None => context.wait(),
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "take_back", body) }
+}
+
+/// Runs a plain call.
+///
+/// # Safety
+///
+/// As for [`Context::enter`].
+unsafe fn plain<T>(ctx: *mut RawContext, body: impl FnOnce(&mut Context) -> T) -> Option<T> {
+    let call = |context: &mut Context| {
+        if !context.lent {
+            context.breach("a plain call came to a context that is not lent".to_owned());
+        }
+        body(context)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { Context::alone(ctx, "a plain call", call) }
+}
+
+/// `futhark_new_i32_1d`
+///
+/// # Safety
+///
+/// The context lives.
+pub(super) unsafe fn new(ctx: *mut RawContext, data: &[i32]) -> *mut c_void {
+    let make = |context: &mut Context| {
+        let parts = vec![Part::Array(Array::of_ints(data.iter().copied()))];
+        context.adopt(Value::new(parts), INTS)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { plain(ctx, make) }.unwrap_or(std::ptr::null_mut())
+}
+
+/// `futhark_free_i32_1d`
+///
+/// # Safety
+///
+/// The context lives.
+pub(super) unsafe fn free(ctx: *mut RawContext, ints: *mut c_void) -> i32 {
+    let free = |context: &mut Context| i32::from(context.release("free", ints, INTS).is_err());
+    // SAFETY: as the caller promises.
+    unsafe { plain(ctx, free) }.unwrap_or(1)
+}
+
+/// `futhark_entry_total`
+///
+/// # Safety
+///
+/// The context lives.
+pub(super) unsafe fn total(ctx: *mut RawContext, out: &mut i32, ints: *const c_void) -> i32 {
+    let add = |context: &mut Context| match context.find("total", ints, INTS) {
+        Ok(value) => {
+            *out = value.arrays().flat_map(Array::ints).sum();
+            0
+        }
+        Err(_) => 1,
+    };
+    // SAFETY: as the caller promises.
+    unsafe { plain(ctx, add) }.unwrap_or(1)
+}
+
+/// An entry point that fails: on the host at once; on a GPU later, and its result is spoilt.
+///
+/// # Safety
+///
+/// The context lives.
+pub(super) unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
+    let fail = |context: &mut Context| {
+        if !context.gpu {
+            context.left = Some(Failure::program("Index [7] out of bounds"));
+            return 1;
+        }
+        let array = Array::of_ints([0]);
+        array.memory.borrow_mut().spoilt = true;
+        context.failing = Some("Index [7] out of bounds\n-> #0  fake.fut:1:1-2\n".to_owned());
+        *out = context.adopt(Value::new(vec![Part::Array(array)]), INTS);
+        0
+    };
+    // SAFETY: as the caller promises.
+    unsafe { plain(ctx, fail) }.unwrap_or(1)
+}
+
+/// What will be found when the context is taken back: the end of the runtime.
+///
+/// # Safety
+///
+/// The context lives.
+pub(super) unsafe fn break_down(ctx: *mut RawContext) -> i32 {
+    let end = |context: &mut Context| {
+        context.left = Some(Failure::new(c::FUT_LOST, -1, "the device is gone"));
+        1
+    };
+    // SAFETY: as the caller promises.
+    unsafe { plain(ctx, end) }.unwrap_or(1)
+}

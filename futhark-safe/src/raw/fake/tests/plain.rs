@@ -1,0 +1,241 @@
+//! A context lent to plain calls: what goes in and out, and what it leaves.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::super::plain as c;
+use super::super::world::World;
+use super::faces::Fake;
+use crate::raw::{Raw, RawContext, RawValue};
+use crate::{Array, Backend, Config, Context, Kind, Result};
+
+/// What a raw module would call `futhark_context` and `futhark_i32_1d`.
+struct Plain<const GPU: bool>;
+struct Ints<const GPU: bool>;
+
+// SAFETY: the fake program lends a context of its own.
+unsafe impl<const GPU: bool> RawContext for Plain<GPU> {
+    type Program = Fake;
+    const BACKEND: Backend = if GPU { Backend::OpenCl } else { Backend::C };
+}
+
+// SAFETY: the fake functions of `c` take such pointers to values of type INTS.
+unsafe impl<const GPU: bool> RawValue for Ints<GPU> {
+    type Context = Plain<GPU>;
+    type Value = Array<Fake, i32, 1>;
+    const TYPE: u32 = super::INTS;
+}
+
+fn context<const GPU: bool>() -> Context<Fake> {
+    Context::new(&Config::new().backend(Plain::<GPU>::BACKEND)).unwrap()
+}
+
+fn total<const GPU: bool>(raw: &mut Raw<'_, Plain<GPU>>, ints: *mut Ints<GPU>) -> Result<i32> {
+    let mut total = 0;
+    // SAFETY: the context lives.
+    raw.check(unsafe { c::total(raw.context().cast(), &mut total, ints.cast()) })?;
+    Ok(total)
+}
+
+fn made<const GPU: bool>(raw: &Raw<'_, Plain<GPU>>, data: &[i32]) -> *mut Ints<GPU> {
+    // SAFETY: the context lives.
+    unsafe { c::new(raw.context().cast(), data) }.cast()
+}
+
+fn failed<const GPU: bool>(raw: &Raw<'_, Plain<GPU>>) -> (i32, *mut Ints<GPU>) {
+    let mut out: *mut c_void = std::ptr::null_mut();
+    // SAFETY: the context lives.
+    let code = unsafe { c::fail(raw.context().cast(), &mut out) };
+    (code, out.cast())
+}
+
+/// Tests are written once and run on both flavours.
+macro_rules! on_both {
+    ($($name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            self::of::$name::<false>();
+            self::of::$name::<true>();
+        }
+    )*};
+}
+
+on_both! {
+    values_go_in_and_out
+    what_is_released_is_nobodys_business
+    a_failure_is_told_once_and_spoils_nothing_else
+    a_panic_gives_the_context_back
+    a_context_that_breaks_down_is_lost
+}
+
+mod of {
+    use super::*;
+
+    pub(super) fn values_go_in_and_out<const GPU: bool>() {
+        let world = World::new();
+        let ctx = context::<GPU>();
+        let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[30]).unwrap());
+        let (sum, ys, zs) = ctx
+            .with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+                let pointer = raw.pointer(&xs)?;
+                let released = raw.release::<Ints<GPU>>(ys)?;
+                let sum = total(raw, pointer)? + total(raw, released)?;
+                drop(xs);
+                let made = made(raw, &[4, 5]);
+                // SAFETY: released just now.
+                let ys = unsafe { raw.adopt(released) }?;
+                // SAFETY: made just now.
+                Ok((sum, ys, unsafe { raw.adopt(made) }?))
+            })
+            .unwrap();
+        assert_eq!(sum, 33);
+        assert_eq!(ys.to_vec().unwrap(), [30]);
+        assert_eq!(zs.to_vec().unwrap(), [4, 5]);
+        assert_eq!(world.values(), 2, "`xs` is freed");
+    }
+
+    pub(super) fn what_is_released_is_nobodys_business<const GPU: bool>() {
+        let world = World::new();
+        let ctx = context::<GPU>();
+        let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[3]).unwrap());
+        ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+            raw.release::<Ints<GPU>>(xs)?;
+            let ys = raw.release::<Ints<GPU>>(ys)?;
+            // SAFETY: the context lives.
+            raw.check(unsafe { c::free(raw.context().cast(), ys.cast()) })
+        })
+        .unwrap();
+        assert_eq!(world.values(), 1);
+        drop(ctx);
+        assert_eq!(
+            world.take_violations(),
+            ["a context was freed with 1 values"]
+        );
+    }
+
+    pub(super) fn a_failure_is_told_once_and_spoils_nothing_else<const GPU: bool>() {
+        let _world = World::new();
+        let ctx = context::<GPU>();
+        let xs = ctx.array(&[1, 2]).unwrap();
+        let mut kept = None;
+        let unseen = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+            let (_, out) = failed(raw);
+            if !out.is_null() {
+                // SAFETY: the result of a call, which has not failed so far.
+                kept = Some(unsafe { raw.adopt(out) }?);
+            }
+            Ok(())
+        });
+        assert_eq!(unseen.unwrap_err().kind(), Kind::Program);
+        assert_eq!(kept.is_some(), GPU);
+        if let Some(kept) = kept {
+            let error = kept.to_vec().unwrap_err();
+            assert!(error.to_string().contains("out of bounds"), "{error}");
+        }
+        assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+
+        // Told by `check`, and the closure goes on.
+        let sum = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+            let (code, out) = failed(raw);
+            assert_eq!(raw.check(1).unwrap_err().kind(), Kind::Program);
+            if code == 0 {
+                // SAFETY: the context lives.
+                raw.check(unsafe { c::free(raw.context().cast(), out.cast()) })?;
+            }
+            let pointer = raw.pointer(&xs)?;
+            total(raw, pointer)
+        });
+        assert_eq!(sum.unwrap(), 3);
+
+        // A code without a word.
+        let silent = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| raw.check(1));
+        assert_eq!(silent.unwrap_err().kind(), Kind::Backend);
+        assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+    }
+
+    pub(super) fn a_panic_gives_the_context_back<const GPU: bool>() {
+        let _world = World::new();
+        let ctx = context::<GPU>();
+        let xs = ctx.array(&[1, 2]).unwrap();
+        let calls = |raw: &mut Raw<'_, Plain<GPU>>| -> Result<()> {
+            let (_, out) = failed(raw);
+            if !out.is_null() {
+                // SAFETY: the result of a call.
+                drop(unsafe { raw.adopt(out) }?);
+            }
+            // Waits for itself.
+            xs.to_vec().map(drop)
+        };
+        let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+        // The failure was kept for the next call.
+        assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::Program);
+        assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+    }
+
+    pub(super) fn a_context_that_breaks_down_is_lost<const GPU: bool>() {
+        let _world = World::new();
+        let ctx = context::<GPU>();
+        let xs = ctx.array(&[1, 2]).unwrap();
+        let lost = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+            // SAFETY: the context lives.
+            let code = unsafe { c::break_down(raw.context().cast()) };
+            let error = raw.check(code).unwrap_err();
+            assert_eq!(error.kind(), Kind::ContextLost);
+            assert!(raw.context().is_null());
+            assert_eq!(raw.check(1).unwrap_err().kind(), Kind::ContextLost);
+            Err::<(), _>(error)
+        });
+        assert_eq!(lost.unwrap_err().kind(), Kind::ContextLost);
+        assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::ContextLost);
+        let again = ctx.with_raw(|_: &mut Raw<'_, Plain<GPU>>| Ok(()));
+        assert_eq!(again.unwrap_err().kind(), Kind::ContextLost);
+    }
+}
+
+#[test]
+fn values_and_types_of_others_are_refused() {
+    let _world = World::new();
+    let (host, other, gpu) = (context::<false>(), context::<false>(), context::<true>());
+    let never = |_: &mut Raw<'_, Plain<false>>| -> Result<()> { panic!("it must not run") };
+    let error = gpu.with_raw(never).unwrap_err();
+    assert_eq!(error.kind(), Kind::WrongContext);
+    assert!(error.to_string().contains("`raw::opencl`"), "{error}");
+    for released in [false, true] {
+        let foreign = other.array(&[1]).unwrap();
+        let pointer = host.with_raw(|raw: &mut Raw<'_, Plain<false>>| match released {
+            true => raw.release::<Ints<false>>(foreign),
+            false => raw.pointer::<Ints<false>>(&foreign),
+        });
+        assert_eq!(pointer.unwrap_err().kind(), Kind::WrongContext);
+    }
+}
+
+#[test]
+fn safe_calls_wait_until_the_context_is_back() {
+    let _world = World::new();
+    let ctx = context::<false>();
+    let xs = ctx.array(&[1, 2]).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (ctx, xs) = (&ctx, &xs);
+            scope.spawn(move || {
+                for _ in 0..super::times(200) {
+                    let sum = match thread % 2 {
+                        0 => xs.to_vec().map(|xs| xs.iter().sum()),
+                        _ => ctx.with_raw(|raw: &mut Raw<'_, Plain<false>>| {
+                            let pointer = raw.pointer(xs)?;
+                            let made = made(raw, &[0]);
+                            // SAFETY: made just now.
+                            drop(unsafe { raw.adopt(made) }?);
+                            total(raw, pointer)
+                        }),
+                    };
+                    assert_eq!(sum.unwrap(), 3);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,97 @@
+//! The header of a program in Rust: for every backend and compiler, what is declared is
+//! what the library has, and nothing else is global.
+#![cfg(all(feature = "raw", unix))]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use futhark_manifest::Backend;
+use futhark_sys::compile::{Artifact, Build, Compiler, Linkage};
+
+const PROGRAM: &str = "\
+type pt = {x: f64, y: f64}
+entry f (x: f16) (xs: []bool) : ([]bool, f16) = (xs, x)
+entry g [n] (xs: *[n]pt) : *[n]pt = xs
+entry kind (p: pt) : pt = p
+";
+
+/// Global symbols of a library.
+fn global(library: &Path) -> BTreeSet<String> {
+    let output = std::process::Command::new("nm")
+        .args(["--extern-only", "--defined-only"])
+        .arg(library)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let symbol = |line: &str| line.split(' ').nth(2).map(str::to_owned);
+    text.lines().filter_map(symbol).collect()
+}
+
+/// Symbols that the declarations name.
+fn declared(bindings: &str) -> BTreeSet<String> {
+    let names = bindings.split("link_name = \"\\u{1}").skip(1);
+    names
+        .map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect()
+}
+
+fn build(backend: Backend, compiler: &Compiler) -> Artifact {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("raw");
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = folder.join("program.fut");
+    std::fs::write(&source, PROGRAM).unwrap();
+    Build::new(&source, backend)
+        .compiler(compiler.clone())
+        .out_dir(folder)
+        .linkage(Linkage::Static)
+        .fast(true)
+        .raw(true)
+        .run()
+        .unwrap_or_else(|error| panic!("{backend}: {error}"))
+}
+
+#[test]
+fn what_is_declared_is_there() {
+    let backends = [
+        Backend::C,
+        Backend::Multicore,
+        Backend::OpenCl,
+        Backend::Cuda,
+        Backend::Hip,
+    ];
+    let mut seen = BTreeSet::new();
+    for compiler in Compiler::all() {
+        for backend in backends {
+            eprintln!("{} {backend}", compiler.version());
+            let artifact = build(backend, &compiler);
+            let bindings = artifact.bindings().unwrap();
+            let mut declared = declared(&bindings);
+            for function in [
+                "entry_f",
+                "entry_g",
+                "entry_kind",
+                "new_bool_1d",
+                "free_opaque_pt",
+                "context_sync",
+                "context_get_error",
+            ] {
+                let symbol = format!("{}_futhark_{function}", artifact.symbol());
+                assert!(declared.contains(&symbol), "{symbol}: {bindings}");
+            }
+            for absent in [
+                "fn futhark_context_new",
+                "fn futhark_context_free",
+                "futhark_context_config",
+                "fn futhark_new_raw_",
+            ] {
+                assert!(!bindings.contains(absent), "{absent}: {bindings}");
+            }
+            declared.insert(artifact.symbol().to_owned());
+            assert_eq!(global(&artifact.library()), declared);
+            // No two programs or backends have a symbol in common.
+            for symbol in declared {
+                assert!(seen.insert(symbol));
+            }
+        }
+    }
+}
