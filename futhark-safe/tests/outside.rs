@@ -160,8 +160,10 @@ fn a_compiler_of_an_unknown_version() {
     use std::os::unix::fs::PermissionsExt;
     let package = Package::new("outside-newer");
     let real = futhark_safe::compile::Compiler::find().unwrap();
+    // Its manifest says so too, and something that nobody knows yet.
     let script = format!(
-        "#!/bin/sh\ncase \"$1\" in --version) echo 'Futhark 0.99.1.' ;; *) exec '{}' \"$@\" ;; esac\n",
+        "#!/bin/sh\nset -e\n[ \"$1\" != --version ] || {{ echo 'Futhark 0.99.1.'; exit; }}\n'{}' \"$@\"\n\
+         [ \"$2\" != --library ] || sed -i 's/\"version\":\"[0-9.]*/\"abi\":3,\"version\":\"0.99.1./' \"$5.json\"\n",
         real.program().display()
     );
     package.write("futhark-newer", &script);
@@ -169,7 +171,7 @@ fn a_compiler_of_an_unknown_version() {
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(env!("CARGO"));
     command
-        .args(["build", "--offline"])
+        .args(["run", "--offline", "--", "c"])
         .current_dir(&package.folder)
         .env(
             "CARGO_TARGET_DIR",
@@ -179,7 +181,15 @@ fn a_compiler_of_an_unknown_version() {
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
-    assert_says(&text, &["Futhark 0.99.1 is newer"]);
+    assert_says(
+        &text,
+        &[
+            "Futhark 0.99.1 is newer",
+            "the manifest of the program: at /abi: ",
+        ],
+    );
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(printed.trim(), "c 2.6666667 [0.125, 0.25, 0.625]");
     // One that is too old is refused.
     let old = script.replace("0.99.1", "0.19.4");
     package.write("futhark-old", &old);

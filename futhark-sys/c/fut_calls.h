@@ -316,7 +316,10 @@ static int32_t fut_clear_caches(struct fut_context *c, void *const *out, const v
   (void)out;
   (void)in;
   FUT_ENTER(c)
-  int rc = futhark_context_clear_caches(c->ctx);
+  int rc = 0;
+  FUT_SYNC(c, rc);
+  if (rc == 0)
+    rc = futhark_context_clear_caches(c->ctx);
   FUT_LEAVE(c, rc, (void)0)
 }
 
@@ -336,13 +339,18 @@ static int32_t fut_unpause_profiling(struct fut_context *c, void *const *out, co
   FUT_LEAVE(c, 0, (void)0)
 }
 
+// The runtime waits in it too, but does not say whether it was the wait that failed.
 static int32_t fut_report(struct fut_context *c, void *const *out, const void *const *in) {
   (void)in;
   *(char **)out[0] = NULL;
   FUT_ENTER(c)
-  char *text = futhark_context_report(c->ctx);
+  int rc = 0;
+  FUT_SYNC(c, rc);
+  char *text = rc == 0 ? futhark_context_report(c->ctx) : NULL;
   *(char **)out[0] = text;
-  FUT_LEAVE(c, text == NULL, (free(text), *(char **)out[0] = NULL))
+  if (rc == 0 && text == NULL)
+    rc = 1;
+  FUT_LEAVE(c, rc, (free(text), *(char **)out[0] = NULL))
 }
 
 static void fut_free_text(char *text) { free(text); }

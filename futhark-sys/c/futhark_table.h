@@ -179,7 +179,7 @@ struct fut_table {
   int32_t (*late)(struct fut_context *ctx);
 
   fut_call sync;
-  fut_call clear_caches;
+  fut_call clear_caches;         // waits first, as does report
   fut_call pause_profiling;
   fut_call unpause_profiling;
   fut_call report;               // out: char *, freed with free_text

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::Backend;
+use futhark_manifest::{Backend, Code, Manifest};
 use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain};
 
 use super::module;
@@ -139,6 +139,7 @@ impl Program {
                 )));
             }
         }
+        warn(first.manifest());
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
         let text = module::write(&name, first.program(), &first.functions(), &symbols);
         #[cfg(feature = "raw")]
@@ -183,6 +184,15 @@ impl Program {
                 build.run()
             })
             .collect()
+    }
+}
+
+/// Tells what of a manifest was not understood, or is odd.
+fn warn(manifest: &str) {
+    let findings = Manifest::parse(manifest).map_or_else(|_| Vec::new(), |m| m.warnings());
+    // The compiler's version was told when it was asked for.
+    for finding in findings.iter().filter(|f| f.code() != Code::NewerCompiler) {
+        println!("cargo::warning=the manifest of the program: {finding}");
     }
 }
 

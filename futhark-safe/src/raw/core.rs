@@ -241,7 +241,7 @@ impl Core {
         locked.check([])?;
         // SAFETY: T and L; these operations take no arguments.
         unsafe { locked.call(call, &[], &[], || operation.into()) }?;
-        if operation == "sync" {
+        if matches!(operation, "sync" | "clear_caches") {
             locked.confirm();
         }
         Ok(())
@@ -257,6 +257,7 @@ impl Core {
         locked.check([])?;
         // SAFETY: T and L; the operation writes one pointer.
         unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "report".into()) }?;
+        locked.confirm();
         // SAFETY: T: on success it is NUL-terminated text that is ours.
         let report = unsafe { CStr::from_ptr(text) }
             .to_string_lossy()

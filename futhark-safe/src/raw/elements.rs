@@ -11,8 +11,8 @@ use futhark_sys::table::{self as c, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
 use super::core::{Core, Locked};
 use super::duplicate::duplicate_locked;
 use super::handle::Handle;
+use super::make::Make;
 use super::shape::{check_index, elements};
-use super::transfer::wrap;
 use crate::error::{Error, Kind, Result};
 
 /// One element: a copy.
@@ -21,16 +21,16 @@ pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
     let elem = element_type(ty, "index")?;
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
     check_index(array, indices)?;
-    let mut value: *mut c_void = std::ptr::null_mut();
-    let out = [(&raw mut value).cast::<c_void>()];
     let input = [array.value().cast_const(), indices.as_ptr().cast()];
-    let mut locked = array.core().locked();
-    locked.check([array])?;
-    // SAFETY: T and L; V; there are as many indices as dimensions, and room for one value.
-    unsafe { locked.call(index, &out, &input, || "index".into()) }?;
-    locked.confirm();
-    // SAFETY: T: the result is a new value of the array's element type.
-    unsafe { wrap(array.core(), value, elem, "index") }
+    let make = Make {
+        core: array.core(),
+        ty: elem,
+        operation: "index",
+        refusal: Kind::Backend,
+    };
+    // SAFETY: T: the result is a new value of the array's element type; V; there are as many
+    // indices as dimensions.
+    unsafe { make.by(index, &input, [array]) }
 }
 
 /// Makes an array of `types()[ty]` of elements in row-major order, which are only read.
@@ -68,24 +68,18 @@ pub(crate) fn create_of_values(
     }
     let dims: Vec<i64> = shape.iter().map(|&dim| dim as i64).collect();
     let pointers: Vec<*const c_void> = values.iter().map(|v| v.value().cast_const()).collect();
-    let mut value: *mut c_void = std::ptr::null_mut();
-    let mut locked = core.locked();
-    locked.check(values.iter().copied())?;
-    // SAFETY: T and L; V: each pointer is a live value of the element type and this context, and
+    let input = [pointers.as_ptr().cast(), dims.as_ptr().cast()];
+    let make = Make {
+        core,
+        ty,
+        operation: OPERATION,
+        // It runs no code of the program: what it refuses is elements that do not fit.
+        refusal: Kind::InvalidArgument,
+    };
+    // SAFETY: T; V: each pointer is a live value of the element type and this context, and
     // there are as many as the product of the dimensions, of which there are as many as the type has;
     // S: they are read when this returns.
-    unsafe {
-        locked.call(
-            create,
-            &[(&raw mut value).cast()],
-            &[pointers.as_ptr().cast(), dims.as_ptr().cast()],
-            || OPERATION.into(),
-        )
-    }
-    .map_err(refused)?;
-    locked.confirm();
-    // SAFETY: T: what a successful `create` gives is a new value of the type.
-    unsafe { wrap(core, value, ty, OPERATION) }
+    unsafe { make.by(create, &input, values.iter().copied()) }
 }
 
 /// Overwrites one element in place. That is a consumption of the array: if anything else
@@ -110,7 +104,12 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     // SAFETY: T and L; V for array and element, of the element type and this context; there are as
     // many indices as dimensions; `array` is borrowed mutably and `unshare` has seen
     // that nothing else shares what is written, the element among it.
-    unsafe { locked.call(set, &[], &input, || OPERATION.into()) }.map_err(refused)?;
+    let called = unsafe { locked.call(set, &[], &input, || OPERATION.into()) };
+    called.map_err(|error| match error.kind() {
+        // As for `new`.
+        Kind::Backend => error.into_kind(Kind::InvalidArgument),
+        _ => error,
+    })?;
     locked.confirm();
     Ok(())
 }
@@ -148,22 +147,15 @@ pub(crate) fn unit(core: &Arc<Core>, ty: u32) -> Result<Handle> {
         let message = "this compiler has another unit type than was expected";
         return Err(Error::new(Kind::Unsupported, "unit", message));
     };
-    let mut value: *mut c_void = std::ptr::null_mut();
-    let mut locked = core.locked();
-    locked.check([])?;
-    // SAFETY: T and L; the type is one bool, and the bytes are one bool in the runtime's format;
+    let make = Make {
+        core,
+        ty,
+        operation: "unit",
+        refusal: Kind::Backend,
+    };
+    // SAFETY: T; the type is one bool, and the bytes are one bool in the runtime's format;
     // S: they are read when this returns.
-    unsafe {
-        locked.call(
-            restore,
-            &[(&raw mut value).cast()],
-            &[BYTES.as_ptr().cast()],
-            || "unit".into(),
-        )
-    }?;
-    locked.confirm();
-    // SAFETY: T: what a successful `restore` gives is a new value of the type.
-    unsafe { wrap(core, value, ty, "unit") }
+    unsafe { make.by(restore, &[BYTES.as_ptr().cast()], []) }
 }
 
 /// Checks that an array of this shape has `n` elements.
@@ -224,12 +216,4 @@ fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
         ty.name()
     );
     Error::new(Kind::Unsupported, operation, message)
-}
-
-/// These functions run no code of the program: what they refuse is elements that do not fit.
-fn refused(error: Error) -> Error {
-    match error.kind() {
-        Kind::Backend => error.into_kind(Kind::InvalidArgument),
-        _ => error,
-    }
 }

@@ -8,8 +8,9 @@ use futhark_manifest::{Backend, ElemType};
 
 use super::core::Core;
 use super::handle::Handle;
+use super::make::wrap;
 use super::shape::{elements, for_c};
-use super::transfer::{array_type, wrap};
+use super::transfer::array_type;
 use crate::array::Array;
 use crate::context::{Context, backend_of};
 use crate::elem::Element;

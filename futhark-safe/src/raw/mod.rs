@@ -6,6 +6,7 @@
 //! * `handle`: a value; keeps its context alive
 //! * `call`: the choke point: checks types and contexts, copies what is shared
 //!   before it is consumed, calls, fetches the error
+//! * `make`: values that are complete when the function that makes them returns
 //! * `duplicate`: copies with memory of their own
 //! * `shape`: shapes and lengths, asked from the value
 //! * `transfer`: arrays in and out
@@ -51,6 +52,7 @@ mod elements;
 #[cfg(all(test, feature = "dynamic"))]
 mod fake;
 mod handle;
+mod make;
 mod memory;
 mod opaque;
 mod plain;

@@ -1,11 +1,11 @@
 //! Opaque values as bytes.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::core::Core;
 use super::handle::Handle;
-use super::transfer::{keep_if_lost, reserve, wrap};
+use super::make::Make;
+use super::transfer::{keep_if_lost, reserve};
 use crate::error::{Error, Kind, Result};
 use crate::stored::other_program;
 
@@ -100,26 +100,15 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         let message = format!("values of type {} cannot be restored", stored.type_name);
         return Err(Error::new(Kind::Unsupported, "restore", message));
     };
-    let mut value: *mut c_void = std::ptr::null_mut();
-    let mut locked = core.locked();
-    locked.check([])?;
-    // SAFETY: T and L; `Bytes` holds what `store` gave for the same type of the same program
+    let make = Make {
+        core,
+        ty: ty as u32,
+        operation: "restore",
+        // The runtime looks at types itself: our checks take a f16 for a u16.
+        refusal: Kind::Restore,
+    };
+    // SAFETY: T; `Bytes` holds what `store` gave for the same type of the same program
     // (source, compiler and layout agree), so lengths and sizes in it are right; S: it is
     // read when this returns.
-    unsafe {
-        locked.call(
-            restore,
-            &[(&raw mut value).cast()],
-            &[stored.body.as_ptr().cast()],
-            || "restore".into(),
-        )
-    }
-    .map_err(|error| match error.kind() {
-        // The runtime looks at types itself: our checks take a f16 for a u16.
-        Kind::Backend => error.into_kind(Kind::Restore),
-        _ => error,
-    })?;
-    locked.confirm();
-    // SAFETY: T: what a successful `restore` gives is a new value of the type.
-    unsafe { wrap(core, value, ty as u32, "restore") }
+    unsafe { make.by(restore, &[stored.body.as_ptr().cast()], []) }
 }

@@ -1,7 +1,6 @@
 //! Arrays and bytes in and out. Lengths are checked here, before any call.
 
 use std::ffi::c_void;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use futhark_manifest::ElemType;
@@ -9,6 +8,7 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::core::Core;
 use super::handle::Handle;
+use super::make::Make;
 use super::memory::wait;
 use super::shape::{check_index, elements, for_c, length, length_of};
 use crate::elem::{Element, Scalar8};
@@ -71,42 +71,15 @@ unsafe fn create_from(
     let mut dims = for_c(shape);
     let dims = dims.as_mut();
     let create = array.raw().create.expect("every array can be made");
-    let mut value: *mut c_void = std::ptr::null_mut();
-    let mut locked = core.locked();
-    locked.check([])?;
-    // SAFETY: T and L; the type has as many dimensions as `dims`, their product is `len`, and
+    let make = Make {
+        core,
+        ty,
+        operation: "new array",
+        refusal: Kind::Backend,
+    };
+    // SAFETY: T; the type has as many dimensions as `dims`, their product is `len`, and
     // `data` holds as many elements of its element type; S: it is copied when this returns.
-    unsafe {
-        locked.call(
-            create,
-            &[(&raw mut value).cast()],
-            &[data, dims.as_ptr().cast()],
-            || "new array".into(),
-        )
-    }?;
-    locked.confirm();
-    // SAFETY: T: what a successful `create` gives is a new value of the type.
-    unsafe { wrap(core, value, ty, "new array") }
-}
-
-/// # Safety
-///
-/// As for [`Handle::new`], if `value` is not null.
-pub(super) unsafe fn wrap(
-    core: &Arc<Core>,
-    value: *mut c_void,
-    ty: u32,
-    operation: &'static str,
-) -> Result<Handle> {
-    match NonNull::new(value) {
-        // SAFETY: as the caller promises.
-        Some(value) => Ok(unsafe { Handle::new(core, value, ty, 0) }),
-        None => Err(Error::new(
-            Kind::Backend,
-            operation,
-            "succeeded without a result",
-        )),
-    }
+    unsafe { make.by(create, &[data, dims.as_ptr().cast()], []) }
 }
 
 /// The type, if it is an array type of these elements and this rank.

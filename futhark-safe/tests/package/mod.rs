@@ -55,11 +55,20 @@ fn main() -> Result<(), futhark_safe::Error> {
 "#;
 
 impl Package {
-    pub fn new(name: &str) -> Package {
+    /// Nothing yet but a lock file: ours holds every version that is needed, so nothing is
+    /// fetched.
+    pub fn empty(name: &str) -> Package {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join("outside")
             .join(name);
-        let package = Package { folder };
+        std::fs::create_dir_all(&folder).unwrap();
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+        std::fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+        Package { folder }
+    }
+
+    pub fn new(name: &str) -> Package {
+        let package = Package::empty(name);
         let safe = env!("CARGO_MANIFEST_DIR");
         package.write(
             "Cargo.toml",
@@ -73,9 +82,6 @@ impl Package {
         package.write("build.rs", BUILD);
         package.write("src/main.rs", MAIN);
         package.write("stats.fut", PROGRAM);
-        let lock = Path::new(safe).join("../Cargo.lock");
-        // Our lock file holds every version that is needed, so nothing is fetched.
-        std::fs::copy(lock, package.folder.join("Cargo.lock")).unwrap();
         package
     }
 

@@ -1,5 +1,10 @@
 //! Compiles the programs of the tests.
 
+#[path = "../newer/mod.rs"]
+mod newer;
+
+use std::path::{Path, PathBuf};
+
 use futhark_safe::{Backend, build::Program};
 
 fn main() {
@@ -30,4 +35,13 @@ fn main() {
             .backends([Backend::C, Backend::Multicore])
             .compile();
     }
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../newer");
+    println!("cargo::rerun-if-changed={}", here.display());
+    let compiler = out.join("futhark-newer");
+    newer::compiler(&here, &compiler);
+    Program::new(here.join("elements.fut"))
+        .futhark(compiler)
+        .backends([Backend::C, Backend::Multicore, Backend::OpenCl])
+        .compile();
 }

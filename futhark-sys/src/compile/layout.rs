@@ -196,7 +196,12 @@ fn fields_rules(
 }
 
 /// Whether each component of `array` is that of `elem` with `rank` dimensions more.
-fn is_array_of(c_text: &str, array: &Type, elem: &Type, rank: usize) -> Result<bool, Error> {
+pub(super) fn is_array_of(
+    c_text: &str,
+    array: &Type,
+    elem: &Type,
+    rank: usize,
+) -> Result<bool, Error> {
     let arrays = components(c_text, array.c_ident())?;
     let elems = components(c_text, elem.c_ident())?;
     let fits = |(array, elem): (&Component, &Component)| {

@@ -3,6 +3,7 @@
 
 futhark_safe::include_program!(pub arrays);
 futhark_safe::include_program!(pub basics);
+futhark_safe::include_program!(pub elements);
 futhark_safe::include_program!(pub names);
 futhark_safe::include_program!(pub opaques);
 futhark_safe::include_program!(pub stored);

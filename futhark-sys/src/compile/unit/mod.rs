@@ -7,6 +7,7 @@
 //! in `c/`, copied beside the file; what depends on the program is written here.
 
 mod driver;
+mod elements;
 mod opaque;
 mod state;
 mod table;
@@ -47,12 +48,13 @@ pub(super) struct Unit<'a> {
 }
 
 /// The fixed files that a unit includes: name and text.
-pub(super) const FIXED_FILES: [(&str, &str); 9] = [
+pub(super) const FIXED_FILES: [(&str, &str); 10] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
     ),
     ("fut_calls.h", include_str!("../../../c/fut_calls.h")),
+    ("fut_elements.h", include_str!("../../../c/fut_elements.h")),
     ("fut_guard.h", include_str!("../../../c/fut_guard.h")),
     ("fut_load.h", include_str!("../../../c/fut_load.h")),
     ("fut_prelude.h", include_str!("../../../c/fut_prelude.h")),
@@ -66,9 +68,10 @@ pub(super) const FIXED_FILES: [(&str, &str); 9] = [
 ];
 
 /// What writes a unit, so that a change of it makes every kept build stale.
-pub(super) const WRITER: [&str; 8] = [
+pub(super) const WRITER: [&str; 9] = [
     include_str!("mod.rs"),
     include_str!("driver.rs"),
+    include_str!("elements.rs"),
     include_str!("opaque.rs"),
     include_str!("state.rs"),
     include_str!("table.rs"),
@@ -123,7 +126,7 @@ impl Unit<'_> {
         if backend.is_gpu() {
             state::write(self.c_text, &mut c)?;
         }
-        c.push_str("#include \"fut_calls.h\"\n");
+        c.push_str("#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n");
         wrappers::write(self, &mut c);
         opaque::write(self, &mut c)?;
         table::write(self, &mut c);

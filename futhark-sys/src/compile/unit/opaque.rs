@@ -1,15 +1,14 @@
-//! Wrappers that every opaque type has: free, store, restore, count, duplicate; and
-//! index, shape, new and set of those that are arrays.
+//! Wrappers that every opaque type has: free, store, restore, count, duplicate.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
+use futhark_manifest::{OpaqueType, Type};
 
 use super::super::error::Error;
 use super::super::layout::{self, ArrayStruct, Component, Rule};
-use super::wrappers::{CopiedArray, indexed, open, write_duplicate, write_free, write_shape};
-use super::{Unit, elem_number};
+use super::wrappers::{CopiedArray, open, write_duplicate, write_free};
+use super::{Unit, elem_number, elements};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
     // Duplicating a value of components needs those of arrays only, which stand already but
@@ -96,93 +95,8 @@ fn write_opaque(
             free = opaque.ops.free,
         );
     }
-    match &opaque.structure {
-        Structure::RecordArray(a) => {
-            let ops = ArrayOps {
-                rank: a.rank,
-                elem: a.elem,
-                index: &a.index,
-                shape: &a.shape,
-                new: a.new.as_deref(),
-                set: a.set.as_deref(),
-            };
-            write_array_ops(unit, ty, &ops, c);
-        }
-        Structure::OpaqueArray(a) => {
-            let ops = ArrayOps {
-                rank: a.rank,
-                elem: a.elem,
-                index: &a.index,
-                shape: &a.shape,
-                new: a.new.as_deref(),
-                set: a.set.as_deref(),
-            };
-            write_array_ops(unit, ty, &ops, c);
-        }
-        _ => {}
-    }
+    elements::write(unit, ty, opaque, c)?;
     Ok(())
-}
-
-/// What arrays of records and arrays of opaques have in common.
-struct ArrayOps<'a> {
-    rank: usize,
-    elem: TypeRef,
-    index: &'a str,
-    shape: &'a str,
-    new: Option<&'a str>,
-    set: Option<&'a str>,
-}
-
-fn write_array_ops(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
-    let ident = ty.c_ident();
-    let this = format!("struct {ident} *");
-    let elem = unit.c_type(ops.elem);
-    let free_elem = match ops.elem {
-        TypeRef::Type(id) => {
-            let elem = unit.program.get(id);
-            format!(
-                "FUT_FREE_RESULT(c, out, 0, struct {}, {})",
-                elem.c_ident(),
-                elem.free()
-            )
-        }
-        TypeRef::Scalar(_) => "(void)0".to_owned(),
-    };
-
-    write_shape(c, &this, ops.shape);
-
-    let index = ops.index;
-    open(c, index);
-    let list = indexed("indices", ops.rank);
-    let _ = writeln!(
-        c,
-        "  const int64_t *indices = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-         int rc = {index}(c->ctx, ({elem}*)out[0], ({this})in[0]{list});\n  \
-         FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, {free_elem})\n}}"
-    );
-
-    if let Some(new) = ops.new {
-        open(c, new);
-        let list = indexed("dims", ops.rank);
-        let _ = writeln!(
-            c,
-            "  const int64_t *dims = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-             int rc = {new}(c->ctx, ({this}*)out[0], ({elem}*)in[0]{list});\n  FUT_SYNC(c, rc);\n  \
-             FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
-            free = ty.free(),
-        );
-    }
-    if let Some(set) = ops.set {
-        open(c, set);
-        let list = indexed("indices", ops.rank);
-        let _ = writeln!(
-            c,
-            "  const int64_t *indices = in[2];\n  FUT_ENTER(c)\n  \
-             int rc = {set}(c->ctx, ({this})in[0], ({elem})in[1]{list});\n  \
-             FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
-        );
-    }
 }
 
 /// The layout, with assertions that it is what the C compiler sees.

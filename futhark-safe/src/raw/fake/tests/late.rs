@@ -87,6 +87,24 @@ fn whoever_waits_is_told() {
     }
 }
 
+/// What nobody was told of when a context is closed, `close` tells; it can be closed again.
+#[test]
+fn closing_waits_too() {
+    let world = World::new();
+    let core = world.core(Flavour::Gpu);
+    let xs = ints(&core, &[1, 2]);
+    let failed = bad_gather_of(&core, &xs);
+    let (core, error) = core.close().unwrap_err();
+    assert!(error.to_string().contains("are in use"), "{error}");
+    drop((xs, failed));
+    let (core, error) = core.close().unwrap_err();
+    assert_eq!(error.operation(), "close");
+    is_tainted(Err::<(), _>(error));
+    assert_eq!(world.contexts(), 1, "it was handed back");
+    core.close().unwrap();
+    assert_eq!(world.contexts(), 0);
+}
+
 #[test]
 fn values_made_of_failed_ones_are_not_believed() {
     let world = World::new();

@@ -1,0 +1,72 @@
+//! Values made by functions that their types have, which are complete when those return: all
+//! but the results of calls.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use futhark_sys::table as c;
+
+use super::core::Core;
+use super::handle::Handle;
+use crate::error::{Error, Kind, Result};
+
+/// A value to be made.
+pub(super) struct Make<'a> {
+    pub(super) core: &'a Arc<Core>,
+    /// Its type, a place in the table.
+    pub(super) ty: u32,
+    pub(super) operation: &'static str,
+    /// What it means if C refuses without saying why by a code.
+    pub(super) refusal: Kind,
+}
+
+impl Make<'_> {
+    /// Calls the function. It reads `uses`, whose failures show here.
+    ///
+    /// # Safety
+    ///
+    /// `call` belongs to this context's table and has one result, a value of this type that is
+    /// complete when it returns; `input` holds what it takes.
+    pub(super) unsafe fn by<'v>(
+        &self,
+        call: c::Call,
+        input: &[*const c_void],
+        uses: impl IntoIterator<Item = &'v Handle>,
+    ) -> Result<Handle> {
+        let mut value: *mut c_void = std::ptr::null_mut();
+        let mut locked = self.core.locked();
+        locked.check(uses)?;
+        let operation = || Cow::Borrowed(self.operation);
+        // SAFETY: L; the caller vouches for the function and its arguments; there is room for one value.
+        let called = unsafe { locked.call(call, &[(&raw mut value).cast()], input, operation) };
+        called.map_err(|error| match error.kind() {
+            Kind::Backend => error.into_kind(self.refusal),
+            _ => error,
+        })?;
+        locked.confirm();
+        // SAFETY: T: what a successful call gives is a new value of the type.
+        unsafe { wrap(self.core, value, self.ty, self.operation) }
+    }
+}
+
+/// # Safety
+///
+/// As for [`Handle::new`], if `value` is not null.
+pub(super) unsafe fn wrap(
+    core: &Arc<Core>,
+    value: *mut c_void,
+    ty: u32,
+    operation: &'static str,
+) -> Result<Handle> {
+    match NonNull::new(value) {
+        // SAFETY: as the caller promises.
+        Some(value) => Ok(unsafe { Handle::new(core, value, ty, 0) }),
+        None => Err(Error::new(
+            Kind::Backend,
+            operation,
+            "succeeded without a result",
+        )),
+    }
+}

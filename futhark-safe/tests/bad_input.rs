@@ -1,0 +1,158 @@
+//! Programs that are out of the ordinary, built and run. Those whose names collide are in
+//! `typed/tests/values.rs` and `golden/names.rs`, a compiler that nobody knows in `outside.rs`.
+#![cfg(all(feature = "dynamic", unix))]
+
+#[allow(dead_code, reason = "each test file uses some of it")]
+mod support;
+
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use futhark_safe::compile::{Build, Compiler};
+use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Scalar, Value};
+use futhark_safe::{Backend, Config, Kind};
+
+/// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md).
+static TURN: Mutex<()> = Mutex::new(());
+
+fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad-input");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The library of this source on each backend, with each compiler.
+fn each(name: &str, source: &str, check: impl Fn(&Context)) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = folder().join(name);
+    std::fs::write(&path, source).unwrap();
+    for compiler in support::compilers() {
+        for backend in [Backend::C, Backend::Multicore, Backend::OpenCl] {
+            eprintln!("{} {backend}", compiler.version());
+            let build = Build::new(&path, backend)
+                .compiler(compiler.clone())
+                .out_dir(folder())
+                .fast(true);
+            let library = Library::build(&build).unwrap();
+            check(&Context::new(&library, &Config::new()).unwrap());
+        }
+    }
+}
+
+#[test]
+fn no_entry_points() {
+    each("no_entries.fut", "def f (x: i32) = x + 1\n", |ctx| {
+        assert!(ctx.library().program().entries().is_empty());
+        assert!(ctx.library().program().types().is_empty());
+        let error = ctx.call("f", vec![]).unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert!(error.to_string().contains("it has none"), "{error}");
+        assert!(ctx.array_of(&[1], &[1i32]).is_err());
+        ctx.sync().unwrap();
+    });
+}
+
+fn opaque(value: Value) -> Opaque {
+    match value {
+        Value::Opaque(opaque) => opaque,
+        other => panic!("{other:?} is not opaque"),
+    }
+}
+
+/// `inner` and `[]inner` are mentioned by no entry point, `[]f32` by `inner` alone.
+#[test]
+fn types_that_only_other_types_mention() {
+    const SOURCE: &str = "\
+type~ inner = {flag: bool, xs: []f32}
+type~ outer = {first: inner, n: i32}
+entry make (n: i32) : outer = {first = {flag = true, xs = replicate 2 (f32.i32 n)}, n}
+entry total (o: outer) : f32 = f32.sum o.first.xs
+";
+    each("mentioned.fut", SOURCE, |ctx| {
+        let made = ctx.call("make", vec![Arg::Consume(21i32.into())]);
+        let inner = opaque(opaque(made.unwrap().remove(0)).project("first").unwrap());
+        assert_eq!(inner.type_name(), "inner");
+        let Value::Array(xs) = inner.project("xs").unwrap() else {
+            panic!("an array")
+        };
+        assert_eq!(xs.to_vec::<f32>().unwrap(), [21.0, 21.0]);
+        let inner = ctx.restore(&inner.store().unwrap()).unwrap().into();
+        let outer = ctx.record("outer", &[&inner, &1i32.into()]).unwrap().into();
+        let total = ctx.call("total", vec![Arg::Borrow(&outer)]).unwrap();
+        assert!(matches!(total[0], Value::Scalar(Scalar::F32(42.0))));
+    });
+}
+
+/// The real compiler would take minutes, so it compiles one entry point, and the others are
+/// added to what it wrote; all that is ours sees ten thousand.
+#[test]
+fn ten_thousand_entry_points() {
+    const N: usize = 10_000;
+    let folder = folder().join("many");
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = folder.join("many.fut");
+    std::fs::write(&source, "entry e00000 (x: i32) : i32 = x + 1\n").unwrap();
+    let (mut h, mut c, mut json) = (String::new(), String::new(), String::new());
+    for i in 1..N {
+        let head = format!(
+            "int futhark_entry_e{i:05}(struct futhark_context *ctx, int32_t *out0, const int32_t in0)"
+        );
+        let _ = writeln!(h, "{head};");
+        let _ = writeln!(
+            c,
+            "{head} {{ int rc = futhark_entry_e00000(ctx, out0, in0); *out0 += {i}; return rc; }}"
+        );
+        let _ = write!(
+            json,
+            r#""e{i:05}":{{"cfun":"futhark_entry_e{i:05}","inputs":[{{"name":"x","type":"i32","unique":false}}],"outputs":[{{"type":"i32","unique":false}}],"tuning_params":[]}},"#
+        );
+    }
+    for (extension, text) in [("h", h), ("c", c), ("json", json)] {
+        std::fs::write(folder.join(format!("more.{extension}")), text).unwrap();
+    }
+    let real = Compiler::all().pop().unwrap();
+    let script = folder.join(format!("futhark-{}", std::process::id()));
+    let text = format!(
+        "#!/bin/sh\nset -e\n'{real}' \"$@\"\n[ \"$2\" = --library ] || exit 0\ncd '{folder}'\n\
+         cat more.h >>\"$5.h\"\ncat more.c >>\"$5.c\"\nmore=\"$(cat more.json)\"\n\
+         {{ printf '{{\"backend\":\"c\",\"entry_points\":{{'; cat more.json; \
+         sed 's/.*\"entry_points\":{{//' \"$5.json\"; }} >\"$5.new\"\nmv \"$5.new\" \"$5.json\"\n",
+        real = real.program().display(),
+        folder = folder.display(),
+    );
+    std::fs::write(&script, text).unwrap();
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&script, mode).unwrap();
+
+    let out = folder.join("out");
+    let _ = std::fs::remove_dir_all(&out);
+    let build = Build::new(&source, Backend::C)
+        .compiler(Compiler::at(&script).unwrap())
+        .out_dir(&out)
+        .fast(true);
+    let began = Instant::now();
+    let library = Library::build(&build).unwrap();
+    let built = began.elapsed();
+    let ctx = Context::new(&library, &Config::new()).unwrap();
+    let began = Instant::now();
+    for i in 0..N {
+        let entry = format!("e{i:05}");
+        let result = ctx.call(&entry, vec![Arg::Consume(1i32.into())]).unwrap();
+        let [Value::Scalar(Scalar::I32(result))] = result[..] else {
+            panic!("{result:?}")
+        };
+        assert_eq!(result, 2 + i as i32, "{entry}");
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+    eprintln!(
+        "{N} entry points: built in {built:?}, all called in {:?}; {}",
+        began.elapsed(),
+        peak.unwrap_or_default()
+    );
+    std::fs::remove_file(script).unwrap();
+    std::fs::remove_dir_all(out).unwrap();
+}

@@ -1,0 +1,267 @@
+//! `new` and `set` of arrays of opaque values, which compilers from 0.25.36 on have, on
+//! generated C: through the dynamic face; `typed/tests/elements.rs` has the typed one.
+#![cfg(all(feature = "dynamic", unix))]
+
+#[path = "newer/mod.rs"]
+mod newer;
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use futhark_safe::compile::{Build, Compiler};
+use futhark_safe::dynamic::{Arg, Array, Context, Library, Opaque, Scalar, Value};
+use futhark_safe::{Backend, Config, ElemType, Kind};
+
+/// The device last: who counts every byte (see ci/sanitize) leaves it out, whose runtime is not ours.
+const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
+
+/// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md).
+static TURN: Mutex<()> = Mutex::new(());
+
+fn library(backend: Backend) -> Library {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/newer");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("newer");
+    std::fs::create_dir_all(&out).unwrap();
+    // Several tests may run at a time, in processes of their own.
+    let script = out.join(format!("futhark-{}", std::process::id()));
+    newer::compiler(&here, &script);
+    let build = Build::new(here.join("elements.fut"), backend)
+        .compiler(Compiler::at(&script).unwrap())
+        .out_dir(&out)
+        .fast(true);
+    let library = Library::build(&build).unwrap();
+    std::fs::remove_file(script).unwrap();
+    library
+}
+
+fn each(mut check: impl FnMut(&Context)) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let counted = std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "counted");
+    for backend in &BACKENDS[..if counted { 2 } else { 3 }] {
+        let backend = *backend;
+        eprintln!("{backend}");
+        check(&Context::new(&library(backend), &Config::new()).unwrap());
+    }
+}
+
+fn pt(ctx: &Context, n: i32, x: f32) -> Value {
+    let fields = [&Value::from(n), &Value::from(x)];
+    ctx.record("pt", &fields).unwrap().into()
+}
+
+fn row(ctx: &Context, id: i64, xs: &[f32]) -> Value {
+    let xs = ctx.array_of(&[xs.len()], xs).unwrap().into();
+    ctx.record("row", &[&id.into(), &xs]).unwrap().into()
+}
+
+/// Of any shape, without bytes if one dimension is 0.
+fn block(ctx: &Context, shape: [usize; 2]) -> Value {
+    let bytes = vec![7; shape[0].saturating_mul(shape[1])];
+    let bytes = ctx.array(ElemType::U8, &shape, &bytes).unwrap().into();
+    ctx.record("block", &[&bytes]).unwrap().into()
+}
+
+fn field<T: futhark_safe::Element>(array: &Opaque, name: &str) -> Vec<T> {
+    match array.project(name).unwrap() {
+        Value::Array(array) => array.to_vec().unwrap(),
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+fn opaque(ctx: &Context, entry: &str, args: Vec<Arg<'_>>) -> Opaque {
+    match ctx.call(entry, args).unwrap().remove(0) {
+        Value::Opaque(opaque) => opaque,
+        other => panic!("{entry} gives {other:?}"),
+    }
+}
+
+fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
+    match ctx.call(entry, vec![Arg::Consume(of.into())]).unwrap()[..] {
+        [Value::Scalar(Scalar::F32(sum))] => sum,
+        ref other => panic!("{entry} gives {other:?}"),
+    }
+}
+
+#[test]
+fn records_of_scalars() {
+    each(|ctx| {
+        let (a, b) = (pt(ctx, 1, 0.5), pt(ctx, 2, 1.5));
+        let mut array = ctx.array_of_values("[]pt", &[3], &[&a, &b, &a]).unwrap();
+        assert_eq!(array.shape().unwrap(), [3]);
+        array.set(&[2], &b).unwrap();
+        // Elements are copies: what they were made of can go.
+        drop((a, b));
+        assert_eq!(field::<i32>(&array, "n"), [1, 2, 2]);
+        assert_eq!(field::<f32>(&array, "x"), [0.5, 1.5, 1.5]);
+        assert_eq!(sum(ctx, "sum_points", array), 6.5);
+    });
+}
+
+#[test]
+fn two_dimensions() {
+    each(|ctx| {
+        let pts: Vec<Value> = (0..6).map(|i| pt(ctx, i, 0.0)).collect();
+        let elements: Vec<&Value> = pts.iter().collect();
+        let mut grid = ctx.array_of_values("[][]pt", &[2, 3], &elements).unwrap();
+        grid.set(&[1, 0], &pts[5]).unwrap();
+        assert_eq!(grid.shape().unwrap(), [2, 3]);
+        assert_eq!(field::<i32>(&grid, "n"), [0, 1, 2, 5, 4, 5]);
+        for wrong in [[2, 0], [0, 3], [-1, 0], [0, i64::MAX]] {
+            let error = grid.set(&wrong, &pts[0]).unwrap_err();
+            assert!(error.to_string().contains("shape [2, 3]"), "{error}");
+        }
+        assert_eq!(field::<i32>(&grid, "n"), [0, 1, 2, 5, 4, 5]);
+    });
+}
+
+#[test]
+fn records_with_arrays() {
+    each(|ctx| {
+        let (a, b) = (row(ctx, 1, &[1.0, 2.0]), row(ctx, 2, &[3.0, 4.0]));
+        let mut rows = ctx.array_of_values("[]row", &[2], &[&a, &b]).unwrap();
+        assert_eq!(field::<f32>(&rows, "xs"), [1.0, 2.0, 3.0, 4.0]);
+        rows.set(&[0], &b).unwrap();
+        assert_eq!(field::<i64>(&rows, "id"), [2, 2]);
+        assert_eq!(field::<f32>(&rows, "xs"), [3.0, 4.0, 3.0, 4.0]);
+
+        // All parts must be of one size, and C is not asked whether they are.
+        let long = row(ctx, 3, &[5.0, 6.0, 7.0]);
+        let error = ctx
+            .array_of_values("[]row", &[2], &[&a, &long])
+            .unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument);
+        let words = "element 1 has a part of shape [3], in element 0 it has shape [2]";
+        assert!(error.to_string().contains(words), "{error}");
+        let error = rows.set(&[1], &long).unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument);
+        let words = "the element has a part of shape [3], in the array it has shape [2]";
+        assert!(error.to_string().contains(words), "{error}");
+        // Nothing has changed, and the context goes on.
+        assert_eq!(field::<f32>(&rows, "xs"), [3.0, 4.0, 3.0, 4.0]);
+        assert_eq!(sum(ctx, "sum_rows", rows), 28.0);
+        // Parts without elements.
+        let nothing = row(ctx, 4, &[]);
+        let rows = ctx.array_of_values("[]row", &[2], &[&nothing, &nothing]);
+        let rows = rows.unwrap();
+        assert!(field::<f32>(&rows, "xs").is_empty());
+        assert_eq!(field::<i64>(&rows, "id"), [4, 4]);
+    });
+}
+
+#[test]
+fn sums() {
+    each(|ctx| {
+        let xs = ctx.array_of(&[2], &[0.25f32, 0.5]).unwrap().into();
+        let dot: Value = ctx.sum("shape", "dot", &[&8i32.into()]).unwrap().into();
+        let square: Value = ctx.sum("shape", "box", &[&xs]).unwrap().into();
+        // The C API gives the parts of other variants no elements, so these two differ in size.
+        let error = ctx.array_of_values("[]shape", &[2], &[&dot, &square]);
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        let mut shapes = opaque(ctx, "shapes", vec![Arg::Consume(4i64.into())]);
+        let elements = [0, 1].map(|i| shapes.index(&[i]).unwrap());
+        let made = ctx
+            .array_of_values("[]shape", &[3], &[&elements[1], &elements[0], &elements[1]])
+            .unwrap();
+        let variants: Vec<_> = (0..3)
+            .map(|i| match made.index(&[i]).unwrap() {
+                Value::Opaque(shape) => shape.variant().unwrap(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(variants, ["box", "dot", "box"]);
+        shapes.set(&[2], &square).unwrap();
+        // #dot 0, #box [1, 1], #box [0.25, 0.5], #box [3, 1]
+        assert_eq!(sum(ctx, "sum_shapes", shapes), 6.75);
+    });
+}
+
+/// Misuse 36: whoever shares the memory never sees the change, the program's constants included.
+#[test]
+fn what_is_held_never_changes() {
+    each(|ctx| {
+        let nine = pt(ctx, 9, 9.0);
+        for _ in 0..2 {
+            let mut constant = opaque(ctx, "constant", vec![]);
+            assert_eq!(field::<i32>(&constant, "n"), [0, 1, 2]);
+            constant.set(&[0], &nine).unwrap();
+            assert_eq!(field::<i32>(&constant, "n"), [9, 1, 2]);
+        }
+        let mut points = opaque(ctx, "points", vec![Arg::Consume(3i64.into())]);
+        let column = points.project("n").unwrap();
+        points.set(&[1], &nine).unwrap();
+        let whole = Value::from(points);
+        let alias = opaque(ctx, "identity", vec![Arg::Borrow(&whole)]);
+        let Value::Opaque(mut points) = whole else {
+            panic!("an opaque value")
+        };
+        points.set(&[2], &nine).unwrap();
+        let Value::Array(column) = column else {
+            panic!("an array")
+        };
+        assert_eq!(Array::to_vec::<i32>(&column).unwrap(), [0, 1, 2]);
+        assert_eq!(field::<i32>(&alias, "n"), [0, 9, 2]);
+        assert_eq!(field::<i32>(&points, "n"), [0, 9, 9]);
+    });
+}
+
+/// Sizes that overflow only together: an error, and not a lost context.
+#[test]
+fn elements_that_are_too_large_together() {
+    each(|ctx| {
+        let wide = block(ctx, [1 << 62, 0]);
+        let error = ctx.array_of_values("[]block", &[2], &[&wide, &wide]);
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        let words = "an array of shape [2] whose elements have a part of shape [4611686018427387904][0] is larger";
+        assert!(error.to_string().contains(words), "{error}");
+        // One alone has a size.
+        let one = ctx.array_of_values("[]block", &[1], &[&wide]).unwrap();
+        assert!(field::<u8>(&one, "bytes").is_empty());
+        let small = block(ctx, [1, 2]);
+        let blocks = ctx.array_of_values("[]block", &[2], &[&small, &small]);
+        assert_eq!(field::<u8>(&blocks.unwrap(), "bytes"), [7; 4]);
+    });
+}
+
+/// A failure of a device that nobody was told of yet is not lost in these calls.
+#[test]
+fn elements_that_a_device_failed_to_make() {
+    each(|ctx| {
+        let points = opaque(ctx, "points", vec![Arg::Consume(3i64.into())]);
+        let is: Value = ctx.array_of(&[2], &[0i64, 7]).unwrap().into();
+        let args = vec![Arg::Consume(points.into()), Arg::Borrow(&is)];
+        let failed = ctx.call("bad_points", args);
+        let a = pt(ctx, 1, 1.0);
+        match (ctx.library().backend().is_gpu(), failed) {
+            (false, failed) => assert_eq!(failed.unwrap_err().kind(), Kind::Program),
+            (true, failed) => {
+                let Value::Opaque(mut failed) = failed.unwrap().remove(0) else {
+                    panic!("an opaque value")
+                };
+                let error = failed.set(&[0], &a).unwrap_err();
+                assert_eq!(error.kind(), Kind::Program, "{error}");
+                assert!(failed.set(&[0], &a).is_err());
+            }
+        }
+        let array = ctx.array_of_values("[]pt", &[2], &[&a, &a]).unwrap();
+        assert_eq!(field::<i32>(&array, "n"), [1, 1]);
+    });
+}
+
+/// Elements of another context never reach C.
+#[test]
+fn elements_of_another_context_are_refused() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    for backend in [Backend::C, Backend::Multicore] {
+        let library = library(backend);
+        let start = || Context::new(&library, &Config::new()).unwrap();
+        let (ctx, other) = (start(), start());
+        let (ours, theirs) = (pt(&ctx, 1, 1.0), pt(&other, 2, 2.0));
+        let error = ctx.array_of_values("[]pt", &[2], &[&ours, &theirs]);
+        assert_eq!(error.unwrap_err().kind(), Kind::WrongContext);
+        let mut array = ctx.array_of_values("[]pt", &[1], &[&ours]).unwrap();
+        let error = array.set(&[0], &theirs).unwrap_err();
+        assert_eq!(error.kind(), Kind::WrongContext);
+    }
+}

@@ -1,0 +1,119 @@
+//! The README does what it says: its blocks are cut out, built and run as a user's package.
+#![cfg(feature = "build")]
+
+mod package;
+
+use std::path::Path;
+
+use package::Package;
+
+/// A block of code: its language and its text.
+type Block = (String, String);
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Every fenced block of a text.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in text.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(language)) => open = Some((language.to_owned(), String::new())),
+            (None, None) => {}
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some((_, text)), None) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    assert!(open.is_none(), "a block has no end: {open:?}");
+    blocks
+}
+
+/// The file that a block says it is, in its first line: `// src/main.rs`, `-- stats.fut`.
+fn named(block: &Block) -> Option<(&str, &str)> {
+    let (first, _) = block.1.split_once('\n')?;
+    let mark = match block.0.as_str() {
+        "rust" => "// ",
+        "futhark" => "-- ",
+        "toml" => "# ",
+        _ => return None,
+    };
+    Some((first.strip_prefix(mark)?, &block.1))
+}
+
+#[test]
+fn its_program_is_built_and_run() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let package = Package::empty("readme");
+    let mut expected = None;
+    let mut files = Vec::new();
+    for block in &blocks(&readme) {
+        let Some((name, text)) = named(block) else {
+            assert_eq!(
+                block.0, "sh",
+                "what is in this block is not run: {}",
+                block.1
+            );
+            continue;
+        };
+        files.push(name.to_owned());
+        if name == "src/main.rs" {
+            // What it prints stands behind the line that prints it.
+            let line = text.lines().find(|line| line.contains("println!")).unwrap();
+            let (_, comment) = line
+                .rsplit_once("// ")
+                .expect("the README says what is printed");
+            expected = Some(comment.to_owned());
+        }
+        if name == "Cargo.toml" {
+            let dependency = "\"../futhark-rust/futhark-safe\"";
+            assert_eq!(text.matches(dependency).count(), 2, "{text}");
+            let text = text.replace(dependency, &format!("{:?}", env!("CARGO_MANIFEST_DIR")));
+            let head = "[package]\nname = \"readme\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n";
+            package.write(name, &format!("{head}{text}\n[workspace]\n"));
+        } else {
+            package.write(name, text);
+        }
+    }
+    files.sort();
+    assert_eq!(
+        files,
+        ["Cargo.toml", "build.rs", "src/main.rs", "stats.fut"]
+    );
+    let output = package.cargo("run", &[], &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(Some(printed.trim()), expected.as_deref());
+}
+
+/// The commands that it names are there, and can be run.
+#[cfg(unix)]
+#[test]
+fn its_commands_are_there() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let mut seen = 0;
+    let sh = blocks(&readme).into_iter().filter(|block| block.0 == "sh");
+    for line in sh.flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let Some(command) = words.first().filter(|word| word.starts_with("ci/")) {
+            seen += 1;
+            let mode = std::fs::metadata(root().join(command))
+                .unwrap()
+                .permissions();
+            assert!(mode.mode() & 0o111 != 0, "{command} cannot be run");
+        }
+        if let Some(at) = words.iter().position(|word| *word == "-p") {
+            seen += 1;
+            let workspace = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+            let name = format!("name = \"{}\"\n", words[at + 1]);
+            assert!(workspace.contains(&name), "no package {}", words[at + 1]);
+        }
+    }
+    assert_eq!(seen, 3);
+}

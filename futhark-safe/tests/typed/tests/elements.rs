@@ -1,0 +1,110 @@
+//! `new` and `set` of arrays of opaque values, which compilers from 0.25.36 on have, on
+//! generated C: through the typed face; `tests/elements.rs` has the dynamic one.
+
+mod support;
+
+use futhark_safe::{Config, Kind};
+use futhark_safe_typed_tests::elements::{
+    ArrayArrayPt, ArrayBlock, ArrayPt, ArrayRow, ArrayShape, Block, Context, Pt, PtFields, Row,
+    Shape, ShapeVariant,
+};
+use support::{BACKENDS, alone};
+
+fn each(check: impl Fn(Context)) {
+    for backend in BACKENDS {
+        eprintln!("{backend}");
+        let _device = alone(backend);
+        check(Context::new(&Config::new().backend(backend)).unwrap());
+    }
+}
+
+fn row(ctx: &Context, id: i64, xs: &[f32]) -> Row {
+    Row::new(ctx, id, &ctx.array(xs).unwrap()).unwrap()
+}
+
+#[test]
+fn elements_are_put_in_one_by_one() {
+    each(|ctx| {
+        let (a, b) = (
+            Pt::new(&ctx, 1, 0.5).unwrap(),
+            Pt::new(&ctx, 2, 1.5).unwrap(),
+        );
+        let mut points = ArrayPt::new(&ctx, [3], &[&a, &b, &a]).unwrap();
+        points.set(2, &b).unwrap();
+        let rows = [(1, 0.5), (2, 1.5), (2, 1.5)].map(|(n, x)| PtFields { n, x });
+        assert_eq!(points.to_vec().unwrap(), rows);
+        assert_eq!(ctx.entry().sum_points(&points).unwrap(), 6.5);
+        let mut grid = ArrayArrayPt::new(&ctx, [2, 2], &[&a, &a, &b, &b]).unwrap();
+        grid.set([0, 1], &b).unwrap();
+        assert_eq!(grid.n().unwrap().to_vec().unwrap(), [1, 2, 2, 2]);
+        let error = grid.set([2, 0], &b).unwrap_err();
+        assert!(error.to_string().contains("index [2, 0]"), "{error}");
+        let error = ArrayPt::new(&ctx, [2], &[&a]).unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert!(ArrayPt::new(&ctx, [0], &[]).is_err());
+    });
+}
+
+#[test]
+fn parts_must_be_of_one_size() {
+    each(|ctx| {
+        let (a, b) = (row(&ctx, 1, &[1.0, 2.0]), row(&ctx, 2, &[3.0, 4.0]));
+        let long = row(&ctx, 3, &[5.0, 6.0, 7.0]);
+        let mut rows = ArrayRow::new(&ctx, [2], &[&a, &b]).unwrap();
+        for error in [
+            ArrayRow::new(&ctx, [2], &[&a, &long]).unwrap_err(),
+            rows.set(0, &long).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            assert!(error.to_string().contains("[3]"), "{error}");
+        }
+        rows.set(0, &b).unwrap();
+        assert_eq!(rows.xs().unwrap().to_vec().unwrap(), [3.0, 4.0, 3.0, 4.0]);
+        assert_eq!(ctx.entry().sum_rows(&rows).unwrap(), 28.0);
+        // Sizes that overflow only together.
+        let wide = ctx.array_nd::<u8, 2>([1 << 62, 0], &[]).unwrap();
+        let wide = Block::new(&ctx, &wide).unwrap();
+        let error = ArrayBlock::new(&ctx, [2], &[&wide, &wide]).unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(ctx.entry().sum_rows(&rows).unwrap(), 28.0, "it goes on");
+    });
+}
+
+#[test]
+fn sums_are_elements_too() {
+    each(|ctx| {
+        let mut shapes = ctx.entry().shapes(4).unwrap();
+        let xs = ctx.array(&[0.25f32, 0.5]).unwrap();
+        let square = Shape::new(&ctx, &ShapeVariant::Box(xs)).unwrap();
+        shapes.set(2, &square).unwrap();
+        assert_eq!(ctx.entry().sum_shapes(&shapes).unwrap(), 6.75);
+        let made = ArrayShape::new(&ctx, [2], &[&square, &square]).unwrap();
+        match made.index(1).unwrap().destruct().unwrap() {
+            ShapeVariant::Box(xs) => assert_eq!(xs.to_vec().unwrap(), [0.25, 0.5]),
+            ShapeVariant::Dot(i) => panic!("#dot {i}"),
+        }
+    });
+}
+
+/// Misuse 36: whoever shares the memory never sees the change, the program's constants included.
+#[test]
+fn what_is_held_never_changes() {
+    each(|ctx| {
+        let nine = Pt::new(&ctx, 9, 9.0).unwrap();
+        for _ in 0..2 {
+            let mut constant = ctx.entry().constant().unwrap();
+            let held = constant.n().unwrap();
+            constant.set(0, &nine).unwrap();
+            assert_eq!(held.to_vec().unwrap(), [0, 1, 2]);
+            assert_eq!(constant.n().unwrap().to_vec().unwrap(), [9, 1, 2]);
+        }
+        let mut points = ctx.entry().points(3).unwrap();
+        let alias = ctx.entry().identity(&points).unwrap();
+        let column = points.n().unwrap();
+        let before = column.to_cow().unwrap();
+        points.set(1, &nine).unwrap();
+        assert_eq!(*before, [0, 1, 2], "a view, on hosts");
+        assert_eq!(alias.n().unwrap().to_vec().unwrap(), [0, 1, 2]);
+        assert_eq!(points.n().unwrap().to_vec().unwrap(), [0, 9, 2]);
+    });
+}

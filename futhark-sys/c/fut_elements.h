@@ -1,0 +1,62 @@
+// Arrays of opaque values from elements, and elements replaced.
+//
+// The C functions compute sizes from what the elements are, and a size that overflows there loses
+// the context. All shapes are known before, so the wrappers ask here whether they fit.
+
+static bool fut_same_shape(const int64_t *a, const int64_t *b, int rank) {
+  for (int i = 0; i < rank; i++)
+    if (a[i] != b[i])
+      return false;
+  return true;
+}
+
+// Whether `dims` elements with a part of this shape have a size at all, in bytes. A zero hides
+// nothing: strides are products of some of the dimensions.
+static bool fut_has_size(const int64_t *dims, int rank, const int64_t *shape, int inner, int64_t size) {
+  for (int i = 0; i < rank; i++)
+    if (dims[i] > 1 && __builtin_mul_overflow(size, dims[i], &size))
+      return false;
+  for (int i = 0; i < inner; i++)
+    if (shape[i] > 1 && __builtin_mul_overflow(size, shape[i], &size))
+      return false;
+  return true;
+}
+
+struct fut_shape_text {
+  char bytes[256];
+};
+
+static struct fut_shape_text fut_shape_text(const int64_t *shape, int rank) {
+  struct fut_shape_text text = {""};
+  size_t at = 0;
+  for (int i = 0; i < rank && at < sizeof text.bytes - 24; i++)
+    at += (size_t)snprintf(text.bytes + at, sizeof text.bytes - at, "[%lld]", (long long)shape[i]);
+  return text;
+}
+
+static char *fut_no_size(const int64_t *dims, int rank, const int64_t *shape, int inner) {
+  return msgprintf("an array of shape %s whose elements have a part of shape %s is larger than any memory",
+                   fut_shape_text(dims, rank).bytes, inner == 0 ? "[]" : fut_shape_text(shape, inner).bytes);
+}
+
+static char *fut_misfit_new(int64_t i, const int64_t *is, const int64_t *first, int rank) {
+  return msgprintf("element %lld has a part of shape %s, in element 0 it has shape %s; all must be equal",
+                   (long long)i, fut_shape_text(is, rank).bytes, fut_shape_text(first, rank).bytes);
+}
+
+static char *fut_misfit_set(const int64_t *is, const int64_t *wanted, int rank) {
+  return msgprintf("the element has a part of shape %s, in the array it has shape %s", fut_shape_text(is, rank).bytes,
+                   fut_shape_text(wanted, rank).bytes);
+}
+
+// Ends a wrapper before the C function is called. `why` is NULL, or malloc'ed.
+#define FUT_REFUSE(c, why)                 \
+  {                                        \
+    char *fut_why = (why);                 \
+    if (FUT_UNLIKELY(fut_why != NULL)) {   \
+      fut_set_message(c, fut_why);         \
+      (c)->code = 0;                       \
+      fut_pop_guard();                     \
+      return FUT_REFUSED;                  \
+    }                                      \
+  }
