@@ -4,6 +4,8 @@ use crate::checks::{self, Check};
 use crate::pattern::CheckPattern;
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -33,6 +35,8 @@ pub enum Command {
     List(ListArgs),
     /// Tell what a check asks, which sections of the C API reference it proves, and what it cannot
     Explain(ExplainArgs),
+    /// Show again what runs have found, and put their parts together
+    Report(ReportArgs),
     /// Show which backends this machine can run
     Devices(DevicesArgs),
     /// Work on one program for one backend, in a process of its own
@@ -72,9 +76,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub expectations: Option<PathBuf>,
 
-    /// Write the report to FILE, one JSON text per line
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    /// Where reports go.
+    #[command(flatten)]
+    pub reports: ReportFiles,
 
     /// How child processes work.
     #[command(flatten)]
@@ -92,6 +96,22 @@ Every program is compiled once per backend and compiler, and checked in a
 process of its own: one that crashes or hangs is a finding, not the end.
 
 Exit codes: 0 all held, 1 something failed, 2 wrong usage, 3 could not run.";
+
+/// Files to write reports to.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ReportFiles {
+    /// Write every finding to FILE, one JSON text per line; `report` reads such files
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write a report as JUnit XML to FILE, for continuous integration
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Write a report as one HTML page to FILE, for people
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
 
 /// Compilers and backends.
 #[derive(Clone, Debug, Args)]
@@ -136,6 +156,27 @@ pub struct ListArgs {
     #[arg(long)]
     pub checks: bool,
 }
+
+/// What `report` takes.
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_HELP)]
+pub struct ReportArgs {
+    /// What `run --json` wrote; several files if they are parts of one run
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Where reports go.
+    #[command(flatten)]
+    pub reports: ReportFiles,
+}
+
+const REPORT_HELP: &str = "\
+Examples:
+  futhark-conformance report results.jsonl --html results.html
+  futhark-conformance report part-*.jsonl --json all.jsonl --junit junit.xml
+
+Exit codes: 0 all held, 1 something failed, 2 wrong usage or a damaged file,
+3 nothing was checked, or a part of the run is missing.";
 
 /// What `explain` takes.
 #[derive(Debug, Args)]
@@ -187,6 +228,9 @@ pub struct ChildArgs {
     /// The backends that this machine can run.
     #[arg(long, value_delimiter = ',', value_parser = backend)]
     pub usable: Vec<Backend>,
+    /// Whether an interpreter stands for the device.
+    #[arg(long)]
+    pub simulated: bool,
     /// Why only compiling is possible.
     #[arg(long)]
     pub no_device: Option<String>,
@@ -199,7 +243,8 @@ pub struct ChildArgs {
 }
 
 /// One part of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Shard {
     /// Which part, counted from 1.
     pub index: usize,
@@ -226,6 +271,26 @@ impl FromStr for Shard {
             Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
             _ => Err("expected I/N with I from 1 to N, such as 1/4".to_owned()),
         }
+    }
+}
+
+impl TryFrom<String> for Shard {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Shard, String> {
+        text.parse()
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> String {
+        shard.to_string()
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
     }
 }
 

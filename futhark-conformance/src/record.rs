@@ -2,6 +2,7 @@
 //! sends while it works. The JSON forms are documented in the schema of the
 //! report (`report::json`).
 
+use crate::cli::Shard;
 use futhark_manifest::Backend;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -150,6 +151,9 @@ pub struct Header {
     pub generator: String,
     /// The seed of everything that is generated.
     pub seed: u64,
+    /// Which part of a run this is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
     /// The compilers.
     pub compilers: Vec<CompilerInfo>,
     /// The backends that were asked for.

@@ -1,15 +1,17 @@
 //! The subcommands, and the codes that the program ends with.
 
-use crate::cli::{Command, DevicesArgs, ListArgs, RunArgs};
+use crate::cli::{Command, DevicesArgs, ListArgs, ReportArgs, RunArgs};
 use crate::corpus::{self, Program};
 use crate::expect::Expectations;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, DeviceInfo, Finding, Header, Outcome, Place, Record};
-use crate::report::json::{JsonReport, SCHEMA};
+use crate::report::Counts;
+use crate::report::json::SCHEMA;
 use crate::report::matrix::Matrix;
+use crate::report::merge::{Merged, merge};
+use crate::report::output::Output;
 use crate::report::progress::Progress;
-use crate::report::repeat;
 use crate::{blocks, checks, child, toolchain};
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::Backend;
@@ -60,6 +62,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
             print!("{}", args.check.page);
             Ok(Exit::Held)
         }
+        Command::Report(args) => report(args),
         Command::Devices(args) => devices(args),
         Command::Child(args) => {
             child::main(args);
@@ -94,37 +97,20 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
             .iter()
             .map(|compiler| (device.backend.clone(), compiler.version.clone()))
     });
-    let mut matrix = Matrix::new(columns.collect());
+    let matrix = Matrix::new(columns.collect());
     let header = Header {
         schema: SCHEMA,
         generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
         seed: args.seed,
+        shard: args.shard,
         compilers: compilers.clone(),
         devices,
     };
-    let mut report = match &args.json {
-        Some(path) => {
-            let cannot = || format!("failed to create the report {}", path.display());
-            Some(
-                JsonReport::create(path, &header)
-                    .with_context(cannot)
-                    .map_err(usage)?,
-            )
-        }
-        None => None,
-    };
-    let mut write_error = None;
-    let mut keep = |record: &Record, matrix: &mut Matrix| {
-        matrix.add(record);
-        if let Some(Err(error)) = report.as_mut().map(|report| report.add(record)) {
-            write_error.get_or_insert(error);
-        }
-    };
-
-    for record in skipped_files(&programs) {
-        keep(&record, &mut matrix);
-    }
     announce(&header, &programs, jobs.len());
+    let mut output = Output::create(&args.reports, header, matrix).map_err(usage)?;
+    for record in skipped_files(&programs) {
+        output.add(&record);
+    }
     let threads = args.jobs.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
         usize::from,
@@ -151,7 +137,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
                     ..
                 } = &record.finding;
                 progress.found(number, place, check, case, *outcome);
-                keep(&record, &mut matrix);
+                output.add(&record);
             }
             Update::Finished => {
                 // Where only some cases ran, a check cannot be judged as a whole.
@@ -164,7 +150,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
                         ..
                     } = &record.finding;
                     progress.found(number, place, check, case, *outcome);
-                    keep(record, &mut matrix);
+                    output.add(record);
                 }
                 progress.finished(number, place);
             }
@@ -172,28 +158,20 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     });
     progress.close();
 
-    let path_of = |record: &Record| {
-        let compiler = compilers
-            .iter()
-            .find(|compiler| compiler.version == record.place.compiler);
-        compiler.map_or("futhark", |compiler| compiler.path.as_str())
-    };
-    print!(
-        "{}",
-        matrix.render(|record| repeat(record, path_of(record), args.seed))
-    );
+    print!("{}", output.render());
     // Entries can only be missed by a run that could have met them.
     if args.checks.is_empty() && args.shard.is_none() {
         for entry in expectations.unmatched() {
             println!("an expectation that nothing matched: {entry}");
         }
     }
-    if let Some(error) = write_error {
-        return Err(could_not_run(
-            anyhow!(error).context("failed to write the report"),
-        ));
-    }
-    let total = matrix.total();
+    let total = output.matrix.total();
+    output.finish().map_err(could_not_run)?;
+    verdict(total)
+}
+
+/// What a run, or several parts of one, come to.
+fn verdict(total: Counts) -> Result<Exit, Ended> {
     if total.failed > 0 {
         Ok(Exit::Failed)
     } else if total.passed + total.expected == 0 {
@@ -203,6 +181,29 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     } else {
         Ok(Exit::Held)
     }
+}
+
+fn report(args: &ReportArgs) -> Result<Exit, Ended> {
+    let Merged {
+        header,
+        records,
+        missing,
+    } = merge(&args.files).map_err(usage)?;
+    let matrix = Matrix::of(&records);
+    let mut output = Output::create(&args.reports, header, matrix).map_err(usage)?;
+    for record in &records {
+        output.add(record);
+    }
+    print!("{}", output.render());
+    let total = output.matrix.total();
+    output.finish().map_err(could_not_run)?;
+    if total.failed == 0 && !missing.is_empty() {
+        return Err(could_not_run(anyhow!(
+            "the run is not whole: of its parts, {} is missing",
+            missing.join(", ")
+        )));
+    }
+    verdict(total)
 }
 
 fn list(args: &ListArgs) -> Result<Exit, Ended> {

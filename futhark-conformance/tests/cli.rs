@@ -179,6 +179,68 @@ fn the_report_begins_with_a_header() {
     }
 }
 
+/// Two machines share the work, and a third puts together what they found.
+#[test]
+fn the_parts_of_a_run_make_a_whole() {
+    let corpus = Corpus::new(&[("a.fut", GOOD), ("b.fut", GOOD), ("lib.fut", "def f = 1\n")]);
+    let run = |arguments: &[&str]| {
+        let mut command = corpus.command();
+        command.args(arguments);
+        let output = command.output().expect("the program starts");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let compiler = compiler();
+    for part in ["1/2", "2/2"] {
+        let json = format!("{}.jsonl", &part[..1]);
+        let (code, shown) = run(&[
+            "run",
+            ".",
+            "--build-dir",
+            "build",
+            "--backend",
+            "c",
+            "--futhark",
+            &compiler,
+            "--check",
+            "shape",
+            "--check",
+            "header",
+            "--shard",
+            part,
+            "--json",
+            &json,
+            "--junit",
+            "junit.xml",
+            "--html",
+            "page.html",
+        ]);
+        assert_eq!(code, Some(0), "{shown}");
+    }
+    let page = fs::read_to_string(corpus.path("page.html")).unwrap();
+    assert!(
+        page.contains(">b.fut</th>") && !page.contains(">a.fut</th>"),
+        "{page}"
+    );
+    let junit = fs::read_to_string(corpus.path("junit.xml")).unwrap();
+    assert!(
+        junit.contains("<testsuite name=\"b.fut [c, cpu, "),
+        "{junit}"
+    );
+    let (code, shown) = run(&["report", "1.jsonl", "2.jsonl"]);
+    assert_eq!(code, Some(0), "{shown}");
+    for program in ["a.fut ", "b.fut "] {
+        assert!(
+            shown.lines().any(|line| line.starts_with(program)),
+            "{shown}"
+        );
+    }
+    let (code, _) = run(&["report", "2.jsonl"]);
+    assert_eq!(code, Some(3), "a part is missing");
+}
+
 #[test]
 fn a_type_error_is_a_finding_and_the_run_goes_on() {
     let wrong = "entry f (x: i32): f32 = x\n";

@@ -1,9 +1,11 @@
-//! The checks `compile` and `manifest`: what can be said before anything runs.
+//! The checks `compile` and `manifest`: what can be said before anything runs;
+//! those of the generated C are in [`library`].
 
+use super::{library, plain};
 use crate::blocks::TestBlocks;
 use crate::child::steps::{StepResult, Steps, Stop};
 use crate::record::Cause;
-use futhark_manifest::Manifest;
+use futhark_manifest::{Backend, Manifest};
 use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
 
 /// What became of the source.
@@ -44,6 +46,11 @@ pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
     });
     if let Compiled::Yes(artifact) = &compiled {
         steps.run("manifest", "", || manifest(artifact));
+        steps.run("header", "", || library::header(artifact));
+        steps.run("symbols", "", || library::symbols(artifact));
+        if artifact.program().backend == Backend::C {
+            steps.run("plain", "", || plain::check(artifact, blocks));
+        }
     }
     compiled
 }
@@ -101,21 +108,47 @@ fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {
 }
 
 /// That the C compiler took our file proves the types; what remains is that
-/// nothing in the manifest is unknown, and that both readings agree.
+/// nothing in the manifest is unknown or lost, at any depth.
 fn manifest(artifact: &Artifact) -> StepResult {
-    let manifest =
-        Manifest::parse(artifact.manifest()).map_err(|error| Stop::mismatch(error.to_string()))?;
+    let wrong = |error: &dyn std::fmt::Display| Stop::mismatch(error.to_string());
+    let manifest = Manifest::parse(artifact.manifest()).map_err(|error| wrong(&error))?;
+    if let Some(finding) = manifest.check().first() {
+        return Err(wrong(finding));
+    }
     if let Some(warning) = manifest.warnings().first() {
         return Err(Stop::mismatch(format!(
             "something in the manifest is unknown: {warning}"
         )));
     }
-    let program = manifest
-        .resolve()
-        .map_err(|error| Stop::mismatch(error.to_string()))?;
+    let again = Manifest::from_json(manifest.to_json()).map_err(|error| wrong(&error))?;
+    if again != manifest {
+        return Err(Stop::mismatch(
+            "the manifest is another one after it was written and read",
+        ));
+    }
+    let program = manifest.resolve().map_err(|error| wrong(&error))?;
     if &program != artifact.program() {
         return Err(Stop::mismatch(
             "the library carries another manifest than the compiler wrote",
+        ));
+    }
+    let mut names: Vec<&str> = program.functions().map(|function| function.name).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() < all {
+        return Err(Stop::mismatch(format!(
+            "{} functions are listed twice",
+            all - names.len()
+        )));
+    }
+    if artifact
+        .functions()
+        .iter()
+        .any(|name| names.binary_search(&name.as_str()).is_err())
+    {
+        return Err(Stop::mismatch(
+            "the library's table has a function that the manifest does not list",
         ));
     }
     Ok(())

@@ -194,7 +194,30 @@ impl<'a> Held<'a> {
 
     /// Holds a value from now on. One that cannot be looked into is let go.
     pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
-        match Snapshot::take(self.program, ty, &value) {
+        let contents = Snapshot::take(self.program, ty, &value);
+        self.keep(what, ty, value, contents)
+    }
+
+    /// Holds a value that must have the contents of another one.
+    pub fn hold_as(
+        &mut self,
+        what: impl Into<String>,
+        ty: TypeRef,
+        value: Value,
+        alike: &Value,
+    ) -> StepResult {
+        let contents = Snapshot::take(self.program, ty, alike);
+        self.keep(what, ty, value, contents)
+    }
+
+    fn keep(
+        &mut self,
+        what: impl Into<String>,
+        ty: TypeRef,
+        value: Value,
+        contents: StepResult<Snapshot>,
+    ) -> StepResult {
+        match contents {
             Ok(contents) => self.values.push((what.into(), ty, value, contents)),
             Err(Stop::Skip { .. }) => {}
             Err(stop) => return Err(stop),

@@ -3,7 +3,7 @@
 //! Each has a page, which `futhark-conformance explain NAME` prints.
 
 use super::env::Env;
-use super::{arrays, blocks, consume, lifecycle, opaque};
+use super::{arrays, blocks, consume, errors, leaks, lifecycle, opaque, settings, store};
 use crate::child::steps::Steps;
 
 /// A check, as `list --checks` and `explain` show it.
@@ -56,14 +56,41 @@ pub const ALL: &[Check] = &[
     },
     Check {
         name: "manifest",
-        about: "the manifest is well formed, and every prototype that follows from it is the one in the generated C",
+        about: "the manifest is well formed, complete, and agrees with itself and with the library",
         sections: &["Manifest"],
         page: include_str!("../../docs/checks/manifest.md"),
         run: None,
     },
     Check {
+        name: "header",
+        about: "the header declares what follows from the manifest, with the types that follow, and what every library has",
+        sections: &["Manifest", "Configuration", "Context", "GPU", "Multicore"],
+        page: include_str!("../../docs/checks/header.md"),
+        run: None,
+    },
+    Check {
+        name: "symbols",
+        about: "what is declared is defined, and nothing public is hidden from those who read the header",
+        sections: &["Manifest"],
+        page: include_str!("../../docs/checks/symbols.md"),
+        run: None,
+    },
+    Check {
+        name: "plain",
+        about: "the generated C by itself, in a C program that is written from the manifest, keeps what nobody else can see",
+        sections: &[
+            "Arrays of Primitive Values",
+            "Error codes",
+            "Context",
+            "Configuration",
+            "Entry points",
+        ],
+        page: include_str!("../../docs/checks/plain.md"),
+        run: None,
+    },
+    Check {
         name: "lifecycle",
-        about: "contexts can be made, many in a row and two at once, and values outlive their context's handle",
+        about: "contexts can be made, many in a row and two at once, used from any thread, and values outlive their context's handle",
         sections: &["Context"],
         page: include_str!("../../docs/checks/lifecycle.md"),
         run: Some(lifecycle::check),
@@ -90,11 +117,25 @@ pub const ALL: &[Check] = &[
         run: Some(arrays::check_index),
     },
     Check {
+        name: "raw",
+        about: "the memory of an array holds its elements, in row-major order, where the host can look at it",
+        sections: &["Arrays of Primitive Values"],
+        page: include_str!("../../docs/checks/raw.md"),
+        run: Some(arrays::check_raw),
+    },
+    Check {
         name: "blocks",
         about: "entry points answer what the test blocks say, errors included, leave their arguments alone, and work again after an error",
         sections: &["Entry points", "Error codes", "Context"],
         page: include_str!("../../docs/checks/blocks.md"),
         run: Some(blocks::check),
+    },
+    Check {
+        name: "errors",
+        about: "what is refused is refused with words, changes nothing, and is forgotten with the next call",
+        sections: &["Error codes", "Entry points", "Context"],
+        page: include_str!("../../docs/checks/errors.md"),
+        run: Some(errors::check),
     },
     Check {
         name: "consume",
@@ -111,15 +152,36 @@ pub const ALL: &[Check] = &[
     },
     Check {
         name: "opaque",
-        about: "records, sums and arrays of them give back what they were made of, refuse what does not fit, and survive store and restore",
-        sections: &[
-            "Records",
-            "Sums",
-            "Arrays of Non-Primitive Values",
-            "Opaque Values",
-        ],
+        about: "records, sums and arrays of them give back what they were made of, and refuse what does not fit",
+        sections: &["Records", "Sums", "Arrays of Non-Primitive Values"],
         page: include_str!("../../docs/checks/opaque.md"),
         run: Some(opaque::check),
+    },
+    Check {
+        name: "store",
+        about: "the bytes of a value are those of this value, on every backend, and other bytes are refused",
+        sections: &["Opaque Values", "General guarantees"],
+        page: include_str!("../../docs/checks/store.md"),
+        run: Some(store::check),
+    },
+    Check {
+        name: "settings",
+        about: "what a context can be told before it exists changes how it works, and never what it answers",
+        sections: &["Configuration", "Context", "GPU", "Multicore", "Manifest"],
+        page: include_str!("../../docs/checks/settings.md"),
+        run: Some(settings::check),
+    },
+    Check {
+        name: "leaks",
+        about: "whatever is done again and again, the memory of the process stays flat",
+        sections: &[
+            "Context",
+            "Arrays of Primitive Values",
+            "Opaque Values",
+            "Entry points",
+        ],
+        page: include_str!("../../docs/checks/leaks.md"),
+        run: Some(leaks::check),
     },
 ];
 
@@ -172,7 +234,7 @@ mod tests {
             let title = format!("# `{}`\n", check.name);
             assert!(check.page.starts_with(&title), "{}", check.name);
             for part in parts(check) {
-                assert!(part.trim().len() > 60, "{}: {part:?}", check.name);
+                assert!(part.trim().len() > 40, "{}: {part:?}", check.name);
             }
             let lines = check.page.lines().count();
             assert!((15..=50).contains(&lines), "{}: {lines} lines", check.name);
@@ -191,6 +253,16 @@ mod tests {
             for section in listed {
                 assert!(SECTIONS.contains(&section), "{}: {section}", check.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_section_is_proved_by_some_check() {
+        for section in SECTIONS {
+            assert!(
+                ALL.iter().any(|check| check.sections.contains(section)),
+                "{section}"
+            );
         }
     }
 

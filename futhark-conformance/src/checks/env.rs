@@ -22,6 +22,8 @@ pub struct Env<'a> {
     /// Where devices may keep what they compile: the first context of this
     /// process writes it, the others are faster for it.
     pub cache: Option<PathBuf>,
+    /// Whether an interpreter stands for the device: then everything is less.
+    pub simulated: bool,
     /// The same program for other backends and by other compilers.
     pub others: Others,
     context: RefCell<Option<Rc<Context>>>,
@@ -36,6 +38,7 @@ impl<'a> Env<'a> {
             blocks,
             seed,
             cache: None,
+            simulated: false,
             others: Others::default(),
             context: RefCell::new(None),
         }
@@ -45,6 +48,12 @@ impl<'a> Env<'a> {
     #[must_use]
     pub fn program(&self) -> &'a Program {
         self.library.program()
+    }
+
+    /// Whether an interpreter stands for the device: then everything is less.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.simulated
     }
 
     /// A context of its own.

@@ -1,5 +1,6 @@
 //! The check `lifecycle`: contexts and how long values live.
 
+use super::answers::Answer;
 use super::blocks::accept_start_error;
 use super::bridge::{download, upload};
 use super::env::Env;
@@ -9,7 +10,8 @@ use crate::compare::identical;
 use crate::values::HostValue;
 use futhark_manifest::TypeKind;
 use futhark_safe::Kind;
-use futhark_safe::dynamic::Context;
+use futhark_safe::dynamic::{Context, Value};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// How many contexts are made one after another, unless that takes too long.
@@ -35,37 +37,162 @@ pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
 
 /// Everything else.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    steps.run("lifecycle", "many in a row", || {
-        let begun = Instant::now();
-        for number in 0..IN_A_ROW {
-            if number >= 2 && begun.elapsed() > LONG_ENOUGH {
-                break;
-            }
-            let context = env
-                .new_context()
-                .map_err(|error| Stop::from(error).at(&format!("context {number}")))?;
-            works(env, &context)?;
+    steps.run("lifecycle", "many in a row", || many(env));
+    steps.run("lifecycle", "two at once", || two(env));
+    steps.run("lifecycle", "a value outlives its context's handle", || {
+        outlives(env)
+    });
+    steps.run("lifecycle", "close", || close(env));
+    env.step(steps, "lifecycle", "clear caches", |context| {
+        let before = Answer::any(env, context);
+        for _ in 0..2 {
+            context.clear_caches()?;
+            works(env, context)?;
+        }
+        again(env, context, &before)
+    });
+    env.step(steps, "lifecycle", "another thread", |context| {
+        another_thread(env, context)
+    });
+    if !env.program().backend.is_gpu() {
+        env.step(steps, "lifecycle", "threads", |context| {
+            threads(env, context)
+        });
+    }
+}
+
+fn many(env: &Env<'_>) -> StepResult {
+    let begun = Instant::now();
+    let mut before = None;
+    for number in 0..IN_A_ROW {
+        if number >= 2 && begun.elapsed() > LONG_ENOUGH {
+            break;
+        }
+        let at = |stop: Stop| stop.at(&format!("context {number}"));
+        let context = env.new_context().map_err(|error| at(error.into()))?;
+        works(env, &context).map_err(at)?;
+        // On a simulated device one answer takes longer than many contexts.
+        if !env.is_simulated() {
+            let before = before.get_or_insert_with(|| Answer::any(env, &context));
+            again(env, &context, before).map_err(at)?;
+        }
+    }
+    Ok(())
+}
+
+/// Two contexts, one of which goes while the other is used.
+fn two(env: &Env<'_>) -> StepResult {
+    let (first, second) = (env.new_context()?, env.new_context()?);
+    works(env, &first)?;
+    works(env, &second)?;
+    foreign(env, &first, &second)?;
+    let before = Answer::any(env, &first);
+    if !env.is_simulated() {
+        again(env, &second, &before).map_err(|stop| stop.at("the second context"))?;
+    }
+    drop(first);
+    works(env, &second)?;
+    again(env, &second, &before).map_err(|stop| stop.at("after the first context was freed"))
+}
+
+fn outlives(env: &Env<'_>) -> StepResult {
+    let contents = sample(env).ok_or_else(no_array)?;
+    let context = env.new_context()?;
+    let value = upload(&context, &contents)?;
+    drop(context);
+    has(&value, &contents)
+}
+
+/// A context that is in use is not closed; one that is not ends without a word.
+fn close(env: &Env<'_>) -> StepResult {
+    let mut context = env.new_context()?;
+    if let Some(contents) = sample(env) {
+        let value = upload(&context, &contents)?;
+        context = match context.close() {
+            Ok(()) => return Err(Stop::mismatch("a context with a value was closed")),
+            Err((context, error)) if error.kind() == Kind::InvalidArgument => context,
+            Err((_, error)) => return Err(error.into()),
+        };
+        has(&value, &contents)?;
+    }
+    context.close().map_err(|(_, error)| Stop::from(error))
+}
+
+/// A value that was made here is used and freed there, and the other way round;
+/// one thread at a time.
+fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
+    let contents = sample(env).ok_or_else(no_array)?;
+    let mine = upload(context, &contents)?;
+    let theirs = elsewhere(|| {
+        has(&mine, &contents)?;
+        drop(mine);
+        upload(context, &contents)
+    })?;
+    has(&theirs, &contents)?;
+    drop(theirs);
+    let before = Answer::any(env, context);
+    let (library, blocks, seed) = (env.library, env.blocks, env.seed);
+    let answered = elsewhere(|| again(&Env::new(library, blocks, seed), context, &before));
+    answered.map_err(|stop| stop.at("on another thread"))?;
+    works(env, context)
+}
+
+/// Several threads at a time: on one context, and each on a context of its own.
+fn threads(env: &Env<'_>, context: &Context) -> StepResult {
+    const THREADS: usize = 3;
+    const ROUNDS: usize = 5;
+    let before = Answer::any(env, context);
+    let (library, blocks, seed) = (env.library, env.blocks, env.seed);
+    let work = |own: bool| {
+        let env = Env::new(library, blocks, seed);
+        let fresh = own.then(|| env.new_context()).transpose()?;
+        let context = fresh.as_ref().unwrap_or(context);
+        for _ in 0..ROUNDS {
+            works(&env, context)?;
+            again(&env, context, &before)?;
         }
         Ok(())
-    });
-    steps.run("lifecycle", "two at once", || {
-        let (first, second) = (env.new_context()?, env.new_context()?);
-        works(env, &first)?;
-        works(env, &second)?;
-        foreign(env, &first, &second)?;
-        drop(first);
-        works(env, &second)
-    });
-    steps.run("lifecycle", "a value outlives its context's handle", || {
-        let Some(contents) = sample(env) else {
-            return Err(Stop::skip("the program has no array type"));
-        };
-        let context = env.new_context()?;
-        let value = upload(&context, &contents)?;
-        drop(context);
-        let back = download(&value)?;
-        identical(&back, &contents).map_err(|difference| Stop::mismatch(difference.to_string()))
-    });
+    };
+    for (own, place) in [(false, "on one context"), (true, "each on its own context")] {
+        let results: Vec<StepResult> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work(own))).collect();
+            threads.into_iter().map(joined).collect()
+        });
+        results
+            .into_iter()
+            .collect::<StepResult<()>>()
+            .map_err(|stop| stop.at(&format!("{THREADS} threads, {place}")))?;
+    }
+    Ok(())
+}
+
+/// Does something on another thread, and waits for it.
+fn elsewhere<T: Send>(work: impl FnOnce() -> StepResult<T> + Send) -> StepResult<T> {
+    thread::scope(|scope| joined(scope.spawn(work)))
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, StepResult<T>>) -> StepResult<T> {
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(Stop::error("the check itself panicked on its thread")))
+}
+
+/// The same answer as before, if there was one.
+fn again(env: &Env<'_>, context: &Context, before: &StepResult<Answer<'_>>) -> StepResult {
+    match before {
+        Ok(before) => before.ask_again(env, context),
+        Err(Stop::Skip { .. }) => Ok(()),
+        Err(stop) => Err(stop.clone()),
+    }
+}
+
+fn has(value: &Value, contents: &HostValue) -> StepResult {
+    let back = download(value)?;
+    identical(&back, contents).map_err(|difference| Stop::mismatch(difference.to_string()))
+}
+
+fn no_array() -> Stop {
+    Stop::skip("the program has no array type")
 }
 
 /// An array of the program's first array type.
@@ -81,8 +208,7 @@ fn sample(env: &Env<'_>) -> Option<HostValue> {
 
 fn works(env: &Env<'_>, context: &Context) -> StepResult {
     if let Some(contents) = sample(env) {
-        let back = download(&upload(context, &contents)?)?;
-        identical(&back, &contents).map_err(|difference| Stop::mismatch(difference.to_string()))?;
+        has(&upload(context, &contents)?, &contents)?;
     }
     context.sync().map_err(Stop::from)
 }

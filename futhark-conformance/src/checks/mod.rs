@@ -1,6 +1,7 @@
 //! The checks. Everything they ask follows from the program's manifest and its
 //! test blocks.
 
+mod answers;
 mod arrays;
 mod blocks;
 mod bridge;
@@ -9,10 +10,17 @@ mod calls;
 mod catalog;
 mod consume;
 mod env;
+mod errors;
+mod inside;
+mod leaks;
+mod library;
 mod lifecycle;
 mod make;
 mod opaque;
 mod others;
+mod plain;
+mod settings;
+mod store;
 
 pub use build::{Compiled, build};
 pub use catalog::{ALL, Check, Run, SECTIONS};

@@ -67,6 +67,7 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         .is_gpu()
         .then(tempfile::tempdir)
         .and_then(Result::ok);
+    env.simulated = args.simulated;
     env.others = Others::of(program, args);
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);

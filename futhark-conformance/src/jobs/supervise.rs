@@ -48,6 +48,9 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         for backend in &settings.usable {
             command.args(["--usable", backend.as_str()]);
         }
+        if is_simulated(&job.place.device) {
+            command.arg("--simulated");
+        }
         if let Some(reason) = &job.no_device {
             command.args(["--no-device", reason]);
         }
@@ -101,6 +104,14 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             }
         }
     }
+}
+
+/// Whether an interpreter stands for the device, as far as its name tells.
+fn is_simulated(device: &str) -> bool {
+    let device = device.to_lowercase();
+    ["oclgrind", "simulat", "emulat"]
+        .iter()
+        .any(|name| device.contains(name))
 }
 
 /// Compiles and runs a small program; the device's name if that worked.

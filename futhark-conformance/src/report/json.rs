@@ -7,6 +7,7 @@
 //! | `schema` | [`SCHEMA`]; it grows when a key changes its meaning or goes |
 //! | `generator` | the program's name and version |
 //! | `seed` | the seed of generated inputs |
+//! | `shard` | which part of a run this is, as `I/N`; only if it is one |
 //! | `compilers` | `[{version, path}]` |
 //! | `devices` | `[{backend, device, usable, reason}]` |
 //!

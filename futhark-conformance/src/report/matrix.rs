@@ -4,7 +4,8 @@
 use super::Counts;
 use crate::record::{Outcome, Record};
 use console::{Alignment, Style, measure_text_width, pad_str};
-use std::collections::BTreeMap;
+use futhark_manifest::Backend;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts per program and column, and the failures.
 ///
@@ -27,6 +28,27 @@ impl Matrix {
             columns,
             ..Matrix::default()
         }
+    }
+
+    /// A matrix with a column for each pair that occurs in these records, in
+    /// the order of backends and then of compilers. It does not count them yet.
+    #[must_use]
+    pub fn of(records: &[Record]) -> Matrix {
+        let places = records.iter().map(|record| &record.place);
+        let columns: BTreeSet<_> = places
+            .filter(|place| place.backend != "-")
+            .map(|place| {
+                let backend = Backend::ALL
+                    .iter()
+                    .position(|backend| backend.as_str() == place.backend);
+                // By number, so that 0.9 comes before 0.10.
+                let numbers = place.compiler.split('.').map(|part| part.parse().ok());
+                let numbers: Vec<Option<u32>> = numbers.collect();
+                let pair = (place.backend.clone(), place.compiler.clone());
+                (backend.unwrap_or(usize::MAX), numbers, pair)
+            })
+            .collect();
+        Matrix::new(columns.into_iter().map(|(_, _, pair)| pair).collect())
     }
 
     /// Counts a record.
@@ -62,6 +84,39 @@ impl Matrix {
         self.total
     }
 
+    /// The pairs of backend and compiler.
+    #[must_use]
+    pub fn columns(&self) -> &[(String, String)] {
+        &self.columns
+    }
+
+    /// Each program with what was counted in each column.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, &[Counts])> {
+        let rows = self.rows.iter();
+        rows.map(|(program, counts)| (program.as_str(), counts.as_slice()))
+    }
+
+    /// What failed, in the order in which it was found.
+    #[must_use]
+    pub fn failures(&self) -> &[Record] {
+        &self.failures
+    }
+
+    /// What failed as expected.
+    #[must_use]
+    pub fn expected(&self) -> &[Record] {
+        &self.expected
+    }
+
+    /// Why something was skipped, and how often, the most frequent first.
+    #[must_use]
+    pub fn skips(&self) -> Vec<(&str, usize)> {
+        let skips = self.skips.iter();
+        let mut skips: Vec<_> = skips.map(|(why, count)| (why.as_str(), *count)).collect();
+        skips.sort_by_key(|(why, count)| (std::cmp::Reverse(*count), *why));
+        skips
+    }
+
     /// The text: the table with its legend, why things were skipped, expected
     /// failures in one line each, and failures in full with the command that
     /// `repeat` gives for each.
@@ -71,7 +126,7 @@ impl Matrix {
         if !self.rows.is_empty() {
             self.table(&mut text);
         }
-        self.skips(&mut text);
+        self.skipped(&mut text);
         for record in &self.expected {
             let reason = record.finding.message.lines().next().unwrap_or_default();
             let line = format!("expected: {}: {reason}", title(record));
@@ -147,14 +202,12 @@ impl Matrix {
         text.push_str("\n12 passed   3! failed   2~ failed as expected   1- skipped   . nothing was checked\n\n");
     }
 
-    fn skips(&self, text: &mut String) {
+    fn skipped(&self, text: &mut String) {
         if self.skips.is_empty() {
             return;
         }
         text.push_str("skipped, and why:\n");
-        let mut reasons: Vec<_> = self.skips.iter().collect();
-        reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
-        for (reason, count) in reasons {
+        for (reason, count) in self.skips() {
             let first = reason.lines().next().unwrap_or_default();
             text.push_str(&format!("{count:6}  {first}\n"));
         }
@@ -182,7 +235,8 @@ impl Matrix {
     }
 }
 
-fn cell(counts: &Counts) -> String {
+/// What was counted, each with its mark.
+pub(super) fn cell(counts: &Counts) -> String {
     let marked = [
         (counts.passed, ""),
         (counts.failed, "!"),
@@ -202,7 +256,7 @@ fn cell(counts: &Counts) -> String {
 }
 
 /// Where and what, in one line.
-fn title(record: &Record) -> String {
+pub(super) fn title(record: &Record) -> String {
     let place = &record.place;
     let finding = &record.finding;
     let case = if finding.case.is_empty() {
@@ -219,25 +273,7 @@ fn title(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Cause, Finding, Place};
-
-    fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
-        let place = Place {
-            program: program.into(),
-            backend: backend.into(),
-            device: "cpu".into(),
-            compiler: "1".into(),
-        };
-        let finding = Finding {
-            check: "blocks".into(),
-            case: "main #0".into(),
-            outcome,
-            cause: (outcome == Outcome::Fail).then_some(Cause::Mismatch),
-            message: "first line\nsecond line".into(),
-            seconds: 0.0,
-        };
-        Record { place, finding }
-    }
+    use crate::report::tests::record;
 
     fn matrix(records: &[Record]) -> Matrix {
         let columns = vec![("c".into(), "1".into()), ("opencl".into(), "1".into())];
@@ -277,6 +313,23 @@ mod tests {
             text.ends_with("4 checks: 1 passed, 1 failed, 2 skipped\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn columns_come_in_the_order_of_backends_and_versions() {
+        let records = [("opencl", "0.9"), ("c", "0.10"), ("c", "0.9"), ("-", "-")].map(
+            |(backend, compiler)| {
+                let mut record = record("a.fut", backend, Outcome::Pass);
+                record.place.compiler = compiler.into();
+                record
+            },
+        );
+        let columns = Matrix::of(&records).columns().to_vec();
+        let columns: Vec<_> = columns
+            .iter()
+            .map(|(b, c)| (b.as_str(), c.as_str()))
+            .collect();
+        assert_eq!(columns, [("c", "0.9"), ("c", "0.10"), ("opencl", "0.9")]);
     }
 
     #[test]

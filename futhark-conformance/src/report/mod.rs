@@ -1,10 +1,15 @@
 //! What came out: one stream of records, for everyone who wants to know.
 
+pub mod html;
 pub mod json;
+pub mod junit;
+mod markup;
 pub mod matrix;
+pub mod merge;
+pub mod output;
 pub mod progress;
 
-use crate::record::{Outcome, Record};
+use crate::record::{Header, Outcome, Record};
 
 /// How many records ended in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +70,17 @@ pub fn repeat(record: &Record, compiler: &str, seed: u64) -> String {
     command
 }
 
+/// The command that repeats a finding of a run with this header.
+#[must_use]
+pub fn repeat_with(header: &Header, record: &Record) -> String {
+    let compiler = header
+        .compilers
+        .iter()
+        .find(|compiler| compiler.version == record.place.compiler);
+    let path = compiler.map_or("futhark", |compiler| compiler.path.as_str());
+    repeat(record, path, header.seed)
+}
+
 /// A word as a shell reads it back.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
@@ -78,29 +94,58 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Finding, Place};
+    use crate::record::{Cause, CompilerInfo, DeviceInfo, Finding, Place};
 
-    #[test]
-    fn the_command_repeats_exactly_one_case() {
+    /// A record for the tests of all reports.
+    pub(super) fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
         let place = Place {
-            program: "programs/a b.fut".into(),
-            backend: "c".into(),
+            program: program.into(),
+            backend: backend.into(),
             device: "cpu".into(),
-            compiler: "0.25.32".into(),
+            compiler: "1".into(),
         };
         let finding = Finding {
             check: "blocks".into(),
-            case: "f' #0".into(),
-            outcome: Outcome::Fail,
-            cause: None,
-            message: String::new(),
+            case: "main #0".into(),
+            outcome,
+            cause: (outcome == Outcome::Fail).then_some(Cause::Mismatch),
+            message: "first line\nsecond line".into(),
             seconds: 0.0,
         };
-        let record = Record { place, finding };
+        Record { place, finding }
+    }
+
+    /// The header that goes with it.
+    pub(super) fn header() -> Header {
+        Header {
+            schema: json::SCHEMA,
+            generator: "futhark-conformance 1".into(),
+            seed: 1,
+            shard: None,
+            compilers: vec![CompilerInfo {
+                version: "1".into(),
+                path: "/x/futhark-1".into(),
+            }],
+            devices: vec![DeviceInfo {
+                backend: "c".into(),
+                device: "cpu".into(),
+                usable: true,
+                reason: String::new(),
+            }],
+        }
+    }
+
+    #[test]
+    fn the_command_repeats_exactly_one_case() {
+        let mut record = record("programs/a b.fut", "c", Outcome::Fail);
+        record.finding.case = "f' #0".into();
         assert_eq!(
             repeat(&record, "/x/futhark", 1),
             r"futhark-conformance run 'programs/a b.fut' --backend c --futhark /x/futhark --check 'blocks:f'\'' #0'"
         );
         assert!(repeat(&record, "futhark", 7).ends_with(" --seed 7"));
+        assert!(repeat_with(&header(), &record).contains("--futhark /x/futhark-1 "));
+        record.place.compiler = "2".into();
+        assert!(repeat_with(&header(), &record).contains("--futhark futhark "));
     }
 }

@@ -1,5 +1,10 @@
-//! The checks `arrays`, `shape` and `index`: every array type of the program,
-//! without any entry point.
+//! The checks `arrays`, `shape`, `index` and `raw`: every array type of the
+//! program, without any entry point.
+
+mod patterns;
+mod raw;
+
+pub use raw::check as check_raw;
 
 use super::bridge::{download, upload};
 use super::env::Env;
@@ -7,8 +12,9 @@ use super::make::{Random, any_bits};
 use crate::child::steps::{StepResult, Steps, Stop};
 use crate::compare::{identical, position};
 use crate::values::HostValue;
-use futhark_manifest::{ArrayType, ElemType, TypeKind};
+use futhark_manifest::{ArrayType, TypeKind};
 use futhark_safe::dynamic::{Array, Context, Value};
+use patterns::every_pattern;
 
 /// Round trips of every bit pattern.
 pub fn check_values(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -17,7 +23,9 @@ pub fn check_values(env: &Env<'_>, steps: &mut Steps<'_>) {
         for shape in shapes(array.rank) {
             round_trip(context, &any_bits(&mut random, array.elem, &shape))?;
         }
-        round_trip(context, &every_pattern(&mut random, array.elem, array.rank))?;
+        let patterns = every_pattern(&mut random, array.elem, array.rank);
+        round_trip(context, &patterns)?;
+        many_at_once(context, &mut random, array)?;
         wrong_sizes(context, array)
     });
 }
@@ -108,94 +116,6 @@ fn inner_shape(rank: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Narrow types: every pattern there is. Wide ones: those at the edges, every
-/// single bit, and a good number of others.
-fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue {
-    let mut bytes: Vec<u8> = match (elem, elem.size()) {
-        (ElemType::Bool, _) => vec![0, 1],
-        (_, 1) => (0..=u8::MAX).collect(),
-        (_, 2) => (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect(),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the lower half of a pattern is a pattern too"
-        )]
-        (_, 4) => wide_patterns(random)
-            .into_iter()
-            .flat_map(|bits| {
-                [
-                    (bits as u32).to_ne_bytes(),
-                    ((bits >> 32) as u32).to_ne_bytes(),
-                ]
-                .concat()
-            })
-            .collect(),
-        _ => wide_patterns(random)
-            .into_iter()
-            .flat_map(u64::to_ne_bytes)
-            .collect(),
-    };
-    let count = bytes.len() / elem.size();
-    let mut shape = vec![1; rank];
-    // Two dimensions at least, if there are two.
-    let columns = if rank > 1 && count.is_multiple_of(2) {
-        2
-    } else {
-        1
-    };
-    if let Some(last) = shape.last_mut() {
-        *last = columns;
-    }
-    if let Some(first) = shape.first_mut() {
-        *first = if rank > 1 { count / columns } else { count };
-    }
-    bytes.truncate(shape.iter().product::<usize>() * elem.size());
-    HostValue::new(elem, shape, bytes)
-}
-
-fn wide_patterns(random: &mut Random) -> Vec<u64> {
-    let doubles = [
-        0.0f64,
-        -0.0,
-        1.0,
-        f64::MIN_POSITIVE,
-        f64::MAX,
-        f64::EPSILON,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-    ];
-    let singles = [
-        0.0f32,
-        -0.0,
-        1.0,
-        f32::MIN_POSITIVE,
-        f32::MAX,
-        f32::EPSILON,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-    ];
-    // Quiet and signalling, with both signs and with payloads.
-    let nans = [
-        0x7ff8_0000_0000_0000,
-        0xfff8_0000_0000_0001,
-        0x7ff0_0000_0000_0001,
-        0xfff0_dead_beef_0001,
-        0x7fc0_0000_ffc0_0001,
-        0x7f80_0001_ff80_1234,
-        0x0000_0000_0000_0001,
-        0x0000_0001_8000_0001,
-    ];
-    let mut patterns: Vec<u64> = doubles.iter().map(|x| x.to_bits()).chain(nans).collect();
-    patterns.extend(
-        singles
-            .iter()
-            .map(|x| u64::from(x.to_bits()) << 32 | u64::from((-x).to_bits())),
-    );
-    patterns.extend((0..64).map(|bit| 1u64 << bit));
-    patterns.extend([0, u64::MAX, i64::MAX as u64, u64::from(u32::MAX)]);
-    patterns.extend((0..512).map(|_| random.next()));
-    patterns
-}
-
 fn make(context: &Context, contents: &HostValue) -> StepResult<Array> {
     match upload(context, contents)? {
         Value::Array(array) => Ok(array),
@@ -211,6 +131,36 @@ fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
     identical(&back, contents).map_err(|difference| Stop::mismatch(difference.to_string()))
 }
 
+/// Arrays that exist at the same time keep apart, in whatever order they go.
+fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> StepResult {
+    const MANY: usize = 8;
+    let contents: Vec<HostValue> = (0..MANY)
+        .map(|number| any_bits(random, array.elem, &vec![number; array.rank.min(3)]))
+        .map(|value| widened(value, array.rank))
+        .collect();
+    let values = contents.iter().map(|contents| upload(context, contents));
+    let mut values: Vec<Option<Value>> = values
+        .map(|value| value.map(Some))
+        .collect::<Result<_, _>>()?;
+    for order in [5, 0, 7, 2, 6, 1, 4, 3] {
+        for (value, contents) in values.iter().zip(&contents) {
+            let Some(value) = value else { continue };
+            identical(&download(value)?, contents).map_err(|difference| {
+                Stop::mismatch(difference.to_string()).at("one of several arrays")
+            })?;
+        }
+        values[order] = None;
+    }
+    Ok(())
+}
+
+/// The same elements with ones for further dimensions.
+fn widened(value: HostValue, rank: usize) -> HostValue {
+    let mut shape = value.shape().to_vec();
+    shape.resize(rank, 1);
+    HostValue::new(value.elem(), shape, value.bytes().to_vec())
+}
+
 /// Data that does not have the size of the shape is refused.
 fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
     let shape = inner_shape(array.rank);
@@ -222,15 +172,31 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
             )));
         }
     }
-    // The product of the extents overflows to 0, which is the data's size.
-    let mut huge = vec![1; array.rank];
-    huge[0] = 1 << 63;
-    if context.array(array.elem, &huge, &[]).is_ok() {
-        return Err(Stop::mismatch(format!(
-            "shape {huge:?} was accepted with no data"
-        )));
+    // Extents that are negative in C, or whose product overflows to 0, which
+    // is the data's size, or to another size that data could have.
+    let mut impossible = Vec::new();
+    for extent in [1 << 63, usize::MAX, 1 << 62] {
+        for place in 0..array.rank {
+            let mut shape = vec![1; array.rank];
+            shape[place] = extent;
+            if place > 0 {
+                shape[0] = 4;
+            }
+            impossible.push(shape);
+        }
     }
-    Ok(())
+    for shape in impossible {
+        for data in [0, array.elem.size(), 4 * array.elem.size()] {
+            if context.array(array.elem, &shape, &vec![0; data]).is_ok() {
+                return Err(Stop::mismatch(format!(
+                    "shape {shape:?} was accepted with {data} bytes"
+                )));
+            }
+        }
+    }
+    // What was refused has taken nothing with it.
+    let mut random = Random::new(0, "after");
+    round_trip(context, &any_bits(&mut random, array.elem, &shape))
 }
 
 fn inside(array: &Array, contents: &HostValue) -> StepResult {
@@ -302,31 +268,6 @@ mod tests {
                 ));
             }
             assert!(shapes.contains(&vec![0; rank]) && shapes.contains(&vec![1; rank]));
-        }
-    }
-
-    #[test]
-    fn narrow_types_get_every_pattern() {
-        let mut random = Random::new(1, "");
-        for rank in 1..=3 {
-            assert_eq!(
-                every_pattern(&mut random, ElemType::F16, rank).count(),
-                65536
-            );
-            assert_eq!(every_pattern(&mut random, ElemType::U8, rank).count(), 256);
-            assert_eq!(every_pattern(&mut random, ElemType::Bool, rank).count(), 2);
-        }
-    }
-
-    #[test]
-    fn wide_types_get_nans_with_payloads() {
-        let mut random = Random::new(1, "");
-        for elem in [ElemType::F32, ElemType::F64] {
-            let value = every_pattern(&mut random, elem, 1);
-            let nans = (0..value.count())
-                .filter(|&i| value.float(i).is_some_and(f64::is_nan))
-                .count();
-            assert!(nans >= 4, "{elem}: {nans}");
         }
     }
 }

@@ -1,0 +1,93 @@
+//! The check `raw`: arrays where they lie.
+
+use super::{each_type, make, shapes};
+use crate::checks::env::Env;
+use crate::checks::make::{Random, any_bits};
+use crate::child::steps::{StepResult, Steps, Stop};
+use crate::compare::identical;
+use crate::values::HostValue;
+use futhark_manifest::ElemType;
+use futhark_safe::Element;
+use futhark_safe::dynamic::Array;
+
+/// Where the elements lie is what they are.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    if env.program().backend.is_gpu() {
+        return;
+    }
+    each_type(env, steps, "raw", |context, array| {
+        let mut random = Random::new(env.seed, "raw");
+        for shape in shapes(array.rank) {
+            let contents = any_bits(&mut random, array.elem, &shape);
+            let value = make(context, &contents)?;
+            let at = |stop: Stop| stop.at(&contents.type_text());
+            in_place(&value, &contents).map_err(at)?;
+            // A copy has the same elements, and its own place for them.
+            let copy = value.try_clone()?;
+            drop(value);
+            in_place(&copy, &contents).map_err(at)?;
+            into_slice(&copy, &contents).map_err(at)?;
+        }
+        Ok(())
+    });
+}
+
+/// The elements, seen where they lie, are those that `values` copies.
+fn in_place(value: &Array, contents: &HostValue) -> StepResult {
+    fn bytes<T: Element, const N: usize>(
+        value: &Array,
+        to_bytes: impl Fn(&T) -> [u8; N],
+    ) -> StepResult<Option<Vec<u8>>> {
+        let view = value.view::<T>()?;
+        Ok(view.map(|elements| elements.iter().flat_map(to_bytes).collect()))
+    }
+    let seen = match contents.elem() {
+        ElemType::I8 => bytes(value, |x: &i8| x.to_ne_bytes()),
+        ElemType::I16 => bytes(value, |x: &i16| x.to_ne_bytes()),
+        ElemType::I32 => bytes(value, |x: &i32| x.to_ne_bytes()),
+        ElemType::I64 => bytes(value, |x: &i64| x.to_ne_bytes()),
+        ElemType::U8 => bytes(value, |x: &u8| x.to_ne_bytes()),
+        ElemType::U16 => bytes(value, |x: &u16| x.to_ne_bytes()),
+        ElemType::U32 => bytes(value, |x: &u32| x.to_ne_bytes()),
+        ElemType::U64 => bytes(value, |x: &u64| x.to_ne_bytes()),
+        ElemType::F16 => bytes(value, |x: &half::f16| x.to_ne_bytes()),
+        ElemType::F32 => bytes(value, |x: &f32| x.to_ne_bytes()),
+        ElemType::F64 => bytes(value, |x: &f64| x.to_ne_bytes()),
+        ElemType::Bool => {
+            return Err(Stop::skip(
+                "truth values are C's, and not looked at in place",
+            ));
+        }
+    }?;
+    let seen = seen.ok_or_else(|| Stop::mismatch("the elements cannot be seen where they lie"))?;
+    let seen = HostValue::new(contents.elem(), value.shape(), seen);
+    identical(&seen, contents)
+        .map_err(|difference| Stop::mismatch(difference.to_string()).at("in place"))
+}
+
+/// Elements are read into memory of the caller's, and no others.
+fn into_slice(value: &Array, contents: &HostValue) -> StepResult {
+    if contents.elem() != ElemType::U8 {
+        return Ok(());
+    }
+    let mut room = vec![0xa5u8; contents.count() + 2];
+    let inside = 1..=contents.count();
+    value.read_into(&mut room[inside.clone()])?;
+    if room[inside] != *contents.bytes() || room[0] != 0xa5 || room[contents.count() + 1] != 0xa5 {
+        return Err(Stop::mismatch(
+            "what was read into a slice is not the elements alone",
+        ));
+    }
+    for wrong in [contents.count() + 1, contents.count().wrapping_sub(1)] {
+        if room
+            .get_mut(..wrong)
+            .is_some_and(|room| value.read_into(room).is_ok())
+        {
+            return Err(Stop::mismatch(format!(
+                "{} elements were read into room for {wrong}",
+                contents.count()
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,402 @@
+//! The check `errors`: what is refused is refused with words, changes nothing,
+//! and is forgotten with the next call.
+
+use super::answers::{Answer, arguments, by_size};
+use super::blocks::title;
+use super::bridge::download;
+use super::calls::{self, Held, inputs_of, upload_all};
+use super::env::Env;
+use super::make::{Random, small};
+use crate::blocks::{Case, ErrorPattern, Expected};
+use crate::child::limits;
+use crate::child::steps::{StepResult, Steps, Stop};
+use crate::values::HostValue;
+use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint, TypeKind, TypeRef};
+use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
+use futhark_safe::{Error, Kind};
+
+/// So many failing test cases of a program are repeated; an interpreter in a
+/// device's place takes its time.
+const MAX_CASES: usize = 12;
+const MAX_CASES_SIMULATED: usize = 1;
+
+/// So many wrong sizes are tried for one entry point.
+const MAX_SIZES: usize = 6;
+
+/// More than a process gets that is told to make do with little.
+const TOO_MUCH: usize = 1 << 30;
+
+/// Every class of error that the program offers.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    let program = env.program();
+    let (entries, most) = if env.is_simulated() {
+        (1, MAX_CASES_SIMULATED)
+    } else {
+        (usize::MAX, MAX_CASES)
+    };
+    for entry in by_size(env).into_iter().take(entries) {
+        let case = format!("arguments of {}", entry.name);
+        env.step(steps, "errors", &case, |context| {
+            refused(env, context, entry)
+        });
+        if entry
+            .inputs
+            .iter()
+            .any(|input| array(env, input.ty).is_some())
+        {
+            let case = format!("sizes of {}", entry.name);
+            env.step(steps, "errors", &case, |context| sizes(env, context, entry));
+        }
+    }
+    let failing = env
+        .blocks
+        .cases
+        .iter()
+        .filter_map(|case| match &case.expected {
+            Expected::Error(pattern) => Some((case, pattern)),
+            _ => None,
+        });
+    for (case, pattern) in failing.take(most) {
+        let name = format!("call {}", title(case));
+        env.step(steps, "errors", &name, |context| {
+            failing_call(env, context, case, pattern)
+        });
+    }
+    // Truth values are looked at one by one on their way, in memory of ours.
+    let mut arrays = program.types().iter().filter_map(|ty| ty.as_array());
+    let first = arrays.find(|array| array.elem != ElemType::Bool);
+    if let Some(array) = first.filter(|_| !program.backend.is_gpu()) {
+        env.step(steps, "errors", "out of memory", |context| {
+            out_of_memory(env, context, array)
+        });
+    }
+}
+
+/// Arguments of a wrong number, type or manner, before any code runs.
+fn refused(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
+    let before = Answer::any(env, context);
+    let nonsense = "no such entry point";
+    invalid(context.call(nonsense, Vec::new()), "an unknown name")?;
+    let mut kept = arguments(env, context, entry)?;
+    let borrowed =
+        |values: &[Value]| context.call(&entry.name, values.iter().map(Arg::Borrow).collect());
+    if let Some(last) = kept.pop() {
+        invalid(borrowed(&kept), "one argument less")?;
+        kept.push(last);
+    }
+    kept.push(Value::Scalar(Scalar::Bool(true)));
+    invalid(borrowed(&kept), "one argument more")?;
+    kept.pop();
+    if entry.consumed().next().is_some() {
+        invalid(borrowed(&kept), "lending what is consumed")?;
+    }
+    for place in 0..kept.len() {
+        let wrong = match entry.inputs[place].ty {
+            TypeRef::Scalar(ElemType::U8) => Scalar::I8(1),
+            _ => Scalar::U8(1),
+        };
+        let right = std::mem::replace(&mut kept[place], Value::Scalar(wrong));
+        invalid(borrowed(&kept), &format!("a u8 or i8 as argument {place}"))?;
+        kept[place] = right;
+    }
+    let mut held = Held::new(env.program());
+    let again = arguments(env, context, entry)?;
+    for ((value, input), alike) in kept.into_iter().zip(&entry.inputs).zip(&again) {
+        held.hold_as(
+            format!("the argument {}", input.name),
+            input.ty,
+            value,
+            alike,
+        )?;
+    }
+    as_before(env, context, before, &held)
+}
+
+/// Each array one larger in each dimension. What an entry point demands of
+/// sizes only it knows, so another backend is asked whether it agrees.
+fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
+    let before = Answer::of(env, context, entry);
+    let most = if env.is_simulated() { 1 } else { MAX_SIZES };
+    let places = entry.inputs.iter().enumerate().flat_map(|(place, input)| {
+        let rank = array(env, input.ty).map_or(0, |array| array.rank);
+        (0..rank).map(move |dim| (place, dim))
+    });
+    let mut held = Held::new(env.program());
+    for (place, dim) in places.take(most) {
+        let at = |stop: Stop| stop.at(&format!("argument {place}, one more in dimension {dim}"));
+        let grown = |context: &Context| grown(env, context, entry, place, dim);
+        let (result, observed) = calls::call(context, entry, grown(context)?);
+        for ((value, input), alike) in observed.into_iter().zip(&entry.inputs).zip(grown(context)?)
+        {
+            if let Some(value) = value {
+                let what = format!("the argument {}", input.name);
+                held.hold_as(what, input.ty, value, &alike)?;
+            }
+        }
+        held.check().map_err(at)?;
+        match result {
+            Err(error) => {
+                told(&error).map_err(at)?;
+                let again = calls::call(context, entry, grown(context)?).0;
+                same_verdict(&error, again.err().as_ref()).map_err(at)?;
+            }
+            Ok(_) => accepted_elsewhere(env, entry, &|context| grown(context)).map_err(at)?,
+        }
+        context.sync().map_err(|error| at(error.into()))?;
+    }
+    as_before(env, context, before, &held)
+}
+
+/// What this backend accepts, another one does not refuse for its sizes.
+fn accepted_elsewhere(
+    env: &Env<'_>,
+    entry: &EntryPoint,
+    arguments: &dyn Fn(&Context) -> StepResult<Vec<Value>>,
+) -> StepResult {
+    let backend = match env.program().backend {
+        Backend::C => Backend::Multicore,
+        _ => Backend::C,
+    };
+    // Where there is no other, there is nothing to compare with.
+    let Ok(library) = env.others.backend(backend) else {
+        return Ok(());
+    };
+    let context = env.context_of(&library)?;
+    match calls::call(&context, entry, arguments(&context)?).0 {
+        Err(error) if error.to_string().contains("invalid size") => Err(Stop::mismatch(format!(
+            "it was accepted, but {backend} refuses it: {error}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A call that fails, as the test block says: again and again, reported where
+/// it must be, and each time forgotten.
+fn failing_call(
+    env: &Env<'_>,
+    context: &Context,
+    case: &Case,
+    pattern: &ErrorPattern,
+) -> StepResult {
+    let program = env.program();
+    let entry = program
+        .entry(&case.entry)
+        .ok_or_else(|| Stop::skip("the program has no such entry point"))?;
+    let inputs = inputs_of(program, entry, case)?;
+    let before = Answer::any(env, context);
+    let mut first: Option<Error> = None;
+    for read in [Read::Sync, Read::Result, Read::Sync] {
+        let arguments = upload_all(context, &inputs)?;
+        let Some(error) = report(context, entry, arguments, read)? else {
+            return Err(match first {
+                None => Stop::skip("the call succeeds, which `blocks` tells"),
+                Some(_) => Stop::mismatch("the call failed, and the same call then succeeded"),
+            });
+        };
+        let message = error.c_message().unwrap_or_default();
+        if !pattern.matches(message) {
+            return Err(match first {
+                None => Stop::skip("the message is another one, which `blocks` tells"),
+                Some(_) => Stop::mismatch(format!(
+                    "expected an error with {pattern} again, got: {message}"
+                )),
+            });
+        }
+        told(&error)?;
+        if error.kind() == Kind::ContextLost {
+            return lost(env, context, &inputs, entry);
+        }
+        if let Some(first) = &first {
+            same_verdict(first, Some(&error))?;
+        }
+        context
+            .sync()
+            .map_err(|error| Stop::from(error).at("the error was told twice"))?;
+        first.get_or_insert(error);
+    }
+    as_before(env, context, before, &Held::new(program))
+}
+
+/// Who waits for the call.
+#[derive(Clone, Copy, PartialEq)]
+enum Read {
+    Sync,
+    Result,
+}
+
+/// Calls, and looks where the failure shows: at the call, or on a device at the
+/// latest when somebody waits or reads. `None` if it does not fail.
+fn report(
+    context: &Context,
+    entry: &EntryPoint,
+    arguments: Vec<Value>,
+    read: Read,
+) -> StepResult<Option<Error>> {
+    let mut lent = Vec::new();
+    let mut given = Vec::new();
+    for (value, input) in arguments.into_iter().zip(&entry.inputs) {
+        let (keep, give) = if input.unique {
+            (None, Some(value))
+        } else {
+            (Some(value), None)
+        };
+        lent.push(keep);
+        given.push(give);
+    }
+    let arguments = given.into_iter().zip(&lent).filter_map(|(give, keep)| {
+        give.map(Arg::Consume)
+            .or_else(|| keep.as_ref().map(Arg::Borrow))
+    });
+    let outputs = match context.call(&entry.name, arguments.collect()) {
+        Err(error) => return Ok(Some(error)),
+        Ok(outputs) => outputs,
+    };
+    if !context.library().backend().is_gpu() {
+        return match context.sync() {
+            Err(error) => Err(Stop::mismatch(format!(
+                "the call succeeded and the wait for it failed, but this backend must report its error at once: {error}"
+            ))),
+            Ok(()) => Ok(None),
+        };
+    }
+    let array = outputs.iter().find_map(|value| match value {
+        Value::Array(array) if !array.is_empty() => Some(array),
+        _ => None,
+    });
+    let waited = match array.filter(|_| read == Read::Result) {
+        Some(array) => array.to_bytes().map(drop),
+        None => context.sync(),
+    };
+    Ok(waited.err())
+}
+
+/// A context that died says so, whatever it is asked; another one works.
+fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoint) -> StepResult {
+    let died = context.sync();
+    env.forget_context();
+    match died {
+        Err(error) if error.kind() == Kind::ContextLost => {}
+        other => {
+            return Err(Stop::mismatch(format!(
+                "the context is lost, but sync answers {other:?}"
+            )));
+        }
+    }
+    let fresh = env.context()?;
+    let result = calls::call(&fresh, entry, upload_all(&fresh, inputs)?).0;
+    env.forget_context();
+    match result {
+        Err(error) => told(&error),
+        Ok(_) => Err(Stop::mismatch("in another context the same call succeeded")),
+    }
+}
+
+/// An array that does not fit into what the process may use. The limit holds
+/// for this call alone.
+fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepResult {
+    let before = Answer::any(env, context);
+    let mut shape = vec![1; array.rank];
+    shape[0] = TOO_MUCH / array.elem.size();
+    // Nobody writes to it, so it takes no memory either.
+    let contents = vec![0; TOO_MUCH];
+    let squeezed = limits::squeeze()
+        .ok_or_else(|| Stop::skip("this system does not let a process limit its own memory"))?;
+    let result = context.array(array.elem, &shape, &contents);
+    drop(squeezed);
+    match result {
+        Ok(_) => Err(Stop::mismatch(
+            "an array was made of memory that is not there",
+        )),
+        Err(error) if error.kind() == Kind::OutOfMemory => {
+            told(&error)?;
+            context.sync()?;
+            as_before(env, context, before, &Held::new(env.program()))
+        }
+        Err(error) => Err(Stop::mismatch(format!(
+            "expected an error for want of memory, got one of kind {:?}: {error}",
+            error.kind()
+        ))),
+    }
+}
+
+/// Nothing that is held has changed, and a good call answers what it answered
+/// before.
+fn as_before(
+    env: &Env<'_>,
+    context: &Context,
+    before: StepResult<Answer<'_>>,
+    held: &Held<'_>,
+) -> StepResult {
+    held.check()?;
+    match before {
+        Ok(before) => before
+            .ask_again(env, context)
+            .map_err(|stop| stop.at("after the error")),
+        // Then that nothing is left of the error must do.
+        Err(_) => context.sync().map_err(Stop::from),
+    }
+}
+
+/// An error that came from the C side has a kind and a message.
+fn told(error: &Error) -> StepResult {
+    let message = error.c_message().unwrap_or_default().trim();
+    if message.is_empty() || message.ends_with("without a message") {
+        return Err(Stop::mismatch(format!(
+            "an error without a message: {error}"
+        )));
+    }
+    match error.kind() {
+        Kind::Program | Kind::OutOfMemory | Kind::ContextLost => Ok(()),
+        kind => Err(Stop::mismatch(format!(
+            "expected an error of the program, got one of kind {kind:?}: {error}"
+        ))),
+    }
+}
+
+/// A call that is repeated fails again, for the same reason.
+fn same_verdict(first: &Error, second: Option<&Error>) -> StepResult {
+    match second {
+        Some(second) if second.kind() == first.kind() => Ok(()),
+        Some(second) => Err(Stop::mismatch(format!(
+            "it failed with an error of kind {:?} first, then of kind {:?}: {second}",
+            first.kind(),
+            second.kind()
+        ))),
+        None => Err(Stop::mismatch("it failed, and then succeeded")),
+    }
+}
+
+fn invalid<T>(result: Result<T, Error>, what: &str) -> StepResult {
+    match result {
+        Err(error) if error.kind() == Kind::InvalidArgument => Ok(()),
+        Err(error) => Err(Stop::mismatch(format!(
+            "{what} was refused with an error of kind {:?}: {error}",
+            error.kind()
+        ))),
+        Ok(_) => Err(Stop::mismatch(format!("{what} was accepted"))),
+    }
+}
+
+/// The entry point's arguments, with one array larger in one dimension.
+fn grown(
+    env: &Env<'_>,
+    context: &Context,
+    entry: &EntryPoint,
+    place: usize,
+    dim: usize,
+) -> StepResult<Vec<Value>> {
+    let mut values = arguments(env, context, entry)?;
+    let old = download(&values[place])?;
+    let mut shape = old.shape().to_vec();
+    shape[dim] += 1;
+    let mut random = Random::new(env.seed, "sizes");
+    values[place] = super::bridge::upload(context, &small(&mut random, old.elem(), &shape))?;
+    Ok(values)
+}
+
+fn array<'a>(env: &Env<'a>, ty: TypeRef) -> Option<&'a ArrayType> {
+    match &env.program().get(ty.as_type()?).kind {
+        TypeKind::Array(array) => Some(array),
+        TypeKind::Opaque(_) => None,
+    }
+}

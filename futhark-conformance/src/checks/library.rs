@@ -1,0 +1,181 @@
+//! The checks `header` and `symbols`: what the generated C declares and
+//! defines, held against the manifest.
+
+use crate::child::steps::{StepResult, Stop};
+use futhark_manifest::Program;
+use futhark_manifest::c::{self, Header};
+use futhark_safe::compile::Artifact;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// The header declares what follows from the manifest, with the types that
+/// follow, and what every library has.
+pub fn header(artifact: &Artifact) -> StepResult {
+    let text = std::fs::read_to_string(artifact.header())
+        .map_err(|error| Stop::error(format!("the header cannot be read: {error}")))?;
+    let header = Header::parse(&text);
+    let program = artifact.program();
+    let mut wrong: Vec<String> = c::agree(program, &header)
+        .disagreements
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    wrong.extend(
+        header
+            .unread
+            .iter()
+            .map(|unread| format!("line {} is not understood: {}", unread.line, unread.text)),
+    );
+    if header.backend() != Some(program.backend) {
+        wrong.push(format!(
+            "no macro says that this is for the backend {}",
+            program.backend
+        ));
+    }
+    wrong.extend(without(program, &header));
+    list(wrong)
+}
+
+/// The functions of every library that are not declared, or otherwise.
+fn without(program: &Program, header: &Header) -> Vec<String> {
+    let certain = program.library_functions().filter(|(_, certain)| *certain);
+    let missing = certain.filter_map(|(function, _)| {
+        let wanted = &function.declaration;
+        let declared = header
+            .declarations
+            .iter()
+            .find(|declared| declared.name == wanted.name);
+        let types = |declaration: &c::Declaration| {
+            let parameters = declaration.parameters.iter();
+            let parameters: Vec<_> = parameters.map(|parameter| parameter.ty.clone()).collect();
+            (declaration.result.clone(), parameters)
+        };
+        match declared {
+            None => Some(format!("{wanted} is not declared")),
+            Some(declared) if types(declared) != types(wanted) => {
+                Some(format!("expected {wanted}, found {declared}"))
+            }
+            Some(_) => None,
+        }
+    });
+    missing.collect()
+}
+
+/// Every function that is declared is defined, and nothing public is hidden
+/// from those who read the header.
+pub fn symbols(artifact: &Artifact) -> StepResult {
+    let text = std::fs::read_to_string(artifact.header())
+        .map_err(|error| Stop::error(format!("the header cannot be read: {error}")))?;
+    let declared: BTreeSet<String> = Header::parse(&text)
+        .declarations
+        .into_iter()
+        .map(|declaration| declaration.name)
+        .collect();
+    let listed = artifact
+        .program()
+        .functions()
+        .map(|function| function.name.to_owned());
+    let expected: BTreeSet<String> = declared.iter().cloned().chain(listed).collect();
+    let defined = defined(&artifact.library())?;
+    let missing = expected.difference(&defined);
+    let hidden = defined
+        .difference(&expected)
+        .filter(|name| !is_private(name) && !is_hidden_array(artifact.program(), name));
+    list(
+        missing
+            .map(|name| format!("{name} is declared, and not defined"))
+            .chain(hidden.map(|name| format!("{name} is defined, and not declared"))),
+    )
+}
+
+/// Whether a name that looks public is one of the runtime's own: the function
+/// that ends the process, and the bodies of parallel loops on multicore.
+fn is_private(name: &str) -> bool {
+    name == "futhark_panic" || name.starts_with("futhark_mc_")
+}
+
+/// The functions with a public name in a library. Ours makes all but one of its
+/// symbols local, but keeps their names.
+fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
+    let nm = std::env::var_os("NM").unwrap_or_else(|| OsString::from("nm"));
+    let output = Command::new(&nm)
+        .arg("--defined-only")
+        .arg(library)
+        .output()
+        .map_err(|error| {
+            Stop::skip(format!(
+                "the symbols of libraries are read with {}, which does not run: {error}",
+                nm.display()
+            ))
+        })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Stop::error(format!("no symbols can be read: {said}")));
+    }
+    let names = functions(&String::from_utf8_lossy(&output.stdout));
+    if names.is_empty() {
+        return Err(Stop::skip("the library tells no names of symbols"));
+    }
+    Ok(names)
+}
+
+/// The public functions in what `nm` says.
+fn functions(text: &str) -> BTreeSet<String> {
+    let functions = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().rev();
+        let (name, kind) = (words.next()?, words.next()?);
+        // On some systems every name of C has an underscore in front. What the C
+        // compiler splits off a function has a point in its name.
+        let name = name
+            .strip_prefix("_futhark")
+            .map_or_else(|| name.to_owned(), |rest| format!("futhark{rest}"));
+        let is_public = name.starts_with("futhark_") && !name.contains('.');
+        (kind.eq_ignore_ascii_case("t") && is_public).then_some(name)
+    });
+    functions.collect()
+}
+
+/// Whether a function is one of an array type that only the inside of the
+/// library uses: no manifest lists these, and no header declares them.
+fn is_hidden_array(program: &Program, name: &str) -> bool {
+    static FUNCTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^futhark_(?:free|index|new|new_raw|shape|values|values_raw)_((?:[iu](?:8|16|32|64)|f(?:16|32|64)|bool|unit)_[0-9]+d)$")
+            .expect("a valid expression")
+    });
+    let Some(found) = FUNCTION.captures(name) else {
+        return false;
+    };
+    let tag = format!("futhark_{}", &found[1]);
+    program.types().iter().all(|ty| ty.c_ident() != tag)
+}
+
+fn list(wrong: impl IntoIterator<Item = String>) -> StepResult {
+    let wrong: Vec<String> = wrong.into_iter().collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Stop::mismatch(wrong.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_found_in_what_nm_says() {
+        let text = "\
+0000000000001000 t futhark_entry_main
+0000000000001000 T _futhark_free_i32_1d
+0000000000001000 t futhark_entry_main.part.0
+0000000000001000 t futrts_entry_main
+0000000000001000 d futhark_data
+                 U futhark_elsewhere
+";
+        let names: Vec<_> = functions(text).into_iter().collect();
+        assert_eq!(names, ["futhark_entry_main", "futhark_free_i32_1d"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! Arrays of records and of other opaque values, element by element.
+
+use super::as_opaque;
+use crate::checks::bridge::Snapshot;
+use crate::checks::inside::Inside;
+use crate::checks::store::components;
+use crate::child::steps::{StepResult, Stop};
+use futhark_manifest::{Field, Program, TypeRef};
+use futhark_safe::Kind;
+use futhark_safe::dynamic::{Context, Opaque, Value};
+
+/// Elements can be taken at every position inside, are the same each time, and
+/// cannot be taken outside.
+pub(super) fn elements(
+    program: &Program,
+    elem: TypeRef,
+    whole: &Opaque,
+    shape: &[usize],
+) -> StepResult {
+    for index in positions(shape) {
+        let first = Snapshot::take(program, elem, &whole.index(&index)?);
+        let at = |stop: Stop| stop.at(&format!("element {index:?}"));
+        match first {
+            Ok(first) => first
+                .check(program, elem, &whole.index(&index)?)
+                .map_err(at)?,
+            Err(Stop::Skip { .. }) => {}
+            Err(stop) => return Err(at(stop)),
+        }
+    }
+    for (dim, &extent) in shape.iter().enumerate() {
+        let extent = i64::try_from(extent).unwrap_or(i64::MAX);
+        for wrong in [extent, -1, i64::MAX, i64::MIN] {
+            let mut index = vec![0; shape.len()];
+            index[dim] = wrong;
+            if whole.index(&index).is_ok() {
+                return Err(Stop::mismatch(format!(
+                    "index {index:?} of shape {shape:?} was accepted"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The fields of an element are the elements of the fields.
+pub(super) fn parts_of_elements(
+    program: &Program,
+    fields: &[Field],
+    elem: TypeRef,
+    whole: &Opaque,
+    shape: &[usize],
+) -> StepResult {
+    let record = elem.as_type().and_then(|id| program.get(id).as_record());
+    let Some(record) = record else { return Ok(()) };
+    for index in positions(shape) {
+        let element = whole.index(&index)?;
+        let element = as_opaque(&element)?;
+        for (of_whole, of_element) in fields.iter().zip(&record.fields) {
+            // Only scalar fields can be compared without a slice operation.
+            let (Value::Array(column), TypeRef::Scalar(_)) =
+                (whole.project(&of_whole.name)?, of_element.ty)
+            else {
+                continue;
+            };
+            let expected = column.index(&index)?;
+            let Value::Scalar(actual) = element.project(&of_element.name)? else {
+                return Err(Stop::mismatch(format!(
+                    "field {} of an element is no scalar",
+                    of_element.name
+                )));
+            };
+            if actual.to_bytes() != expected.to_bytes() {
+                let (expected, actual) = (expected.to_bytes(), actual.to_bytes());
+                return Err(Stop::mismatch(format!(
+                    "field {} at {index:?}: expected {expected:?}, got {actual:?}",
+                    of_element.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of an element are those of its place in the bytes of the whole:
+/// both are the same components, of which the whole has one for each element.
+pub(super) fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
+    let body = whole.store()?.body().to_vec();
+    let of_whole = components(&body)?;
+    let count: usize = shape.iter().product();
+    for (flat, index) in positions(shape).enumerate() {
+        let element = whole.index(&index)?;
+        let stored = as_opaque(&element)?.store()?;
+        let of_element = components(stored.body())?;
+        if of_element.len() != of_whole.len() {
+            return Err(Stop::mismatch(format!(
+                "an element has {} components, the whole {}",
+                of_element.len(),
+                of_whole.len()
+            )));
+        }
+        for (number, (part, whole)) in of_element.iter().zip(&of_whole).enumerate() {
+            let all = &body[whole.data.clone()];
+            let size = all.len() / count;
+            if stored.body()[part.data.clone()] != all[flat * size..(flat + 1) * size] {
+                return Err(Stop::mismatch(format!(
+                    "component {number} of element {index:?} is not what the whole has there"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An array made of the elements of another one is equal to it; replacing an
+/// element changes that one alone, and nothing that shares memory with it.
+pub(super) fn made_of_elements(
+    program: &Program,
+    context: &Context,
+    (ty, elem): (TypeRef, TypeRef),
+    whole: &Value,
+    supported: bool,
+) -> StepResult {
+    let opaque = as_opaque(whole)?;
+    let shape = opaque.shape()?;
+    let elements: Vec<Value> = all_positions(&shape)
+        .map(|index| opaque.index(&index))
+        .collect::<Result<_, _>>()?;
+    let name = opaque.type_name().to_owned();
+    let lent: Vec<&Value> = elements.iter().collect();
+    let made = context.array_of_values(&name, &shape, &lent);
+    if !supported {
+        return match made {
+            Err(error) if error.kind() == Kind::Unsupported => Ok(()),
+            Err(_) if elements.is_empty() => Ok(()),
+            other => Err(Stop::mismatch(format!(
+                "the manifest has no function that makes an array of elements, yet: {other:?}"
+            ))),
+        };
+    }
+    if elements.is_empty() {
+        return Ok(());
+    }
+    let inside = Inside::of(program, ty, whole)?;
+    let made = Value::Opaque(made?);
+    inside
+        .same(&Inside::of(program, ty, &made)?)
+        .map_err(|stop| stop.at("made of the elements of another one"))?;
+    // The first element in the place of the last, and back.
+    let (first, last) = (&elements[0], &elements[elements.len() - 1]);
+    let place: Vec<i64> = shape.iter().map(|&extent| to_i64(extent) - 1).collect();
+    let Value::Opaque(mut changed) = made else {
+        unreachable!("it was made as one")
+    };
+    for element in [first, last] {
+        changed.set(&place, element)?;
+        Inside::of(program, elem, element)?
+            .same(&Inside::of(program, elem, &changed.index(&place)?)?)
+            .map_err(|stop| stop.at("an element that was set"))?;
+    }
+    inside
+        .same(&Inside::of(program, ty, &Value::Opaque(changed))?)
+        .map_err(|stop| stop.at("set, and set back"))?;
+    inside
+        .same(&Inside::of(program, ty, whole)?)
+        .map_err(|stop| stop.at("the array whose elements were used"))
+}
+
+/// Every position of a small array, the first ones of a larger one.
+fn positions(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
+    all_positions(shape).take(64)
+}
+
+fn all_positions(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
+    let count: usize = shape.iter().product();
+    let shape = shape.to_vec();
+    (0..count).map(move |flat| {
+        let index = crate::compare::position(&shape, flat);
+        index.into_iter().map(to_i64).collect()
+    })
+}
+
+fn to_i64(extent: usize) -> i64 {
+    i64::try_from(extent).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,185 @@
+//! The check `store`: the bytes of a value are those of this value, on every
+//! backend, and bytes that are not those of a value are refused.
+
+mod body;
+pub(super) use body::components;
+
+mod damage;
+mod frame;
+
+use super::env::Env;
+use super::inside::Inside;
+use super::make::{Maker, Random};
+use crate::child::steps::{StepResult, Steps, Stop};
+use damage::Damaged;
+use futhark_manifest::{Backend, Program, Structure, TypeRef};
+use futhark_safe::dynamic::{Context, Opaque, Stored, Value};
+use futhark_safe::{Kind, Untrusted};
+
+/// How many elements made arrays have in each dimension.
+const EXTENT: usize = 3;
+
+/// Every type that can be stored and restored.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    let program = env.program();
+    for (id, described) in program.types_with_ids() {
+        let Some(ops) = described.as_opaque().map(|opaque| &opaque.ops) else {
+            continue;
+        };
+        if ops.store.is_none() || ops.restore.is_none() {
+            continue;
+        }
+        let (name, ty) = (described.name.as_str(), TypeRef::Type(id));
+        if is_array_of_units(program, ty) {
+            let reason = "the elements of an array of units are never written, as `opaque` tells";
+            steps.skip("store", name, reason);
+            continue;
+        }
+        let case = |what: &str| format!("{name}, {what}");
+        env.step(steps, "store", &case("there and back"), |context| {
+            there_and_back(env, context, name, ty)
+        });
+        for backend in others(program.backend) {
+            let case = case(&format!("with {backend}"));
+            env.step(steps, "store", &case, |context| {
+                with(env, context, ty, backend)
+            });
+        }
+        env.step(steps, "store", &case("damaged"), |context| {
+            damaged(env, context, ty)
+        });
+    }
+}
+
+/// Whether elements have nothing in them that could be stored: then their bytes
+/// are whatever memory held.
+fn is_array_of_units(program: &Program, ty: TypeRef) -> bool {
+    let structure = ty.as_type().and_then(|id| program.get(id).as_opaque());
+    match structure.map(|opaque| &opaque.structure) {
+        Some(Structure::OpaqueArray(array)) => program.name_of(array.elem) == "()",
+        _ => false,
+    }
+}
+
+/// The backends to exchange bytes with. A simulated device is slow: what it
+/// stores is compared by its own job, not by those of the others, too.
+fn others(backend: Backend) -> impl Iterator<Item = Backend> {
+    [Backend::C, Backend::Multicore]
+        .into_iter()
+        .filter(move |other| *other != backend)
+        .take(1)
+}
+
+/// A value, restored, is the same value, and its bytes are the same bytes.
+fn there_and_back(env: &Env<'_>, context: &Context, name: &str, ty: TypeRef) -> StepResult {
+    let program = env.program();
+    for extent in [EXTENT, 1, 0] {
+        let at = |stop: Stop| stop.at(&format!("with {extent} elements in each dimension"));
+        let made = Maker::new(program, context, Random::new(env.seed, name), extent).value(ty);
+        let value = match made {
+            Ok(value) => value,
+            // Some types have no empty values.
+            Err(Stop::Skip { .. }) if extent < EXTENT => continue,
+            Err(stop) => return Err(stop),
+        };
+        let inside = Inside::of(program, ty, &value)?;
+        let Value::Opaque(opaque) = &value else {
+            return Err(Stop::mismatch("a value of an opaque type is not opaque"));
+        };
+        let stored = opaque.store()?;
+        well_formed(context, &stored).map_err(at)?;
+        same_bytes(&stored, &opaque.store()?).map_err(|stop| at(stop.at("stored twice")))?;
+        let restored = context.restore(&stored)?;
+        if restored.type_name() != name {
+            let message = format!(
+                "it was restored as a value of type {}",
+                restored.type_name()
+            );
+            return Err(at(Stop::mismatch(message)));
+        }
+        same_bytes(&stored, &restored.store()?).map_err(|stop| at(stop.at("after restoring")))?;
+        let restored = Value::Opaque(restored);
+        inside
+            .same(&Inside::of(program, ty, &restored)?)
+            .map_err(|stop| at(stop.at("restored")))?;
+        // Neither has the other any part in.
+        drop(restored);
+        inside
+            .same(&Inside::of(program, ty, &value)?)
+            .map_err(|stop| at(stop.at("the value that was stored")))?;
+    }
+    Ok(())
+}
+
+/// Another backend stores an equal value as the same bytes, and restores ours.
+fn with(env: &Env<'_>, context: &Context, ty: TypeRef, backend: Backend) -> StepResult {
+    let program = env.program();
+    let library = env.others.backend(backend)?;
+    let other = env.context_of(&library)?;
+    let ours = make(env, context, ty)?;
+    let inside = Inside::of(program, ty, &ours)?;
+    let stored = as_opaque(&ours)?.store()?;
+    let there = Value::Opaque(other.restore(&stored)?);
+    inside
+        .same(&Inside::of(library.program(), ty, &there)?)
+        .map_err(|stop| stop.at(&format!("restored by {backend}")))?;
+    let theirs = as_opaque(&there)?.store()?;
+    same_bytes(&stored, &theirs).map_err(|stop| stop.at(&format!("stored by {backend}")))?;
+    let back = Value::Opaque(context.restore(&theirs)?);
+    inside
+        .same(&Inside::of(program, ty, &back)?)
+        .map_err(|stop| stop.at(&format!("stored by {backend}, restored here")))
+}
+
+/// Bytes that were changed are refused, whichever they are, by the checks that
+/// come before the library sees them.
+fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
+    let value = make(env, context, ty)?;
+    let good = as_opaque(&value)?.store()?.to_bytes()?;
+    let library = context.library();
+    for Damaged { what, bytes } in damage::all(&good)? {
+        let refused =
+            Untrusted::from_bytes(&bytes).and_then(|untrusted| library.check_stored(&untrusted));
+        match refused {
+            Err(error) if error.kind() == Kind::Restore => {}
+            Err(error) => {
+                return Err(Stop::mismatch(format!(
+                    "{what}: refused with an error of kind {:?}: {error}",
+                    error.kind()
+                )));
+            }
+            Ok(()) => return Err(Stop::mismatch(format!("{what}: it was not refused"))),
+        }
+    }
+    // The right ones still are.
+    Untrusted::from_bytes(&good)
+        .and_then(|untrusted| library.check_stored(&untrusted))
+        .map_err(Stop::from)
+}
+
+/// The runtime has written what its format says, to the last byte.
+fn well_formed(context: &Context, stored: &Stored) -> StepResult {
+    Untrusted::from_bytes(&stored.to_bytes()?)
+        .and_then(|untrusted| context.library().check_stored(&untrusted))
+        .map_err(|error| Stop::mismatch(format!("what was stored is no value: {error}")))
+}
+
+fn same_bytes(before: &Stored, now: &Stored) -> StepResult {
+    use super::bridge::Snapshot;
+    let bytes = |stored: &Stored| Snapshot::Stored(stored.body().to_vec());
+    bytes(before).same(&bytes(now))
+}
+
+fn make(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult<Value> {
+    let random = Random::new(env.seed, "store");
+    Maker::new(env.program(), context, random, EXTENT).value(ty)
+}
+
+fn as_opaque(value: &Value) -> StepResult<&Opaque> {
+    match value {
+        Value::Opaque(opaque) => Ok(opaque),
+        Value::Scalar(_) | Value::Array(_) => {
+            Err(Stop::mismatch("a value of an opaque type is not opaque"))
+        }
+    }
+}

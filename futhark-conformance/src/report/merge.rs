@@ -1,0 +1,288 @@
+//! Reports that are read again: those of the parts of one run become one.
+
+use super::json::SCHEMA;
+use crate::cli::Shard;
+use crate::record::{Header, Place, Record};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What the parts of a run have found.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// Of all parts together.
+    pub header: Header,
+    /// In the order of the files, and in each file as written.
+    pub records: Vec<Record>,
+    /// The parts that are not there, as `I/N`.
+    pub missing: Vec<String>,
+}
+
+/// A file that is no report, or not one that goes with the others.
+#[derive(Debug)]
+pub struct MergeError {
+    path: PathBuf,
+    line: Option<usize>,
+    message: String,
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "failed to read {}", self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for MergeError {}
+
+/// Reads the reports of the parts of one run.
+///
+/// # Errors
+/// If a file cannot be read, or a line of it is none of a report; if two files
+/// are of runs with different seeds, of the same part, or have the same case.
+pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
+    let mut merged: Option<Merged> = None;
+    let mut shards: Vec<Shard> = Vec::new();
+    let mut cases: HashMap<Case, &Path> = HashMap::new();
+    for path in files {
+        let fail = |line: Option<usize>, message: String| MergeError {
+            path: path.clone(),
+            line,
+            message,
+        };
+        let (header, records) = read(path)?;
+        if let Some(shard) = header.shard {
+            if shards.contains(&shard) {
+                return Err(fail(Some(1), format!("part {shard} was given already")));
+            }
+            if let Some(other) = shards.iter().find(|other| other.count != shard.count) {
+                let message = format!("part {shard} does not go with part {other}");
+                return Err(fail(Some(1), message));
+            }
+            shards.push(shard);
+        }
+        for (number, record) in records.iter().enumerate() {
+            if let Some(other) = cases.insert(case(record), path)
+                && other != path.as_path()
+                // What is no program is told by every part.
+                && record.place.backend != "-"
+            {
+                let message = format!("the same case is in {}", other.display());
+                return Err(fail(Some(number + 2), message));
+            }
+        }
+        match &mut merged {
+            None => {
+                merged = Some(Merged {
+                    header,
+                    records,
+                    missing: Vec::new(),
+                });
+            }
+            Some(merged) => {
+                if header.seed != merged.header.seed {
+                    let message = format!(
+                        "its seed is {}, that of the others {}: these are not parts of one run",
+                        header.seed, merged.header.seed
+                    );
+                    return Err(fail(Some(1), message));
+                }
+                join(merged, header, records);
+            }
+        }
+    }
+    let mut merged = merged.ok_or_else(|| MergeError {
+        path: PathBuf::new(),
+        line: None,
+        message: "no file was named".to_owned(),
+    })?;
+    merged.missing = missing(&shards);
+    merged.header.shard = None;
+    Ok(merged)
+}
+
+/// The header and the records of one file.
+fn read(path: &Path) -> Result<(Header, Vec<Record>), MergeError> {
+    let fail = |line: Option<usize>, message: String| MergeError {
+        path: path.to_owned(),
+        line,
+        message,
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| fail(None, error.to_string()))?;
+    let mut lines = text.lines();
+    let first = lines
+        .next()
+        .ok_or_else(|| fail(None, "it is empty".to_owned()))?;
+    let header: Header = serde_json::from_str(first)
+        .map_err(|error| fail(Some(1), format!("this is no header of a report: {error}")))?;
+    if header.schema != SCHEMA {
+        let message = format!(
+            "the report has form {}, this program reads form {SCHEMA}",
+            header.schema
+        );
+        return Err(fail(Some(1), message));
+    }
+    let records = lines.enumerate().map(|(number, line)| {
+        serde_json::from_str(line).map_err(|error| {
+            fail(
+                Some(number + 2),
+                format!("this is no record of a report: {error}"),
+            )
+        })
+    });
+    Ok((header, records.collect::<Result<_, _>>()?))
+}
+
+/// What makes two records ones of the same case.
+type Case = (Place, String, String);
+
+fn case(record: &Record) -> Case {
+    let finding = &record.finding;
+    (
+        record.place.clone(),
+        finding.check.clone(),
+        finding.case.clone(),
+    )
+}
+
+/// Adds another part.
+fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
+    for compiler in header.compilers {
+        let known = &mut merged.header.compilers;
+        if known.iter().all(|other| other.version != compiler.version) {
+            known.push(compiler);
+        }
+    }
+    for device in header.devices {
+        let known = &mut merged.header.devices;
+        let same = known.iter_mut().find(|other| {
+            other.backend == device.backend
+                && (other.device == device.device || !other.usable || !device.usable)
+        });
+        match same {
+            // One machine of several that can run it is enough.
+            Some(other) if !other.usable && device.usable => *other = device,
+            Some(_) => {}
+            None => known.push(device),
+        }
+    }
+    // What is no program is told once.
+    let told: HashSet<String> = merged
+        .records
+        .iter()
+        .filter(|record| record.place.backend == "-")
+        .map(|record| record.place.program.clone())
+        .collect();
+    let fresh = records
+        .into_iter()
+        .filter(|record| record.place.backend != "-" || !told.contains(&record.place.program));
+    merged.records.extend(fresh);
+}
+
+fn missing(shards: &[Shard]) -> Vec<String> {
+    let Some(count) = shards.first().map(|shard| shard.count) else {
+        return Vec::new();
+    };
+    (1..=count)
+        .map(|index| Shard { index, count })
+        .filter(|shard| !shards.contains(shard))
+        .map(|shard| shard.to_string())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Outcome;
+    use crate::report::json::JsonReport;
+    use crate::report::tests::{header, record};
+
+    struct Parts(tempfile::TempDir);
+
+    impl Parts {
+        fn new() -> Parts {
+            Parts(tempfile::tempdir().unwrap())
+        }
+
+        fn write(&self, name: &str, header: &Header, records: &[Record]) -> PathBuf {
+            let path = self.0.path().join(name);
+            let mut report = JsonReport::create(&path, header).unwrap();
+            for record in records {
+                report.add(record).unwrap();
+            }
+            path
+        }
+    }
+
+    fn part(text: &str) -> Header {
+        Header {
+            shard: Some(text.parse().unwrap()),
+            ..header()
+        }
+    }
+
+    fn error(files: &[PathBuf]) -> String {
+        merge(files).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parts_become_a_whole() {
+        let parts = Parts::new();
+        let library = record("lib.fut", "-", Outcome::Skip);
+        let a = record("a.fut", "c", Outcome::Pass);
+        let b = record("b.fut", "c", Outcome::Fail);
+        let first = parts.write("1", &part("1/3"), &[library.clone(), a.clone()]);
+        let last = parts.write("3", &part("3/3"), &[library.clone(), b.clone()]);
+        let merged = merge(&[first, last]).unwrap();
+        assert_eq!(merged.records, [library, a, b]);
+        assert_eq!(merged.missing, ["2/3"]);
+        assert_eq!(merged.header, header());
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        let parts = Parts::new();
+        let good = parts.write("good", &header(), &[record("a.fut", "c", Outcome::Pass)]);
+        let mut text = std::fs::read_to_string(&good).unwrap();
+        text.truncate(text.len() - 5);
+        let bad = parts.0.path().join("bad");
+        for (text, words) in [
+            (text.as_str(), "bad, line 2: this is no record"),
+            ("", "bad: it is empty"),
+            ("{}\n", "bad, line 1: this is no header"),
+        ] {
+            std::fs::write(&bad, text).unwrap();
+            let error = error(std::slice::from_ref(&bad));
+            assert!(error.contains(words), "{error}");
+        }
+        let other = Header {
+            schema: SCHEMA + 1,
+            ..header()
+        };
+        let error = error(&[parts.write("other", &other, &[])]);
+        assert!(error.contains("line 1: the report has form 2"), "{error}");
+        assert!(merge(&[parts.0.path().join("nowhere")]).is_err());
+    }
+
+    #[test]
+    fn what_is_no_part_of_the_same_run_is_refused() {
+        let parts = Parts::new();
+        let records = [record("a.fut", "c", Outcome::Pass)];
+        let first = parts.write("1", &part("1/2"), &records);
+        let again = parts.write("again", &part("1/2"), &[]);
+        assert!(error(&[first.clone(), again]).contains("part 1/2 was given already"));
+        let of_three = parts.write("of-three", &part("2/3"), &[]);
+        assert!(error(&[first.clone(), of_three]).contains("does not go with part 1/2"));
+        let same_case = parts.write("2", &part("2/2"), &records);
+        assert!(error(&[first.clone(), same_case]).contains("line 2: the same case"));
+        let seed = Header {
+            seed: 9,
+            ..part("2/2")
+        };
+        let seed = parts.write("seed", &seed, &[]);
+        assert!(error(&[first, seed]).contains("its seed is 9"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Where records go: to the table that is shown at the end, and to the files
+//! that were asked for.
+
+use super::html;
+use super::json::JsonReport;
+use super::junit::Junit;
+use super::matrix::Matrix;
+use super::repeat_with;
+use crate::cli::ReportFiles;
+use crate::record::{Header, Record};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// The reports of one run, while it goes on.
+pub struct Output {
+    /// What was found so far.
+    pub matrix: Matrix,
+    header: Header,
+    json: Option<(JsonReport, PathBuf)>,
+    junit: Option<(Junit, BufWriter<File>, PathBuf)>,
+    html: Option<(BufWriter<File>, PathBuf)>,
+    failed: Option<OutputError>,
+}
+
+/// A report that cannot be written.
+#[derive(Debug)]
+pub struct OutputError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        write!(f, "failed to write the report {path}: {}", self.source)
+    }
+}
+
+impl std::error::Error for OutputError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+impl Output {
+    /// Creates the files now, so that a path that cannot serve is known before
+    /// the work begins.
+    ///
+    /// # Errors
+    /// If one of them cannot be created.
+    pub fn create(
+        files: &ReportFiles,
+        header: Header,
+        matrix: Matrix,
+    ) -> Result<Output, OutputError> {
+        let failed = |path: &PathBuf| {
+            let path = path.clone();
+            move |source| OutputError { path, source }
+        };
+        let json = files.json.as_ref().map(|path| {
+            let report = JsonReport::create(path, &header).map_err(failed(path))?;
+            Ok((report, path.clone()))
+        });
+        let junit = files.junit.as_ref().map(|path| {
+            let file = create(path).map_err(failed(path))?;
+            Ok((Junit::default(), file, path.clone()))
+        });
+        let html = files.html.as_ref().map(|path| {
+            let file = create(path).map_err(failed(path))?;
+            Ok((file, path.clone()))
+        });
+        Ok(Output {
+            json: json.transpose()?,
+            junit: junit.transpose()?,
+            html: html.transpose()?,
+            matrix,
+            header,
+            failed: None,
+        })
+    }
+
+    /// Takes a record. What goes wrong is told by [`Output::finish`].
+    pub fn add(&mut self, record: &Record) {
+        self.matrix.add(record);
+        if let Some((junit, ..)) = &mut self.junit {
+            junit.add(record);
+        }
+        if let Some((json, path)) = &mut self.json
+            && let Err(source) = json.add(record)
+        {
+            let path = path.clone();
+            self.failed.get_or_insert(OutputError { path, source });
+        }
+    }
+
+    /// The table and the findings, as text for a terminal.
+    #[must_use]
+    pub fn render(&self) -> String {
+        self.matrix
+            .render(|record| repeat_with(&self.header, record))
+    }
+
+    /// Writes what can only be written at the end.
+    ///
+    /// # Errors
+    /// The first thing that could not be written, earlier or now.
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if let Some((junit, file, path)) = &mut self.junit {
+            let repeat = |record: &Record| repeat_with(&self.header, record);
+            let written = junit.write(file, &repeat).and_then(|()| file.flush());
+            written.map_err(|source| OutputError {
+                path: path.clone(),
+                source,
+            })?;
+        }
+        if let Some((file, path)) = &mut self.html {
+            let written = html::write(file, &self.header, &self.matrix);
+            let written = written.and_then(|()| file.flush());
+            written.map_err(|source| OutputError {
+                path: path.clone(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn create(path: &Path) -> io::Result<BufWriter<File>> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    File::create(path).map(BufWriter::new)
+}

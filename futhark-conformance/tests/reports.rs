@@ -1,0 +1,134 @@
+//! The subcommand `report`, as its users run it: on files that `run --json`
+//! could have written.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const HEADER: &str = r#"{"schema":1,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","usable":true,"reason":""}]}"#;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A file with a header, of part `shard` if that is not empty, and records.
+    fn part(&self, name: &str, shard: &str, records: &[String]) {
+        let mut header = HEADER.to_owned();
+        if !shard.is_empty() {
+            let field = format!(r#""seed":1,"shard":"{shard}","#);
+            header = header.replace(r#""seed":1,"#, &field);
+        }
+        let lines = [&[header], records].concat().join("\n");
+        fs::write(self.path(name), lines + "\n").unwrap();
+    }
+
+    fn report(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_futhark-conformance"))
+            .current_dir(self.0.path())
+            .arg("report")
+            .args(arguments)
+            .output()
+            .expect("the program starts")
+    }
+}
+
+fn record(program: &str, outcome: &str, message: &str) -> String {
+    let cause = if outcome == "fail" {
+        "\"crash\""
+    } else {
+        "null"
+    };
+    format!(
+        r#"{{"program":"{program}","backend":"c","device":"cpu","compiler":"0.25.32","check":"blocks","case":"main #0","outcome":"{outcome}","cause":{cause},"message":"{message}","seconds":0.1}}"#
+    )
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn parts_are_put_together_in_every_form() {
+    let folder = Folder::new();
+    folder.part("1", "1/2", &[record("a.fut", "pass", "")]);
+    folder.part("2", "2/2", &[record("b.fut", "fail", "died & <left>")]);
+    let output = folder.report(&[
+        "1",
+        "2",
+        "--json",
+        "out/all.jsonl",
+        "--junit",
+        "out/j.xml",
+        "--html",
+        "out/h.html",
+    ]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let shown = text(&output.stdout);
+    assert!(
+        shown.contains("FAIL (crash) b.fut [c, cpu, 0.25.32] blocks main #0"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("repeat: futhark-conformance run b.fut --backend c --futhark /x/futhark"),
+        "{shown}"
+    );
+    let junit = fs::read_to_string(folder.path("out/j.xml")).unwrap();
+    assert!(
+        junit.contains(r#"tests="2" failures="0" errors="1""#),
+        "{junit}"
+    );
+    assert!(junit.contains("died &amp; &lt;left&gt;"), "{junit}");
+    let html = fs::read_to_string(folder.path("out/h.html")).unwrap();
+    assert!(
+        html.contains("<pre>died &amp; &lt;left&gt;</pre>"),
+        "{html}"
+    );
+    // What is written can be read: the whole is not a part any more.
+    let again = folder.report(&["out/all.jsonl"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert_eq!(text(&again.stdout), shown);
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_whole() {
+    let folder = Folder::new();
+    folder.part("held", "", &[record("a.fut", "pass", "")]);
+    assert_eq!(folder.report(&["held"]).status.code(), Some(0));
+    folder.part("nothing", "", &[record("a.fut", "skip", "why")]);
+    assert_eq!(folder.report(&["nothing"]).status.code(), Some(3));
+    folder.part("half", "2/2", &[record("a.fut", "pass", "")]);
+    let half = folder.report(&["half"]);
+    assert_eq!(half.status.code(), Some(3));
+    let said = text(&half.stderr);
+    assert!(said.contains("of its parts, 1/2 is missing"), "{said}");
+}
+
+#[test]
+fn files_that_are_damaged_are_named_with_the_line() {
+    let folder = Folder::new();
+    folder.part(
+        "bad",
+        "",
+        &[record("a.fut", "pass", ""), "{\"program\":".into()],
+    );
+    let output = folder.report(&["bad", "--html", "h.html"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("failed to read bad, line 3: this is no record"),
+        "{said}"
+    );
+    assert!(!folder.path("h.html").exists(), "nothing is written");
+    assert_eq!(folder.report(&["nowhere"]).status.code(), Some(2));
+    assert_eq!(folder.report(&[]).status.code(), Some(2));
+    folder.part("good", "", &[record("a.fut", "pass", "")]);
+    let output = folder.report(&["good", "--junit", "good/under/a/file"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
