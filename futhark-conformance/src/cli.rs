@@ -31,12 +31,14 @@ Exit codes:
 pub enum Command {
     /// Compile programs, check them, and report
     Run(RunArgs),
-    /// Show the programs that would be checked, or the checks
+    /// Show the programs that would be checked, and their test cases, or the checks
     List(ListArgs),
     /// Tell what a check asks, which sections of the C API reference it proves, and what it cannot
     Explain(ExplainArgs),
     /// Show again what runs have found, and put their parts together
     Report(ReportArgs),
+    /// Compare with `futhark test`, test case by test case
+    Judge(JudgeArgs),
     /// Show which backends this machine can run
     Devices(DevicesArgs),
     /// Work on one program for one backend, in a process of its own
@@ -155,6 +157,10 @@ pub struct ListArgs {
     /// Show the checks instead
     #[arg(long)]
     pub checks: bool,
+
+    /// Show the test cases as well, as `--check` takes them
+    #[arg(long, conflicts_with = "checks")]
+    pub cases: bool,
 }
 
 /// What `report` takes.
@@ -184,6 +190,46 @@ pub struct ExplainArgs {
     /// The check, as `list --checks` names it
     #[arg(value_name = "CHECK", value_parser = check)]
     pub check: &'static Check,
+}
+
+/// What `judge` takes.
+#[derive(Debug, Args)]
+pub struct JudgeArgs {
+    /// Futhark programs, or folders that hold some [default: programs]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
+    #[arg(long, value_name = "PATH")]
+    pub futhark: Vec<PathBuf>,
+
+    /// Leave out programs with this tag; may be repeated
+    #[arg(long, value_name = "TAG")]
+    pub exclude: Vec<String>,
+
+    /// Ask about each test case a second time, with something wrong in it
+    #[arg(long)]
+    pub altered: bool,
+
+    /// How many processes work at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+
+    /// How child processes work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+impl JudgeArgs {
+    /// The paths that are meant.
+    #[must_use]
+    pub fn paths_or_default(&self) -> Vec<PathBuf> {
+        if self.paths.is_empty() {
+            vec![PathBuf::from("programs")]
+        } else {
+            self.paths.clone()
+        }
+    }
 }
 
 /// What `devices` takes.

@@ -1,5 +1,6 @@
 //! The programs of a run: found below the given paths, in a fixed order.
 
+use crate::blocks::TestBlocks;
 use regex::Regex;
 use std::fmt;
 use std::io;
@@ -127,7 +128,7 @@ fn is_source(path: &Path) -> bool {
 }
 
 /// A file without entry points is a library for others: compiling it proves
-/// nothing about the C API.
+/// nothing about the C API. A tag may say that a program is not to be tested.
 fn reason_to_skip(path: &Path) -> Result<Option<String>, CorpusError> {
     static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
         // `main` is an entry point however it is defined.
@@ -142,9 +143,13 @@ fn reason_to_skip(path: &Path) -> Result<Option<String>, CorpusError> {
     let Ok(source) = String::from_utf8(source) else {
         return Ok(Some("the file is not UTF-8".to_owned()));
     };
+    // What is wrong with test blocks is told when the program is checked.
+    let blocks = TestBlocks::parse(&source).unwrap_or_default();
+    if let Some(reason) = blocks.set_aside() {
+        return Ok(Some(reason));
+    }
     // A program that must not compile needs no entry point.
-    let must_fail = source.lines().any(|line| line.starts_with("-- error:"));
-    let library = !ENTRY.is_match(&source) && !must_fail;
+    let library = !ENTRY.is_match(&source) && blocks.compile_error.is_none();
     Ok(library.then(|| "no entry point: a library for other programs".to_owned()))
 }
 
@@ -198,6 +203,10 @@ mod tests {
             ("main.fut", "def main = 1i32"),
             ("marked.fut", "#[attr(x)]\nentry f = 1i32"),
             ("wrong.fut", "-- ==\n-- error: scope\n"),
+            (
+                "set_aside.fut",
+                "-- ==\n-- tags { disable }\nentry f = 1i32",
+            ),
             ("bytes.fut", ""),
         ]);
         fs::write(folder.path().join("bytes.fut"), [0xff, 0xfe]).unwrap();
@@ -206,7 +215,10 @@ mod tests {
             .into_iter()
             .filter(|program| program.skip.is_some())
             .collect();
-        assert_eq!(names(folder.path(), &skipped), ["bytes.fut", "lib.fut"]);
+        assert_eq!(
+            names(folder.path(), &skipped),
+            ["bytes.fut", "lib.fut", "set_aside.fut"]
+        );
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod compare;
 pub mod corpus;
 pub mod expect;
 pub mod jobs;
+pub mod judge;
 pub mod pattern;
 pub mod record;
 pub mod report;

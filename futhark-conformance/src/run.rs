@@ -1,6 +1,6 @@
 //! The subcommands, and the codes that the program ends with.
 
-use crate::cli::{Command, DevicesArgs, ListArgs, ReportArgs, RunArgs};
+use crate::cli::{Command, DevicesArgs, JudgeArgs, ListArgs, ReportArgs, RunArgs};
 use crate::corpus::{self, Program};
 use crate::expect::Expectations;
 use crate::jobs::{self, Job, Settings, Update};
@@ -12,7 +12,8 @@ use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
 use crate::report::progress::Progress;
-use crate::{blocks, checks, child, toolchain};
+use crate::report::quoted;
+use crate::{blocks, checks, child, judge, toolchain};
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::Backend;
 use std::io::IsTerminal;
@@ -63,6 +64,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
             Ok(Exit::Held)
         }
         Command::Report(args) => report(args),
+        Command::Judge(args) => judge_programs(args),
         Command::Devices(args) => devices(args),
         Command::Child(args) => {
             child::main(args);
@@ -72,6 +74,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
 }
 
 fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
+    checks::must_exist(&args.checks).map_err(|error| usage(anyhow!(error)))?;
     let paths = paths_or_default(&args.paths);
     let programs = corpus::find(&paths).map_err(usage)?;
     let mut expectations = expectations(args, &paths)?;
@@ -111,10 +114,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     for record in skipped_files(&programs) {
         output.add(&record);
     }
-    let threads = args.jobs.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    );
+    let threads = threads(args.jobs);
     let mut progress = Progress::new(jobs.len());
     jobs::run(&jobs, &settings, threads, |number, update| {
         let place = &jobs[number].place;
@@ -225,8 +225,20 @@ fn list(args: &ListArgs) -> Result<Exit, Ended> {
             None => describe(&program.path),
         };
         println!("{}: {about}", program.name());
+        if args.cases && program.skip.is_none() {
+            list_cases(&program.path);
+        }
     }
     Ok(Exit::Held)
+}
+
+/// Each test case as a pattern that matches it and nothing else.
+fn list_cases(program: &Path) {
+    let source = std::fs::read_to_string(program).unwrap_or_default();
+    for case in blocks::TestBlocks::parse(&source).unwrap_or_default().cases {
+        let pattern = format!("blocks:{}", checks::case_title(&case));
+        println!("  --check {}", quoted(&pattern));
+    }
 }
 
 fn describe(path: &Path) -> String {
@@ -235,12 +247,26 @@ fn describe(path: &Path) -> String {
         .and_then(|source| blocks::TestBlocks::parse(&source).map_err(|error| error.to_string()));
     match blocks {
         Ok(blocks) if blocks.compile_error.is_some() => "must not compile".to_owned(),
-        Ok(blocks) => match blocks.cases.len() {
-            1 => "1 test case".to_owned(),
-            count => format!("{count} test cases"),
-        },
+        Ok(blocks) => counted(blocks.cases.len(), "test case"),
         Err(error) => format!("its test blocks cannot be read: {error}"),
     }
+}
+
+fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
+    let programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
+    let settings = Settings::new(executable()?, &args.work, 1, Vec::new());
+    let threads = threads(args.jobs);
+    let mut agreed = true;
+    for compiler in find_compilers(&args.futhark)? {
+        let one = judge::run(args, &programs, &compiler, &settings, threads);
+        agreed &= one.map_err(could_not_run)?;
+    }
+    Ok(if agreed { Exit::Held } else { Exit::Failed })
+}
+
+fn threads(asked: Option<u16>) -> usize {
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or_else(available, usize::from)
 }
 
 fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
@@ -434,8 +460,9 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
         .map(|device| device.backend.as_str())
         .collect();
     eprintln!(
-        "{} programs, {jobs} jobs: Futhark {}; {}",
-        programs.len(),
+        "{}, {}: Futhark {}; {}",
+        counted(programs.len(), "program"),
+        counted(jobs, "job"),
         versions.join(", "),
         usable.join(", ")
     );
@@ -449,6 +476,12 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
             );
         }
     }
+}
+
+/// A number of things, as one says it.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 /// A message for a table or a sentence.

@@ -540,6 +540,20 @@ fn programs_and_checks_can_be_listed() {
         "{checks}"
     );
     assert!(checks.contains("proves: Manifest"), "{checks}");
+    let cases = list(&[".", "--cases"]);
+    assert!(cases.contains("\n  --check 'blocks:at #1'\n"), "{cases}");
+}
+
+#[test]
+fn a_check_that_is_none_is_wrong_usage() {
+    let corpus = Corpus::new(&[("good.fut", GOOD)]);
+    let run = corpus.run(&["--check", "blocks", "--check", "nonsense:x"]);
+    assert_eq!(run.code(), 2);
+    let said = run.shown();
+    assert!(
+        said.contains("\"nonsense:x\"") && said.contains("arrays, shape"),
+        "{said}"
+    );
 }
 
 #[test]

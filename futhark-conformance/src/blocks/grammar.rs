@@ -1,17 +1,18 @@
 //! The grammar inside a block:
 //!
 //! ```text
-//! block  = [tags { WORD… }] (error: REGEX | property: WORD… | [entry: WORD…] case… structure… warning…)
-//! case   = ["name"] WORD… input values result
+//! block  = [tags { WORD… }] (error: REGEX | property: WORD… | [entry: WORD…] case… [structure… warning…])
+//! case   = ["name"] WORD… (input values | random input { TYPE… } | script input { … }) result
 //! values = { VALUE… } | @ FILE
 //! result = output values | auto output | error: REGEX | nothing
 //! ```
 
-use super::scan::Block;
-use super::{BlockError, Case, ErrorPattern, Expected, Source, TestBlocks};
-use crate::values;
-use regex::RegexBuilder;
+use super::posix;
+use super::scan::{Block, refuse_duplicates};
+use super::{BlockError, Case, ErrorPattern, Expected, Source, TestBlocks, script};
+use crate::values::{self, TextError};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Reads one block and adds what it says.
 pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<(), BlockError> {
@@ -19,6 +20,7 @@ pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<
         text: &block.text,
         at: 0,
         line: block.line,
+        start: block.start,
     };
     if first && cursor.eat_word("tags") {
         let tags = cursor.braced()?;
@@ -47,14 +49,20 @@ pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<
     } else {
         vec!["main".to_owned()]
     };
-    let mut number = 0;
-    while let Some(case) = cursor.case(number)? {
-        number += 1;
-        let one_each = entries.iter().map(|entry| Case {
+    let mut cases = Vec::new();
+    while let Some(case) = cursor.case(cases.len())? {
+        cases.push(case);
+    }
+    refuse_duplicates(&cases)?;
+    for entry in &entries {
+        all.cases.extend(cases.iter().map(|case| Case {
             entry: entry.clone(),
             ..case.clone()
-        });
-        all.cases.extend(one_each);
+        }));
+    }
+    // What the compiler does with the program is said once.
+    if !first {
+        return cursor.end();
     }
     while cursor.eat_word("structure") {
         cursor.structure()?;
@@ -70,6 +78,8 @@ struct Cursor<'a> {
     text: &'a str,
     at: usize,
     line: usize,
+    /// Where the text begins in the source.
+    start: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -98,21 +108,24 @@ impl<'a> Cursor<'a> {
         }
         let has = |tag: &str| tags.iter().any(|t| t == tag);
         let input = if has("random") {
-            Source::Random(self.braced()?.into())
+            Source::Random(self.checked(|text| values::parse_generators(text).map(drop))?)
         } else if has("script") {
             match self.file() {
                 Some(file) => Source::ScriptFile(file),
-                None => Source::Script(self.braced()?.into()),
+                None => Source::Script(self.checked(|text| script::parse(text).map(drop))?),
             }
         } else {
             self.values()?
         };
+        let result_at = self.start + self.at;
         let expected = self.result()?;
-        let name = name.unwrap_or_else(|| format!("#{number}"));
         Ok(Some(Case {
             entry: String::new(),
-            name,
+            named: name.is_some(),
+            name: name.unwrap_or_else(|| format!("#{number}")),
             line,
+            span: self.start + start..self.start + self.at,
+            result_at,
             tags,
             input,
             expected,
@@ -131,6 +144,9 @@ impl<'a> Cursor<'a> {
             return Ok(Expected::Values(self.values()?));
         }
         if self.eat("error:") {
+            // Line ends are no more than space here, so what stands on the next line is the
+            // expression. Only at the end of a block is there none.
+            self.skip_space();
             return Ok(Expected::Error(self.pattern()?));
         }
         Ok(Expected::Success)
@@ -142,13 +158,22 @@ impl<'a> Cursor<'a> {
         if let Some(file) = self.file() {
             return Ok(Source::File(file));
         }
+        self.checked(|text| values::parse(text).map(drop))
+            .map(Source::Text)
+    }
+
+    /// The text between braces, which must be as `check` wants it.
+    fn checked(
+        &mut self,
+        check: impl FnOnce(&str) -> Result<(), TextError>,
+    ) -> Result<Arc<str>, BlockError> {
         let text = self.braced()?;
         let start = self.at - text.len() - 1;
-        values::parse(text).map_err(|error| BlockError {
+        check(text).map_err(|error| BlockError {
             line: self.line_at(start + error.at),
             message: error.message,
         })?;
-        Ok(Source::Text(text.into()))
+        Ok(text.into())
     }
 
     fn file(&mut self) -> Option<PathBuf> {
@@ -192,19 +217,17 @@ impl<'a> Cursor<'a> {
         Ok(String::from_utf8_lossy(bytes.bytes()).into_owned())
     }
 
-    /// Futhark's expressions are POSIX ones that search anywhere in the text
-    /// and take line ends for ordinary characters.
     fn pattern(&mut self) -> Result<ErrorPattern, BlockError> {
         let line = self.line_at(self.at);
         let text = self.rest_of_line().trim();
         if text.is_empty() {
             return Ok(ErrorPattern(None));
         }
-        match RegexBuilder::new(text).dot_matches_new_line(true).build() {
-            Ok(regex) => Ok(ErrorPattern(Some(regex))),
+        match posix::compile(text) {
+            Ok(regex) => Ok(ErrorPattern(Some((text.to_owned(), regex)))),
             Err(error) => Err(BlockError {
                 line,
-                message: format!("bad regular expression: {error}"),
+                message: format!("{text:?} is no regular expression: {error}"),
             }),
         }
     }

@@ -9,10 +9,14 @@
 //! ```
 
 mod grammar;
+mod posix;
 mod scan;
+pub mod script;
 
+use futhark_manifest::Backend;
 use regex::Regex;
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -50,6 +54,16 @@ impl TestBlocks {
         scan::name_uniquely(&mut all.cases);
         Ok(all)
     }
+
+    /// Why the program is not to be tested on any backend, if a tag of it says so.
+    #[must_use]
+    pub fn set_aside(&self) -> Option<String> {
+        let tag = self
+            .tags
+            .iter()
+            .find(|tag| SET_ASIDE.contains(&tag.as_str()))?;
+        Some(format!("tagged {tag}"))
+    }
 }
 
 /// One call of an entry point, and how it must end.
@@ -59,8 +73,14 @@ pub struct Case {
     pub entry: String,
     /// The name given in the block, or `#n`; unique for its entry point.
     pub name: String,
+    /// Whether the block gives the name.
+    pub named: bool,
     /// The line that the case begins in, counted from 1.
     pub line: usize,
+    /// The bytes of the source that the case stands in.
+    pub span: Range<usize>,
+    /// The byte behind its arguments, where it begins to say what must come of them.
+    pub result_at: usize,
     /// Words such as `compiled` or `nobench` before `input`.
     pub tags: Vec<String>,
     /// The arguments.
@@ -68,6 +88,42 @@ pub struct Case {
     /// How the call must end.
     pub expected: Expected,
 }
+
+impl Case {
+    /// What `futhark test` calls the case, but for the values that it adds to a number.
+    #[must_use]
+    pub fn data_name(&self) -> String {
+        if self.named {
+            return self.name.clone();
+        }
+        match &self.input {
+            Source::Text(_) => self.name.clone(),
+            Source::File(path) if path.extension().is_some_and(|extension| extension == "gz") => {
+                path.with_extension("").display().to_string()
+            }
+            Source::File(path) | Source::ScriptFile(path) => path.display().to_string(),
+            Source::Random(text) | Source::Script(text) => {
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+
+    /// Why the case is not to be run, if one of its tags says so.
+    #[must_use]
+    pub fn excluded(&self, backend: Backend) -> Option<String> {
+        excluded(&self.tags, backend)
+    }
+}
+
+/// Why something with these tags is not to be run on a backend, if so.
+fn excluded(tags: &[String], backend: Backend) -> Option<String> {
+    let no_backend = format!("no_{backend}");
+    let says_so = |tag: &&String| **tag == no_backend || SET_ASIDE.contains(&tag.as_str());
+    tags.iter().find(says_so).map(|tag| format!("tagged {tag}"))
+}
+
+/// Tags of what is not to be tested anywhere.
+const SET_ASIDE: [&str; 2] = ["disable", "notest"];
 
 /// Where values come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +134,9 @@ pub enum Source {
     File(PathBuf),
     /// Generated, of the types between the braces.
     Random(Arc<str>),
-    /// From a FutharkScript expression.
+    /// From a script, an expression that calls entry points.
     Script(Arc<str>),
-    /// From a file that holds a FutharkScript expression.
+    /// From a file that holds a script.
     ScriptFile(PathBuf),
 }
 
@@ -99,20 +155,21 @@ pub enum Expected {
 
 /// A regular expression that a message must contain; none means any message.
 #[derive(Clone, Debug)]
-pub struct ErrorPattern(Option<Regex>);
+pub struct ErrorPattern(Option<(String, Regex)>);
 
 impl ErrorPattern {
     /// Whether the message is as expected.
     #[must_use]
     pub fn matches(&self, message: &str) -> bool {
-        self.0.as_ref().is_none_or(|regex| regex.is_match(message))
+        let pattern = self.0.as_ref();
+        pattern.is_none_or(|(_, regex)| regex.is_match(message))
     }
 }
 
 impl fmt::Display for ErrorPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Some(regex) => write!(f, "a message that matches {:?}", regex.as_str()),
+            Some((text, _)) => write!(f, "a message that matches {text:?}"),
             None => f.write_str("any message"),
         }
     }

@@ -32,13 +32,13 @@ fn a_block_has_entries_inputs_and_outputs() {
         shown,
         [
             ("inc", "#0", 4),
-            ("inc'", "#0", 4),
             ("inc", "#1", 5),
+            ("inc'", "#0", 4),
             ("inc'", "#1", 5)
         ]
     );
     assert_eq!(text(&blocks.cases[0].input), "1");
-    let Expected::Values(output) = &blocks.cases[2].expected else {
+    let Expected::Values(output) = &blocks.cases[1].expected else {
         panic!()
     };
     assert_eq!(text(output), "[2,3]");
@@ -87,14 +87,18 @@ fn tags_of_programs_and_of_cases() {
 #[test]
 fn errors_are_regular_expressions() {
     let blocks = read(
-        "-- ==\n-- entry: f\n-- input { 1 } error: Index \\[.*\\] out\n-- input { 2 }\n-- error:\n-- input { 3 } output { 3 }\n",
+        "-- ==\n-- entry: f\n-- input { 1 } error: Index \\[.*\\] out\n-- input { 2 }\n-- error:\n-- the next line\n-- input { 3 } error:\n",
     );
     let Expected::Error(pattern) = &blocks.cases[0].expected else {
         panic!()
     };
     assert!(pattern.matches("Error: Index [10] out of bounds\n"));
     assert!(!pattern.matches("division by zero"));
-    let Expected::Error(any) = &blocks.cases[1].expected else {
+    let Expected::Error(next_line) = &blocks.cases[1].expected else {
+        panic!()
+    };
+    assert!(next_line.matches("this is the next line") && !next_line.matches("this"));
+    let Expected::Error(any) = &blocks.cases[2].expected else {
         panic!()
     };
     assert!(any.matches(""));
@@ -109,7 +113,7 @@ fn a_program_that_must_not_compile() {
     assert!(blocks.cases.is_empty());
     assert_eq!(
         refused("-- ==\n-- error: a\n\n-- ==\n-- input {}\n").line,
-        5
+        4
     );
 }
 
@@ -128,6 +132,65 @@ fn values_from_elsewhere() {
     assert!(matches!(blocks.cases[1].expected, Expected::Auto));
     assert!(matches!(inputs[2], Source::Script(script) if script.contains("\"}\"")));
     assert!(matches!(inputs[3], Source::ScriptFile(_)));
+}
+
+#[test]
+fn a_case_knows_its_place_in_the_source() {
+    let source = "-- å\n-- ==\n-- entry: f\n-- input { 1 } output { 1 } random\n-- input { i32 }\n";
+    let blocks = read(source);
+    let [first, second] = blocks.cases.as_slice() else {
+        panic!()
+    };
+    assert_eq!(&source[first.span.clone()], "input { 1 } output { 1 }");
+    assert_eq!(&source[first.result_at..first.span.end], " output { 1 }");
+    assert_eq!(&source[second.span.clone()], "random\n-- input { i32 }");
+    assert_eq!(second.line, 4);
+}
+
+#[test]
+fn tags_say_where_not_to_run() {
+    let blocks = read(
+        "-- ==\n-- no_opencl input { 1 }\n-- disable input { 2 }\n-- notest input { 3 }\n-- whatever input { 4 }\n",
+    );
+    let excluded = |backend| -> Vec<bool> {
+        let cases = blocks.cases.iter();
+        cases.map(|case| case.excluded(backend).is_some()).collect()
+    };
+    assert_eq!(excluded(Backend::C), [false, true, true, false]);
+    assert_eq!(excluded(Backend::OpenCl), [true, true, true, false]);
+    assert!(blocks.set_aside().is_none());
+    let set_aside = |tags: &str| read(&format!("-- ==\n-- tags {{ {tags} }}\n")).set_aside();
+    assert_eq!(set_aside("a disable").as_deref(), Some("tagged disable"));
+    assert_eq!(set_aside("a no_c").as_deref(), None);
+}
+
+#[test]
+fn two_cases_of_a_block_cannot_have_one_name() {
+    for cases in [
+        "-- \"a\" input { 1 }\n-- \"a\" input { 2 }\n",
+        "-- input @ a.in\n-- input @ a.in.gz\n",
+        "-- random input { i32  i8 }\n-- random input { i32 i8 } auto output\n",
+    ] {
+        assert_eq!(refused(&format!("-- ==\n{cases}")).line, 3, "{cases}");
+    }
+}
+
+#[test]
+fn scripts_and_types_are_checked_when_they_are_read() {
+    assert_eq!(
+        refused("-- ==\n-- random input { i32\n--   []i32 }\n").line,
+        3
+    );
+    assert_eq!(refused("-- ==\n-- script input { f (\n-- 1 }\n").line, 3);
+}
+
+#[test]
+fn only_the_first_block_speaks_of_the_compiler() {
+    let second =
+        |text: &str| format!("-- ==\n-- input {{ 1 }}\n\n-- ==\n-- input {{ 2 }}\n-- {text}\n");
+    for text in ["structure { Map 1 }", "warning: x", "tags { a }"] {
+        assert_eq!(refused(&second(text)).line, 6, "{text}");
+    }
 }
 
 #[test]
@@ -165,7 +228,8 @@ fn what_is_not_understood_is_refused_with_its_line() {
 
 #[test]
 fn a_source_without_blocks() {
-    let blocks = read("-- A comment.\n-- == not alone on its line\nentry f = 1\n");
+    let blocks = read("-- A comment.\n--==\n-- x\n--  ==\n-- x\nentry f = 1\n");
     assert!(blocks.cases.is_empty() && blocks.tags.is_empty());
+    assert_eq!(refused("-- == not alone on its line\n\n").line, 2);
     assert!(read("").cases.is_empty());
 }

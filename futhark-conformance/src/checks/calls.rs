@@ -1,11 +1,12 @@
 //! Calling entry points with the arguments of test cases.
 
+use super::blocks::on_host;
 use super::bridge::{Snapshot, download, upload};
 use super::env::Env;
-use crate::blocks::{Case, Expected, Source};
+use crate::blocks::Expected;
 use crate::child::steps::{StepResult, Stop};
-use crate::values::{self, HostValue};
-use futhark_manifest::{EntryPoint, Program, TypeKind, TypeRef};
+use crate::values::HostValue;
+use futhark_manifest::{ElemType, EntryPoint, Field, Program, ResultForm, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Value};
 
 /// What a call gives.
@@ -43,6 +44,14 @@ pub fn call(
     (outputs, observed)
 }
 
+/// Puts the values of a test case into a context.
+///
+/// # Errors
+/// What the library says.
+pub fn upload_all(context: &Context, values: &[HostValue]) -> StepResult<Vec<Value>> {
+    values.iter().map(|value| upload(context, value)).collect()
+}
+
 /// Whether a call gave as many results as the manifest says.
 pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     if outputs.len() == entry.outputs.len() {
@@ -57,86 +66,49 @@ pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     Err(Stop::mismatch(message))
 }
 
-/// The arguments of a test case, typed by the parameters of its entry point.
-///
-/// # Errors
-/// A skip, if they are not written in the block, or if a parameter has a type
-/// that no text stands for; a failure, if they do not fit.
-pub fn inputs_of(program: &Program, entry: &EntryPoint, case: &Case) -> StepResult<Vec<HostValue>> {
-    let Source::Text(text) = &case.input else {
-        return Err(Stop::skip(no_text(&case.input, "input")));
-    };
-    let types = entry.inputs.iter().map(|input| input.ty);
-    typed(program, text, &types.collect::<Vec<_>>(), "parameter")
-}
-
-/// Reads text as values of the given types.
-pub fn typed(
-    program: &Program,
-    text: &str,
-    types: &[TypeRef],
-    what: &str,
-) -> StepResult<Vec<HostValue>> {
-    let opaque = types.iter().find(|ty| elem_of(program, **ty).is_none());
-    if let Some(ty) = opaque {
-        return Err(Stop::skip(format!(
-            "a {what} has type {}, for which there is no notation",
-            program.name_of(*ty)
-        )));
-    }
-    let values = values::parse(text).map_err(|error| Stop::error(error.to_string()))?;
-    if values.len() != types.len() {
-        let message = format!(
-            "expected {} values, one for each {what}, found {}",
-            types.len(),
-            values.len()
-        );
-        return Err(Stop::error(message));
-    }
-    let pairs = values.iter().zip(types);
-    let typed = pairs.map(|(value, ty)| {
-        let (elem, rank) =
-            elem_of(program, *ty).unwrap_or_else(|| unreachable!("opaque types were refused"));
-        if value.shape().len() != rank {
-            let name = program.name_of(*ty);
-            return Err(Stop::error(format!(
-                "expected a {what} of type {name}, found a value of rank {}",
-                value.shape().len()
-            )));
-        }
-        value
-            .typed(elem)
-            .map_err(|error| Stop::error(error.to_string()))
-    });
-    typed.collect()
-}
-
-/// Puts the values of a test case into a context.
-pub fn upload_all(context: &Context, values: &[HostValue]) -> StepResult<Vec<Value>> {
-    values.iter().map(|value| upload(context, value)).collect()
-}
-
 /// The results of a call as a test block lists them: a tuple as its components.
 pub fn listed_outputs(
     program: &Program,
     entry: &EntryPoint,
     outputs: &[Value],
 ) -> StepResult<Vec<HostValue>> {
-    use futhark_manifest::ResultForm;
+    match components(program, entry, outputs)? {
+        Some(components) => components.iter().map(download).collect(),
+        None => outputs.iter().map(download).collect(),
+    }
+}
+
+/// The same, left where they are.
+pub fn listed_values(
+    program: &Program,
+    entry: &EntryPoint,
+    outputs: Vec<Value>,
+) -> StepResult<Vec<Value>> {
+    Ok(components(program, entry, &outputs)?.unwrap_or(outputs))
+}
+
+/// The components of a result that is one value but counts as several, or none.
+fn components(
+    program: &Program,
+    entry: &EntryPoint,
+    outputs: &[Value],
+) -> StepResult<Option<Vec<Value>>> {
     match entry.result_form(program) {
-        ResultForm::Unit(_) => Ok(Vec::new()),
+        ResultForm::Unit(_) => Ok(Some(Vec::new())),
         ResultForm::Tuple { fields, .. } => {
             let Some(Value::Opaque(tuple)) = outputs.first() else {
                 return Err(Stop::mismatch(
                     "expected a tuple, got a value without fields",
                 ));
             };
+            let project = |field: &Field| Ok(tuple.project(&field.name)?);
             fields
                 .iter()
-                .map(|field| download(&tuple.project(&field.name)?))
-                .collect()
+                .map(project)
+                .collect::<StepResult<_>>()
+                .map(Some)
         }
-        _ => outputs.iter().map(download).collect(),
+        _ => Ok(None),
     }
 }
 
@@ -146,26 +118,20 @@ pub fn listed_types(program: &Program, entry: &EntryPoint) -> Vec<TypeRef> {
 }
 
 /// Arguments that an entry point is known to accept: those of its first test
-/// case that succeeds, written as text. `None` if there is no such case.
+/// case that succeeds and needs no script. `None` if there is no such case.
 pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> Option<Vec<HostValue>> {
     let cases = env.blocks.cases.iter();
-    let mut fitting = cases
-        .filter(|case| case.entry == entry.name && !matches!(case.expected, Expected::Error(_)));
-    fitting.find_map(|case| inputs_of(env.program(), entry, case).ok())
-}
-
-/// Why values that are not written as text are not used.
-pub fn no_text(source: &Source, what: &str) -> String {
-    match source {
-        Source::Text(_) => format!("the {what} is text"),
-        Source::File(path) => format!("the {what} lies in the file {}", path.display()),
-        Source::Random(_) => format!("the {what} is random"),
-        Source::Script(_) | Source::ScriptFile(_) => format!("the {what} is a script"),
-    }
+    let backend = env.library.backend();
+    let mut fitting = cases.filter(|case| {
+        case.entry == entry.name
+            && !matches!(case.expected, Expected::Error(_))
+            && case.excluded(backend).is_none()
+    });
+    fitting.find_map(|case| on_host(env, entry, &case.input).ok())
 }
 
 /// The element type and rank of what has elements.
-fn elem_of(program: &Program, ty: TypeRef) -> Option<(futhark_manifest::ElemType, usize)> {
+pub fn elem_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
     match ty {
         TypeRef::Scalar(elem) => Some((elem, 0)),
         TypeRef::Type(id) => match &program.get(id).kind {

@@ -7,7 +7,7 @@ use futhark_manifest::Program;
 use futhark_safe::Config;
 use futhark_safe::dynamic::{Context, Library};
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// A compiled program, its test blocks, and a context that lasts until
@@ -54,6 +54,18 @@ impl<'a> Env<'a> {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.simulated
+    }
+
+    /// The folder of the source.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.others.source.parent().unwrap_or(Path::new("."))
+    }
+
+    /// A line of the source, for messages.
+    #[must_use]
+    pub fn place(&self, line: usize) -> String {
+        format!("{}:{line}", self.others.source.display())
     }
 
     /// A context of its own.

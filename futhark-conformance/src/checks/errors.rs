@@ -2,9 +2,9 @@
 //! and is forgotten with the next call.
 
 use super::answers::{Answer, arguments, by_size};
-use super::blocks::title;
+use super::blocks::{on_host, title};
 use super::bridge::download;
-use super::calls::{self, Held, inputs_of, upload_all};
+use super::calls::{self, Held, upload_all};
 use super::env::Env;
 use super::make::{Random, small};
 use crate::blocks::{Case, ErrorPattern, Expected};
@@ -182,7 +182,7 @@ fn failing_call(
     let entry = program
         .entry(&case.entry)
         .ok_or_else(|| Stop::skip("the program has no such entry point"))?;
-    let inputs = inputs_of(program, entry, case)?;
+    let inputs = on_host(env, entry, &case.input)?;
     let before = Answer::any(env, context);
     let mut first: Option<Error> = None;
     for read in [Read::Sync, Read::Result, Read::Sync] {

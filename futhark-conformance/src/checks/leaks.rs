@@ -2,8 +2,9 @@
 //! process stays flat.
 
 use super::answers::{Answer, arguments, by_size};
+use super::blocks::on_host;
 use super::bridge::{download, upload};
-use super::calls::{self, inputs_of, upload_all};
+use super::calls::{self, upload_all};
 use super::env::Env;
 use super::make::{Maker, Random, any_bits};
 use crate::blocks::Expected;
@@ -99,7 +100,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
         };
         let name = format!("failing calls of {}", entry.name);
         env.step(steps, "leaks", &name, |context| {
-            let inputs = inputs_of(program, entry, case)?;
+            let inputs = on_host(env, entry, &case.input)?;
             let call = || {
                 let values = upload_all(context, &inputs)?;
                 Ok(calls::call(context, entry, values).0)

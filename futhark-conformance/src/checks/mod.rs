@@ -22,12 +22,14 @@ mod plain;
 mod settings;
 mod store;
 
+pub use blocks::title as case_title;
 pub use build::{Compiled, build};
 pub use catalog::{ALL, Check, Run, SECTIONS};
 pub use env::Env;
 pub use others::Others;
 
 use crate::child::steps::Steps;
+use crate::pattern::CheckPattern;
 
 /// Runs the checks of a program that compiled.
 pub fn run(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -48,6 +50,25 @@ pub fn skip_running(steps: &mut Steps<'_>, reason: &str) {
     for (name, _) in running() {
         if steps.wants(name) {
             steps.skip(name, "", reason);
+        }
+    }
+}
+
+/// Whether each pattern can match something: one that no check can match is a slip.
+///
+/// # Errors
+/// What is wrong, with the checks that there are.
+pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
+    let unknown = |pattern: &&CheckPattern| !ALL.iter().any(|check| pattern.concerns(check.name));
+    match patterns.iter().find(unknown) {
+        None => Ok(()),
+        Some(pattern) => {
+            let names: Vec<&str> = ALL.iter().map(|check| check.name).collect();
+            let pattern = pattern.to_string();
+            Err(format!(
+                "no check matches {pattern:?}; there are: {}",
+                names.join(", ")
+            ))
         }
     }
 }

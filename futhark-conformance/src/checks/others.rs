@@ -70,7 +70,8 @@ impl Others {
     /// program does not compile for it. That is a finding, but one of the job
     /// that is about this library.
     pub fn by(&self, compiler: &Path, backend: Backend) -> StepResult<Library> {
-        if !self.usable.contains(&backend) {
+        // The sequential backend runs wherever the others do, asked for or not.
+        if backend != Backend::C && !self.usable.contains(&backend) {
             return Err(Stop::skip(format!("this machine cannot run {backend}")));
         }
         let found = self

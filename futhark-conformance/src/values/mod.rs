@@ -1,10 +1,14 @@
 //! Values on the host: what test blocks are parsed into, what arrays are made
 //! from, and what results are compared with.
 
+pub mod data;
+mod escape;
+mod generate;
 mod number;
 mod text;
 
-pub use text::{Span, TextError, TextValue, parse, parse_one};
+pub use generate::{Generator, parse_generators};
+pub use text::{Span, TextError, TextValue, parse, parse_input, parse_one};
 
 use futhark_manifest::ElemType;
 use half::f16;
@@ -29,14 +33,24 @@ impl HostValue {
     /// both from the same source.
     #[must_use]
     pub fn new(elem: ElemType, shape: Vec<usize>, bytes: Vec<u8>) -> HostValue {
-        let count: usize = shape.iter().product();
         assert_eq!(
-            bytes.len(),
-            count * elem.size(),
+            Some(bytes.len()),
+            HostValue::size(elem, &shape),
             "{elem} of shape {shape:?} does not have {} bytes",
             bytes.len()
         );
         HostValue { elem, shape, bytes }
+    }
+
+    /// How many bytes the elements take, if any memory could hold them.
+    #[must_use]
+    pub fn size(elem: ElemType, shape: &[usize]) -> Option<usize> {
+        // Beside a dimension of size zero the others may be of any size.
+        if shape.contains(&0) {
+            return Some(0);
+        }
+        let mut dims = shape.iter();
+        dims.try_fold(elem.size(), |size, dim| size.checked_mul(*dim))
     }
 
     /// The element type.
@@ -78,6 +92,19 @@ impl HostValue {
             ElemType::F16 => Some(f16::from_ne_bytes(fixed(bytes)).to_f64()),
             ElemType::F32 => Some(f64::from(f32::from_ne_bytes(fixed(bytes)))),
             ElemType::F64 => Some(f64::from_ne_bytes(fixed(bytes))),
+            _ => None,
+        }
+    }
+
+    /// The element as a number, where the element type is a signed integer.
+    #[must_use]
+    pub fn integer(&self, index: usize) -> Option<i64> {
+        let bytes = self.element(index);
+        match self.elem {
+            ElemType::I8 => Some(i8::from_ne_bytes(fixed(bytes)).into()),
+            ElemType::I16 => Some(i16::from_ne_bytes(fixed(bytes)).into()),
+            ElemType::I32 => Some(i32::from_ne_bytes(fixed(bytes)).into()),
+            ElemType::I64 => Some(i64::from_ne_bytes(fixed(bytes))),
             _ => None,
         }
     }

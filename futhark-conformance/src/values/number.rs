@@ -11,10 +11,17 @@ pub(super) enum Number<'a> {
     Int(i128),
     /// A decimal float: digits, point and exponent, underscores included.
     Decimal(&'a str),
-    /// A float in hexadecimal notation, already exact.
+    /// A float with a name, such as `f32.nan`.
     Exact(f64),
     /// A truth value.
     Bool(bool),
+}
+
+impl Number<'_> {
+    /// Whether it is written as a float, not as an integer.
+    pub(super) fn is_decimal(&self) -> bool {
+        matches!(self, Number::Decimal(_) | Number::Exact(_))
+    }
 }
 
 /// Splits a token into its number and the type that its suffix, or its name as
@@ -30,15 +37,12 @@ pub(super) fn read(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
         b'+' => (false, &token[1..]),
         _ => (false, token),
     };
-    if let Some(named) = named(unsigned, negative) {
+    if let Some(named) = named(token) {
         return Some(named);
     }
     let (body, suffix) = split_suffix(unsigned);
     let number = if let Some(digits) = body.strip_prefix("0x") {
-        match integer(digits, 16, negative) {
-            Some(value) => Number::Int(value),
-            None => Number::Exact(hex_float(digits, negative)?),
-        }
+        Number::Int(integer(digits, 16, negative)?)
     } else if let Some(digits) = body.strip_prefix("0b") {
         Number::Int(integer(digits, 2, negative)?)
     } else if let Some(value) = integer(body, 10, negative) {
@@ -93,35 +97,33 @@ fn double(number: Number<'_>) -> Option<f64> {
     }
 }
 
-/// `f32.nan`, `f64.inf` and the like.
-fn named(text: &str, negative: bool) -> Option<(Number<'static>, Option<ElemType>)> {
-    let (ty, name) = text.split_once('.')?;
+/// `f32.nan`, `-f64.inf` and the like.
+fn named(token: &str) -> Option<(Number<'static>, Option<ElemType>)> {
+    let (ty, name) = token.split_once('.')?;
+    let (ty, negative) = match ty.strip_prefix('-') {
+        Some(ty) => (ty, true),
+        None => (ty, false),
+    };
     let elem = ElemType::from_name(ty).filter(|elem| is_float(*elem))?;
-    let value = match name {
-        "nan" => f64::NAN,
-        "inf" => f64::INFINITY,
+    let value = match (name, negative) {
+        ("nan", false) => f64::NAN,
+        ("inf", false) => f64::INFINITY,
+        ("inf", true) => f64::NEG_INFINITY,
         _ => return None,
     };
-    let value = if negative { -value } else { value };
     Some((Number::Exact(value), Some(elem)))
 }
 
-/// Takes a type name off the end. A hexadecimal number may itself end in
-/// `f16`-like digits; as in Futhark the longest suffix wins, so `0xf16` is
-/// left alone only because no digits would remain.
+/// Takes a type name off the end. What looks like one may also be digits: all of `0xf16` is a
+/// number, as there are no floats in that notation.
 fn split_suffix(text: &str) -> (&str, Option<ElemType>) {
     for &elem in ElemType::ALL {
-        if elem == ElemType::Bool {
+        if elem == ElemType::Bool || is_float(elem) && text.starts_with("0x") {
             continue;
         }
-        if let Some(body) = text.strip_suffix(elem.as_str()) {
-            let hex_digits_only =
-                is_float(elem) && text.starts_with("0x") && !body.contains(['p', 'P']);
-            if !hex_digits_only
-                && body.ends_with(|c: char| c.is_ascii_hexdigit() || c == '.' || c == '_')
-            {
-                return (body, Some(elem));
-            }
+        let digits = |body: &&str| body.ends_with(|c: char| c.is_ascii_hexdigit() || c == '_');
+        if let Some(body) = text.strip_suffix(elem.as_str()).filter(digits) {
+            return (body, Some(elem));
         }
     }
     (text, None)
@@ -145,39 +147,24 @@ fn integer(digits: &str, radix: u32, negative: bool) -> Option<i128> {
     })
 }
 
-/// Digits, at most one point, and an optional exponent.
+/// Digits, a point with digits behind it, an exponent; the last two may be missing.
 fn is_decimal(text: &str) -> bool {
+    let digits = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_digit())
+            && text.chars().all(|c| c.is_ascii_digit() || c == '_')
+    };
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (text, None),
     };
-    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '_');
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent_ok = exponent.is_none_or(|text| {
-        let text = text.strip_prefix(['+', '-']).unwrap_or(text);
-        text.starts_with(|c: char| c.is_ascii_digit()) && digits(text)
-    });
-    whole.starts_with(|c: char| c.is_ascii_digit())
-        && digits(whole)
-        && digits(fraction)
-        && exponent_ok
-}
-
-/// `1.8p3`, without its prefix: hexadecimal digits and a power of two.
-fn hex_float(text: &str, negative: bool) -> Option<f64> {
-    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}").replace('_', "");
-    // 13 digits are 52 bits, which f64 holds exactly; nobody writes more.
-    if digits.is_empty() || digits.trim_start_matches('0').len() > 13 {
-        return None;
-    }
-    let mantissa = u64::from_str_radix(&digits, 16).ok()?;
-    let places = i32::try_from(fraction.replace('_', "").len()).ok()?;
-    let exponent = exponent.parse::<i32>().ok()?.checked_sub(4 * places)?;
-    #[expect(clippy::cast_precision_loss, reason = "at most 52 bits, see above")]
-    let magnitude = mantissa as f64 * 2f64.powi(exponent);
-    Some(if negative { -magnitude } else { magnitude })
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    // A capital letter is read behind a point only.
+    let capital = fraction.is_none() && text.contains('E');
+    let exponent = exponent.map(|text| text.strip_prefix(['+', '-']).unwrap_or(text));
+    !capital && digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(digits)
 }
 
 fn plain(text: &str) -> String {
@@ -228,22 +215,24 @@ mod tests {
         assert_eq!(suffix("-f64.inf"), Some(ElemType::F64));
         assert_eq!(suffix("0xf16"), None, "a hexadecimal integer");
         assert_eq!(as_i64("0xf16"), Some(0xf16));
-        assert_eq!(suffix("0x1p4f16"), Some(ElemType::F16));
+        assert_eq!(suffix("0x10u8"), Some(ElemType::U8));
     }
 
     #[test]
     fn floats_in_every_notation() {
         assert_eq!(as_f64("1.5e-3"), Some(0.0015));
-        assert_eq!(as_f64("-2.f32"), Some(-2.0));
+        assert_eq!(as_f64("-2.0f32"), Some(-2.0));
         assert_eq!(as_f64("3"), Some(3.0));
         assert_eq!(as_f64("1e1_0"), Some(1e10));
-        assert_eq!(as_f64("0x1.8p3"), Some(12.0));
-        assert_eq!(as_f64("-0x.8p0"), Some(-0.5));
+        assert_eq!(as_f64("1.0E1"), Some(10.0));
         assert_eq!(as_f64("-f32.inf"), Some(f64::NEG_INFINITY));
         assert!(as_f64("f16.nan").is_some_and(f64::is_nan));
         assert_eq!(as_i64("1.5"), None, "a float is no integer");
         assert_eq!(as_f64("true"), None);
-        for wrong in [".5", "1e", "1.2.3", "f32.max", "i32.nan", "0x1.8"] {
+        for wrong in [
+            ".5", "1.", "1.e5", "1e", "1E1", "1.2.3", "f32.max", "i32.nan", "0x1.8", "0x1p4",
+            "-f32.nan", "+f32.inf",
+        ] {
             assert_eq!(read(wrong), None, "{wrong:?}");
         }
     }

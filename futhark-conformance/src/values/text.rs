@@ -2,7 +2,8 @@
 //! block: `1 2.5f32 [[true], [false]] empty([0][3]i32) "text"`.
 
 use super::HostValue;
-use super::number::{self, Number};
+use super::escape::escape;
+use super::number::{self, Number, is_float};
 use futhark_manifest::ElemType;
 use std::fmt;
 
@@ -32,14 +33,14 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// A value whose type may still depend on where it is used.
-///
-/// A number without a suffix takes the type of the parameter that it is passed
-/// for; only when nothing else is known is it an `i32` or an `f64`.
+/// A value as it is written. The first element of an array gives its type, by its suffix or by
+/// what it is: `i32` for an integer and `f64` for a decimal without one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextValue<'a> {
     span: Span,
     shape: Vec<usize>,
+    elem: ElemType,
+    /// The type that is written out.
     suffix: Option<ElemType>,
     numbers: Vec<Number<'a>>,
 }
@@ -57,14 +58,8 @@ impl TextValue<'_> {
         &self.shape
     }
 
-    /// The element type, if the text gives one: by a suffix on the first
-    /// element, by a name such as `f32.nan`, or because it is a truth value.
-    #[must_use]
-    pub fn elem(&self) -> Option<ElemType> {
-        self.suffix
-    }
-
-    /// The value as one of type `elem`.
+    /// The value as one of type `elem`, as a program reads its input: a number without a suffix
+    /// is of whichever type is wanted.
     ///
     /// # Errors
     /// If the text gives another type, or holds something that is no element
@@ -90,18 +85,12 @@ impl TextValue<'_> {
         Ok(HostValue::new(elem, self.shape.clone(), bytes))
     }
 
-    /// The value with the type that it has on its own.
+    /// The value with the type that it has on its own, as a test block means it.
     ///
     /// # Errors
     /// As [`TextValue::typed`].
     pub fn by_itself(&self) -> Result<HostValue, TextError> {
-        let float = |n: &Number<'_>| matches!(n, Number::Decimal(_) | Number::Exact(_));
-        let fallback = if self.numbers.iter().any(float) {
-            ElemType::F64
-        } else {
-            ElemType::I32
-        };
-        self.typed(self.suffix.unwrap_or(fallback))
+        self.typed(self.elem)
     }
 }
 
@@ -111,7 +100,7 @@ impl TextValue<'_> {
 /// At the first thing that is no value: an unknown token, an unclosed bracket,
 /// rows of different length, or elements of different types in one array.
 pub fn parse(text: &str) -> Result<Vec<TextValue<'_>>, TextError> {
-    let mut parser = Parser { text, at: 0 };
+    let mut parser = Parser::strict(text);
     let mut values = Vec::new();
     loop {
         parser.skip_space();
@@ -127,18 +116,51 @@ pub fn parse(text: &str) -> Result<Vec<TextValue<'_>>, TextError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_one(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
-    let mut parser = Parser { text, at: 0 };
-    parser.skip_space();
-    let value = parser.value()?;
-    Ok((value, parser.at))
+    Parser::strict(text).one()
+}
+
+/// Parses one value at the beginning of a text as a program reads its input: comments are passed
+/// over, and any element may be the one with the suffix.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_input(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
+    let parser = Parser {
+        loose: true,
+        ..Parser::strict(text)
+    };
+    parser.one()
 }
 
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// As a program reads its input, not as a test block is read.
+    loose: bool,
+    /// How many brackets are open.
+    depth: usize,
 }
 
+/// More dimensions than any array has: what nests deeper is no value, and is not followed to
+/// where the stack ends.
+const DEEPEST: usize = 100;
+
 impl<'a> Parser<'a> {
+    fn strict(text: &'a str) -> Parser<'a> {
+        Parser {
+            text,
+            at: 0,
+            loose: false,
+            depth: 0,
+        }
+    }
+
+    fn one(mut self) -> Result<(TextValue<'a>, usize), TextError> {
+        self.skip_space();
+        let value = self.value()?;
+        Ok((value, self.at))
+    }
+
     fn value(&mut self) -> Result<TextValue<'a>, TextError> {
         let start = self.at;
         let mut value = match self.peek() {
@@ -180,6 +202,11 @@ impl<'a> Parser<'a> {
                 end: self.at,
             },
             shape: Vec::new(),
+            elem: suffix.unwrap_or(if number.is_decimal() {
+                ElemType::F64
+            } else {
+                ElemType::I32
+            }),
             suffix,
             numbers: vec![number],
         })
@@ -187,6 +214,10 @@ impl<'a> Parser<'a> {
 
     fn array(&mut self) -> Result<TextValue<'a>, TextError> {
         let start = self.at;
+        if self.depth == DEEPEST {
+            return Err(self.error(format!("more than {DEEPEST} brackets are open")));
+        }
+        self.depth += 1;
         self.at += 1;
         let mut rows = 0;
         let mut whole: Option<TextValue<'a>> = None;
@@ -214,11 +245,12 @@ impl<'a> Parser<'a> {
             message: "an array without elements has no type: write empty([0]i32)".to_owned(),
         })?;
         whole.shape.insert(0, rows);
+        self.depth -= 1;
         Ok(whole)
     }
 
-    /// Adds a row to an array. The first element decides the type; a later one
-    /// may repeat it, as a suffix is not asked for again.
+    /// Adds a row to an array. The first element decides the type; a later one need not repeat
+    /// it, and a float may then be written as an integer.
     fn append(&self, whole: &mut TextValue<'a>, row: TextValue<'a>) -> Result<(), TextError> {
         let fail = |message: &str| TextError {
             at: row.span.start,
@@ -227,12 +259,19 @@ impl<'a> Parser<'a> {
         if whole.shape != row.shape {
             return Err(fail("the rows of an array must have the same shape"));
         }
-        match (whole.suffix, row.suffix) {
-            (Some(a), Some(b)) if a != b => {
-                return Err(fail("the elements of an array must have the same type"));
-            }
-            (None, suffix) => whole.suffix = suffix,
-            _ => {}
+        if self.loose && whole.suffix.is_none() {
+            (whole.suffix, whole.elem) = (row.suffix, row.elem);
+        }
+        let fits = match row.suffix {
+            Some(suffix) => suffix == whole.elem,
+            None if self.loose => true,
+            None if whole.elem == ElemType::Bool => false,
+            None => is_float(whole.elem) || !is_float(row.elem),
+        };
+        if !fits {
+            return Err(fail(
+                "the elements of an array must have the type of the first",
+            ));
         }
         whole.numbers.extend(row.numbers);
         Ok(())
@@ -243,13 +282,12 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.at += "empty(".len();
         let mut shape = Vec::new();
-        self.skip_space();
         while self.eat('[') {
             let length = self
                 .rest()
                 .find(']')
                 .ok_or_else(|| self.error("expected ']'".to_owned()))?;
-            let dim = self.rest()[..length].trim();
+            let dim = &self.rest()[..length];
             shape.push(
                 dim.parse()
                     .map_err(|_| self.error(format!("{dim:?} is not the size of a dimension")))?,
@@ -260,7 +298,7 @@ impl<'a> Parser<'a> {
             .rest()
             .find(')')
             .ok_or_else(|| self.error("expected ')'".to_owned()))?;
-        let name = self.rest()[..length].trim();
+        let name = &self.rest()[..length];
         let elem = ElemType::from_name(name)
             .ok_or_else(|| self.error(format!("{name:?} is not an element type")))?;
         if !shape.contains(&0) {
@@ -273,6 +311,7 @@ impl<'a> Parser<'a> {
                 end: self.at,
             },
             shape,
+            elem,
             suffix: Some(elem),
             numbers: Vec::new(),
         })
@@ -292,14 +331,13 @@ impl<'a> Parser<'a> {
                     self.at = start + 1 + offset + 1;
                     break;
                 }
-                '\\' => match chars.next().map(|(_, c)| c) {
-                    Some('n') => '\n',
-                    Some('t') => '\t',
-                    Some('r') => '\r',
-                    Some('0') => '\0',
-                    Some(c @ ('\\' | '"' | '\'')) => c,
-                    _ => return Err(self.error("an unknown escape in a string".to_owned())),
-                },
+                '\\' => {
+                    let (c, length) = escape(chars.as_str())
+                        .ok_or_else(|| self.error("an unknown escape in a string".to_owned()))?;
+                    // All of an escape is ASCII.
+                    chars.by_ref().take(length).for_each(drop);
+                    c
+                }
                 c => c,
             };
             bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -312,6 +350,7 @@ impl<'a> Parser<'a> {
         Ok(TextValue {
             span,
             shape: vec![numbers.len()],
+            elem: ElemType::U8,
             suffix: Some(ElemType::U8),
             numbers,
         })
@@ -334,7 +373,13 @@ impl<'a> Parser<'a> {
     }
 
     fn skip_space(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start().len();
+        loop {
+            self.at += self.rest().len() - self.rest().trim_start().len();
+            if !(self.loose && self.rest().starts_with("--")) {
+                break;
+            }
+            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        }
     }
 
     fn error(&self, message: String) -> TextError {
@@ -346,95 +391,4 @@ impl<'a> Parser<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(text: &str) -> Vec<String> {
-        let values = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        values
-            .iter()
-            .map(|v| v.by_itself().unwrap().to_string())
-            .collect()
-    }
-
-    fn refused(text: &str) -> TextError {
-        match parse(text) {
-            Err(error) => error,
-            Ok(values) => panic!("{text} was accepted as {values:?}"),
-        }
-    }
-
-    #[test]
-    fn several_values_in_a_row() {
-        assert_eq!(shown("1 2.5 true"), ["1i32", "2.5f64", "true"]);
-        assert_eq!(
-            shown("  [1,2] -3i8 [[1.5f32],[2]]"),
-            ["[1i32, 2]", "-3i8", "[[1.5f32], [2.0]]"]
-        );
-        assert_eq!(shown(""), Vec::<String>::new());
-        assert_eq!(shown("[1,2,]"), ["[1i32, 2]"], "a trailing comma");
-    }
-
-    #[test]
-    fn the_first_element_decides_the_type() {
-        assert_eq!(shown("[1u8, 2, 255]"), ["[1u8, 2, 255]"]);
-        assert_eq!(
-            shown("[f32.nan, -f32.inf, 1]"),
-            ["[f32.nan, -f32.inf, 1.0]"]
-        );
-        assert_eq!(refused("[1u8, 2i8]").at, 6);
-    }
-
-    #[test]
-    fn a_number_takes_the_type_of_its_parameter() {
-        let values = parse("[1,2]").unwrap();
-        assert_eq!(values[0].elem(), None);
-        assert_eq!(
-            values[0].typed(ElemType::F16).unwrap().to_string(),
-            "[1.0f16, 2.0]"
-        );
-        assert!(parse("1.5").unwrap()[0].typed(ElemType::I32).is_err());
-        assert!(parse("1i8").unwrap()[0].typed(ElemType::I32).is_err());
-        assert!(parse("1").unwrap()[0].typed(ElemType::Bool).is_err());
-    }
-
-    #[test]
-    fn empty_arrays() {
-        let values = parse("empty([0][3]i32)").unwrap();
-        assert_eq!(values[0].shape(), [0, 3]);
-        assert_eq!(values[0].elem(), Some(ElemType::I32));
-        assert_eq!(shown("empty([3][0]bool)"), ["empty([3][0]bool)"]);
-        for wrong in [
-            "[]",
-            "empty([1]i32)",
-            "empty(i32)",
-            "empty([0]i31)",
-            "empty([0]i32",
-            "empty([x]i32)",
-        ] {
-            refused(wrong);
-        }
-        assert!(
-            parse("empty([0]i32)").unwrap()[0]
-                .typed(ElemType::I64)
-                .is_err()
-        );
-    }
-
-    #[test]
-    fn strings_are_arrays_of_bytes() {
-        assert_eq!(shown(r#""aB\n""#), ["[97u8, 66, 10]"]);
-        let values = parse("\"\"").unwrap();
-        assert_eq!(values[0].shape(), [0]);
-        refused("\"abc");
-    }
-
-    #[test]
-    fn what_is_no_value_is_refused_where_it_stands() {
-        assert_eq!(refused("1 foo").at, 2);
-        assert_eq!(refused("[[1,2],[3]]").at, 7);
-        assert_eq!(refused("[1 2]").at, 3);
-        assert_eq!(refused("[1").at, 2);
-        assert_eq!(refused("{").message, "expected a value, found '{'");
-    }
-}
+mod tests;

@@ -1,8 +1,7 @@
 //! The text of the C program.
 
-use crate::blocks::{Case, Expected, TestBlocks};
-use crate::checks::blocks::title;
-use crate::checks::calls::inputs_of;
+use crate::blocks::{Case, Expected, Source, TestBlocks};
+use crate::checks::blocks::{title, written};
 use crate::child::steps::StepResult;
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType, EntryPoint, Program, Type, TypeKind, TypeRef};
@@ -34,7 +33,9 @@ pub(super) fn write(program: &Program, blocks: &TestBlocks, header: &str) -> Ste
                 continue;
             };
             // What is not written as text is not called.
-            if let Ok(inputs) = inputs_of(program, entry, case) {
+            if let Source::Text(arguments) = &case.input
+                && let Ok(inputs) = written(program, entry, arguments)
+            {
                 write_call(&mut text, program, entry, case, &inputs);
             }
         }

@@ -1,9 +1,13 @@
 //! The check `blocks`: what the test blocks of the program say.
 
+mod expected;
+mod input;
+mod script;
+
+pub use input::{on_host, written};
+
 use super::bridge::Snapshot;
-use super::calls::{
-    self, check_count, inputs_of, listed_outputs, listed_types, no_text, typed, upload_all,
-};
+use super::calls::{self, check_count, listed_outputs};
 use super::env::Env;
 use crate::blocks::{Case, Expected, Source};
 use crate::child::steps::{StepResult, Steps, Stop};
@@ -12,6 +16,7 @@ use crate::values::HostValue;
 use futhark_manifest::{EntryPoint, Program};
 use futhark_safe::Kind;
 use futhark_safe::dynamic::{Context, Value};
+use input::Input;
 
 /// Runs every test case.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -59,21 +64,23 @@ pub fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepRes
 }
 
 fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
-    if case.tags.iter().any(|tag| tag == "notest") {
-        return Err(Stop::skip("tagged notest"));
+    if let Some(reason) = case.excluded(env.library.backend()) {
+        return Err(Stop::skip(reason));
     }
     let program = env.program();
-    let entry = program
-        .entry(&case.entry)
-        .ok_or_else(|| Stop::error(format!("the program has no entry point {:?}", case.entry)))?;
-    let inputs = inputs_of(program, entry, case)?;
-    let expected = expected_values(program, entry, case)?;
+    let entry = program.entry(&case.entry).ok_or_else(|| {
+        Stop::error(format!("the program has no entry point {:?}", case.entry))
+            .at(&env.place(case.line))
+    })?;
+    let expected = expected::values(env, entry, case)?;
+    let input = Input::read(env, entry, case)?;
 
-    let arguments = upload_all(context, &inputs)?;
-    let (result, observed) = calls::call(context, entry, arguments);
+    let arguments = input.make(env, context, entry)?;
+    let (values, contents): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
+    let (result, observed) = calls::call(context, entry, values);
     let lost = matches!(&result, Err(error) if error.kind() == Kind::ContextLost);
     if !lost {
-        check_observed(program, entry, &inputs, &observed)?;
+        check_observed(program, entry, &contents, &observed)?;
     }
     match (result, &case.expected) {
         (Ok(outputs), Expected::Error(pattern)) => {
@@ -102,31 +109,17 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     }
 }
 
-fn expected_values(
-    program: &Program,
-    entry: &EntryPoint,
-    case: &Case,
-) -> StepResult<Option<Vec<HostValue>>> {
-    match &case.expected {
-        Expected::Values(Source::Text(text)) => {
-            typed(program, text, &listed_types(program, entry), "result").map(Some)
-        }
-        Expected::Values(source) => Err(Stop::skip(no_text(source, "output"))),
-        Expected::Auto => Err(Stop::skip("the output is to be made by another backend")),
-        Expected::Success | Expected::Error(_) => Ok(None),
-    }
-}
-
 /// Arguments that are only observed keep their contents, whatever happens.
 fn check_observed(
     program: &Program,
     entry: &EntryPoint,
-    inputs: &[HostValue],
+    contents: &[Option<Snapshot>],
     observed: &[Option<Value>],
 ) -> StepResult {
-    for ((value, before), input) in observed.iter().zip(inputs).zip(&entry.inputs) {
-        let Some(value) = value else { continue };
-        let before = Snapshot::Host(before.clone());
+    for ((value, before), input) in observed.iter().zip(contents).zip(&entry.inputs) {
+        let (Some(value), Some(before)) = (value, before) else {
+            continue;
+        };
         let place = format!("the argument {}, after the call", input.name);
         before
             .check(program, input.ty, value)
@@ -184,12 +177,23 @@ fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let Some(entry) = program.entry(&case.entry) else {
         return Ok(());
     };
-    let arguments = upload_all(context, &inputs_of(program, entry, case)?)?;
-    let Some(expected) = expected_values(program, entry, case)? else {
+    let Some(expected) = expected::values(env, entry, case)? else {
         return Ok(());
     };
-    let (outputs, _) = calls::call(context, entry, arguments);
+    let (outputs, _) = call(env, context, entry, case)?;
     compare_outputs(&listed_outputs(program, entry, &outputs?)?, &expected)
+}
+
+/// Makes the arguments of a case and calls its entry point.
+fn call(
+    env: &Env<'_>,
+    context: &Context,
+    entry: &EntryPoint,
+    case: &Case,
+) -> StepResult<(calls::CallResult, Vec<Option<Value>>)> {
+    let arguments = Input::read(env, entry, case)?.make(env, context, entry)?;
+    let values = arguments.into_iter().map(|(value, _)| value);
+    Ok(calls::call(context, entry, values.collect()))
 }
 
 /// Without a case that succeeds, the same call must fail in the same way.
@@ -201,8 +205,7 @@ fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let Expected::Error(pattern) = &case.expected else {
         return Ok(());
     };
-    let arguments = upload_all(context, &inputs_of(program, entry, case)?)?;
-    match calls::call(context, entry, arguments).0 {
+    match call(env, context, entry, case)?.0 {
         Ok(_) => Err(Stop::mismatch("the same call succeeded the second time")),
         Err(error) if pattern.matches(&message_of(&error)) => {
             if error.kind() == Kind::ContextLost {

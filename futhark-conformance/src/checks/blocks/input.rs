@@ -1,0 +1,191 @@
+//! The arguments of a test case, wherever they come from.
+
+use super::script;
+use crate::blocks::{self, Case, Source};
+use crate::checks::bridge::{Snapshot, upload};
+use crate::checks::calls::elem_of;
+use crate::checks::env::Env;
+use crate::child::steps::{StepResult, Stop};
+use crate::values::{self, Generator, HostValue, data};
+use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
+use futhark_safe::dynamic::{Context, Value};
+use std::path::Path;
+use std::process::Command;
+
+/// What the arguments are made from, read once and good for any context.
+pub enum Input {
+    /// Values.
+    Values(Vec<HostValue>),
+    /// An expression to be evaluated.
+    Script(blocks::script::Exp),
+}
+
+impl Input {
+    /// Reads what the test case says.
+    ///
+    /// # Errors
+    /// A failure, if there is nothing to read, or not what the entry point takes.
+    pub fn read(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Input> {
+        let input = match &case.input {
+            Source::Script(text) => script::parse(text).map(Input::Script),
+            Source::ScriptFile(file) => read_script(env, file).map(Input::Script),
+            _ => on_host(env, entry, &case.input).map(Input::Values),
+        };
+        input.map_err(|stop| stop.at(&env.place(case.line)))
+    }
+
+    /// The arguments in a context, each with the contents that it must keep, as far as they can
+    /// be looked into.
+    ///
+    /// # Errors
+    /// If they cannot be made, or are not what the entry point takes; a skip, if the script has
+    /// something in it that is not understood here.
+    pub fn make(
+        &self,
+        env: &Env<'_>,
+        context: &Context,
+        entry: &EntryPoint,
+    ) -> StepResult<Vec<(Value, Option<Snapshot>)>> {
+        match self {
+            Input::Values(values) => values
+                .iter()
+                .map(|value| {
+                    let contents = Snapshot::Host(value.clone());
+                    Ok((upload(context, value)?, Some(contents)))
+                })
+                .collect(),
+            Input::Script(exp) => script::arguments(env, context, entry, exp)?
+                .into_iter()
+                .zip(&entry.inputs)
+                .map(|(value, input)| {
+                    match Snapshot::take(env.program(), input.ty, &value) {
+                        Ok(contents) => Ok((value, Some(contents))),
+                        // It has no contents that could be looked into.
+                        Err(Stop::Skip { .. }) => Ok((value, None)),
+                        Err(stop) => Err(stop),
+                    }
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Values on the host for the parameters of an entry point.
+///
+/// # Errors
+/// A skip for a script, which needs a context; a failure if they cannot be had or do not fit.
+pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult<Vec<HostValue>> {
+    let types = parameters(env.program(), entry)?;
+    let values = match source {
+        Source::Text(text) => return written(env.program(), entry, text),
+        // As the program reads them: this is how the compiled one gets them.
+        Source::File(file) => {
+            let contents = load(env, file)?;
+            let read = data::inputs(&contents, &types);
+            return read.map_err(|error| Stop::error(format!("{} {error}", file.display())));
+        }
+        Source::Random(text) => generate(env, text)?,
+        Source::Script(_) | Source::ScriptFile(_) => {
+            return Err(Stop::skip("the arguments are made by a script"));
+        }
+    };
+    fitting(&types, values)
+}
+
+/// The same for arguments that the block itself writes out, which needs no context.
+///
+/// # Errors
+/// If they cannot be read or do not fit.
+pub fn written(program: &Program, entry: &EntryPoint, text: &str) -> StepResult<Vec<HostValue>> {
+    fitting(&parameters(program, entry)?, text_values(text)?)
+}
+
+fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> StepResult<Vec<HostValue>> {
+    let found: Vec<_> = values
+        .iter()
+        .map(|value| (value.elem(), value.shape().len()))
+        .collect();
+    if found == types {
+        return Ok(values);
+    }
+    let shown = |types: &[(ElemType, usize)]| -> String {
+        let names = types
+            .iter()
+            .map(|(elem, rank)| format!("{}{elem}", "[]".repeat(*rank)));
+        names.collect::<Vec<_>>().join(" ")
+    };
+    Err(Stop::error(format!(
+        "expected arguments of types ({}), found ({}); a suffix gives a number its type, as in 1i64",
+        shown(types),
+        shown(&found)
+    )))
+}
+
+/// The element type and rank of each parameter.
+fn parameters(program: &Program, entry: &EntryPoint) -> StepResult<Vec<(ElemType, usize)>> {
+    let of = |ty: TypeRef| {
+        elem_of(program, ty).ok_or_else(|| {
+            Stop::error(format!(
+                "a parameter has type {}, for which there is no notation; a script could make it",
+                program.name_of(ty)
+            ))
+        })
+    };
+    entry.inputs.iter().map(|input| of(input.ty)).collect()
+}
+
+/// The values of a text, each of the type that it has on its own.
+pub fn text_values(text: &str) -> StepResult<Vec<HostValue>> {
+    let error = |error: values::TextError| Stop::error(error.to_string());
+    let values = values::parse(text).map_err(error)?;
+    let typed = values.iter().map(|value| value.by_itself().map_err(error));
+    typed.collect()
+}
+
+/// The contents of a file beside the program.
+pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
+    let path = env.folder().join(file);
+    data::load(&path)
+        .map_err(|error| Stop::error(format!("failed to read {}: {error}", path.display())))
+}
+
+fn read_script(env: &Env<'_>, file: &Path) -> StepResult<blocks::script::Exp> {
+    let contents = load(env, file)?;
+    let text = std::str::from_utf8(&contents)
+        .map_err(|error| Stop::error(format!("{}: {error}", file.display())))?;
+    script::parse(text).map_err(|stop| stop.at(&file.display().to_string()))
+}
+
+/// The values that `futhark test` would take: both ask the compiler for them.
+fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
+    let generators =
+        values::parse_generators(text).map_err(|error| Stop::error(error.to_string()))?;
+    let one = |generator: Generator| match generator {
+        Generator::Value(value) => Ok(value),
+        Generator::Type { shape, elem } => {
+            let dims: String = shape.iter().map(|dim| format!("[{dim}]")).collect();
+            dataset(env, &format!("{dims}{elem}"))
+        }
+    };
+    generators.into_iter().map(one).collect()
+}
+
+fn dataset(env: &Env<'_>, ty: &str) -> StepResult<HostValue> {
+    let command = "futhark dataset -b -g";
+    let failed = |what: String| Stop::error(format!("`{command} {ty}`: {what}"));
+    let output = Command::new(&env.others.compiler)
+        .args(["dataset", "-b", "-g", ty])
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let values = data::values(&output.stdout).map_err(|error| failed(error.to_string()))?;
+    match <[HostValue; 1]>::try_from(values) {
+        Ok([value]) => Ok(value),
+        Err(values) => Err(failed(format!(
+            "gave {} values instead of one",
+            values.len()
+        ))),
+    }
+}

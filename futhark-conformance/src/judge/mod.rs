@@ -1,0 +1,102 @@
+//! The command `judge`: whether this program and `futhark test` say the same of every test case.
+//!
+//! Both work on one copy of the programs, in which every test case has a name of its own, so that
+//! their verdicts can be told apart. Agreement that everything passes proves little, so each case
+//! can be there a second time, with something wrong in it.
+
+mod alter;
+mod copy;
+mod second;
+mod verdict;
+
+use crate::cli::JudgeArgs;
+use crate::corpus::{self, Program};
+use crate::jobs::{self, Job, Settings, Update};
+use crate::pattern::CheckPattern;
+use crate::record::{CompilerInfo, Finding, Place};
+use anyhow::{Context as _, Result};
+use copy::Copied;
+use futhark_manifest::Backend;
+use std::path::Path;
+use verdict::Tally;
+
+/// Asks both about the programs, with one compiler, and prints where they differ. Whether they
+/// agree is the answer.
+///
+/// # Errors
+/// If the copies cannot be written, or `futhark test` cannot be run.
+pub fn run(
+    args: &JudgeArgs,
+    programs: &[Program],
+    compiler: &CompilerInfo,
+    settings: &Settings,
+    threads: usize,
+) -> Result<bool> {
+    // At the same place each time, so that what was compiled is found again; and hidden, as it may
+    // lie below the programs.
+    let folder = settings.build_dir.join(".judge").join(&compiler.version);
+    let copies = copy::all(programs, args, &settings.build_dir, &folder)
+        .with_context(|| format!("failed to copy the programs to {}", folder.display()))?;
+    let theirs = second::ask(&copies, &compiler.path, threads)?;
+    let ours = ask_ourselves(&copies, compiler, settings, threads);
+    let mut tally = Tally::default();
+    for ((copied, theirs), ours) in copies.iter().zip(&theirs).zip(&ours) {
+        tally.add(copied, theirs, ours);
+    }
+    for difference in tally.differences() {
+        println!("{difference}");
+    }
+    println!("Futhark {}: {tally}", compiler.version);
+    Ok(tally.differences().is_empty())
+}
+
+/// The programs to judge: all that are no libraries.
+///
+/// # Errors
+/// As [`corpus::find`].
+pub fn programs(paths: &[std::path::PathBuf]) -> Result<Vec<Program>, corpus::CorpusError> {
+    let mut programs = corpus::find(paths)?;
+    programs.retain(|program| program.skip.is_none());
+    Ok(programs)
+}
+
+/// What this program finds, for each copy.
+fn ask_ourselves(
+    copies: &[Copied],
+    compiler: &CompilerInfo,
+    settings: &Settings,
+    threads: usize,
+) -> Vec<Vec<Finding>> {
+    let settings = Settings {
+        checks: ["compile", "blocks"]
+            .map(|check| CheckPattern::from(check.to_owned()))
+            .to_vec(),
+        ..settings.clone()
+    };
+    let jobs: Vec<Job> = copies
+        .iter()
+        .map(|copied| job(&copied.path, compiler))
+        .collect();
+    let mut findings = vec![Vec::new(); jobs.len()];
+    jobs::run(&jobs, &settings, threads, |number, update| {
+        if let Update::Found(finding) = update {
+            findings[number].push(finding);
+        }
+    });
+    findings
+}
+
+fn job(program: &Path, compiler: &CompilerInfo) -> Job {
+    Job {
+        program: program.to_owned(),
+        backend: Backend::C,
+        compiler: compiler.clone(),
+        place: Place {
+            program: program.display().to_string(),
+            backend: Backend::C.to_string(),
+            device: String::new(),
+            compiler: compiler.version.clone(),
+        },
+        no_device: None,
+    }
+}

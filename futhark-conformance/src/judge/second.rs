@@ -1,0 +1,181 @@
+//! The second judge, `futhark test`: running it and reading what it prints.
+
+use super::copy::Copied;
+use anyhow::{Context as _, Result, bail};
+use std::collections::{HashMap, HashSet};
+use std::process::Command;
+
+/// What `futhark test` says of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Nothing is wrong.
+    pub passed: bool,
+    /// The cases that failed: entry point and name.
+    pub failed: HashSet<(String, String)>,
+    /// The cases that it could not try, as it stumbled over an earlier one.
+    pub stumbled: HashSet<(String, String)>,
+    /// Entry points that it did not find.
+    pub unknown: HashSet<String>,
+    /// All that was printed.
+    pub text: String,
+}
+
+impl Said {
+    /// Whether something is wrong with the program as a whole.
+    pub fn refused(&self) -> bool {
+        !self.passed
+            && self.failed.is_empty()
+            && self.stumbled.is_empty()
+            && self.unknown.is_empty()
+    }
+}
+
+/// Runs `futhark test` over all copies.
+///
+/// # Errors
+/// If it cannot be run, or says nothing that is understood.
+pub fn ask(copies: &[Copied], futhark: &str, threads: usize) -> Result<Vec<Said>> {
+    // It stops at a program whose blocks it cannot read, so those are on their own.
+    let readable: Vec<&Copied> = copies.iter().filter(|copy| copy.blocks.is_some()).collect();
+    let together = if readable.is_empty() {
+        HashMap::new()
+    } else {
+        sections(&test(&readable, futhark, threads)?)?
+    };
+    copies
+        .iter()
+        .map(|copied| {
+            if copied.blocks.is_none() {
+                let text = test(&[copied], futhark, threads)?;
+                let passed = text.contains("1/1 passed");
+                return Ok(Said {
+                    passed,
+                    text,
+                    ..Said::default()
+                });
+            }
+            Ok(match together.get(&copied.path.display().to_string()) {
+                Some(section) => read(section),
+                None => Said {
+                    passed: true,
+                    ..Said::default()
+                },
+            })
+        })
+        .collect()
+}
+
+fn test(copies: &[&Copied], futhark: &str, threads: usize) -> Result<String> {
+    let output = Command::new(futhark)
+        .args(["test", "--no-terminal", "--backend=c"])
+        .arg(format!("--concurrency={threads}"))
+        .args(copies.iter().map(|copied| &copied.path))
+        // A compiled program is run for a moment only: optimising it costs more.
+        .env("CFLAGS", "-O1")
+        .output()
+        .with_context(|| format!("failed to run {futhark} test"))?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    Ok(format!(
+        "{}{error}",
+        String::from_utf8_lossy(&output.stdout)
+    ))
+}
+
+/// What was printed about each program of which something was printed: under its path and a colon.
+fn sections(text: &str) -> Result<HashMap<String, String>> {
+    let mut sections: HashMap<String, String> = HashMap::new();
+    let mut open: Option<String> = None;
+    let mut ended = false;
+    for line in text.lines() {
+        let program = line.strip_suffix(":").filter(|path| path.ends_with(".fut"));
+        if let Some(path) = program {
+            open = Some(path.to_owned());
+        } else if line.ends_with(" passed.") {
+            (open, ended) = (None, true);
+        } else if line.starts_with('(') && line.ends_with(" to go).") {
+            // Told from time to time.
+        } else if let Some(path) = &open {
+            let section = sections.entry(path.clone()).or_default();
+            section.push_str(line);
+            section.push('\n');
+        }
+    }
+    if !ended {
+        bail!("futhark test did not come to its end:\n{text}");
+    }
+    Ok(sections)
+}
+
+fn read(section: &str) -> Said {
+    let mut said = Said {
+        text: section.to_owned(),
+        ..Said::default()
+    };
+    let mut lines = section.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(case) = case_of(line) {
+            // It leaves the arguments of a case that failed early where those of the next one
+            // are to be.
+            let stumbled = lines
+                .peek()
+                .is_some_and(|line| line.starts_with("Variable already exists"));
+            if stumbled {
+                said.stumbled.insert(case);
+            } else {
+                said.failed.insert(case);
+            }
+        } else if let Some(entry) = line.strip_prefix("Unknown entry point: ") {
+            said.unknown.insert(entry.to_owned());
+        }
+    }
+    said
+}
+
+/// `Entry point: ENTRY; dataset: NAME:`.
+fn case_of(line: &str) -> Option<(String, String)> {
+    let line = line.strip_prefix("Entry point: ")?.strip_suffix(':')?;
+    let (entry, name) = line.split_once("; dataset: ")?;
+    Some((entry.to_owned(), name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "\
+0 failed, 0 passed, 3 to go.
+/x/a.fut:
+Compiling with --backend=c:
+Running compiled program:
+Running ./a:
+Entry point: f; dataset: case 1:
+a.fut.f.1.actual and a.fut.f.1.expected do not match:
+Value #0: expected 4, got 3
+Unknown entry point: g
+Entry point: f; dataset: a: b:
+Variable already exists: in0
+/x/b.fut:
+Compiling with --backend=c:
+it does not compile
+1/3 passed.
+";
+
+    #[test]
+    fn what_is_printed_is_understood() {
+        let sections = sections(PRINTED).unwrap();
+        assert_eq!(sections.len(), 2);
+        let a = read(&sections["/x/a.fut"]);
+        assert_eq!(
+            a.failed,
+            HashSet::from([("f".to_owned(), "case 1".to_owned())])
+        );
+        assert_eq!(
+            a.stumbled,
+            HashSet::from([("f".to_owned(), "a: b".to_owned())])
+        );
+        assert_eq!(a.unknown, HashSet::from(["g".to_owned()]));
+        assert!(!a.refused());
+        assert!(read(&sections["/x/b.fut"]).refused());
+        assert!(super::sections("").is_err());
+    }
+}

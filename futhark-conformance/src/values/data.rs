@@ -1,0 +1,309 @@
+//! Data files: values in Futhark's binary format, or as text, or as a mixture; compressed, if the
+//! name ends in `.gz`.
+//!
+//! A binary value is the letter `b`, the version 2 of the format, the rank, four letters for the
+//! element type, the size of each dimension as a 64-bit integer, and the elements in row-major
+//! order; all numbers begin with their lowest byte.
+
+use super::{HostValue, parse_input};
+use flate2::read::MultiGzDecoder;
+use futhark_manifest::ElemType;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// What a compressed file may grow to.
+const LARGEST: u64 = 4 << 30;
+
+const VERSION: u8 = 2;
+
+/// Why the contents of a file are not the values that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataError {
+    /// The byte at which the contents went wrong, after decompression.
+    pub at: usize,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: {}", self.at, self.message)
+    }
+}
+
+impl std::error::Error for DataError {}
+
+/// The contents of a data file, decompressed.
+///
+/// # Errors
+/// If it cannot be read, or is damaged, or is larger than 4 GiB.
+pub fn load(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let mut contents = Vec::new();
+    let read = if path.extension().is_some_and(|extension| extension == "gz") {
+        MultiGzDecoder::new(file)
+            .take(LARGEST + 1)
+            .read_to_end(&mut contents)
+    } else {
+        file.take(LARGEST + 1).read_to_end(&mut contents)
+    };
+    if read? as u64 > LARGEST {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "there is more than 4 GiB of it",
+        ));
+    }
+    Ok(contents)
+}
+
+/// Reads values of these element types and ranks, as a program reads its input: a number without
+/// a suffix is of the type that is wanted.
+///
+/// # Errors
+/// If there is anything else, or more of it.
+pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostValue>, DataError> {
+    let mut reader = Reader { contents, at: 0 };
+    let mut values = Vec::with_capacity(types.len());
+    for &(elem, rank) in types {
+        let value = reader.value(Some(elem))?;
+        if (value.elem(), value.shape().len()) != (elem, rank) {
+            let wanted = "[]".repeat(rank);
+            let message = format!("expected {wanted}{elem}, found {}", value.type_text());
+            return Err(reader.error(message));
+        }
+        values.push(value);
+    }
+    reader.skip_space();
+    if reader.at < contents.len() {
+        let message = format!(
+            "{} bytes are left behind the {} values that are expected",
+            contents.len() - reader.at,
+            types.len()
+        );
+        return Err(reader.error(message));
+    }
+    Ok(values)
+}
+
+/// Reads values until the end, each of the type that it says.
+///
+/// # Errors
+/// If there is anything else.
+pub fn values(contents: &[u8]) -> Result<Vec<HostValue>, DataError> {
+    let mut reader = Reader { contents, at: 0 };
+    let mut values = Vec::new();
+    loop {
+        reader.skip_space();
+        if reader.at == contents.len() {
+            return Ok(values);
+        }
+        values.push(reader.value(None)?);
+    }
+}
+
+struct Reader<'a> {
+    contents: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// One value: a text of the wanted type, if one is wanted, or of its own; a binary value is
+    /// always of its own.
+    fn value(&mut self, wanted: Option<ElemType>) -> Result<HostValue, DataError> {
+        self.skip_space();
+        if self.rest().first() == Some(&b'b') {
+            return self.binary();
+        }
+        // A binary value may follow: what is text ends where UTF-8 does.
+        let text = match std::str::from_utf8(self.rest()) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&self.rest()[..error.valid_up_to()])
+                .unwrap_or_else(|_| unreachable!("this part was found to be valid")),
+        };
+        let read = parse_input(text).and_then(|(value, length)| {
+            let value = match wanted {
+                Some(elem) => value.typed(elem),
+                None => value.by_itself(),
+            };
+            value.map(|value| (value, length))
+        });
+        let (value, length) = read.map_err(|error| DataError {
+            at: self.at + error.at,
+            message: error.message,
+        })?;
+        self.at += length;
+        Ok(value)
+    }
+
+    fn binary(&mut self) -> Result<HostValue, DataError> {
+        let &[_, version, rank, ref elem @ ..] = self.take(7, "the head of a binary value")? else {
+            unreachable!("seven bytes were taken")
+        };
+        if version != VERSION {
+            let message = format!("expected version {VERSION} of the format, found {version}");
+            return Err(self.error(message));
+        }
+        let name = String::from_utf8_lossy(elem);
+        let elem = ElemType::from_name(name.trim_start())
+            .ok_or_else(|| self.error(format!("{name:?} is no element type")))?;
+        let dims = self.take(usize::from(rank) * 8, "the sizes of the dimensions")?;
+        let mut shape = Vec::with_capacity(usize::from(rank));
+        for dim in dims.chunks_exact(8) {
+            let dim = i64::from_le_bytes(dim.try_into().unwrap_or_default());
+            let dim = usize::try_from(dim)
+                .map_err(|_| self.error(format!("a dimension has the size {dim}")))?;
+            shape.push(dim);
+        }
+        let size = HostValue::size(elem, &shape)
+            .ok_or_else(|| self.error(format!("an array of shape {shape:?} fits no memory")))?;
+        let mut bytes = self.take(size, "the elements")?.to_vec();
+        if elem == ElemType::Bool {
+            bytes
+                .iter_mut()
+                .for_each(|byte| *byte = u8::from(*byte != 0));
+        }
+        if cfg!(target_endian = "big") {
+            bytes
+                .chunks_exact_mut(elem.size())
+                .for_each(<[u8]>::reverse);
+        }
+        Ok(HostValue::new(elem, shape, bytes))
+    }
+
+    fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], DataError> {
+        let rest = self.rest();
+        match rest.get(..count) {
+            Some(taken) => {
+                self.at += count;
+                Ok(taken)
+            }
+            None => Err(self.error(format!(
+                "cut short: {what} would be {count} bytes, and {} are left",
+                rest.len()
+            ))),
+        }
+    }
+
+    /// Passes over white space and comments.
+    fn skip_space(&mut self) {
+        loop {
+            let space = self
+                .rest()
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace());
+            self.at += space.count();
+            if !self.rest().starts_with(b"--") {
+                return;
+            }
+            let line = self.rest().iter().take_while(|byte| **byte != b'\n');
+            self.at += line.count();
+        }
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.contents[self.at..]
+    }
+
+    fn error(&self, message: String) -> DataError {
+        DataError {
+            at: self.at,
+            message,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ElemType::{Bool, F32, I32, I64};
+    use std::io::Write;
+
+    fn binary(elem: &str, dims: &[i64], bytes: &[u8]) -> Vec<u8> {
+        let mut out = vec![b'b', 2, u8::try_from(dims.len()).unwrap()];
+        out.extend(format!("{elem:>4}").bytes());
+        dims.iter().for_each(|dim| out.extend(dim.to_le_bytes()));
+        out.extend(bytes);
+        out
+    }
+
+    fn shown(values: Vec<HostValue>) -> Vec<String> {
+        values.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn binary_values_and_text_follow_each_other() {
+        let mut contents = binary("i32", &[2], &[1, 0, 0, 0, 255, 255, 255, 255]);
+        contents.extend(b" -- two\n[1.5f32, 2] ");
+        contents.extend(binary("bool", &[], &[7]));
+        let expected = ["[1i32, -1]", "[1.5f32, 2.0]", "true"];
+        assert_eq!(shown(values(&contents).unwrap()), expected);
+        let read = inputs(&contents, &[(I32, 1), (F32, 1), (Bool, 0)]);
+        assert_eq!(shown(read.unwrap()), expected);
+    }
+
+    #[test]
+    fn a_text_is_of_the_wanted_type_or_of_its_own() {
+        assert_eq!(shown(inputs(b"3\n", &[(I64, 0)]).unwrap()), ["3i64"]);
+        assert_eq!(shown(values(b"3\n").unwrap()), ["3i32"]);
+        assert!(inputs(b"3i32", &[(I64, 0)]).is_err());
+    }
+
+    #[test]
+    fn what_is_missing_left_over_or_another_thing_is_an_error() {
+        let three = binary("i64", &[], &[3, 0, 0, 0, 0, 0, 0, 0]);
+        let error = |contents: &[u8]| inputs(contents, &[(I64, 0)]).unwrap_err().to_string();
+        assert_eq!(
+            error(&three[..10]),
+            "at byte 7: cut short: the elements would be 8 bytes, and 3 are left"
+        );
+        assert!(
+            error(&three[..4]).contains("head"),
+            "{}",
+            error(&three[..4])
+        );
+        let more = [&three[..], b"\nx"].concat();
+        assert!(error(&more).contains("1 bytes are left") || error(&more).contains("are left"));
+        assert_eq!(error(b""), "at byte 0: expected a value, found the end");
+        let i32 = binary("i32", &[], &[0; 4]);
+        assert!(
+            error(&i32).ends_with("expected i64, found i32"),
+            "{}",
+            error(&i32)
+        );
+        let array = binary("i64", &[1], &[0; 8]);
+        assert!(error(&array).ends_with("expected i64, found [1]i64"));
+        assert!(error(&binary("i63", &[], &[0; 8])).contains("is no element type"));
+        assert!(error(&[b'b', 1, 0, 0, 0, 0, 0]).contains("version 2"));
+    }
+
+    #[test]
+    fn sizes_are_not_believed() {
+        let error = |dims: &[i64]| values(&binary("i64", dims, &[])).unwrap_err().to_string();
+        assert!(error(&[-1]).contains("size -1"));
+        assert!(error(&[1 << 40]).contains("cut short"));
+        assert!(error(&[1 << 40, 1 << 40]).contains("fits no memory"));
+        let empty = values(&binary("i64", &[1 << 62, 3, 0], &[])).unwrap();
+        assert_eq!(shown(empty), ["empty([4611686018427387904][3][0]i64)"]);
+    }
+
+    #[test]
+    fn compressed_files_are_read_and_damage_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("three.in.gz");
+        let mut encoder = flate2::write::GzEncoder::new(
+            File::create(&path).unwrap(),
+            flate2::Compression::new(6),
+        );
+        encoder.write_all(b"3i64\n").unwrap();
+        encoder.finish().unwrap();
+        assert_eq!(load(&path).unwrap(), b"3i64\n");
+        let whole = std::fs::read(&path).unwrap();
+        for damaged in [&whole[..whole.len() - 4], b"3i64", b""] {
+            std::fs::write(&path, damaged).unwrap();
+            assert!(load(&path).is_err(), "{damaged:?}");
+        }
+        assert!(load(&folder.path().join("nowhere")).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+use super::*;
+
+fn shown(text: &str) -> Vec<String> {
+    let values = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    values
+        .iter()
+        .map(|v| v.by_itself().unwrap().to_string())
+        .collect()
+}
+
+fn refused(text: &str) -> TextError {
+    match parse(text) {
+        Err(error) => error,
+        Ok(values) => panic!("{text} was accepted as {values:?}"),
+    }
+}
+
+#[test]
+fn several_values_in_a_row() {
+    assert_eq!(shown("1 2.5 true"), ["1i32", "2.5f64", "true"]);
+    assert_eq!(
+        shown("  [1,2] -3i8 [[1.5f32],[2]]"),
+        ["[1i32, 2]", "-3i8", "[[1.5f32], [2.0]]"]
+    );
+    assert_eq!(shown(""), Vec::<String>::new());
+    assert_eq!(shown("[1,2,]"), ["[1i32, 2]"], "a trailing comma");
+}
+
+#[test]
+fn the_first_element_decides_the_type() {
+    assert_eq!(shown("[1u8, 2, 255]"), ["[1u8, 2, 255]"]);
+    assert_eq!(
+        shown("[f32.nan, -f32.inf, 1]"),
+        ["[f32.nan, -f32.inf, 1.0]"]
+    );
+    assert_eq!(shown("[1.0, 2]"), ["[1.0f64, 2.0]"]);
+    assert_eq!(shown("[[1f16],[2.5]]"), ["[[1.0f16], [2.5]]"]);
+    for wrong in [
+        "[1u8, 2i8]",
+        "[1, 2u8]",
+        "[1, 2.5]",
+        "[true, 1]",
+        "[1, true]",
+        "[1.0, 2f32]",
+    ] {
+        refused(wrong);
+    }
+}
+
+#[test]
+fn a_number_of_an_input_takes_the_type_of_its_parameter() {
+    let (value, length) = parse_input("[1, -- one\n2] 3").unwrap();
+    assert_eq!(length, 13);
+    assert_eq!(
+        value.typed(ElemType::F16).unwrap().to_string(),
+        "[1.0f16, 2.0]"
+    );
+    assert!(
+        parse_input("[1, 2u8]")
+            .unwrap()
+            .0
+            .typed(ElemType::U8)
+            .is_ok()
+    );
+    assert!(
+        parse_input("[1, 2u8]")
+            .unwrap()
+            .0
+            .typed(ElemType::I32)
+            .is_err()
+    );
+    assert!(parse("1.5").unwrap()[0].typed(ElemType::I32).is_err());
+    assert!(parse("1i8").unwrap()[0].typed(ElemType::I32).is_err());
+    assert!(parse("1").unwrap()[0].typed(ElemType::Bool).is_err());
+}
+
+#[test]
+fn empty_arrays() {
+    let values = parse("empty([0][3]i32)").unwrap();
+    assert_eq!(values[0].shape(), [0, 3]);
+    assert_eq!(shown("empty([3][0]bool)"), ["empty([3][0]bool)"]);
+    for wrong in [
+        "[]",
+        "empty([1]i32)",
+        "empty(i32)",
+        "empty([0]i31)",
+        "empty([0]i32",
+        "empty([x]i32)",
+        "empty( [0]i32)",
+    ] {
+        refused(wrong);
+    }
+    assert!(
+        parse("empty([0]i32)").unwrap()[0]
+            .typed(ElemType::I64)
+            .is_err()
+    );
+}
+
+#[test]
+fn strings_are_arrays_of_bytes() {
+    assert_eq!(shown(r#""aB\n""#), ["[97u8, 66, 10]"]);
+    let values = parse("\"\"").unwrap();
+    assert_eq!(values[0].shape(), [0]);
+    assert_eq!(shown(r#""\65\x41\o101\0""#), ["[65u8, 65, 65, 0]"]);
+    refused("\"abc");
+    refused(r#""\q""#);
+}
+
+#[test]
+fn what_is_no_value_is_refused_where_it_stands() {
+    assert_eq!(refused("1 foo").at, 2);
+    assert_eq!(refused("[[1,2],[3]]").at, 7);
+    assert_eq!(refused("[1 2]").at, 3);
+    assert_eq!(refused("[1").at, 2);
+    let deep = "[".repeat(100_000);
+    assert!(refused(&deep).message.contains("brackets are open"));
+    assert_eq!(refused("{").message, "expected a value, found '{'");
+}
+
+#[test]
+fn long_texts_are_read() {
+    let text = format!("[{}]", "1_000i64, ".repeat(50_000));
+    let value = parse(&text).unwrap()[0].by_itself().unwrap();
+    assert_eq!(value.shape(), [50_000]);
+    assert_eq!(shown("empty([9223372036854775807][4][0]u8)").len(), 1);
+}

@@ -1,0 +1,207 @@
+//! Test blocks as users write them, good ones and bad ones: what becomes of each on the
+//! sequential backend. A Futhark compiler and a C compiler are needed.
+
+#![forbid(unsafe_code)]
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    for (name, contents) in files {
+        fs::write(folder.path().join(name), contents).expect("the folder can be written");
+    }
+    folder
+}
+
+fn conformance(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_futhark-conformance"))
+        .current_dir(folder)
+        .args(arguments)
+        .args(["--build-dir", "build", "--futhark"])
+        .arg(compiler())
+        .output()
+        .expect("the program starts")
+}
+
+/// The newest compiler at hand.
+fn compiler() -> std::path::PathBuf {
+    let all = futhark_safe::compile::Compiler::all();
+    let newest = all.last().expect("a Futhark compiler: run ci/setup first");
+    let path = newest.program();
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Outcome and message of each test case.
+fn cases(folder: &Path, backend: &str) -> BTreeMap<String, (String, String)> {
+    let arguments = [
+        "run",
+        ".",
+        "--check",
+        "blocks",
+        "--json",
+        "report.jsonl",
+        "--backend",
+    ];
+    let output = conformance(folder, &[&arguments[..], &[backend]].concat());
+    let report = fs::read_to_string(folder.join("report.jsonl"))
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let records = report.lines().skip(1).map(|line| {
+        let record: Value = serde_json::from_str(line).expect("each line is JSON");
+        let text = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
+        (text("case"), (text("outcome"), text("message")))
+    });
+    records.collect()
+}
+
+#[track_caller]
+fn failed(cases: &BTreeMap<String, (String, String)>, case: &str, saying: &str) {
+    let (outcome, message) = cases
+        .get(case)
+        .unwrap_or_else(|| panic!("{case}: {cases:?}"));
+    assert_eq!(outcome, "fail", "{case}: {message}");
+    assert!(message.contains(saying), "{case}: {message}");
+}
+
+const BAD_DATA: &str = "\
+-- ==
+-- entry: f
+-- \"good\" input @ good.in output { 3i64 }
+-- \"missing\" input @ nowhere.in output { 3i64 }
+-- \"cut short\" input @ short.in output { 3i64 }
+-- \"another type\" input @ i32.in output { 3i64 }
+-- \"more\" input @ more.in output { 3i64 }
+-- \"damaged\" input @ damaged.in.gz output { 3i64 }
+-- \"no values\" input { 3i64 } output @ junk.out
+-- \"no suffix\" input { 3 } output { 3i64 }
+-- \"another number of arguments\" input { 3i64 4i64 } output { 3i64 }
+-- \"good again\" input { 3i64 } output { 3i64 }
+entry f (x: i64) = x
+";
+
+#[test]
+fn bad_data_files_are_findings_of_their_cases() {
+    let three = b"b\x02\x00 i64\x03\0\0\0\0\0\0\0";
+    let corpus = folder(&[
+        ("bad.fut", BAD_DATA.as_bytes()),
+        ("good.in", three),
+        ("short.in", &three[..10]),
+        ("i32.in", b"b\x02\x00 i32\x03\0\0\0"),
+        ("more.in", b"3i64 and more"),
+        ("damaged.in.gz", b"\x1f\x8b\x08 this is no compressed data"),
+        ("junk.out", b"this is no value"),
+    ]);
+    let cases = cases(corpus.path(), "c");
+    for case in ["f good", "f good again"] {
+        assert_eq!(cases[case].0, "pass", "{cases:?}");
+    }
+    failed(
+        &cases,
+        "f missing",
+        "bad.fut:4: failed to read ./nowhere.in",
+    );
+    failed(&cases, "f cut short", "short.in at byte 7: cut short");
+    failed(&cases, "f another type", "expected i64, found i32");
+    failed(&cases, "f more", "are left behind");
+    failed(&cases, "f damaged", "damaged.in.gz");
+    failed(&cases, "f no values", "junk.out at byte 0");
+    failed(
+        &cases,
+        "f no suffix",
+        "expected arguments of types (i64), found (i32)",
+    );
+    failed(&cases, "f another number of arguments", "found (i64 i64)");
+}
+
+const SCRIPTS: &str = "\
+-- ==
+-- entry: f
+-- \"a call\" script input { g 3 } output { 3i64 }
+-- \"let\" script input { let x = g 3 in x } output { 3i64 }
+-- \"a record\" script input { h {a = 1} } output { 3i64 }
+-- \"another type\" script input { 3 } output { 3i64 }
+-- \"nobody\" script input { nobody 3 } output { 3i64 }
+-- \"too few\" script input { g } output { 3i64 }
+-- \"fails inside\" script input { g -1 } error: .
+-- \"auto\" random input { i64 } auto output
+entry f (x: i64) = x
+entry g (x: i64) = assert (x >= 0) x
+entry h (r: {a: i32}) = i64.i32 r.a
+";
+
+#[test]
+fn scripts_run_or_say_why_not() {
+    let corpus = folder(&[("scripts.fut", SCRIPTS.as_bytes())]);
+    let cases = cases(corpus.path(), "multicore");
+    for case in ["f a call", "f auto"] {
+        assert_eq!(cases[case].0, "pass", "{cases:?}");
+    }
+    for (case, reason) in [("f let", "let"), ("f a record", "record")] {
+        let (outcome, message) = &cases[case];
+        assert_eq!(outcome, "skip", "{case}: {message}");
+        assert!(message.contains(reason), "{case}: {message}");
+    }
+    failed(&cases, "f another type", "the script gives (i32)");
+    failed(&cases, "f nobody", "no entry point");
+    failed(&cases, "f too few", "0 arguments, and it takes 1");
+    failed(&cases, "f fails inside", "Assertion is false");
+}
+
+const SEVERAL: &str = "\
+-- ==
+-- entry: f unknown
+-- input { 1 } output { 1 }
+-- \"wrong\" input { 1 } output { 2 }
+-- input { 1 } error: .
+-- no_c input { 1 } output { 2 }
+entry f (x: i32) = x
+";
+
+/// Both say the same of good cases, of wrong ones, of an entry point that is not there, of blocks
+/// that cannot be read, and of programs that must not, or do not, compile.
+#[test]
+fn verdicts_are_those_of_futhark_test() {
+    let corpus = folder(&[
+        ("several.fut", SEVERAL.as_bytes()),
+        (
+            "unreadable.fut",
+            b"-- ==\n-- input { 1 output { 1 }\ndef main (x: i32) = x\n",
+        ),
+        (
+            "must_not.fut",
+            b"-- ==\n-- error: nowhere\ndef main (x: i32) = nowhere\n",
+        ),
+        (
+            "does.fut",
+            b"-- ==\n-- error: nowhere\ndef main (x: i32) = x\n",
+        ),
+        (
+            "does_not.fut",
+            b"-- ==\n-- input { 1 } output { 1 }\ndef main (x: i32) = nowhere\n",
+        ),
+    ]);
+    let output = conformance(corpus.path(), &["judge", ".", "--altered"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}{error}");
+    // Of several.fut: two entry points, three cases each that run, and one altered copy of each;
+    // the others are programs as a whole.
+    assert!(said.contains("5 programs"), "{said}");
+    assert!(said.contains("they differ on 0"), "{said}");
+}
+
+#[test]
+fn a_single_program_can_be_judged() {
+    let corpus = folder(&[("several.fut", SEVERAL.as_bytes())]);
+    let output = conformance(corpus.path(), &["judge", "several.fut"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("1 program, 6 verdicts: both say passed of 1, failed of 5"),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(0));
+}

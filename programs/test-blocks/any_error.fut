@@ -1,0 +1,4 @@
+-- A program that must not compile, whatever the compiler says.
+-- ==
+-- error:
+entry main (x: i32) : bool = x

@@ -1,0 +1,4 @@
+-- A program that the compiler cannot even parse, which its test block expects.
+-- ==
+-- error: [Uu]nexpected
+entry main (x: i32) : i32 = = x

@@ -1,0 +1,12 @@
+-- Tags: words of the writer's own mean nothing; `no_opencl` and the like leave a case out on
+-- one backend, `disable` and `notest` on all.
+-- ==
+-- tags { words of-the writers_own 2nd }
+-- entry: backend_is_not
+-- input { 1 } output { 1 }
+-- nobench input { 2 } output { 2 }
+-- compiled whatever input { 3 } output { 3 }
+-- notest input { 4 } output { 4 }
+-- no_opencl no_cuda no_hip input { 5 } output { 5 }
+-- disable input { 6 } output { 1234 }
+entry backend_is_not (x: i32) : i32 = x

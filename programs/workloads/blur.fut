@@ -1,0 +1,34 @@
+-- Smoothing a picture: bytes in and out, three colours in the innermost dimension, sums in a
+-- wider type, and a picture as an opaque value that is passed from step to step.
+
+type~ picture = {width: i64, height: i64, pixels: [][][3]u8}
+
+def at [h] [w] (p: [h][w][3]u8) (i: i64) (j: i64) (c: i64) : i32 =
+  i32.u8 p[i64.max 0 (i64.min (h - 1) i), i64.max 0 (i64.min (w - 1) j), c]
+
+-- Each colour becomes the mean of nine; at the edges the outermost counts several times.
+def smooth [h] [w] (p: [h][w][3]u8) : [h][w][3]u8 =
+  let mean i j c =
+    let around = map (\k -> at p (i + k / 3 - 1) (j + k % 3 - 1) c) (iota 9)
+    in u8.i32 (i32.sum around / 9)
+  in tabulate_3d h w 3 mean
+
+-- ==
+-- entry: smoothed
+-- input { [[[9u8, 0u8, 255u8]]] } output { [[[9u8, 0u8, 255u8]]] }
+-- input { [[[0u8, 0u8, 0u8], [90u8, 9u8, 0u8], [0u8, 0u8, 255u8]]] }
+-- output { [[[30u8, 3u8, 0u8], [30u8, 3u8, 85u8], [30u8, 3u8, 170u8]]] }
+-- input { empty([0][2][3]u8) } output { empty([0][2][3]u8) }
+entry smoothed [h] [w] (p: [h][w][3]u8) : [h][w][3]u8 = smooth p
+
+entry load [h] [w] (pixels: [h][w][3]u8) : picture = {width = w, height = h, pixels}
+
+entry blur (p: picture) : picture =
+  p with pixels = smooth p.pixels
+
+-- ==
+-- entry: size_and_sum
+-- script input { load [[[9u8, 0u8, 255u8], [9u8, 0u8, 255u8]]] } output { 2i64 1i64 528i64 }
+-- script input { blur (blur (load [[[9u8, 0u8, 255u8]]])) } output { 1i64 1i64 264i64 }
+entry size_and_sum (p: picture) : (i64, i64, i64) =
+  (p.width, p.height, i64.sum (map i64.u8 (flatten_3d p.pixels)))

@@ -1,0 +1,28 @@
+-- Heat in a plate: a stencil that reads four neighbours, many times, with edges that keep
+-- their temperature; all of it in one loop over a matrix that is consumed.
+
+def step [h] [w] (k: f32) (xss: [h][w]f32) : [h][w]f32 =
+  tabulate_2d h w (\i j ->
+                     if i == 0 || j == 0 || i == h - 1 || j == w - 1
+                     then xss[i, j]
+                     else xss[i, j]
+                          + k
+                            * (xss[i - 1, j] + xss[i + 1, j] + xss[i, j - 1] + xss[i, j + 1]
+                               - 4 * xss[i, j]))
+
+-- ==
+-- entry: simulate
+-- input { 0i32 0.25f32 [[1f32, 2f32], [3f32, 4f32]] } output { [[1f32, 2f32], [3f32, 4f32]] }
+-- input { 1i32 0.25f32 [[0f32, 4f32, 0f32], [8f32, 0f32, 0f32], [0f32, 0f32, 0f32]] }
+-- output { [[0f32, 4f32, 0f32], [8f32, 3f32, 0f32], [0f32, 0f32, 0f32]] }
+-- input { 50i32 0.25f32 [[1f32, 1f32, 1f32, 1f32],
+--                        [1f32, 9f32, 0f32, 1f32],
+--                        [1f32, 0f32, 5f32, 1f32],
+--                        [1f32, 1f32, 1f32, 1f32]] }
+-- output { [[1f32, 1f32, 1f32, 1f32],
+--           [1f32, 1f32, 1f32, 1f32],
+--           [1f32, 1f32, 1f32, 1f32],
+--           [1f32, 1f32, 1f32, 1f32]] }
+-- input { 3i32 0.25f32 empty([0][2]f32) } output { empty([0][2]f32) }
+entry simulate [h] [w] (steps: i32) (k: f32) (xss: *[h][w]f32) : *[h][w]f32 =
+  loop xss for _i < steps do step k xss
