@@ -78,6 +78,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub expectations: Option<PathBuf>,
 
+    /// A Futhark compiler to compare with, without checking what it makes; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub against: Vec<PathBuf>,
+
+    /// What is generated.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+
     /// Where reports go.
     #[command(flatten)]
     pub reports: ReportFiles,
@@ -145,6 +153,22 @@ pub struct WorkArgs {
     /// Where compiled programs are kept for the next run [default: below target, or the user's cache]
     #[arg(long, value_name = "DIR")]
     pub build_dir: Option<PathBuf>,
+}
+
+/// Generated inputs.
+#[derive(Clone, Debug, Default, Args)]
+pub struct InputArgs {
+    /// How many inputs are generated for an entry point [default: 24, fewer on simulated devices]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cases: Option<u32>,
+
+    /// Where inputs that showed a failure are kept, and tried first next time [default: regressions in the build directory]
+    #[arg(long, value_name = "DIR")]
+    pub regressions: Option<PathBuf>,
+
+    /// Try the input in FILE, which was kept, and no other
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
 }
 
 /// What `list` takes.
@@ -274,6 +298,9 @@ pub struct ChildArgs {
     /// The backends that this machine can run.
     #[arg(long, value_delimiter = ',', value_parser = backend)]
     pub usable: Vec<Backend>,
+    /// What is generated.
+    #[command(flatten)]
+    pub inputs: InputArgs,
     /// Whether an interpreter stands for the device.
     #[arg(long)]
     pub simulated: bool,

@@ -6,7 +6,7 @@
 //! cli ─▶ run ─┬─ corpus, toolchain, devices, expect     what to run
 //!             ├─ jobs ══ child processes ══ child       where it runs
 //!             │                              └─ checks  what is asked, with
-//!             │                                 blocks, values, compare
+//!             │                                 blocks, inputs, values, compare
 //!             └─ report                                 what came out
 //! ```
 //!
@@ -22,6 +22,7 @@ pub mod cli;
 pub mod compare;
 pub mod corpus;
 pub mod expect;
+pub mod inputs;
 pub mod jobs;
 pub mod judge;
 pub mod pattern;

@@ -106,6 +106,10 @@ pub enum Event {
         check: String,
         /// The case.
         case: String,
+        /// How long it may take, in milliseconds, where that is less than for
+        /// others. It says nothing about the program if it takes longer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit_ms: Option<u64>,
     },
     /// The step that began last has ended.
     End(Finding),
@@ -156,6 +160,12 @@ pub struct Header {
     pub shard: Option<Shard>,
     /// The compilers.
     pub compilers: Vec<CompilerInfo>,
+    /// Compilers that were only compared with.
+    #[serde(default)]
+    pub against: Vec<CompilerInfo>,
+    /// Options of the run that a repetition of a finding needs as well.
+    #[serde(default)]
+    pub options: Vec<String>,
     /// The backends that were asked for.
     pub devices: Vec<DeviceInfo>,
 }
@@ -211,6 +221,7 @@ mod tests {
             index: 3,
             check: "arrays".into(),
             case: "[]i32".into(),
+            limit_ms: Some(10),
         };
         let text = serde_json::to_string(&event).unwrap();
         assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);

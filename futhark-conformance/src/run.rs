@@ -82,6 +82,11 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     let mut settings = settings(args)?;
     let devices = probe(&args.machine.backends, &compilers, &settings);
     settings.compilers.clone_from(&compilers);
+    if !args.against.is_empty() {
+        let against = toolchain::compilers(&args.against).map_err(usage)?;
+        settings.compilers.extend(against);
+    }
+    settings.inputs = args.inputs.clone();
     settings.usable = usable(&devices);
     let chosen = choose(&args.machine.backends, &devices)?;
 
@@ -107,6 +112,13 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
         seed: args.seed,
         shard: args.shard,
         compilers: compilers.clone(),
+        against: settings
+            .compilers
+            .iter()
+            .filter(|compiler| !compilers.contains(compiler))
+            .cloned()
+            .collect(),
+        options: for_repetition(args),
         devices,
     };
     announce(&header, &programs, jobs.len());
@@ -358,6 +370,24 @@ fn probe(asked: &[Backend], compilers: &[CompilerInfo], settings: &Settings) -> 
         return Vec::new();
     };
     jobs::probe(backends, compiler, settings)
+}
+
+/// The options of this run that a repetition of one of its findings needs as well.
+fn for_repetition(args: &RunArgs) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(cases) = args.inputs.cases {
+        words.extend(["--cases".to_owned(), cases.to_string()]);
+    }
+    for (name, path) in [
+        ("--regressions", &args.inputs.regressions),
+        ("--input", &args.inputs.input),
+        ("--build-dir", &args.work.build_dir),
+    ] {
+        if let Some(path) = path {
+            words.extend([name.to_owned(), path.display().to_string()]);
+        }
+    }
+    words
 }
 
 /// What checks may compare with. The host can run what it compiles for itself,

@@ -2,6 +2,7 @@
 -- result on every backend, with no elements and with more than one block of them.
 
 -- ==
+-- tags { unordered_place }
 -- entry: sums
 -- input { [1i64, 2i64, 3i64] } output { 6i64 [1i64, 3i64, 6i64] }
 -- input { empty([0]i64) } output { 0i64 empty([0]i64) }

@@ -2,7 +2,7 @@
 -- the call, not a write at an offset that the caller chose. Error: size overflow.
 
 -- ==
--- tags { kills }
+-- tags { kills unordered_write_at }
 -- entry: write_at
 -- input { 4i64 [2i64] [9] } output { 9 }
 -- input { 4611686018427387904i64 [1000i64] [9] } error: .*

@@ -3,7 +3,8 @@
 //! Each has a page, which `futhark-conformance explain NAME` prints.
 
 use super::env::Env;
-use super::{arrays, blocks, consume, errors, leaks, lifecycle, opaque, settings, store};
+use super::{algebra, arrays, blocks, consume, differential, errors, leaks, lifecycle, opaque};
+use super::{server, settings, store};
 use crate::child::steps::Steps;
 
 /// A check, as `list --checks` and `explain` show it.
@@ -131,6 +132,20 @@ pub const ALL: &[Check] = &[
         run: Some(blocks::check),
     },
     Check {
+        name: "differential",
+        about: "the same generated inputs give the same results as the sequential backend, and as another compiler",
+        sections: &["Entry points", "Error codes", "Values"],
+        page: include_str!("../../docs/checks/differential.md"),
+        run: Some(differential::check),
+    },
+    Check {
+        name: "server",
+        about: "the server program of the same source gives the same bytes for the same generated inputs",
+        sections: &["Entry points", "Values", "Opaque Values"],
+        page: include_str!("../../docs/checks/server.md"),
+        run: Some(server::check),
+    },
+    Check {
         name: "errors",
         about: "what is refused is refused with words, changes nothing, and is forgotten with the next call",
         sections: &["Error codes", "Entry points", "Context"],
@@ -149,6 +164,18 @@ pub const ALL: &[Check] = &[
         ],
         page: include_str!("../../docs/checks/consume.md"),
         run: Some(consume::check),
+    },
+    Check {
+        name: "algebra",
+        about: "generated values of every opaque type come apart into what they were made of, and out of store as they went in",
+        sections: &[
+            "Records",
+            "Sums",
+            "Arrays of Non-Primitive Values",
+            "Opaque Values",
+        ],
+        page: include_str!("../../docs/checks/algebra.md"),
+        run: Some(algebra::check),
     },
     Check {
         name: "opaque",

@@ -3,6 +3,7 @@
 use super::others::Others;
 use crate::blocks::TestBlocks;
 use crate::child::steps::{Ran, StepResult, Steps};
+use crate::inputs::Settings;
 use futhark_manifest::Program;
 use futhark_safe::Config;
 use futhark_safe::dynamic::{Context, Library};
@@ -22,8 +23,8 @@ pub struct Env<'a> {
     /// Where devices may keep what they compile: the first context of this
     /// process writes it, the others are faster for it.
     pub cache: Option<PathBuf>,
-    /// Whether an interpreter stands for the device: then everything is less.
-    pub simulated: bool,
+    /// How much is generated, and where it is kept.
+    pub inputs: Settings,
     /// The same program for other backends and by other compilers.
     pub others: Others,
     context: RefCell<Option<Rc<Context>>>,
@@ -38,8 +39,8 @@ impl<'a> Env<'a> {
             blocks,
             seed,
             cache: None,
-            simulated: false,
             others: Others::default(),
+            inputs: Settings::default(),
             context: RefCell::new(None),
         }
     }
@@ -53,7 +54,7 @@ impl<'a> Env<'a> {
     /// Whether an interpreter stands for the device: then everything is less.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
-        self.simulated
+        self.inputs.simulated
     }
 
     /// The folder of the source.

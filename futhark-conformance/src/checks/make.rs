@@ -4,6 +4,7 @@
 use super::bridge::upload;
 use super::calls;
 use crate::child::steps::{StepResult, Stop};
+pub(crate) use crate::inputs::Random;
 use crate::values::HostValue;
 use futhark_manifest::{
     ElemType, EntryPoint, Field, Program, Structure, TypeId, TypeKind, TypeRef,
@@ -13,35 +14,6 @@ use futhark_safe::dynamic::{Context, Value};
 /// Types inside types are followed so far. Types are finite, but the way to a
 /// value may lead through entry points.
 const MAX_DEPTH: usize = 6;
-
-/// A source of numbers that are the same for the same seed.
-///
-/// The generator is SplitMix64: every seed is good, and it is a few lines.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// Begins at a seed; `salt` keeps different uses of a seed apart.
-    #[must_use]
-    pub fn new(seed: u64, salt: &str) -> Random {
-        let mix = |state: u64, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        Random(salt.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, mix))
-    }
-
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `limit`, which must not be 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-}
 
 /// Any bit pattern for each element; truth values are 0 or 1.
 #[must_use]
@@ -247,14 +219,6 @@ fn reason(stop: &Stop) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_same_seed_gives_the_same_numbers() {
-        let draw = |seed, salt| Random::new(seed, salt).next();
-        assert_eq!(draw(1, "a"), draw(1, "a"));
-        assert_ne!(draw(1, "a"), draw(2, "a"));
-        assert_ne!(draw(1, "a"), draw(1, "b"));
-    }
 
     #[test]
     fn truth_values_are_zero_or_one() {

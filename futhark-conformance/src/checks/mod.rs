@@ -1,6 +1,7 @@
 //! The checks. Everything they ask follows from the program's manifest and its
 //! test blocks.
 
+mod algebra;
 mod answers;
 mod arrays;
 mod blocks;
@@ -9,6 +10,8 @@ mod build;
 mod calls;
 mod catalog;
 mod consume;
+mod content;
+mod differential;
 mod env;
 mod errors;
 mod inside;
@@ -19,7 +22,9 @@ mod make;
 mod opaque;
 mod others;
 mod plain;
+mod server;
 mod settings;
+mod sides;
 mod store;
 
 pub use blocks::title as case_title;

@@ -8,6 +8,7 @@ pub mod turn;
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled, Env, Others};
 use crate::cli::ChildArgs;
+use crate::inputs::Settings;
 use crate::record::{Event, host_device};
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
@@ -67,7 +68,12 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         .is_gpu()
         .then(tempfile::tempdir)
         .and_then(Result::ok);
-    env.simulated = args.simulated;
+    env.inputs = Settings {
+        cases: args.inputs.cases,
+        regressions: args.inputs.regressions.clone().unwrap_or_default(),
+        input: args.inputs.input.clone(),
+        simulated: args.simulated,
+    };
     env.others = Others::of(program, args);
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);

@@ -7,7 +7,7 @@ use crate::record::{Cause, Event, Finding, Outcome};
 use std::any::Any;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Why a step did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl<'a> Steps<'a> {
     /// ran, and failed, is the answer.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
         match self.claim(check, case) {
-            (index, Claim::Asked) => self.perform(index, check, case, body, Claim::Asked),
+            (index, Claim::Asked) => self.perform(index, check, case, body, Claim::Asked, None),
             (_, Claim::NotAsked | Claim::Behind) => Ran::No,
         }
     }
@@ -117,7 +117,7 @@ impl<'a> Steps<'a> {
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
         let (index, claim) = self.claim(check, case);
-        self.perform(index, check, case, body, claim)
+        self.perform(index, check, case, body, claim, None)
     }
 
     /// Runs a step that proves nothing by itself: it is reported only if it
@@ -129,7 +129,20 @@ impl<'a> Steps<'a> {
         } else {
             Claim::NotAsked
         };
-        self.perform(index, check, case, body, claim)
+        self.perform(index, check, case, body, claim, None)
+    }
+
+    /// Does what the step of the same case needs that comes next, if that is
+    /// asked for and lies before us. Should it take longer than `limit`, this
+    /// process ends, and nothing is reported: the next one goes on behind it.
+    pub fn attempt(&mut self, check: &str, case: &str, limit: Duration, body: impl FnOnce()) {
+        if let (index, Claim::Asked) = self.claim(check, case) {
+            let body = || {
+                body();
+                Ok(())
+            };
+            self.perform(index, check, case, body, Claim::NotAsked, Some(limit));
+        }
     }
 
     fn perform(
@@ -139,11 +152,14 @@ impl<'a> Steps<'a> {
         case: &str,
         body: impl FnOnce() -> StepResult,
         claim: Claim,
+        limit: Option<Duration>,
     ) -> Ran {
+        let limit_ms = limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         self.say(&Event::Begin {
             index,
             check: check.to_owned(),
             case: case.to_owned(),
+            limit_ms,
         });
         let begun = Instant::now();
         // A check that panics is a mistake of ours; the others still count.

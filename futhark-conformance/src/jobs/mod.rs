@@ -3,7 +3,7 @@
 
 mod supervise;
 
-use crate::cli::WorkArgs;
+use crate::cli::{InputArgs, WorkArgs};
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, DeviceInfo, Finding, Place};
 use futhark_manifest::Backend;
@@ -49,6 +49,8 @@ pub struct Settings {
     pub compilers: Vec<CompilerInfo>,
     /// The backends that this machine can run.
     pub usable: Vec<Backend>,
+    /// What is generated.
+    pub inputs: InputArgs,
 }
 
 impl Settings {
@@ -70,6 +72,7 @@ impl Settings {
             optimise: work.optimise,
             compilers: Vec::new(),
             usable: Vec::new(),
+            inputs: InputArgs::default(),
         }
     }
 }

@@ -22,13 +22,16 @@ const MAX_DEATHS: usize = 20;
 /// The same for steps that have to be waited for until their time is up.
 const MAX_TIMEOUTS: usize = 5;
 
+/// The same for steps that may take too long without anybody being wrong.
+const MAX_ATTEMPTS: usize = 50;
+
 /// How much of what a child writes to its standard error is kept.
 const STDERR_LINES: usize = 40;
 
 /// Sees a job through to its end.
 pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
     let mut resume_after = None;
-    let (mut deaths, mut timeouts) = (0, 0);
+    let (mut deaths, mut timeouts, mut given_up) = (0, 0, 0);
     loop {
         let mut command = base(settings, &job.compiler, job.backend);
         command.arg("--program").arg(&job.program);
@@ -48,9 +51,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         for backend in &settings.usable {
             command.args(["--usable", backend.as_str()]);
         }
-        if is_simulated(&job.place.device) {
-            command.arg("--simulated");
-        }
+        generating(&mut command, job, settings);
         if let Some(reason) = &job.no_device {
             command.args(["--no-device", reason]);
         }
@@ -73,6 +74,16 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             Some(death) => death,
         };
         match end.step {
+            Some(step) if step.limit.is_some() && cause == Cause::Timeout => {
+                resume_after = Some(step.index);
+                given_up += 1;
+                if given_up == MAX_ATTEMPTS {
+                    let message =
+                        format!("{given_up} steps were given up: the rest was not checked");
+                    send(Update::Found(step.finding(cause, message)));
+                    return;
+                }
+            }
             Some(step) => {
                 resume_after = Some(step.index);
                 deaths += 1;
@@ -96,6 +107,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                     check: "lifecycle".into(),
                     case: "process".into(),
                     begun: end.last_heard,
+                    limit: None,
                 };
                 send(Update::Found(
                     step.finding(cause, format!("between two steps: {message}")),
@@ -103,6 +115,23 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                 return;
             }
         }
+    }
+}
+
+/// Hands on what is to be generated.
+fn generating(command: &mut Command, job: &Job, settings: &Settings) {
+    let inputs = &settings.inputs;
+    if let Some(cases) = inputs.cases {
+        command.args(["--cases", &cases.to_string()]);
+    }
+    if let Some(file) = &inputs.input {
+        command.arg("--input").arg(file);
+    }
+    let folder = inputs.regressions.clone();
+    let folder = folder.unwrap_or_else(|| settings.build_dir.join("regressions"));
+    command.arg("--regressions").arg(folder);
+    if is_simulated(&job.place.device) {
+        command.arg("--simulated");
     }
 }
 
@@ -177,6 +206,8 @@ struct Step {
     check: String,
     case: String,
     begun: Instant,
+    /// A limit of its own, after which nothing is known.
+    limit: Option<Duration>,
 }
 
 impl Step {
@@ -259,16 +290,24 @@ impl Process {
         let mut done = false;
         let mut last_heard = Instant::now();
         loop {
-            match self.events.recv_timeout(self.timeout) {
+            let limit = step.as_ref().and_then(|step| step.limit);
+            let limit = limit.map_or(self.timeout, |limit| limit.min(self.timeout));
+            match self.events.recv_timeout(limit) {
                 Ok(event) => {
                     last_heard = Instant::now();
                     match &event {
-                        Event::Begin { index, check, case } => {
+                        Event::Begin {
+                            index,
+                            check,
+                            case,
+                            limit_ms,
+                        } => {
                             step = Some(Step {
                                 index: *index,
                                 check: check.clone(),
                                 case: case.clone(),
                                 begun: last_heard,
+                                limit: limit_ms.map(Duration::from_millis),
                             });
                         }
                         Event::End(_) | Event::Quiet => step = None,
@@ -280,7 +319,7 @@ impl Process {
                 Err(RecvTimeoutError::Timeout) => {
                     self.kill();
                     drop(self.child.wait());
-                    let message = format!("no answer within {} s; killed", self.timeout.as_secs());
+                    let message = format!("no answer within {} s; killed", limit.as_secs());
                     let death = Some((Cause::Timeout, message));
                     return End {
                         step,
@@ -415,6 +454,7 @@ mod tests {
             index: 7,
             check: "blocks".into(),
             case: "main #0".into(),
+            limit_ms: None,
         }
     }
 

@@ -78,10 +78,22 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
         .iter()
         .find(|compiler| compiler.version == record.place.compiler);
     let path = compiler.map_or("futhark", |compiler| compiler.path.as_str());
-    repeat(record, path, header.seed)
+    let mut command = repeat(record, path, header.seed);
+    // On c, differential compares compilers, of which the command names one.
+    let others = header.compilers.iter().chain(&header.against);
+    if record.finding.check == "differential" && record.place.backend == "c" {
+        for other in others.filter(|other| other.version != record.place.compiler) {
+            command.push_str(&format!(" --against {}", quoted(&other.path)));
+        }
+    }
+    for option in &header.options {
+        command.push_str(&format!(" {}", quoted(option)));
+    }
+    command
 }
 
 /// A word as a shell reads it back.
+#[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -122,6 +134,8 @@ mod tests {
             generator: "futhark-conformance 1".into(),
             seed: 1,
             shard: None,
+            against: Vec::new(),
+            options: Vec::new(),
             compilers: vec![CompilerInfo {
                 version: "1".into(),
                 path: "/x/futhark-1".into(),

@@ -1,0 +1,154 @@
+//! The check `algebra`: the operations on opaque values undo each other, for
+//! generated values. The fixed cases, and what must be refused, are in
+//! `opaque`.
+
+use super::content::{Content, Within};
+use super::env::Env;
+use super::sides::shrink;
+use crate::child::steps::{StepResult, Steps, Stop};
+use crate::compare::position;
+use crate::inputs::{self, Call, Failure, Input};
+use futhark_manifest::{OpaqueType, RecordArray, Structure, TypeRef};
+use futhark_safe::dynamic::{Context, Opaque, Value};
+use proptest::strategy::{Strategy, ValueTree};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How many values a type gets, unless the user says so; on simulated devices
+/// fewer.
+const VALUES: u32 = 12;
+
+/// Every opaque type.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    for (id, described) in env.program().types_with_ids() {
+        if let Some(opaque) = described.as_opaque() {
+            env.step(steps, "algebra", &described.name, |context| {
+                values(env, context, TypeRef::Type(id), opaque)
+            });
+        }
+    }
+}
+
+fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) -> StepResult {
+    let name = env.program().name_of(ty);
+    let call = Call::for_type(env.program(), ty).map_err(|missing| {
+        Stop::skip(format!(
+            "nothing in the program makes a value of type {missing}"
+        ))
+    })?;
+    let strategy = inputs::value(&Arc::new(call), env.inputs.limits());
+    let mut runner = inputs::runner(env.seed, &format!("algebra {name}"));
+    let fails = |input: &Input| -> StepResult<Option<Stop>> {
+        match value(context, ty, opaque, input) {
+            Ok(_) => Ok(None),
+            Err(Stop::Fail { cause, message }) => Ok(Some(Stop::Fail { cause, message })),
+            Err(skip) => Err(skip),
+        }
+    };
+    let count = match env.inputs.cases {
+        Some(cases) => cases,
+        None if env.inputs.simulated => VALUES / 4,
+        None => VALUES,
+    };
+    let begun = Instant::now();
+    let mut looked_into = false;
+    for _ in 0..count {
+        let tree = strategy.new_tree(&mut runner);
+        let mut tree =
+            tree.map_err(|reason| Stop::skip(format!("no value can be drawn: {reason}")))?;
+        if let Some(stop) = fails(&tree.current())? {
+            let (input, stop) = shrink(tree.as_mut(), stop, env.inputs.patience(), fails)?;
+            return Err(stop.at(&input.to_string()));
+        }
+        looked_into |= value(context, ty, opaque, &tree.current())?;
+        if begun.elapsed() > env.inputs.time() {
+            break;
+        }
+    }
+    if looked_into {
+        Ok(())
+    } else {
+        Err(Stop::skip(format!("no value of type {name} could be made")))
+    }
+}
+
+/// Whether the value could be made; entry points may refuse what they get.
+fn value(context: &Context, ty: TypeRef, opaque: &OpaqueType, input: &Input) -> StepResult<bool> {
+    let value = match input.upload(context, ty) {
+        Ok(value) => value,
+        Err(Failure::Library(_)) if has_calls(input) => return Ok(false),
+        Err(Failure::Library(error)) => return Err(error.into()),
+        Err(Failure::Unfit(message)) => return Err(Stop::error(message)),
+    };
+    let Value::Opaque(whole) = &value else {
+        return Err(Stop::mismatch("a value of an opaque type is not opaque"));
+    };
+    let program = context.library().program();
+    let content = Content::take(program, ty, &value)?;
+    content
+        .is_of(input)
+        .map_err(|difference| Stop::mismatch(difference.message))?;
+    if let Structure::RecordArray(array) = &opaque.structure {
+        elements(context, array, whole)?;
+    }
+    if opaque.ops.store.is_some() && opaque.ops.restore.is_some() {
+        let restored = Value::Opaque(context.restore(&whole.store()?)?);
+        let again = Content::take(program, ty, &restored)?;
+        let same = again.agrees(&content, Within::Bits);
+        same.map_err(|difference| Stop::mismatch(difference.at("after restoring").message))?;
+    }
+    Ok(true)
+}
+
+/// The first and the last element are made of the elements of the columns, as
+/// far as these are scalars.
+fn elements(context: &Context, array: &RecordArray, whole: &Opaque) -> StepResult {
+    let program = context.library().program();
+    let shape = whole.shape()?;
+    let record = array
+        .elem
+        .as_type()
+        .and_then(|id| program.get(id).as_record());
+    let Some(record) = record else { return Ok(()) };
+    let count: usize = shape.iter().product();
+    for flat in [0, count.wrapping_sub(1)] {
+        if flat >= count {
+            continue;
+        }
+        let index: Vec<i64> = position(&shape, flat)
+            .into_iter()
+            .map(|place| i64::try_from(place).unwrap_or(i64::MAX))
+            .collect();
+        let Value::Opaque(element) = whole.index(&index)? else {
+            return Err(Stop::mismatch("an element of an array of records is none"));
+        };
+        for (column, field) in array.fields.iter().zip(&record.fields) {
+            let (Value::Array(column), TypeRef::Scalar(_)) =
+                (whole.project(&column.name)?, field.ty)
+            else {
+                continue;
+            };
+            let expected = column.index(&index)?.to_bytes();
+            match element.project(&field.name)? {
+                Value::Scalar(actual) if actual.to_bytes() == expected => {}
+                actual => {
+                    return Err(Stop::mismatch(format!(
+                        "field {} of element {index:?}: expected the bytes {expected:?}, got {actual:?}",
+                        field.name
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn has_calls(input: &Input) -> bool {
+    match input {
+        Input::Host(_) => false,
+        Input::Made { .. } => true,
+        Input::Record(parts) | Input::Zip(parts) | Input::Sum { payload: parts, .. } => {
+            parts.iter().any(has_calls)
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What is in a value, down to its scalars and arrays, and when two contents
+//! agree.
+
+use super::bridge::download;
+use crate::child::steps::{StepResult, Stop};
+use crate::compare::{compare, identical};
+use crate::inputs::{Input, binary};
+use crate::values::HostValue;
+use futhark_manifest::{ElemType, Program, Structure, TypeRef};
+use futhark_safe::dynamic::Value;
+
+/// What a value holds, wherever it lies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// A scalar or an array of scalars.
+    Host(HostValue),
+    /// The parts of a record or of an array of records, with their names.
+    Parts(Vec<(String, Content)>),
+    /// A sum: the variant and its payload.
+    Variant(String, Vec<Content>),
+    /// What has no visible inside, as it is stored.
+    Stored(Vec<HostValue>),
+}
+
+/// The first place where two contents differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// What differs there.
+    pub kind: DifferenceKind,
+    /// Where, what was expected, and what is there.
+    pub message: String,
+}
+
+/// What two contents differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// The form: variant, shape, number of parts.
+    Form,
+    /// The value of a float.
+    Float,
+    /// The value of an integer.
+    Integer,
+    /// A truth value.
+    Bool,
+}
+
+/// How close contents have to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// Every bit, NaN payloads included.
+    Bits,
+    /// Floats as `futhark test` compares them, everything else exactly.
+    Tolerance,
+}
+
+impl Content {
+    /// Looks into a value of this type.
+    ///
+    /// # Errors
+    /// If an operation fails, or a stored form cannot be read; a skip, if a
+    /// value cannot be looked into.
+    pub fn take(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content> {
+        let Value::Opaque(opaque) = value else {
+            return download(value).map(Content::Host);
+        };
+        let described = ty.as_type().and_then(|id| program.get(id).as_opaque());
+        let Some(described) = described else {
+            return Err(Stop::mismatch(format!(
+                "expected a value of type {}, got {}",
+                program.name_of(ty),
+                opaque.type_name()
+            )));
+        };
+        let fields = match &described.structure {
+            Structure::Record(record) => &record.fields,
+            Structure::RecordArray(array) => &array.fields,
+            Structure::Sum(sum) => {
+                let name = opaque.variant()?;
+                let variant = sum.variants.iter().find(|variant| variant.name == name);
+                let payload = variant.map_or(&[][..], |variant| &variant.payload);
+                let values = opaque.destruct(&name)?;
+                let pairs = payload.iter().zip(&values);
+                let contents = pairs.map(|(ty, value)| Content::take(program, *ty, value));
+                return Ok(Content::Variant(name, contents.collect::<StepResult<_>>()?));
+            }
+            Structure::OpaqueArray(_) | Structure::Plain => {
+                return Content::take_stored(value);
+            }
+        };
+        let parts = fields.iter().map(|field| {
+            let content = Content::take(program, field.ty, &opaque.project(&field.name)?)?;
+            Ok((field.name.clone(), content))
+        });
+        Ok(Content::Parts(parts.collect::<StepResult<_>>()?))
+    }
+
+    /// What a value is stored as; a scalar or an array is what it is.
+    ///
+    /// # Errors
+    /// As [`Content::take`].
+    pub fn take_stored(value: &Value) -> StepResult<Content> {
+        let Value::Opaque(opaque) = value else {
+            return download(value).map(Content::Host);
+        };
+        let name = opaque.type_name();
+        let stored = match opaque.ty().as_opaque() {
+            Some(described) if described.ops.store.is_some() => opaque.store()?,
+            _ => {
+                return Err(Stop::skip(format!(
+                    "values of type {name} cannot be looked into"
+                )));
+            }
+        };
+        let parts = binary::read(stored.body()).ok_or_else(|| {
+            Stop::mismatch(format!(
+                "a stored value of type {name} is not in the documented form: {} bytes, {:02x?}",
+                stored.body().len(),
+                &stored.body()[..stored.body().len().min(24)]
+            ))
+        })?;
+        Ok(Content::Stored(parts))
+    }
+
+    /// Whether this is what an input was made of. What was made by an entry
+    /// point is not known.
+    pub fn is_of(&self, input: &Input) -> Result<(), Difference> {
+        let form = || Difference {
+            kind: DifferenceKind::Form,
+            message: format!("expected {input}, got {self:?}"),
+        };
+        let all = |contents: &mut dyn ExactSizeIterator<Item = &Content>, inputs: &[Input]| {
+            if contents.len() != inputs.len() {
+                return Err(form());
+            }
+            contents
+                .zip(inputs)
+                .try_for_each(|(content, input)| content.is_of(input))
+        };
+        match (self, input) {
+            (_, Input::Made { .. }) => Ok(()),
+            (Content::Host(_), Input::Host(value)) => {
+                self.agrees(&Content::Host(value.clone()), Within::Bits)
+            }
+            (Content::Parts(parts), Input::Record(inputs) | Input::Zip(inputs)) => {
+                all(&mut parts.iter().map(|(_, content)| content), inputs)
+            }
+            (Content::Variant(name, contents), Input::Sum { variant, payload })
+                if name == variant =>
+            {
+                all(&mut contents.iter(), payload)
+            }
+            _ => Err(form()),
+        }
+    }
+
+    /// Whether this agrees with what is expected.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn agrees(&self, expected: &Content, within: Within) -> Result<(), Difference> {
+        let form = || Difference {
+            kind: DifferenceKind::Form,
+            message: format!("expected {expected:?}, got {self:?}"),
+        };
+        match (self, expected) {
+            (Content::Host(actual), Content::Host(expected)) => {
+                agrees_host(actual, expected, within)
+            }
+            (Content::Parts(actual), Content::Parts(expected))
+                if actual.len() == expected.len() =>
+            {
+                let mut pairs = actual.iter().zip(expected);
+                pairs.try_for_each(|((name, actual), (_, expected))| {
+                    let at = |difference: Difference| difference.at(&format!("field {name}"));
+                    actual.agrees(expected, within).map_err(at)
+                })
+            }
+            (Content::Variant(actual, parts), Content::Variant(expected, others))
+                if actual == expected && parts.len() == others.len() =>
+            {
+                let mut pairs = parts.iter().zip(others).enumerate();
+                pairs.try_for_each(|(place, (actual, expected))| {
+                    let at = |difference: Difference| difference.at(&format!("part {place}"));
+                    actual.agrees(expected, within).map_err(at)
+                })
+            }
+            (Content::Stored(actual), Content::Stored(expected))
+                if actual.len() == expected.len() =>
+            {
+                let mut pairs = actual.iter().zip(expected).enumerate();
+                pairs.try_for_each(|(place, (actual, expected))| {
+                    let at = |d: Difference| d.at(&format!("stored component {place}"));
+                    agrees_host(actual, expected, within).map_err(at)
+                })
+            }
+            _ => Err(form()),
+        }
+    }
+
+    /// The number of bytes of all scalars and arrays.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Content::Host(value) => value.bytes().len(),
+            Content::Parts(parts) => parts.iter().map(|(_, part)| part.bytes()).sum(),
+            Content::Variant(_, parts) => parts.iter().map(Content::bytes).sum(),
+            Content::Stored(parts) => parts.iter().map(|part| part.bytes().len()).sum(),
+        }
+    }
+}
+
+impl Difference {
+    /// The same, with the place put before the message.
+    #[must_use]
+    pub fn at(self, place: &str) -> Difference {
+        let message = format!("{place}: {}", self.message);
+        Difference { message, ..self }
+    }
+}
+
+fn agrees_host(actual: &HostValue, expected: &HostValue, within: Within) -> Result<(), Difference> {
+    let result = match within {
+        Within::Bits => identical(actual, expected),
+        Within::Tolerance => compare(actual, expected),
+    };
+    result.map_err(|mismatch| Difference {
+        kind: match expected.elem() {
+            _ if actual.shape() != expected.shape() || actual.elem() != expected.elem() => {
+                DifferenceKind::Form
+            }
+            ElemType::F16 | ElemType::F32 | ElemType::F64 => DifferenceKind::Float,
+            ElemType::Bool => DifferenceKind::Bool,
+            _ => DifferenceKind::Integer,
+        },
+        message: mismatch.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::parse;
+
+    fn host(text: &str) -> Content {
+        Content::Host(parse(text).unwrap()[0].by_itself().unwrap())
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let pair = |x: &str| Content::Parts(vec![("a".into(), host("1")), ("b".into(), host(x))]);
+        let within = Within::Tolerance;
+        assert_eq!(pair("2.0").agrees(&pair("2.001"), within), Ok(()));
+        let difference = pair("2.0").agrees(&pair("3.0"), within).unwrap_err();
+        assert_eq!(difference.kind, DifferenceKind::Float);
+        assert!(
+            difference.message.starts_with("field b: "),
+            "{difference:?}"
+        );
+        let difference = host("[1]").agrees(&host("[1, 2]"), within).unwrap_err();
+        assert_eq!(difference.kind, DifferenceKind::Form);
+        let sum = |name: &str| Content::Variant(name.into(), vec![]);
+        assert!(sum("x").agrees(&sum("y"), within).is_err());
+        assert!(pair("2.0").agrees(&pair("2.001"), Within::Bits).is_err());
+    }
+
+    #[test]
+    fn contents_are_those_of_the_input() {
+        let value = |text: &str| Input::Host(parse(text).unwrap()[0].by_itself().unwrap());
+        let content = Content::Variant("x".into(), vec![host("1"), host("[2.5]")]);
+        let input = |x: &str| Input::Sum {
+            variant: "x".into(),
+            payload: vec![value("1"), value(x)],
+        };
+        assert_eq!(content.is_of(&input("[2.5]")), Ok(()));
+        assert!(content.is_of(&input("[2.6]")).is_err());
+        assert!(host("1").is_of(&Input::Record(vec![])).is_err());
+    }
+}

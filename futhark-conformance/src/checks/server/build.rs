@@ -1,0 +1,47 @@
+//! Compiling the server program.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use futhark_safe::compile::Compiler;
+
+/// The server program of a source, compiled unless it was before.
+///
+/// # Errors
+/// What the compiler says.
+pub fn server(
+    source: &Path,
+    compiler: &Path,
+    build_dir: &Path,
+    optimise: bool,
+) -> Result<PathBuf, String> {
+    let compiler = Compiler::at(compiler).map_err(|error| error.to_string())?;
+    let hash = compiler.hash(source).map_err(|error| error.to_string())?;
+    let mut key = DefaultHasher::new();
+    (&hash, source, &compiler.version().text, optimise).hash(&mut key);
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = build_dir.join("servers");
+    let program = folder.join(format!("{stem}-{:016x}", key.finish()));
+    if program.is_file() {
+        return Ok(program);
+    }
+    let failed = |error: std::io::Error| error.to_string();
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    // Beside its place, so that it gets there whole, in one move.
+    let work = tempfile::tempdir_in(&folder).map_err(failed)?;
+    let made = work.path().join("server");
+    let level = if optimise { "-O3" } else { "-O0" };
+    let output = Command::new(compiler.program())
+        .args(["c", "--server", "-o"])
+        .args([&made, source])
+        .env("CFLAGS", format!("{level} -std=c99 -ffp-contract=off"))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(failed)?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    std::fs::rename(&made, &program).map_err(failed)?;
+    Ok(program)
+}

@@ -1,0 +1,151 @@
+//! A running server program, and how one talks to it: a line with a command
+//! goes in, lines with the answer come out, and then one that says that there
+//! are no more.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The line behind an answer.
+const DONE: &str = "%%% OK";
+
+/// The line before the text of an error.
+const FAILED: &str = "%%% FAILURE";
+
+/// A server. Dropping it kills it.
+pub struct Server {
+    child: Child,
+    commands: ChildStdin,
+    lines: Receiver<String>,
+    limit: Duration,
+}
+
+/// What a server answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// It could not do it.
+    pub failed: bool,
+    /// What it says about that.
+    pub text: String,
+}
+
+impl Server {
+    /// Starts a program, and waits until it is ready. An answer that takes
+    /// longer than `limit` is none.
+    ///
+    /// # Errors
+    /// If it does not start, or does not say that it is ready.
+    pub fn start(program: &Path, limit: Duration) -> io::Result<Server> {
+        let mut child = Command::new(program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // What it complains about before it dies is not needed.
+            .stderr(Stdio::null())
+            .spawn()?;
+        let commands = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let (sender, lines) = mpsc::channel();
+        // Read all the time, so that the server never waits for a reader. The
+        // thread ends with the server's output.
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines() {
+                if line.is_err() || line.is_ok_and(|line| sender.send(line).is_err()) {
+                    break;
+                }
+            }
+        });
+        let server = Server {
+            child,
+            commands,
+            lines,
+            limit,
+        };
+        match server.reply() {
+            Some(reply) if !reply.failed => Ok(server),
+            _ => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    /// Sends a command. `None` if the server has died, or takes too long: then
+    /// it is of no use any more.
+    pub fn command(&mut self, command: &str) -> Option<Reply> {
+        writeln!(self.commands, "{command}").ok()?;
+        self.commands.flush().ok()?;
+        self.reply()
+    }
+
+    fn reply(&self) -> Option<Reply> {
+        let deadline = Instant::now() + self.limit;
+        let mut failed = false;
+        let mut text = Vec::new();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).ok()?;
+            match line.trim_end() {
+                DONE => break,
+                FAILED => failed = true,
+                line if failed => text.push(line.to_owned()),
+                _ => {}
+            }
+        }
+        Some(Reply {
+            failed,
+            text: text.join("\n"),
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be gone already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn script(text: &str, limit: Duration) -> (tempfile::TempDir, io::Result<Server>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server");
+        fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        let server = Server::start(&path, limit);
+        (folder, server)
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn answers_are_told_from_failures() {
+        let text = "echo '%%% OK'; read a; echo runtime: 5; echo '%%% OK'\n\
+                    read a; echo '%%% FAILURE'; echo \"no $a\"; echo '%%% OK'; read a\n";
+        let (_folder, server) = script(text, LONG);
+        let mut server = server.unwrap();
+        let fine = server.command("call f").unwrap();
+        assert!(!fine.failed && fine.text.is_empty());
+        let failed = server.command("call g").unwrap();
+        assert_eq!((failed.failed, failed.text.as_str()), (true, "no call g"));
+    }
+
+    #[test]
+    fn a_server_that_dies_or_hangs_gives_no_answer() {
+        let (_folder, server) = script("echo '%%% OK'; read a; exit 1\n", LONG);
+        assert_eq!(server.unwrap().command("call f"), None);
+        let begun = Instant::now();
+        let (_folder, server) =
+            script("echo '%%% OK'; exec sleep 60\n", Duration::from_millis(300));
+        let mut server = server.unwrap();
+        assert_eq!(server.command("call f"), None);
+        drop(server);
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        assert!(script("exit 0\n", LONG).1.is_err());
+    }
+}

@@ -1,0 +1,132 @@
+//! A library of the program as a side.
+
+use super::{Answer, Outcome};
+use crate::checks::calls;
+use crate::checks::content::Content;
+use crate::checks::env::Env;
+use crate::child::steps::{StepResult, Stop};
+use crate::inputs::{Failure, Input};
+use futhark_manifest::Program;
+use futhark_safe::Kind;
+use futhark_safe::dynamic::{Context, Library};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// How results are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// By fields and variants, as far as there are some.
+    Inside,
+    /// As they are stored.
+    Stored,
+}
+
+/// A library, with a context that lasts until something goes wrong in it.
+pub struct Side<'a> {
+    env: &'a Env<'a>,
+    /// Another library than the one under test.
+    other: Option<Library>,
+    look: Look,
+    context: RefCell<Option<Rc<Context>>>,
+}
+
+impl<'a> Side<'a> {
+    /// The library under test, in the context that all checks share.
+    #[must_use]
+    pub fn tested(env: &'a Env<'a>) -> Side<'a> {
+        Side {
+            env,
+            other: None,
+            look: Look::Inside,
+            context: RefCell::default(),
+        }
+    }
+
+    /// Another library of the same program.
+    #[must_use]
+    pub fn other(env: &'a Env<'a>, library: Library) -> Side<'a> {
+        Side {
+            env,
+            other: Some(library),
+            look: Look::Inside,
+            context: RefCell::default(),
+        }
+    }
+
+    /// Results as they are stored, where they can be.
+    #[must_use]
+    pub fn looking_at(self, look: Look) -> Side<'a> {
+        Side { look, ..self }
+    }
+
+    /// The program, as this library's manifest describes it.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        match &self.other {
+            Some(library) => library.program(),
+            None => self.env.program(),
+        }
+    }
+
+    /// The context in which it works now.
+    ///
+    /// # Errors
+    /// If there is none, and none can be made.
+    pub fn context(&self) -> StepResult<Rc<Context>> {
+        let Some(library) = &self.other else {
+            return self.env.context();
+        };
+        if let Some(context) = &*self.context.borrow() {
+            return Ok(Rc::clone(context));
+        }
+        let context = self.env.context_of(library);
+        let context =
+            context.map_err(|error| Stop::skip(format!("nothing to compare with: {error}")))?;
+        let context = Rc::new(context);
+        *self.context.borrow_mut() = Some(Rc::clone(&context));
+        Ok(context)
+    }
+
+    fn forget(&self) {
+        match self.other {
+            Some(_) => drop(self.context.take()),
+            None => self.env.forget_context(),
+        }
+    }
+}
+
+impl Answer for Side<'_> {
+    fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
+        let context = self.context()?;
+        let outcome = call(&context, entry, arguments, self.look)?;
+        if let Outcome::Error { kind, .. } = &outcome
+            && *kind == Kind::ContextLost
+        {
+            self.forget();
+        }
+        Ok(outcome)
+    }
+}
+
+fn call(context: &Context, entry: &str, arguments: &[Input], look: Look) -> StepResult<Outcome> {
+    let program = context.library().program();
+    let Some(entry) = program.entry(entry) else {
+        return Ok(Outcome::Unfit);
+    };
+    let values = match Input::upload_all(arguments, context, entry) {
+        Ok(values) => values,
+        Err(Failure::Library(error)) => return Ok(Outcome::of(&error)),
+        Err(Failure::Unfit(_)) => return Ok(Outcome::Unfit),
+    };
+    let outputs = match calls::call(context, entry, values).0 {
+        Ok(outputs) => outputs,
+        Err(error) => return Ok(Outcome::of(&error)),
+    };
+    calls::check_count(entry, &outputs)?;
+    let pairs = entry.outputs.iter().zip(&outputs);
+    let contents = pairs.map(|(output, value)| match look {
+        Look::Inside => Content::take(program, output.ty, value),
+        Look::Stored => Content::take_stored(value),
+    });
+    Ok(Outcome::Values(contents.collect::<StepResult<_>>()?))
+}

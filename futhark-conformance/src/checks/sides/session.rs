@@ -1,0 +1,329 @@
+//! The inputs of one entry point, and what both sides make of them.
+
+use super::shrink::shrink;
+use super::{Answer, Outcome};
+use crate::checks::calls::known_inputs;
+use crate::checks::content::{Difference, DifferenceKind, Within};
+use crate::checks::env::Env;
+use crate::child::steps::{StepResult, Stop};
+use crate::inputs::{self, Call, Input, Kept, Store, Trial};
+use futhark_manifest::EntryPoint;
+use futhark_safe::Kind;
+use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// At most so many kept cases of an entry point are tried again.
+const MAX_KEPT: usize = 20;
+
+/// How long learning may take.
+const LEARNING: Duration = Duration::from_millis(500);
+
+/// Arrays are as long as the oracle can take them within this time, in seconds:
+/// there are many inputs, and work may grow with the square of the length.
+const AFFORDABLE: f64 = 0.02;
+
+/// What takes the sequential program longer than this is not given to a device
+/// that an interpreter stands for, in seconds.
+const TOO_MUCH: f64 = 0.003;
+
+/// What all sessions have in common.
+#[derive(Clone, Copy)]
+pub struct Sides<'a> {
+    /// The program and its surroundings.
+    pub env: &'a Env<'a>,
+    /// The side that is asked whether it agrees.
+    pub tested: &'a dyn Answer,
+    /// The side that answers first, and from which is learnt.
+    pub oracle: &'a dyn Answer,
+    /// How messages call the side that is asked, and the other one.
+    pub names: (&'a str, &'a str),
+    /// Where inputs are kept.
+    pub store: &'a Store,
+    /// How many inputs an entry point gets.
+    pub cases: u32,
+    /// How close the answers have to be.
+    pub within: Within,
+    /// Whether the side that is asked goes on where the other one traps an
+    /// overflow.
+    pub untrapped: bool,
+}
+
+/// An entry point with its inputs and the answers that are expected.
+pub struct Session {
+    entry: String,
+    parameters: Vec<String>,
+    cases: Vec<Case>,
+}
+
+struct Case {
+    /// How it can become simpler; what was kept is simple already.
+    tree: Option<Box<dyn ValueTree<Value = Vec<Input>>>>,
+    arguments: Vec<Input>,
+    expected: Outcome,
+}
+
+impl Session {
+    /// Learns what the entry point demands, draws inputs, and asks the oracle.
+    pub fn prepare(
+        sides: &Sides<'_>,
+        entry: &EntryPoint,
+        alone: Option<&Kept>,
+    ) -> StepResult<Session> {
+        let mut session = Session {
+            entry: entry.name.clone(),
+            parameters: entry
+                .inputs
+                .iter()
+                .map(|input| input.name.clone())
+                .collect(),
+            cases: Vec::new(),
+        };
+        if let Some(kept) = alone {
+            session.ask(sides, None, kept.arguments.clone())?;
+            return Ok(session);
+        }
+        for kept in sides.store.of(&entry.name).into_iter().take(MAX_KEPT) {
+            session.ask(sides, None, kept.arguments)?;
+        }
+        let settings = &sides.env.inputs;
+        let strategy = strategy(sides, entry)?;
+        let mut runner = inputs::runner(sides.env.seed, &format!("differential {}", entry.name));
+        let begun = Instant::now();
+        for _ in 0..sides.cases {
+            let tree = draw(&strategy, &mut runner)?;
+            let arguments = tree.current();
+            session.ask(sides, Some(tree), arguments)?;
+            // The same inputs, or none, are all that an entry point without
+            // parameters can be asked.
+            if entry.inputs.is_empty() || begun.elapsed() > settings.time() {
+                break;
+            }
+        }
+        Ok(session)
+    }
+
+    fn ask(
+        &mut self,
+        sides: &Sides<'_>,
+        tree: Option<Box<dyn ValueTree<Value = Vec<Input>>>>,
+        arguments: Vec<Input>,
+    ) -> StepResult {
+        let begun = Instant::now();
+        let at = |stop: Stop| stop.at(&shown(&self.entry, &self.parameters, &arguments));
+        let expected = sides.oracle.run(&self.entry, &arguments).map_err(at)?;
+        let much = begun.elapsed().as_secs_f64() > TOO_MUCH;
+        if matches!(expected, Outcome::Unfit) || much && sides.env.inputs.simulated {
+            return Ok(());
+        }
+        self.cases.push(Case {
+            tree,
+            arguments,
+            expected,
+        });
+        Ok(())
+    }
+
+    /// Asks the library under test, and compares.
+    pub fn compare(self, sides: &Sides<'_>) -> StepResult {
+        let settings = &sides.env.inputs;
+        let begun = Instant::now();
+        let mut refused = None;
+        let mut answered = false;
+        for mut case in self.cases {
+            match &case.expected {
+                Outcome::Error { message, .. } => refused = Some(message.clone()),
+                _ => answered = true,
+            }
+            let at = |stop: Stop| stop.at(&shown(&self.entry, &self.parameters, &case.arguments));
+            let found = failure(sides, &self.entry, &case.arguments, Some(&case.expected));
+            let found = found.map_err(at)?;
+            if let Some(found) = found {
+                let (arguments, found) = match &mut case.tree {
+                    Some(tree) => simplest(sides, &self.entry, tree, found)?,
+                    None => (case.arguments, found),
+                };
+                if counts(&found, &arguments) {
+                    return Err(report(
+                        sides,
+                        &self.entry,
+                        &self.parameters,
+                        arguments,
+                        &found,
+                    ));
+                }
+            }
+            if begun.elapsed() > settings.time() {
+                break;
+            }
+        }
+        match refused {
+            Some(message) if !answered => Err(Stop::skip(format!(
+                "both sides refuse every input that was tried: {}",
+                message.trim()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How to draw arguments, as far as trial calls of the oracle teach.
+fn strategy(sides: &Sides<'_>, entry: &EntryPoint) -> StepResult<BoxedStrategy<Vec<Input>>> {
+    let program = sides.env.program();
+    let call = Call::of(program, entry).map_err(|name| {
+        Stop::skip(format!(
+            "nothing in the program makes a value of type {name}"
+        ))
+    })?;
+    let begun = Instant::now();
+    let mut trial = |entry: &str, arguments: &[Input]| {
+        let started = Instant::now();
+        if started - begun > LEARNING {
+            return None;
+        }
+        let outcome = sides.oracle.run(entry, arguments).ok()?;
+        Some(trial_of(&outcome, started.elapsed().as_secs_f64()))
+    };
+    let known = known_inputs(sides.env, entry).map(|values| {
+        let extents = values
+            .iter()
+            .flat_map(|value| value.shape().iter().copied());
+        vec![extents.collect()]
+    });
+    let call = inputs::learn(&call, known.as_deref(), &mut trial).map_err(Stop::skip)?;
+    let mut limits = sides.env.inputs.limits();
+    limits.extent = inputs::affordable(&call, limits, AFFORDABLE, &mut trial);
+    Ok(inputs::arguments(&Arc::new(call), limits))
+}
+
+fn trial_of(outcome: &Outcome, seconds: f64) -> Trial {
+    let (fits, bytes, costly) = match outcome {
+        Outcome::Values(contents) => (true, contents.iter().map(|c| c.bytes()).sum(), false),
+        Outcome::Error { kind, message } => (
+            !message.contains("invalid sizes"),
+            0,
+            matches!(kind, Kind::OutOfMemory | Kind::ContextLost),
+        ),
+        Outcome::Unfit => (false, 0, true),
+    };
+    Trial {
+        fits,
+        seconds,
+        bytes,
+        costly,
+    }
+}
+
+fn draw(
+    strategy: &BoxedStrategy<Vec<Input>>,
+    runner: &mut TestRunner,
+) -> StepResult<Box<dyn ValueTree<Value = Vec<Input>>>> {
+    strategy
+        .new_tree(runner)
+        .map_err(|reason| Stop::skip(format!("no input can be drawn: {reason}")))
+}
+
+/// The difference that an input makes, if it makes one.
+fn failure(
+    sides: &Sides<'_>,
+    entry: &str,
+    arguments: &[Input],
+    expected: Option<&Outcome>,
+) -> StepResult<Option<Difference>> {
+    let expected = match expected {
+        Some(expected) => expected.clone(),
+        None => sides.oracle.run(entry, arguments)?,
+    };
+    sides.store.running(&Kept {
+        entry: entry.to_owned(),
+        arguments: arguments.to_vec(),
+        found: format!("the process died in it, on {}", sides.names.0),
+    });
+    let actual = sides.tested.run(entry, arguments);
+    sides.store.ended();
+    let difference = match actual? {
+        actual if beyond_comparison(sides, &actual, &expected) => None,
+        actual => actual.agrees(&expected, sides.within).err(),
+    };
+    Ok(difference)
+}
+
+/// What is known to differ between machines, and is no promise: how much
+/// memory there is, and that a processor traps what a device does not.
+fn beyond_comparison(sides: &Sides<'_>, actual: &Outcome, expected: &Outcome) -> bool {
+    let fails_as = |outcome: &Outcome, wanted: Kind| matches!(outcome, Outcome::Error { kind, .. } if *kind == wanted);
+    let trapped = |outcome: &Outcome| matches!(outcome, Outcome::Error { message, .. } if message.contains("integer overflow in"));
+    fails_as(actual, Kind::OutOfMemory)
+        || fails_as(expected, Kind::OutOfMemory)
+        || sides.untrapped && trapped(expected)
+}
+
+fn simplest(
+    sides: &Sides<'_>,
+    entry: &str,
+    tree: &mut Box<dyn ValueTree<Value = Vec<Input>>>,
+    found: Difference,
+) -> StepResult<(Vec<Input>, Difference)> {
+    // What counts shall not shrink into what does not.
+    let counted = counts(&found, &tree.current());
+    shrink(
+        tree.as_mut(),
+        found,
+        sides.env.inputs.patience(),
+        |arguments| {
+            let found = failure(sides, entry, arguments, None)?;
+            Ok(found.filter(|found| !counted || counts(found, arguments)))
+        },
+    )
+}
+
+/// Whether a difference breaks a promise. With extreme floats among the
+/// arguments two kinds do not: the order of a reduction decides what comes out
+/// of more than two of them, and what an integer becomes that is made of a
+/// float beyond its range is said by nobody.
+fn counts(found: &Difference, arguments: &[Input]) -> bool {
+    let leaves = || arguments.iter().flat_map(Input::leaves);
+    if leaves().all(inputs::is_tame) {
+        return true;
+    }
+    match found.kind {
+        DifferenceKind::Form | DifferenceKind::Bool => true,
+        DifferenceKind::Integer => false,
+        DifferenceKind::Float => leaves().all(|value| value.count() <= 2),
+    }
+}
+
+/// A call for people to read.
+fn shown(entry: &str, parameters: &[String], arguments: &[Input]) -> String {
+    let mut call = entry.to_owned();
+    for (name, argument) in parameters.iter().zip(arguments) {
+        call.push_str(&format!("\n  {name} = {argument}"));
+    }
+    call
+}
+
+fn report(
+    sides: &Sides<'_>,
+    entry: &str,
+    parameters: &[String],
+    arguments: Vec<Input>,
+    found: &Difference,
+) -> Stop {
+    let mut message = found.message.clone();
+    let call = shown(entry, parameters, &arguments);
+    message.push_str(&format!(
+        "\nexpected is what {} answers to {call}",
+        sides.names.1
+    ));
+    let kept = Kept {
+        entry: entry.to_owned(),
+        arguments,
+        found: format!("on {}: {}", sides.names.0, found.message),
+    };
+    match sides.store.keep(&kept) {
+        Ok(path) => message.push_str(&format!("\nkept in {}", path.display())),
+        Err(error) => message.push_str(&format!("\nit could not be kept: {error}")),
+    }
+    Stop::mismatch(message)
+}

@@ -1,0 +1,72 @@
+//! Scalars and arrays in the bytes in which Futhark programs store them: also
+//! the parts of a stored opaque value, one after another.
+
+use crate::values::HostValue;
+use futhark_manifest::ElemType;
+
+/// A value in its stored form.
+#[must_use]
+pub fn write(value: &HostValue) -> Vec<u8> {
+    let rank = u8::try_from(value.shape().len()).unwrap_or(u8::MAX);
+    let mut bytes = vec![b'b', 2, rank];
+    bytes.extend(format!("{:>4}", value.elem().as_str()).bytes());
+    for &extent in value.shape() {
+        let extent = i64::try_from(extent).unwrap_or(i64::MAX);
+        bytes.extend(extent.to_le_bytes());
+    }
+    bytes.extend(value.bytes());
+    bytes
+}
+
+/// The values that the bytes hold. `None` if they are not exactly some values.
+#[must_use]
+pub fn read(mut bytes: &[u8]) -> Option<Vec<HostValue>> {
+    let mut values = Vec::new();
+    while !bytes.is_empty() {
+        let (head, rest) = bytes.split_first_chunk::<7>()?;
+        let [b'b', 2, rank, name @ ..] = head else {
+            return None;
+        };
+        let elem = ElemType::from_name(std::str::from_utf8(name).ok()?.trim_start())?;
+        let mut shape = Vec::new();
+        bytes = rest;
+        for _ in 0..*rank {
+            let (extent, rest) = bytes.split_first_chunk::<8>()?;
+            shape.push(usize::try_from(i64::from_le_bytes(*extent)).ok()?);
+            bytes = rest;
+        }
+        let count = shape.iter().try_fold(1usize, |a, &b| a.checked_mul(b))?;
+        let (data, rest) = bytes.split_at_checked(count.checked_mul(elem.size())?)?;
+        bytes = rest;
+        values.push(HostValue::new(elem, shape, data.to_vec()));
+    }
+    Some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elements::{Taste, fill};
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let shapes: [&[usize]; 4] = [&[], &[3], &[2, 5], &[4, 0]];
+        let values: Vec<HostValue> = ElemType::ALL
+            .iter()
+            .flat_map(|&elem| shapes.map(|shape| fill(1, elem, shape, Taste::Wild)))
+            .collect();
+        let bytes: Vec<u8> = values.iter().flat_map(write).collect();
+        assert_eq!(read(&bytes), Some(values));
+        assert_eq!(read(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(read(&bytes[1..]), None);
+        assert_eq!(read(&[]), Some(vec![]));
+    }
+
+    #[test]
+    fn the_form_is_that_of_the_programs() {
+        let value = fill(1, ElemType::I8, &[1], Taste::Tame);
+        let bytes = write(&value);
+        assert_eq!(&bytes[..15], b"b\x02\x01  i8\x01\0\0\0\0\0\0\0");
+        assert_eq!(bytes.len(), 16);
+    }
+}

@@ -1,0 +1,231 @@
+//! Elements of arrays, and scalars.
+
+use super::random::Random;
+use crate::values::HostValue;
+use futhark_manifest::ElemType;
+use half::f16;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// What kind of numbers a case is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taste {
+    /// Small numbers. Sums and products of floats among them are exact in any
+    /// order, so a reduction gives one result however it is done.
+    Tame,
+    /// Also the edges of the type: extremes, NaN, infinities, subnormals, and
+    /// any bit pattern at all.
+    Wild,
+}
+
+/// The bits of one number. What comes first is simplest.
+pub fn bits(elem: ElemType, taste: Taste) -> BoxedStrategy<u64> {
+    let tame = select(tame(elem));
+    if taste == Taste::Tame || elem == ElemType::Bool {
+        return tame.boxed();
+    }
+    let width = 8 * u32::try_from(elem.size()).unwrap_or(8);
+    let any = any::<u64>().prop_map(move |bits| bits & (u64::MAX >> (64 - width)));
+    prop_oneof![4 => tame, 2 => select(edges(elem)), 2 => any].boxed()
+}
+
+/// Many elements at once, from a seed: they do not shrink one by one.
+#[must_use]
+pub fn fill(seed: u64, elem: ElemType, shape: &[usize], taste: Taste) -> HostValue {
+    let mut random = Random::new(seed, "fill");
+    let tame = tame(elem);
+    let edges = edges(elem);
+    let count: usize = shape.iter().product();
+    let mut pick = |from: &[u64]| {
+        let place = random.below(from.len() as u64);
+        from[usize::try_from(place).unwrap_or(0)]
+    };
+    let wild = taste == Taste::Wild;
+    let mut bytes = Vec::with_capacity(count * elem.size());
+    for place in 0..count {
+        let bits = if wild && place % 8 == 7 {
+            pick(&edges)
+        } else {
+            pick(&tame)
+        };
+        push(elem, bits, &mut bytes);
+    }
+    HostValue::new(elem, shape.to_vec(), bytes)
+}
+
+/// A value from the bits of its elements.
+#[must_use]
+pub fn host(elem: ElemType, shape: &[usize], elements: &[u64]) -> HostValue {
+    let mut bytes = Vec::with_capacity(elements.len() * elem.size());
+    for &bits in elements {
+        push(elem, bits, &mut bytes);
+    }
+    HostValue::new(elem, shape.to_vec(), bytes)
+}
+
+/// A whole number as a value of the type; what does not fit is cut off.
+#[must_use]
+pub fn whole(elem: ElemType, number: i64) -> HostValue {
+    host(elem, &[], &[whole_bits(elem, number)])
+}
+
+/// Whether results that depend on this value are the same in any order.
+#[must_use]
+pub fn is_tame(value: &HostValue) -> bool {
+    let numbers = TAME_FLOATS;
+    (0..value.count()).all(|place| {
+        let Some(float) = value.float(place) else {
+            return true;
+        };
+        numbers.contains(&float) && (float != 0.0 || float.is_sign_positive())
+    })
+}
+
+const TAME_FLOATS: [f64; 7] = [0.0, 1.0, 2.0, -1.0, 0.5, 3.0, -2.0];
+
+fn tame(elem: ElemType) -> Vec<u64> {
+    match elem {
+        ElemType::Bool => vec![0, 1],
+        ElemType::F16 | ElemType::F32 | ElemType::F64 => TAME_FLOATS
+            .iter()
+            .map(|&number| float_bits(elem, number))
+            .collect(),
+        ElemType::U8 | ElemType::U16 | ElemType::U32 | ElemType::U64 => {
+            vec![0, 1, 2, 3, 1, 2, 4, 5, 7, 17]
+        }
+        _ => [0, 1, 2, 3, 1, 2, -1, 4, 5, -3, 17]
+            .map(|number| whole_bits(elem, number))
+            .to_vec(),
+    }
+}
+
+fn edges(elem: ElemType) -> Vec<u64> {
+    let all = u64::MAX >> (64 - 8 * elem.size());
+    let top = (all >> 1) + 1;
+    match elem {
+        ElemType::Bool => vec![0, 1],
+        // Infinity, its negative, NaN (plain, negative, with a payload, one
+        // that signals), -0, the least subnormals, the least normal, the
+        // largest, and the next to 1.
+        ElemType::F16 => vec![
+            0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7e15, 0x7c01, 0x8000, 1, 0x8001, 0x03ff, 0x0400,
+            0x7bff, 0xfbff, 0x3c01,
+        ],
+        ElemType::F32 => [
+            f32::INFINITY.to_bits(),
+            f32::NEG_INFINITY.to_bits(),
+            0x7fc0_0000,
+            0xffc0_0000,
+            0x7fc1_2345,
+            0x7f80_0001,
+            0x8000_0000,
+            1,
+            0x8000_0001,
+            0x007f_ffff,
+            f32::MIN_POSITIVE.to_bits(),
+            f32::MAX.to_bits(),
+            f32::MIN.to_bits(),
+            0x3f80_0001,
+        ]
+        .map(u64::from)
+        .to_vec(),
+        ElemType::F64 => vec![
+            f64::INFINITY.to_bits(),
+            f64::NEG_INFINITY.to_bits(),
+            0x7ff8_0000_0000_0000,
+            0xfff8_0000_0000_0000,
+            0x7ff8_0000_1234_5678,
+            0x7ff0_0000_0000_0001,
+            top,
+            1,
+            top | 1,
+            0x000f_ffff_ffff_ffff,
+            f64::MIN_POSITIVE.to_bits(),
+            f64::MAX.to_bits(),
+            f64::MIN.to_bits(),
+            0x3ff0_0000_0000_0001,
+        ],
+        // The least and the largest, signed and unsigned, and their neighbours.
+        _ => vec![all, top, top - 1, top + 1, all - 1, all >> 4],
+    }
+}
+
+fn float_bits(elem: ElemType, number: f64) -> u64 {
+    match elem {
+        ElemType::F16 => f16::from_f64(number).to_bits().into(),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "small whole numbers and 0.5"
+        )]
+        ElemType::F32 => (number as f32).to_bits().into(),
+        _ => number.to_bits(),
+    }
+}
+
+fn whole_bits(elem: ElemType, number: i64) -> u64 {
+    match elem {
+        #[expect(clippy::cast_precision_loss, reason = "what does not fit is cut off")]
+        ElemType::F16 | ElemType::F32 | ElemType::F64 => float_bits(elem, number as f64),
+        ElemType::Bool => u64::from(number != 0),
+        _ => number.cast_unsigned() & (u64::MAX >> (64 - 8 * elem.size())),
+    }
+}
+
+/// The low bytes of a number, in the machine's order.
+fn push(elem: ElemType, bits: u64, bytes: &mut Vec<u8>) {
+    let size = elem.size();
+    if cfg!(target_endian = "big") {
+        bytes.extend(&bits.to_be_bytes()[8 - size..]);
+    } else {
+        bytes.extend(&bits.to_le_bytes()[..size]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_what_they_are_said_to_be() {
+        for elem in [ElemType::F16, ElemType::F32, ElemType::F64] {
+            let edges = edges(elem);
+            let value = host(elem, &[edges.len()], &edges);
+            let floats: Vec<f64> = (0..edges.len()).filter_map(|i| value.float(i)).collect();
+            assert_eq!(floats.iter().filter(|x| x.is_nan()).count(), 4, "{elem}");
+            assert_eq!(floats.iter().filter(|x| x.is_infinite()).count(), 2);
+            assert!(floats.contains(&0.0) && !is_tame(&value));
+        }
+        let edges = edges(ElemType::I16);
+        let texts: Vec<_> = (0..edges.len())
+            .map(|i| host(ElemType::I16, &[], &edges[i..=i]).to_string())
+            .collect();
+        for text in ["-1i16", "-32768i16", "32767i16"] {
+            assert!(texts.iter().any(|t| t == text), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn sums_of_tame_floats_do_not_depend_on_the_order() {
+        let value = fill(7, ElemType::F16, &[500], Taste::Tame);
+        assert!(is_tame(&value));
+        let numbers: Vec<f16> = (0..500)
+            .filter_map(|i| value.float(i))
+            .map(f16::from_f64)
+            .collect();
+        let forward = numbers.iter().fold(f16::ZERO, |a, b| a + b);
+        let backward = numbers.iter().rev().fold(f16::ZERO, |a, b| a + b);
+        assert_eq!(forward, backward);
+    }
+
+    #[test]
+    fn whole_numbers_in_every_type() {
+        for &elem in ElemType::ALL {
+            let text = whole(elem, 1).element_text(0);
+            assert!(
+                ["1", "1.0", "true"].contains(&text.as_str()),
+                "{elem}: {text}"
+            );
+        }
+        assert_eq!(whole(ElemType::I8, -1).to_string(), "-1i8");
+    }
+}

@@ -1,0 +1,303 @@
+//! Inputs that showed a failure, as files: they are tried first in later runs.
+
+use super::elements::host;
+use super::tree::Input;
+use crate::values::HostValue;
+use futhark_manifest::ElemType;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The arguments of a call that once failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The entry point.
+    pub entry: String,
+    /// Its arguments.
+    pub arguments: Vec<Input>,
+    /// Where it failed, and how: for people.
+    pub found: String,
+}
+
+/// A folder of such files, for one program. Programs that have the same file
+/// name share it: what does not fit a program is passed over there.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+    running: PathBuf,
+}
+
+impl Store {
+    /// The files of a program below `folder`. `place` tells apart what runs at
+    /// the same time: backend and compiler.
+    ///
+    /// What an earlier process was working on when it died is kept.
+    #[must_use]
+    pub fn open(folder: &Path, program: &Path, place: &str) -> Store {
+        let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = folder.join(plain(&stem));
+        let running = folder.join(format!("{}.running", plain(place)));
+        let store = Store { folder, running };
+        if let Ok(kept) = Kept::read(&store.running) {
+            // Without the file the next run draws the same inputs again.
+            let _ = store.keep(&kept);
+        }
+        store.ended();
+        store
+    }
+
+    /// Those of an entry point, in the order of their names.
+    #[must_use]
+    pub fn of(&self, entry: &str) -> Vec<Kept> {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|file| Some(file.ok()?.path()))
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == "json")
+            })
+            .collect();
+        files.sort();
+        // A file that cannot be read, or not any more, is none of ours.
+        let kept = files.iter().filter_map(|path| Kept::read(path).ok());
+        kept.filter(|kept| kept.entry == entry).collect()
+    }
+
+    /// Writes a case down, in place of the same one.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn keep(&self, kept: &Kept) -> io::Result<PathBuf> {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in kept
+            .entry
+            .bytes()
+            .chain(format!("{:?}", kept.arguments).bytes())
+        {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        let name = format!("{}-{hash:016x}.json", plain(&kept.entry));
+        let path = self.folder.join(name);
+        std::fs::create_dir_all(&self.folder)?;
+        // In one move: another process may be reading.
+        let file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        kept.write(file.path())?;
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(path)
+    }
+
+    /// Notes what is about to run, in case that it kills the process.
+    pub fn running(&self, kept: &Kept) {
+        // It is a help for people, not worth a failure.
+        let _ = std::fs::create_dir_all(&self.folder);
+        let _ = kept.write(&self.running);
+    }
+
+    /// Nothing runs any more.
+    pub fn ended(&self) {
+        let _ = std::fs::remove_file(&self.running);
+    }
+}
+
+impl Kept {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it is not there or no such file.
+    pub fn read(path: &Path) -> io::Result<Kept> {
+        let text = std::fs::read_to_string(path)?;
+        let file: File = serde_json::from_str(&text)?;
+        let arguments = file.arguments.into_iter().map(Form::input).collect();
+        let arguments: Option<Vec<Input>> = arguments;
+        let wrong = || io::Error::new(io::ErrorKind::InvalidData, "a value has no type");
+        Ok(Kept {
+            entry: file.entry,
+            arguments: arguments.ok_or_else(wrong)?,
+            found: file.found,
+        })
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let file = File {
+            entry: self.entry.clone(),
+            found: self.found.clone(),
+            arguments: self.arguments.iter().map(Form::of).collect(),
+        };
+        let mut text = serde_json::to_string_pretty(&file)?;
+        text.push('\n');
+        std::fs::write(path, text)
+    }
+}
+
+/// A name that every file system takes.
+fn plain(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    name.chars()
+        .map(|c| if fits(c) { c } else { '_' })
+        .collect()
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    entry: String,
+    found: String,
+    arguments: Vec<Form>,
+}
+
+/// The forms of [`Input`] in a file. Elements are bits, as text does not hold
+/// every NaN; `shown` is for people.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Form {
+    Host {
+        value: String,
+        shape: Vec<usize>,
+        bits: Vec<String>,
+        shown: String,
+    },
+    Record {
+        record: Vec<Form>,
+    },
+    Zip {
+        zip: Vec<Form>,
+    },
+    Sum {
+        variant: String,
+        payload: Vec<Form>,
+    },
+    Made {
+        made_by: String,
+        output: usize,
+        arguments: Vec<Form>,
+    },
+}
+
+impl Form {
+    fn of(input: &Input) -> Form {
+        let all = |parts: &[Input]| parts.iter().map(Form::of).collect();
+        match input {
+            Input::Host(value) => Form::Host {
+                value: value.elem().to_string(),
+                shape: value.shape().to_vec(),
+                bits: (0..value.count()).map(|place| hex(value, place)).collect(),
+                shown: value.to_string(),
+            },
+            Input::Record(parts) => Form::Record { record: all(parts) },
+            Input::Zip(parts) => Form::Zip { zip: all(parts) },
+            Input::Sum { variant, payload } => Form::Sum {
+                variant: variant.clone(),
+                payload: all(payload),
+            },
+            Input::Made {
+                entry,
+                output,
+                arguments,
+            } => Form::Made {
+                made_by: entry.clone(),
+                output: *output,
+                arguments: all(arguments),
+            },
+        }
+    }
+
+    fn input(self) -> Option<Input> {
+        let all = |parts: Vec<Form>| -> Option<Vec<Input>> {
+            parts.into_iter().map(Form::input).collect()
+        };
+        Some(match self {
+            Form::Host {
+                value, shape, bits, ..
+            } => {
+                let elem: ElemType = ElemType::from_name(&value)?;
+                let bits = bits
+                    .iter()
+                    .map(|bits| u64::from_str_radix(bits.trim_start_matches("0x"), 16).ok());
+                let bits = bits.collect::<Option<Vec<u64>>>()?;
+                let count = shape.iter().try_fold(1usize, |a, &b| a.checked_mul(b))?;
+                if bits.len() != count || elem == ElemType::Bool && bits.iter().any(|&b| b > 1) {
+                    return None;
+                }
+                Input::Host(host(elem, &shape, &bits))
+            }
+            Form::Record { record } => Input::Record(all(record)?),
+            Form::Zip { zip } => Input::Zip(all(zip)?),
+            Form::Sum { variant, payload } => Input::Sum {
+                variant,
+                payload: all(payload)?,
+            },
+            Form::Made {
+                made_by,
+                output,
+                arguments,
+            } => Input::Made {
+                entry: made_by,
+                output,
+                arguments: all(arguments)?,
+            },
+        })
+    }
+}
+
+/// The bits of an element as a number.
+fn hex(value: &HostValue, place: usize) -> String {
+    let bytes = value.element(place).iter();
+    let digits: String = if cfg!(target_endian = "big") {
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    } else {
+        bytes.rev().map(|byte| format!("{byte:02x}")).collect()
+    };
+    format!("0x{digits}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elements::{Taste, fill};
+    use super::*;
+
+    fn case() -> Kept {
+        let all = ElemType::ALL.iter();
+        let mut arguments: Vec<Input> = all
+            .map(|&elem| Input::Host(fill(3, elem, &[2, 9], Taste::Wild)))
+            .collect();
+        arguments.push(Input::Host(fill(3, ElemType::F32, &[0, 3], Taste::Wild)));
+        let made = Input::Made {
+            entry: "make".into(),
+            output: 1,
+            arguments: arguments.clone(),
+        };
+        let sum = Input::Sum {
+            variant: "x'".into(),
+            payload: vec![made, Input::Record(vec![])],
+        };
+        Kept {
+            entry: "+^".into(),
+            arguments: vec![Input::Zip(arguments), sum],
+            found: "on c".into(),
+        }
+    }
+
+    #[test]
+    fn every_bit_of_a_case_comes_back_from_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Path::new("x/a b.fut"), "c");
+        let path = store.keep(&case()).unwrap();
+        assert_eq!(path, store.keep(&case()).unwrap(), "the same once only");
+        assert_eq!(store.of("+^"), [case()]);
+        assert_eq!(store.of("other"), []);
+        std::fs::write(path.with_file_name("z.json"), "{}").unwrap();
+        assert_eq!(store.of("+^").len(), 1);
+    }
+
+    #[test]
+    fn what_was_running_when_a_process_died_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Store::open(folder.path(), Path::new("a.fut"), "c 0.25");
+        open().running(&case());
+        assert_eq!(open().of("+^"), [case()]);
+        let store = open();
+        store.running(&case());
+        store.ended();
+        assert_eq!(open().of("+^").len(), 1);
+    }
+}

@@ -1,0 +1,27 @@
+//! Generated inputs: arguments of any type, described on the host, so that the
+//! same ones go to every backend, can be made simpler, and can be kept.
+//!
+//! ```text
+//! program ─▶ recipe ─┬─ learn: trial calls tell which sizes belong together
+//!                    └─▶ strategy ─▶ tree ─▶ values in any context
+//!                        elements      └─▶ kept: a file
+//! ```
+
+pub mod binary;
+mod elements;
+mod kept;
+mod learn;
+mod random;
+mod recipe;
+mod settings;
+mod strategy;
+mod tree;
+
+pub use elements::is_tame;
+pub use kept::{Kept, Store};
+pub use learn::{Trial, affordable, learn};
+pub(crate) use random::Random;
+pub use recipe::{Call, Recipe, Role};
+pub use settings::{Patience, Settings};
+pub use strategy::{Limits, arguments, runner, sample, value};
+pub use tree::{Failure, Input};

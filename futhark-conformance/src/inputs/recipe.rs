@@ -1,0 +1,283 @@
+//! What has to be drawn to make a value of a type.
+
+use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeKind, TypeRef};
+use std::sync::Arc;
+
+/// Types may be made by entry points that take types made by entry points; so
+/// many of these are followed.
+const MAX_CALLS: usize = 3;
+
+/// So many entry points are tried that make one type.
+const MAX_MAKERS: usize = 4;
+
+/// How to make a value: what is free is left open, and numbered. Extents are
+/// numbered through a whole call, as they depend on each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    /// A scalar, which has the number of its role in the call.
+    Scalar(ElemType, usize),
+    /// An array; for each dimension the number of its extent.
+    Array(ElemType, Vec<usize>),
+    /// A record or tuple.
+    Record(Vec<Recipe>),
+    /// An array of records.
+    Zip(Vec<Recipe>),
+    /// A sum, with its variants.
+    Sum(Vec<(String, Vec<Recipe>)>),
+    /// A result of one of several calls, with its place.
+    Made(Vec<(Arc<Call>, usize)>),
+}
+
+/// The arguments of an entry point, and what is known of their sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The entry point's name.
+    pub entry: String,
+    /// What each argument is made of.
+    pub arguments: Vec<Recipe>,
+    /// Which extents are one: for each number the variable, or what it must be.
+    pub extents: Vec<Extent>,
+    /// What each scalar may be.
+    pub roles: Vec<Role>,
+}
+
+/// What an extent can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Whatever the variable of this number is.
+    Variable(usize),
+    /// This and nothing else, as far as trials tell.
+    Fixed(usize),
+}
+
+/// What a scalar can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Any number.
+    Any,
+    /// A small one: the work, or the memory, grows with it.
+    Small,
+    /// The extent of this number.
+    Size(usize),
+}
+
+impl Call {
+    /// The call of an entry point. As long as nothing is learnt all extents
+    /// are one, and scalars are small.
+    ///
+    /// # Errors
+    /// The name of a type that nothing makes.
+    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Call, String> {
+        Writer::new(program, MAX_CALLS).call(entry, &mut Vec::new())
+    }
+
+    /// A call that only collects values of one type, for those who want no call.
+    ///
+    /// # Errors
+    /// The name of a type that nothing makes.
+    pub fn for_type(program: &Program, ty: TypeRef) -> Result<Call, String> {
+        let mut writer = Writer::new(program, MAX_CALLS);
+        let recipe = writer.recipe(ty, &[], &mut Vec::new())?;
+        Ok(writer.finish(String::new(), vec![recipe]))
+    }
+
+    /// How many variables the extents have.
+    #[must_use]
+    pub fn variables(&self) -> usize {
+        let numbers = self.extents.iter().map(|extent| match extent {
+            Extent::Variable(number) => number + 1,
+            Extent::Fixed(_) => 0,
+        });
+        numbers.max().unwrap_or(0)
+    }
+
+    /// The extents, given the variables.
+    #[must_use]
+    pub fn extents(&self, variables: &[usize]) -> Vec<usize> {
+        let extents = self.extents.iter().map(|extent| match extent {
+            Extent::Variable(number) => variables[*number],
+            Extent::Fixed(size) => *size,
+        });
+        extents.collect()
+    }
+
+    /// The element types of the scalars, by number, and whether each is an
+    /// argument by itself.
+    #[must_use]
+    pub fn scalars(&self) -> Vec<(ElemType, bool)> {
+        let mut found = vec![None; self.roles.len()];
+        for argument in &self.arguments {
+            argument.scalars(true, &mut found);
+        }
+        found.into_iter().flatten().collect()
+    }
+
+    /// The number of elements of the largest array.
+    #[must_use]
+    pub fn largest(&self, extents: &[usize]) -> usize {
+        let sizes = self.arguments.iter().map(|recipe| recipe.largest(extents));
+        sizes.max().unwrap_or(0)
+    }
+}
+
+impl Recipe {
+    fn scalars(&self, alone: bool, found: &mut [Option<(ElemType, bool)>]) {
+        match self {
+            Recipe::Scalar(elem, number) => found[*number] = Some((*elem, alone)),
+            Recipe::Array(..) | Recipe::Made(_) => {}
+            Recipe::Record(parts) | Recipe::Zip(parts) => {
+                parts.iter().for_each(|part| part.scalars(false, found));
+            }
+            Recipe::Sum(variants) => {
+                let parts = variants.iter().flat_map(|(_, payload)| payload);
+                parts.for_each(|part| part.scalars(false, found));
+            }
+        }
+    }
+
+    fn largest(&self, extents: &[usize]) -> usize {
+        match self {
+            Recipe::Scalar(..) | Recipe::Made(_) => 1,
+            Recipe::Array(_, dims) => dims.iter().map(|dim| extents[*dim]).product(),
+            Recipe::Record(parts) | Recipe::Zip(parts) => largest_of(parts.iter(), extents),
+            Recipe::Sum(variants) => {
+                largest_of(variants.iter().flat_map(|(_, payload)| payload), extents)
+            }
+        }
+    }
+}
+
+fn largest_of<'a>(parts: impl Iterator<Item = &'a Recipe>, extents: &[usize]) -> usize {
+    parts.map(|part| part.largest(extents)).max().unwrap_or(0)
+}
+
+/// Writes the recipes of one call, and counts what is open in them.
+struct Writer<'p> {
+    program: &'p Program,
+    calls: usize,
+    extents: usize,
+    scalars: usize,
+}
+
+impl<'p> Writer<'p> {
+    fn new(program: &'p Program, calls: usize) -> Writer<'p> {
+        Writer {
+            program,
+            calls,
+            extents: 0,
+            scalars: 0,
+        }
+    }
+
+    /// `asked` holds the types that are being made by calls: one of them cannot
+    /// be made by way of itself.
+    fn call(mut self, entry: &EntryPoint, asked: &mut Vec<TypeRef>) -> Result<Call, String> {
+        let inputs = entry.inputs.iter();
+        let arguments = inputs
+            .map(|input| self.recipe(input.ty, &[], asked))
+            .collect::<Result<_, _>>()?;
+        Ok(self.finish(entry.name.clone(), arguments))
+    }
+
+    fn finish(self, entry: String, arguments: Vec<Recipe>) -> Call {
+        Call {
+            entry,
+            arguments,
+            extents: vec![Extent::Variable(0); self.extents],
+            roles: vec![Role::Small; self.scalars],
+        }
+    }
+
+    /// `outer` holds the extents that the value shares with its neighbours in
+    /// an array of records.
+    fn recipe(
+        &mut self,
+        ty: TypeRef,
+        outer: &[usize],
+        asked: &mut Vec<TypeRef>,
+    ) -> Result<Recipe, String> {
+        let id = match ty {
+            TypeRef::Scalar(elem) => {
+                self.scalars += 1;
+                return Ok(Recipe::Scalar(elem, self.scalars - 1));
+            }
+            TypeRef::Type(id) => id,
+        };
+        let described = self.program.get(id);
+        let opaque = match &described.kind {
+            TypeKind::Array(array) => {
+                return Ok(Recipe::Array(array.elem, self.dims(outer, array.rank)));
+            }
+            TypeKind::Opaque(opaque) => opaque,
+        };
+        match &opaque.structure {
+            Structure::Record(record) => {
+                let fields = record.fields.iter();
+                let parts = fields.map(|field| self.recipe(field.ty, &[], asked));
+                Ok(Recipe::Record(parts.collect::<Result<_, _>>()?))
+            }
+            Structure::RecordArray(array) => {
+                let dims = self.dims(outer, array.rank);
+                let fields = array.fields.iter();
+                let parts = fields.map(|field| self.recipe(field.ty, &dims, asked));
+                Ok(Recipe::Zip(parts.collect::<Result<_, _>>()?))
+            }
+            Structure::Sum(sum) => {
+                let mut variants = Vec::new();
+                let mut missing = None;
+                for variant in &sum.variants {
+                    let payload = variant.payload.iter();
+                    let parts = payload.map(|ty| self.recipe(*ty, &[], asked));
+                    match parts.collect::<Result<Vec<_>, _>>() {
+                        Ok(parts) => variants.push((variant.name.clone(), parts)),
+                        Err(name) => missing = Some(name),
+                    }
+                }
+                match missing {
+                    Some(name) if variants.is_empty() => Err(name),
+                    _ => Ok(Recipe::Sum(variants)),
+                }
+            }
+            Structure::OpaqueArray(_) | Structure::Plain => self.made(ty, asked),
+        }
+    }
+
+    fn dims(&mut self, outer: &[usize], rank: usize) -> Vec<usize> {
+        let mut dims = outer.to_vec();
+        dims.truncate(rank);
+        while dims.len() < rank {
+            dims.push(self.extents);
+            self.extents += 1;
+        }
+        dims
+    }
+
+    fn made(&mut self, ty: TypeRef, asked: &mut Vec<TypeRef>) -> Result<Recipe, String> {
+        let name = || self.program.name_of(ty).to_owned();
+        if self.calls == 0 || asked.contains(&ty) {
+            return Err(name());
+        }
+        asked.push(ty);
+        let mut entries: Vec<_> = self.program.entries().iter().collect();
+        entries.sort_by_key(|entry| entry.inputs.len());
+        let mut makers = Vec::new();
+        for entry in entries {
+            let Some(place) = entry.outputs.iter().position(|output| output.ty == ty) else {
+                continue;
+            };
+            let writer = Writer::new(self.program, self.calls - 1);
+            if let Ok(call) = writer.call(entry, asked) {
+                makers.push((Arc::new(call), place));
+            }
+            if makers.len() == MAX_MAKERS {
+                break;
+            }
+        }
+        asked.pop();
+        if makers.is_empty() {
+            Err(name())
+        } else {
+            Ok(Recipe::Made(makers))
+        }
+    }
+}

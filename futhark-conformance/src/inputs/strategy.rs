@@ -1,0 +1,208 @@
+//! From recipes to proptest's strategies.
+
+use super::elements::{Taste, bits, fill, host, whole};
+use super::random::Random;
+use super::recipe::{Call, Recipe, Role};
+use super::tree::Input;
+use futhark_manifest::ElemType;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::{Union, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::sync::Arc;
+
+/// Up to so many elements are drawn one by one, and shrink one by one.
+const SINGLE: usize = 48;
+
+/// How large arrays may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest extent.
+    pub extent: usize,
+    /// The most elements of an array.
+    pub elements: usize,
+}
+
+impl Limits {
+    /// For hosts and real devices: long enough for work to be divided.
+    pub const REAL: Limits = Limits {
+        extent: 1500,
+        elements: 4096,
+    };
+    /// For devices that an interpreter stands for.
+    pub const SIMULATED: Limits = Limits {
+        extent: 20,
+        elements: 64,
+    };
+}
+
+/// A runner whose numbers follow from the seed; `salt` keeps different uses of
+/// a seed apart.
+#[must_use]
+pub fn runner(seed: u64, salt: &str) -> TestRunner {
+    let mut random = Random::new(seed, salt);
+    let mut bytes = [0; 32];
+    for chunk in bytes.chunks_exact_mut(8) {
+        chunk.copy_from_slice(&random.next().to_le_bytes());
+    }
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    TestRunner::new_with_rng(Config::default(), rng)
+}
+
+/// Arguments for a call, as far as possible such as it accepts.
+pub fn arguments(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Vec<Input>> {
+    let call = Arc::clone(call);
+    let variables = vec(extent(limits.extent), call.variables());
+    let taste = prop_oneof![3 => Just(Taste::Tame), 2 => Just(Taste::Wild)];
+    (taste, variables)
+        .prop_flat_map(move |(taste, mut variables)| {
+            // Fewer elements by halving what is longest.
+            while call.largest(&call.extents(&variables)) > limits.elements {
+                match variables.iter_mut().max() {
+                    Some(longest) if *longest > 1 => *longest /= 2,
+                    _ => break,
+                }
+            }
+            let extents = call.extents(&variables);
+            fixed(&call, &extents, &[], taste, limits)
+        })
+        .boxed()
+}
+
+/// A value alone, from a call that stands for its type.
+pub fn value(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Input> {
+    arguments(call, limits)
+        .prop_filter_map("one value", |mut values| values.pop())
+        .boxed()
+}
+
+/// Arguments with the given extents and scalars, always the same: for trials.
+#[must_use]
+pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option<Vec<Input>> {
+    let strategy = fixed(call, extents, scalars, Taste::Tame, Limits::SIMULATED);
+    let tree = strategy.new_tree(&mut runner(1, "sample")).ok()?;
+    Some(tree.current())
+}
+
+/// Empty, small, of some length, and long.
+fn extent(limit: usize) -> BoxedStrategy<usize> {
+    let some = 17.min(limit);
+    prop_oneof![
+        1 => Just(0),
+        6 => 1..=4usize,
+        3 => 5..=some,
+        1 => some..=limit,
+    ]
+    .boxed()
+}
+
+fn fixed(
+    call: &Call,
+    extents: &[usize],
+    scalars: &[Option<i64>],
+    taste: Taste,
+    limits: Limits,
+) -> Vec<BoxedStrategy<Input>> {
+    let drawing = Drawing {
+        call,
+        extents,
+        scalars,
+        taste,
+        limits,
+    };
+    call.arguments
+        .iter()
+        .map(|recipe| drawing.strategy(recipe))
+        .collect()
+}
+
+/// What is settled before the elements are drawn.
+struct Drawing<'a> {
+    call: &'a Call,
+    extents: &'a [usize],
+    scalars: &'a [Option<i64>],
+    taste: Taste,
+    limits: Limits,
+}
+
+impl Drawing<'_> {
+    fn strategy(&self, recipe: &Recipe) -> BoxedStrategy<Input> {
+        match recipe {
+            Recipe::Scalar(elem, number) => self.scalar(*elem, *number),
+            Recipe::Array(elem, dims) => {
+                let shape = dims.iter().map(|dim| self.extents[*dim]).collect();
+                array(*elem, shape, self.taste)
+            }
+            Recipe::Record(parts) => self.all(parts).prop_map(Input::Record).boxed(),
+            Recipe::Zip(parts) => self.all(parts).prop_map(Input::Zip).boxed(),
+            Recipe::Sum(variants) => {
+                let variants = variants.iter().map(|(name, payload)| {
+                    let variant = name.clone();
+                    let sum = move |payload| Input::Sum {
+                        variant: variant.clone(),
+                        payload,
+                    };
+                    self.all(payload).prop_map(sum).boxed()
+                });
+                Union::new(variants).boxed()
+            }
+            Recipe::Made(makers) => {
+                let makers = makers.iter().map(|(call, output)| {
+                    let (entry, output) = (call.entry.clone(), *output);
+                    let made = move |arguments| Input::Made {
+                        entry: entry.clone(),
+                        output,
+                        arguments,
+                    };
+                    // An opaque value alone is small: nested calls multiply.
+                    let limits = Limits {
+                        extent: self.limits.extent.min(5),
+                        ..self.limits
+                    };
+                    arguments(call, limits).prop_map(made).boxed()
+                });
+                Union::new(makers).boxed()
+            }
+        }
+    }
+
+    fn all(&self, recipes: &[Recipe]) -> Vec<BoxedStrategy<Input>> {
+        recipes.iter().map(|recipe| self.strategy(recipe)).collect()
+    }
+
+    fn scalar(&self, elem: ElemType, number: usize) -> BoxedStrategy<Input> {
+        if let Some(Some(given)) = self.scalars.get(number) {
+            return Just(Input::Host(whole(elem, *given))).boxed();
+        }
+        let bits = match self.call.roles[number] {
+            Role::Size(extent) => {
+                let size = i64::try_from(self.extents[extent]).unwrap_or(i64::MAX);
+                return Just(Input::Host(whole(elem, size))).boxed();
+            }
+            Role::Any => bits(elem, self.taste),
+            Role::Small => {
+                // A negative size is an error wherever there is one.
+                let signed = elem.as_str().starts_with('i');
+                let lowest = -i64::from(signed && self.taste == Taste::Wild);
+                let highest = i64::try_from(self.limits.extent.min(9)).unwrap_or(9);
+                return (lowest..=highest)
+                    .prop_map(move |number| Input::Host(whole(elem, number)))
+                    .boxed();
+            }
+        };
+        bits.prop_map(move |bits| Input::Host(host(elem, &[], &[bits])))
+            .boxed()
+    }
+}
+
+fn array(elem: ElemType, shape: Vec<usize>, taste: Taste) -> BoxedStrategy<Input> {
+    let count: usize = shape.iter().product();
+    if count <= SINGLE {
+        return vec(bits(elem, taste), count)
+            .prop_map(move |elements| Input::Host(host(elem, &shape, &elements)))
+            .boxed();
+    }
+    any::<u64>()
+        .prop_map(move |seed| Input::Host(fill(seed, elem, &shape, taste)))
+        .boxed()
+}

@@ -1,0 +1,242 @@
+//! A value as a tree on the host.
+
+use crate::values::HostValue;
+use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeRef};
+use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
+use std::fmt;
+
+/// What a value is made of. Which type it has is said by the place that it
+/// goes to: compilers name types differently, and backends number them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A scalar or an array of scalars.
+    Host(HostValue),
+    /// A record or tuple, from its fields in the manifest's order.
+    Record(Vec<Input>),
+    /// An array of records, from an array for each field.
+    Zip(Vec<Input>),
+    /// A sum, as one of its variants.
+    Sum {
+        /// The variant's name.
+        variant: String,
+        /// Its parts.
+        payload: Vec<Input>,
+    },
+    /// A result of an entry point: how to come by what has no visible inside.
+    Made {
+        /// The entry point's name.
+        entry: String,
+        /// Which of its results.
+        output: usize,
+        /// What it is called with.
+        arguments: Vec<Input>,
+    },
+}
+
+/// Why a tree did not become a value.
+#[derive(Debug)]
+pub enum Failure {
+    /// The library refused something on the way.
+    Library(futhark_safe::Error),
+    /// The tree is none of the type: it was made for another program.
+    Unfit(String),
+}
+
+impl From<futhark_safe::Error> for Failure {
+    fn from(error: futhark_safe::Error) -> Failure {
+        Failure::Library(error)
+    }
+}
+
+impl Input {
+    /// The value in a context, as one of this type.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Failure> {
+        let program = context.library().program();
+        let unfit = || Failure::Unfit(format!("{self} is no {}", program.name_of(ty)));
+        if let Input::Host(value) = self {
+            return match elements_of(program, ty) {
+                Some((elem, rank)) if (elem, rank) == (value.elem(), value.shape().len()) => {
+                    Input::upload_host(value, context)
+                }
+                _ => Err(unfit()),
+            };
+        }
+        if let Input::Made {
+            entry,
+            output,
+            arguments,
+        } = self
+        {
+            let entry = program.entry(entry).ok_or_else(unfit)?;
+            if entry.outputs.get(*output).map(|output| output.ty) != Some(ty) {
+                return Err(unfit());
+            }
+            let arguments = Input::upload_all(arguments, context, entry)?;
+            // It may consume its arguments: nobody else has them.
+            let given = arguments.into_iter().map(Arg::Consume).collect();
+            let mut outputs = context.call(&entry.name, given)?;
+            context.sync()?;
+            if *output >= outputs.len() {
+                return Err(unfit());
+            }
+            return Ok(outputs.swap_remove(*output));
+        }
+        let described = ty.as_type().map(|id| program.get(id)).ok_or_else(unfit)?;
+        let structure = &described.as_opaque().ok_or_else(unfit)?.structure;
+        let name = &described.name;
+        let parts = |inputs: &[Input], types: &mut dyn ExactSizeIterator<Item = TypeRef>| {
+            if inputs.len() != types.len() {
+                return Err(unfit());
+            }
+            let pairs = inputs.iter().zip(types);
+            pairs.map(|(input, ty)| input.upload(context, ty)).collect()
+        };
+        let whole = match (self, structure) {
+            (Input::Record(fields), Structure::Record(record)) => {
+                let values: Vec<_> = parts(fields, &mut record.fields.iter().map(|f| f.ty))?;
+                context.record(name, &values.iter().collect::<Vec<_>>())?
+            }
+            (Input::Zip(fields), Structure::RecordArray(array)) => {
+                let values: Vec<_> = parts(fields, &mut array.fields.iter().map(|f| f.ty))?;
+                context.zip(name, &values.iter().collect::<Vec<_>>())?
+            }
+            (Input::Sum { variant, payload }, Structure::Sum(sum)) => {
+                let found = sum.variants.iter().find(|known| known.name == *variant);
+                let types = &found.ok_or_else(unfit)?.payload;
+                let values: Vec<_> = parts(payload, &mut types.iter().copied())?;
+                context.sum(name, variant, &values.iter().collect::<Vec<_>>())?
+            }
+            _ => return Err(unfit()),
+        };
+        Ok(Value::Opaque(whole))
+    }
+
+    fn upload_host(value: &HostValue, context: &Context) -> Result<Value, Failure> {
+        if value.shape().is_empty() {
+            let scalar = Scalar::from_bytes(value.elem(), value.bytes());
+            let unfit = || Failure::Unfit(format!("{value} is no scalar"));
+            return scalar.map(Value::Scalar).ok_or_else(unfit);
+        }
+        let array = context.array(value.elem(), value.shape(), value.bytes())?;
+        Ok(Value::Array(array))
+    }
+
+    /// The arguments of an entry point in a context.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub fn upload_all(
+        inputs: &[Input],
+        context: &Context,
+        entry: &EntryPoint,
+    ) -> Result<Vec<Value>, Failure> {
+        if inputs.len() != entry.inputs.len() {
+            let message = format!(
+                "{} takes {} arguments, there are {}",
+                entry.name,
+                entry.inputs.len(),
+                inputs.len()
+            );
+            return Err(Failure::Unfit(message));
+        }
+        let pairs = inputs.iter().zip(&entry.inputs);
+        pairs
+            .map(|(input, parameter)| input.upload(context, parameter.ty))
+            .collect()
+    }
+
+    /// Every scalar and array in the tree, those of nested calls included.
+    pub fn leaves(&self) -> Box<dyn Iterator<Item = &HostValue> + '_> {
+        match self {
+            Input::Host(value) => Box::new(std::iter::once(value)),
+            Input::Record(parts)
+            | Input::Zip(parts)
+            | Input::Sum { payload: parts, .. }
+            | Input::Made {
+                arguments: parts, ..
+            } => Box::new(parts.iter().flat_map(Input::leaves)),
+        }
+    }
+}
+
+fn elements_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
+    match ty {
+        TypeRef::Scalar(elem) => Some((elem, 0)),
+        TypeRef::Type(id) => program
+            .get(id)
+            .as_array()
+            .map(|array| (array.elem, array.rank)),
+    }
+}
+
+/// As Futhark would write it, where it has a notation.
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Input::Host(value) => value.fmt(f),
+            Input::Record(fields) => write_list(f, "(", fields, ", ", ")"),
+            Input::Zip(fields) => write_list(f, "zip (", fields, ") (", ")"),
+            Input::Sum { variant, payload } if payload.is_empty() => write!(f, "#{variant}"),
+            Input::Sum { variant, payload } => {
+                write!(f, "#{variant} ")?;
+                write_list(f, "(", payload, ") (", ")")
+            }
+            Input::Made {
+                entry,
+                output,
+                arguments,
+            } => {
+                if *output > 0 {
+                    write!(f, "result {output} of ")?;
+                }
+                write!(f, "{entry} ")?;
+                write_list(f, "(", arguments, ") (", ")")
+            }
+        }
+    }
+}
+
+fn write_list(
+    f: &mut fmt::Formatter<'_>,
+    open: &str,
+    items: &[Input],
+    between: &str,
+    close: &str,
+) -> fmt::Result {
+    f.write_str(open)?;
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            f.write_str(between)?;
+        }
+        write!(f, "{item}")?;
+    }
+    f.write_str(close)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_are_shown_as_futhark_would_write_them() {
+        let one = HostValue::new(ElemType::I32, vec![], 1i32.to_ne_bytes().to_vec());
+        let one = Input::Host(one);
+        let sum = Input::Sum {
+            variant: "some".into(),
+            payload: vec![one.clone()],
+        };
+        let made = Input::Made {
+            entry: "make".into(),
+            output: 1,
+            arguments: vec![Input::Record(vec![one.clone(), sum]), one],
+        };
+        assert_eq!(
+            made.to_string(),
+            "result 1 of make ((1i32, #some (1i32))) (1i32)"
+        );
+        assert_eq!(made.leaves().count(), 3);
+    }
+}

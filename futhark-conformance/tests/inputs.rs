@@ -1,0 +1,319 @@
+//! Generated inputs as users of the program meet them: a failure is found,
+//! made simpler, repeated, and kept. A Futhark compiler and a C compiler are
+//! needed.
+
+#![forbid(unsafe_code)]
+
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The compilers' own bug: no full reduction of f16 on multicore gives
+/// anything but 0.
+const HALF: &str = "entry sum (xs: []f16) : f16 = f16.sum xs\n";
+
+/// What the bug is called when its input is as simple as can be: one number.
+const SIMPLEST: &str = "\n  xs = [";
+
+/// A program, and what a run over it says.
+struct Bench(TempDir);
+
+impl Bench {
+    fn new(program: &str) -> Bench {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        fs::write(folder.path().join("it.fut"), program).expect("the folder can be written");
+        Bench(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        let report = self.path("report.jsonl");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+        command
+            .current_dir(self.0.path())
+            .args(["run", "it.fut", "--futhark", &compiler(), "--json"])
+            .arg(&report)
+            .arg("--build-dir")
+            .arg(self.path("build"))
+            .args(arguments);
+        let output = command.output().expect("the program starts");
+        let text = fs::read_to_string(report).unwrap_or_default();
+        let records = text.lines().skip(1);
+        Run {
+            output,
+            records: records
+                .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+                .collect(),
+        }
+    }
+
+    /// The files of inputs that were kept.
+    fn kept(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.path("build/regressions/it"));
+        let mut files: Vec<PathBuf> = files
+            .into_iter()
+            .flatten()
+            .filter_map(|file| Some(file.ok()?.path()))
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+struct Run {
+    output: Output,
+    records: Vec<Value>,
+}
+
+impl Run {
+    fn shown(&self) -> String {
+        let error = String::from_utf8_lossy(&self.output.stderr);
+        format!("{}{error}", String::from_utf8_lossy(&self.output.stdout))
+    }
+
+    /// Outcome and message of a case.
+    fn case(&self, check: &str, case: &str) -> (&str, &str) {
+        let found = self
+            .records
+            .iter()
+            .find(|record| record["check"] == check && record["case"] == case)
+            .unwrap_or_else(|| panic!("no {check}:{case} in\n{}", self.shown()));
+        let text = |key: &str| found[key].as_str().unwrap_or_default();
+        (text("outcome"), text("message"))
+    }
+
+    fn code(&self) -> Option<i32> {
+        self.output.status.code()
+    }
+}
+
+const DIFFERENTIAL: [&str; 4] = ["--backend", "multicore", "--check", "differential"];
+
+#[test]
+fn a_bug_that_nobody_wrote_a_test_for_is_found_and_made_simple() {
+    let bench = Bench::new(HALF);
+    let run = bench.run(&DIFFERENTIAL);
+    assert_eq!(run.code(), Some(1), "{}", run.shown());
+    let (outcome, message) = run.case("differential", "sum");
+    assert_eq!(outcome, "fail");
+    assert!(message.contains("got 0.0"), "{message}");
+    // Whatever the seed: one element.
+    let input = message.split(SIMPLEST).nth(1).expect("the input is shown");
+    let elements = input.split(']').next().unwrap_or_default();
+    assert!(!elements.contains(','), "{message}");
+}
+
+#[test]
+fn the_command_that_repeats_a_failure_does() {
+    let bench = Bench::new(HALF);
+    let run = bench.run(&[&DIFFERENTIAL[..], &["--seed", "7"]].concat());
+    let shown = run.shown();
+    let line = shown
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("repeat: "));
+    let line = line.unwrap_or_else(|| panic!("no command in\n{shown}"));
+    assert!(
+        line.contains("--seed 7") && line.contains("differential:sum"),
+        "{line}"
+    );
+
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_futhark-conformance"));
+    let folder = program.parent().expect("the program lies in a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .current_dir(bench.0.path())
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .output()
+        .expect("a shell starts");
+    let again = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{again}");
+    let (_, message) = run.case("differential", "sum");
+    let first = message.lines().next().unwrap_or_default();
+    assert!(again.contains(first), "{again}\n{first}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_failure() {
+    let message = |seed: &str| {
+        let bench = Bench::new(HALF);
+        let run = bench.run(&[&DIFFERENTIAL[..], &["--seed", seed]].concat());
+        let (_, message) = run.case("differential", "sum");
+        let message = message.split("\nkept in ").next().unwrap_or_default();
+        (
+            message.to_owned(),
+            bench.kept()[0].file_name().map(ToOwned::to_owned),
+        )
+    };
+    assert_eq!(message("3"), message("3"));
+}
+
+#[test]
+fn what_failed_once_is_kept_and_tried_first() {
+    let bench = Bench::new(HALF);
+    bench.run(&DIFFERENTIAL);
+    let kept = bench.kept();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let text = fs::read_to_string(&kept[0]).expect("it can be read");
+    let file: Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(file["entry"], "sum");
+    assert!(
+        file["found"]
+            .as_str()
+            .is_some_and(|found| found.contains("multicore"))
+    );
+
+    // Another input, put there by hand, comes before everything generated,
+    // and is not made simpler.
+    let ours = kept[0].with_file_name("a.json");
+    let long = r#"{"entry": "sum", "found": "by hand", "arguments": [{"value": "f16",
+        "shape": [3], "bits": ["0x3c00", "0x4000", "0x4200"], "shown": ""}]}"#;
+    fs::write(&ours, long).expect("the folder can be written");
+    let run = bench.run(&[&DIFFERENTIAL[..], &["--seed", "99"]].concat());
+    let (_, message) = run.case("differential", "sum");
+    assert!(message.contains("xs = [1.0f16, 2.0, 3.0]"), "{message}");
+
+    // Alone, and for a backend on which it holds.
+    let file = ours.to_str().expect("a path in UTF-8");
+    let alone = bench.run(&[&DIFFERENTIAL[..], &["--input", file]].concat());
+    assert_eq!(alone.case("differential", "sum").0, "fail");
+    let missing = bench.run(&[&DIFFERENTIAL[..], &["--input", "nowhere.json"]].concat());
+    assert!(
+        missing.shown().contains("nowhere.json"),
+        "{}",
+        missing.shown()
+    );
+    assert_ne!(missing.code(), Some(0));
+}
+
+#[test]
+fn an_input_that_kills_the_process_is_kept_as_it_is() {
+    // Where the sum is lost, the index is far outside, and nothing checks it.
+    let wild = "\
+entry wild (xs: [4]i64) : i64 =
+  let count = f16.sum (map (\\x -> f16.bool (x == x)) xs)
+  in #[unsafe] xs[if count < 1 then 4000000000000i64 else 0]
+";
+    let bench = Bench::new(wild);
+    let run = bench.run(&DIFFERENTIAL);
+    let (outcome, message) = run.case("differential", "wild");
+    assert_eq!(outcome, "fail", "{}", run.shown());
+    assert!(message.contains("SIGSEGV"), "{message}");
+    let kept = bench.kept();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let text = fs::read_to_string(&kept[0]).expect("it can be read");
+    assert!(text.contains("the process died"), "{text}");
+    let file = kept[0].to_str().expect("a path in UTF-8");
+    let again = bench.run(&[&DIFFERENTIAL[..], &["--input", file]].concat());
+    assert!(again.case("differential", "wild").1.contains("SIGSEGV"));
+}
+
+#[test]
+fn work_without_end_is_no_failure() {
+    let spin = "entry spin (x: i32) : i32 = loop x while x > 0 do x ^ 2\n\
+                entry fine (x: i32) : i32 = x + 1\n";
+    let run = Bench::new(spin).run(&[&DIFFERENTIAL[..], &["--timeout", "30"]].concat());
+    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    let (outcome, message) = run.case("differential", "spin");
+    assert_eq!(outcome, "skip");
+    assert!(message.contains("no answer"), "{message}");
+    assert_eq!(run.case("differential", "fine").0, "pass");
+}
+
+#[test]
+fn sizes_that_belong_together_are_learnt() {
+    let program = "\
+entry product [n] [m] [k] (a: [n][m]i32) (b: [m][k]i32) : [n][k]i32 =
+  map (\\r -> map (\\c -> i32.sum (map2 (*) r c)) (transpose b)) a
+entry explicit (n: i64) (four: [4]i32) (xs: [n]i32) : [n]i32 = map (+ four[3]) xs
+entry squares [n] (xs: [n][n]i64) (ys: [n]i64) : i64 = i64.sum ys + i64.sum (flatten xs)
+entry longer [n] (xs: [n + 1]i32) (ys: [n]i32) : i32 = xs[n] + i32.sum ys
+";
+    let run = Bench::new(program).run(&DIFFERENTIAL);
+    for entry in ["product", "explicit", "squares", "longer"] {
+        // An entry point that accepts nothing would be skipped.
+        let (outcome, message) = run.case("differential", entry);
+        assert_eq!(outcome, "pass", "{entry}: {message}");
+    }
+}
+
+#[test]
+fn values_of_every_structure_go_to_every_side() {
+    let program = "\
+module counter : { type t val make : i32 -> t val add : t -> i32 -> t val get : t -> i32 } = {
+  type t = {sum: i32, calls: i64}
+  def make (x: i32) : t = {sum = x, calls = 0}
+  def add (c: t) (x: i32) : t = {sum = c.sum + x, calls = c.calls + 1}
+  def get (c: t) : i32 = c.sum
+}
+type point = {x: f32, y: f32}
+type shape [n] = #circle f32 | #polygon [n]f32 | #nothing
+
+entry make (x: i32) : counter.t = counter.make x
+entry add (c: counter.t) (x: i32) : counter.t = counter.add c x
+entry get (c: counter.t) : i32 = counter.get c
+entry many (xs: []i32) : []counter.t = map counter.make xs
+entry total (cs: []counter.t) : i32 = i32.sum (map counter.get cs)
+entry moved (ps: []point) (by: point) : []point = map (\\p -> {x = p.x + by.x, y = p.y + by.y}) ps
+entry area [n] (s: shape [n]) : f32 =
+  match s case #circle r -> r * r case #polygon xs -> f32.sum xs case #nothing -> 0
+";
+    let bench = Bench::new(program);
+    for (backend, check) in [("multicore", "differential"), ("c", "server")] {
+        let run = bench.run(&["--backend", backend, "--check", check]);
+        assert_eq!(run.code(), Some(0), "{}", run.shown());
+        for entry in ["make", "add", "get", "many", "total", "moved", "area"] {
+            let (outcome, message) = run.case(check, entry);
+            assert_eq!(outcome, "pass", "{check} {entry}: {message}");
+        }
+    }
+    let run = bench.run(&["--backend", "c", "--check", "algebra"]);
+    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    let passed = run
+        .records
+        .iter()
+        .filter(|record| record["outcome"] == "pass");
+    assert!(passed.count() >= 4, "{}", run.shown());
+}
+
+#[test]
+fn c_is_compared_with_another_compiler() {
+    let bench = Bench::new("entry twice (xs: []i32) : []i32 = map (* 2) xs\n");
+    let arguments = ["--backend", "c", "--check", "differential"];
+    let alone = bench.run(&arguments);
+    let (outcome, message) = alone.case("differential", "");
+    assert_eq!(outcome, "skip");
+    assert!(message.contains("--against"), "{message}");
+    let all = futhark_safe::compile::Compiler::all();
+    let Some(other) = all.iter().rev().nth(1) else {
+        return;
+    };
+    let other = other
+        .program()
+        .canonicalize()
+        .expect("the compiler is there");
+    let other = other.to_str().expect("a path in UTF-8");
+    let run = bench.run(&[&arguments[..], &["--against", other]].concat());
+    assert_eq!(
+        run.case("differential", "twice").0,
+        "pass",
+        "{}",
+        run.shown()
+    );
+}
+
+/// The newest compiler of this machine.
+fn compiler() -> String {
+    let all = futhark_safe::compile::Compiler::all();
+    let newest = all.last().expect("a Futhark compiler: run ci/setup first");
+    let path = newest.program();
+    path.canonicalize()
+        .unwrap_or_else(|_| path.to_owned())
+        .to_string_lossy()
+        .into_owned()
+}
