@@ -39,6 +39,8 @@ static void told(struct futhark_context *ctx, const char *what) {
 }
 
 int main(void) {
+  /* What was said is heard also if the next call is the last one. */
+  setvbuf(stdout, NULL, _IONBF, 0);
   struct futhark_context_config *cfg = futhark_context_config_new();
   check(futhark_context_config_set_tuning_param(cfg, "no such parameter", 1) != 0,
         "a tuning parameter that does not exist was set");
