@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::checks::{self, Check};
+use crate::devices::Emulate;
 use crate::pattern::CheckPattern;
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
@@ -78,6 +79,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub expectations: Option<PathBuf>,
 
+    /// Compile kernels for these, too, with the real NVRTC and hiprtc: such as sm_90,gfx90a
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub architectures: Vec<String>,
+
     /// A Futhark compiler to compare with, without checking what it makes; may be repeated
     #[arg(long, value_name = "PATH")]
     pub against: Vec<PathBuf>,
@@ -133,6 +138,14 @@ pub struct MachineArgs {
     /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
+
+    /// Whether cuda and hip run on the emulated device, which needs a C++ compiler
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub emulate: Emulate,
+
+    /// How the emulated device behaves: a list such as delayed,order=reversed (see emulated/README.md)
+    #[arg(long, value_name = "SETTINGS", default_value = "")]
+    pub emulated: String,
 }
 
 /// How a child process works.
@@ -295,6 +308,9 @@ pub struct ChildArgs {
     /// The other compilers of the run, oldest first.
     #[arg(long = "against")]
     pub against: Vec<PathBuf>,
+    /// An architecture that kernels are to be compiled for.
+    #[arg(long = "architecture")]
+    pub architectures: Vec<String>,
     /// The backends that this machine can run.
     #[arg(long, value_delimiter = ',', value_parser = backend)]
     pub usable: Vec<Backend>,

@@ -21,6 +21,8 @@ pub mod child;
 pub mod cli;
 pub mod compare;
 pub mod corpus;
+pub mod devices;
+pub mod emulated;
 pub mod expect;
 pub mod inputs;
 pub mod jobs;

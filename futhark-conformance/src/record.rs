@@ -35,6 +35,8 @@ pub enum Cause {
     Timeout,
     /// Memory was not given back.
     Leak,
+    /// The emulated device was misused in a way that a real one may not tell.
+    Misuse,
     /// The check passed although the expectations say that it fails.
     UnexpectedPass,
 }
@@ -47,6 +49,7 @@ impl fmt::Display for Cause {
             Cause::Crash => "crash",
             Cause::Timeout => "timeout",
             Cause::Leak => "leak",
+            Cause::Misuse => "misuse of the device",
             Cause::UnexpectedPass => "unexpected pass",
         })
     }
@@ -142,7 +145,10 @@ pub struct DeviceInfo {
     pub device: String,
     /// Whether a program ran.
     pub usable: bool,
-    /// Why none did.
+    /// Whether it is emulated.
+    #[serde(default)]
+    pub emulated: bool,
+    /// Why none did; of an emulated one, why no real one was used.
     pub reason: String,
 }
 

@@ -1,11 +1,12 @@
 //! The subcommands, and the codes that the program ends with.
 
-use crate::cli::{Command, DevicesArgs, JudgeArgs, ListArgs, ReportArgs, RunArgs};
+use crate::cli::{Command, DevicesArgs, JudgeArgs, ListArgs, MachineArgs, ReportArgs, RunArgs};
 use crate::corpus::{self, Program};
+use crate::devices::{self, Device};
 use crate::expect::Expectations;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
-use crate::record::{CompilerInfo, DeviceInfo, Finding, Header, Outcome, Place, Record};
+use crate::record::{CompilerInfo, Finding, Header, Outcome, Place, Record};
 use crate::report::Counts;
 use crate::report::json::SCHEMA;
 use crate::report::matrix::Matrix;
@@ -80,13 +81,14 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     let mut expectations = expectations(args, &paths)?;
     let compilers = find_compilers(&args.machine.futhark)?;
     let mut settings = settings(args)?;
-    let devices = probe(&args.machine.backends, &compilers, &settings);
+    let devices = probe(&args.machine, &compilers, &settings);
     settings.compilers.clone_from(&compilers);
     if !args.against.is_empty() {
         let against = toolchain::compilers(&args.against).map_err(usage)?;
         settings.compilers.extend(against);
     }
     settings.inputs = args.inputs.clone();
+    settings.architectures.clone_from(&args.architectures);
     settings.usable = usable(&devices);
     let chosen = choose(&args.machine.backends, &devices)?;
 
@@ -103,7 +105,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     let columns = chosen.iter().flat_map(|device| {
         compilers
             .iter()
-            .map(|compiler| (device.backend.clone(), compiler.version.clone()))
+            .map(|compiler| (device.info.backend.clone(), compiler.version.clone()))
     });
     let matrix = Matrix::new(columns.collect());
     let header = Header {
@@ -119,7 +121,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
             .cloned()
             .collect(),
         options: for_repetition(args),
-        devices,
+        devices: devices.into_iter().map(|device| device.info).collect(),
     };
     announce(&header, &programs, jobs.len());
     let mut output = Output::create(&args.reports, header, matrix).map_err(usage)?;
@@ -288,19 +290,19 @@ fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
     for compiler in &compilers {
         println!("compiler {} ({})", compiler.version, compiler.path);
     }
-    let devices = probe(&args.machine.backends, &compilers, &settings);
-    for device in &devices {
-        if device.usable {
-            println!("{:10} usable: {}", device.backend, device.device);
-        } else {
-            println!(
-                "{:10} not usable: {}",
-                device.backend,
-                one_line(&device.reason)
-            );
+    let devices = probe(&args.machine, &compilers, &settings);
+    for Device { info, .. } in &devices {
+        let reason = one_line(&info.reason);
+        match (info.usable, info.emulated) {
+            (true, false) => println!("{:10} usable: {}", info.backend, info.device),
+            (true, true) => println!(
+                "{:10} usable, emulated: {} (no real one: {reason})",
+                info.backend, info.device
+            ),
+            (false, _) => println!("{:10} not usable: {reason}", info.backend),
         }
     }
-    if devices.iter().any(|device| device.usable) {
+    if devices.iter().any(|device| device.info.usable) {
         Ok(Exit::Held)
     } else {
         Ok(Exit::CouldNotRun)
@@ -359,17 +361,16 @@ fn settings(args: &RunArgs) -> Result<Settings, Ended> {
 }
 
 /// Tries the backends that are asked for, or all of them.
-fn probe(asked: &[Backend], compilers: &[CompilerInfo], settings: &Settings) -> Vec<DeviceInfo> {
-    let backends = if asked.is_empty() {
-        Backend::ALL
-    } else {
-        asked
+fn probe(asked: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings) -> Vec<Device> {
+    let backends = match asked.backends.as_slice() {
+        [] => Backend::ALL,
+        named => named,
     };
     // The newest compiler knows the most backends.
     let Some(compiler) = compilers.last() else {
         return Vec::new();
     };
-    jobs::probe(backends, compiler, settings)
+    devices::find(backends, compiler, settings, asked.emulate, &asked.emulated)
 }
 
 /// The options of this run that a repetition of one of its findings needs as well.
@@ -391,11 +392,12 @@ fn for_repetition(args: &RunArgs) -> Vec<String> {
 }
 
 /// What checks may compare with. The host can run what it compiles for itself,
-/// whether or not it was asked for.
-fn usable(devices: &[DeviceInfo]) -> Vec<Backend> {
-    let probed = devices.iter().filter(|device| device.usable);
+/// whether or not it was asked for; the emulated device is there only for jobs of its own.
+fn usable(devices: &[Device]) -> Vec<Backend> {
+    let probed = devices.iter().map(|device| &device.info);
+    let real = probed.filter(|device| device.usable && !device.emulated);
     let mut usable = vec![Backend::C, Backend::Multicore];
-    usable.extend(probed.filter_map(|device| device.backend.parse::<Backend>().ok()));
+    usable.extend(real.filter_map(|device| device.backend.parse::<Backend>().ok()));
     usable.sort();
     usable.dedup();
     usable
@@ -403,16 +405,16 @@ fn usable(devices: &[DeviceInfo]) -> Vec<Backend> {
 
 /// The backends of the run: all that are usable, or all that were asked for,
 /// of which those that are not usable are only compiled for.
-fn choose(asked: &[Backend], devices: &[DeviceInfo]) -> Result<Vec<DeviceInfo>, Ended> {
-    let chosen: Vec<DeviceInfo> = devices
+fn choose(asked: &[Backend], devices: &[Device]) -> Result<Vec<Device>, Ended> {
+    let chosen: Vec<Device> = devices
         .iter()
-        .filter(|device| device.usable || !asked.is_empty())
+        .filter(|device| device.info.usable || !asked.is_empty())
         .cloned()
         .collect();
     if chosen.is_empty() {
         let reasons: Vec<String> = devices
             .iter()
-            .map(|device| format!("{}: {}", device.backend, device.reason))
+            .map(|device| format!("{}: {}", device.info.backend, device.info.reason))
             .collect();
         return Err(could_not_run(anyhow!(
             "no backend can be used on this machine:\n{}",
@@ -424,27 +426,29 @@ fn choose(asked: &[Backend], devices: &[DeviceInfo]) -> Result<Vec<DeviceInfo>, 
 
 /// Programs first: what fails for one backend often fails for the others, and
 /// is then seen side by side.
-fn jobs_of(programs: &[Program], devices: &[DeviceInfo], compilers: &[CompilerInfo]) -> Vec<Job> {
+fn jobs_of(programs: &[Program], devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for program in programs.iter().filter(|program| program.skip.is_none()) {
-        for device in devices {
-            let Ok(backend) = device.backend.parse() else {
+        for Device { info, environment } in devices {
+            let Ok(backend) = info.backend.parse() else {
                 continue;
             };
             for compiler in compilers {
                 let place = Place {
                     program: program.name(),
-                    backend: device.backend.clone(),
-                    device: device.device.clone(),
+                    backend: info.backend.clone(),
+                    device: info.device.clone(),
                     compiler: compiler.version.clone(),
                 };
-                let no_device = (!device.usable).then(|| one_line(&device.reason));
+                let no_device = (!info.usable).then(|| one_line(&info.reason));
                 jobs.push(Job {
                     program: program.path.clone(),
                     backend,
                     compiler: compiler.clone(),
                     place,
                     no_device,
+                    environment: environment.clone(),
+                    emulated: info.emulated,
                 });
             }
         }

@@ -52,7 +52,18 @@ struct fut_guard {
   jmp_buf target;
   struct fut_guard *outer;
   struct fut_context *context;
+#if FUT_HAS_CURRENT
+  int device;  // what was current before the call: see fut_device.h
+#endif
 };
+
+#if FUT_HAS_CURRENT
+static int fut_device_before(void);
+static void fut_device_after(int before);
+#define FUT_DEVICE_BEFORE() fut_guard_here.device = fut_device_before();
+#else
+#define FUT_DEVICE_BEFORE()
+#endif
 
 // This thread's part. `held` lists the mutexes of the runtime that it holds, so
 // that it can let go of them when it stops in the middle.
@@ -209,10 +220,15 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   fut_guard_here.context = (c);                 \
   fut_self.guard = &fut_guard_here;             \
   fut_self.text = &(c)->text;                   \
+  FUT_DEVICE_BEFORE()                           \
+  FUT_DEVICE_OF(c)                              \
   if (FUT_UNLIKELY(_setjmp(fut_guard_here.target) != 0)) \
     return fut_after_jump(c);
 
 static void fut_pop_guard(void) {
+#if FUT_HAS_CURRENT
+  fut_device_after(fut_self.guard->device);
+#endif
   fut_self.guard = fut_self.guard->outer;
   fut_self.text = fut_self.guard == NULL ? NULL : &fut_self.guard->context->text;
 }

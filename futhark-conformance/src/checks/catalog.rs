@@ -3,8 +3,8 @@
 //! Each has a page, which `futhark-conformance explain NAME` prints.
 
 use super::env::Env;
-use super::{algebra, arrays, blocks, consume, differential, errors, leaks, lifecycle, opaque};
-use super::{server, settings, store};
+use super::{algebra, arrays, blocks, consume, device_code, differential, errors, leaks};
+use super::{lifecycle, opaque, server, settings, store};
 use crate::child::steps::Steps;
 
 /// A check, as `list --checks` and `explain` show it.
@@ -209,6 +209,13 @@ pub const ALL: &[Check] = &[
         ],
         page: include_str!("../../docs/checks/leaks.md"),
         run: Some(leaks::check),
+    },
+    Check {
+        name: "device-code",
+        about: "the program's kernels compile for the architectures that --architectures names",
+        sections: &["GPU"],
+        page: include_str!("../../docs/checks/device-code.md"),
+        run: Some(device_code::check),
     },
 ];
 

@@ -27,6 +27,10 @@ pub struct Env<'a> {
     pub inputs: Settings,
     /// The same program for other backends and by other compilers.
     pub others: Others,
+    /// Whether the device is the emulated one.
+    pub emulated: bool,
+    /// The architectures that kernels are to be compiled for.
+    pub architectures: &'a [String],
     context: RefCell<Option<Rc<Context>>>,
 }
 
@@ -41,6 +45,8 @@ impl<'a> Env<'a> {
             cache: None,
             others: Others::default(),
             inputs: Settings::default(),
+            emulated: false,
+            architectures: &[],
             context: RefCell::new(None),
         }
     }

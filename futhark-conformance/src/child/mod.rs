@@ -4,10 +4,12 @@ pub mod limits;
 pub mod protocol;
 pub mod steps;
 pub mod turn;
+pub mod watch;
 
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled, Env, Others};
 use crate::cli::ChildArgs;
+use crate::emulated::FINDINGS;
 use crate::inputs::Settings;
 use crate::record::{Event, host_device};
 use futhark_safe::compile::{Build, Compiler};
@@ -16,12 +18,16 @@ use std::io::{self, Write};
 use std::path::Path;
 use steps::{StepResult, Steps, Stop};
 use turn::Turn;
+use watch::Watch;
 
 /// Does what the arguments say, and reports on the standard output.
 pub fn main(args: &ChildArgs) {
     limits::die_with_parent();
     let mut out = io::stdout().lock();
     let mut steps = Steps::new(&mut out, &args.checks, args.resume_after);
+    if let Some(watch) = Watch::from_env() {
+        steps.watch(watch);
+    }
     match &args.program {
         Some(program) => check(program, args, &mut steps),
         None => probe(args, &mut steps),
@@ -75,6 +81,8 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         simulated: args.simulated,
     };
     env.others = Others::of(program, args);
+    env.emulated = std::env::var_os(FINDINGS).is_some();
+    env.architectures = &args.architectures;
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
 }

@@ -2,6 +2,7 @@
 //! the parent knows what killed the process, and reported when it has ended.
 
 use super::protocol;
+use super::watch::Watch;
 use crate::pattern::CheckPattern;
 use crate::record::{Cause, Event, Finding, Outcome};
 use std::any::Any;
@@ -74,6 +75,7 @@ pub struct Steps<'a> {
     checks: &'a [CheckPattern],
     resume_after: Option<usize>,
     next: usize,
+    watch: Option<Watch>,
 }
 
 impl<'a> Steps<'a> {
@@ -89,7 +91,13 @@ impl<'a> Steps<'a> {
             checks,
             resume_after,
             next: 0,
+            watch: None,
         }
+    }
+
+    /// From now on, a step during which the device tells of misuse has failed.
+    pub fn watch(&mut self, watch: Watch) {
+        self.watch = Some(watch);
     }
 
     /// Whether some case of the check is asked for: saves the work of listing
@@ -169,6 +177,10 @@ impl<'a> Steps<'a> {
                 text_of(&*panic)
             )))
         });
+        let result = match &mut self.watch {
+            Some(watch) => watch.judge(result),
+            None => result,
+        };
         let (outcome, cause, message) = match result {
             Ok(()) => (Outcome::Pass, None, String::new()),
             Err(Stop::Fail { cause, message }) => (Outcome::Fail, Some(cause), message),

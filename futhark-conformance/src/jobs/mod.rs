@@ -4,8 +4,9 @@
 mod supervise;
 
 use crate::cli::{InputArgs, WorkArgs};
+use crate::devices::Environment;
 use crate::pattern::CheckPattern;
-use crate::record::{CompilerInfo, DeviceInfo, Finding, Place};
+use crate::record::{CompilerInfo, Finding, Place};
 use futhark_manifest::Backend;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +27,10 @@ pub struct Job {
     pub place: Place,
     /// Why the result of compiling cannot be run here, if it cannot.
     pub no_device: Option<String>,
+    /// How its process finds the device.
+    pub environment: Environment,
+    /// Whether the device is the emulated one, which also tells of misuse.
+    pub emulated: bool,
 }
 
 /// What all jobs of a run have in common.
@@ -47,6 +52,8 @@ pub struct Settings {
     pub optimise: bool,
     /// The compilers that a program can be compared between, oldest first.
     pub compilers: Vec<CompilerInfo>,
+    /// The architectures that kernels are to be compiled for.
+    pub architectures: Vec<String>,
     /// The backends that this machine can run.
     pub usable: Vec<Backend>,
     /// What is generated.
@@ -71,6 +78,7 @@ impl Settings {
             memory: work.memory,
             optimise: work.optimise,
             compilers: Vec::new(),
+            architectures: Vec::new(),
             usable: Vec::new(),
             inputs: InputArgs::default(),
         }
@@ -128,34 +136,27 @@ pub fn run(
     });
 }
 
-/// Finds out, with one small program for each, which backends run here.
+/// Runs a small program for each backend in its environment: the device's name, or why
+/// there is none.
 #[must_use]
 pub fn probe(
-    backends: &[Backend],
+    candidates: &[(Backend, Environment)],
     compiler: &CompilerInfo,
     settings: &Settings,
-) -> Vec<DeviceInfo> {
+) -> Vec<Result<String, String>> {
     thread::scope(|scope| {
-        let probes: Vec<_> = backends
+        let probes: Vec<_> = candidates
             .iter()
-            .map(|&backend| scope.spawn(move || supervise::probe(backend, compiler, settings)))
+            .map(|(backend, environment)| {
+                scope.spawn(move || supervise::probe(*backend, environment, compiler, settings))
+            })
             .collect();
-        let results = probes.into_iter().zip(backends).map(|(probe, backend)| {
-            let answer = probe
+        let answers = probes.into_iter().map(|probe| {
+            probe
                 .join()
-                .unwrap_or_else(|_| Err("the probe failed".to_owned()));
-            let (device, usable, reason) = match answer {
-                Ok(device) => (device, true, String::new()),
-                Err(reason) => (String::new(), false, reason),
-            };
-            DeviceInfo {
-                backend: backend.to_string(),
-                device,
-                usable,
-                reason,
-            }
+                .unwrap_or_else(|_| Err("the probe failed".to_owned()))
         });
-        results.collect()
+        answers.collect()
     })
 }
 

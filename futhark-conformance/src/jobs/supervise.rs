@@ -4,6 +4,8 @@
 
 use super::{Job, Settings, Update};
 use crate::child::protocol;
+use crate::devices::Environment;
+use crate::emulated::FINDINGS;
 use crate::record::{Cause, CompilerInfo, Event, Finding, Outcome};
 use futhark_manifest::Backend;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -14,6 +16,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 /// A program in which this many steps kill the process has been shown to be
 /// broken; more of the same would only take time.
@@ -30,10 +33,22 @@ const STDERR_LINES: usize = 40;
 
 /// Sees a job through to its end.
 pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
+    let findings = match findings_of(job) {
+        Ok(file) => file,
+        Err(error) => {
+            let step = Step::before_all(Instant::now());
+            let message = format!("cannot create a file for what the device tells: {error}");
+            send(Update::Found(step.finding(Cause::Error, message)));
+            return;
+        }
+    };
     let mut resume_after = None;
     let (mut deaths, mut timeouts, mut given_up) = (0, 0, 0);
     loop {
-        let mut command = base(settings, &job.compiler, job.backend);
+        let mut command = base(settings, &job.compiler, job.backend, &job.environment);
+        if let Some(file) = &findings {
+            command.env(FINDINGS, file.path());
+        }
         command.arg("--program").arg(&job.program);
         command.args([
             "--seed",
@@ -52,6 +67,9 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             command.args(["--usable", backend.as_str()]);
         }
         generating(&mut command, job, settings);
+        for architecture in &settings.architectures {
+            command.args(["--architecture", architecture]);
+        }
         if let Some(reason) = &job.no_device {
             command.args(["--no-device", reason]);
         }
@@ -102,13 +120,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                 }
             }
             None => {
-                let step = Step {
-                    index: 0,
-                    check: "lifecycle".into(),
-                    case: "process".into(),
-                    begun: end.last_heard,
-                    limit: None,
-                };
+                let step = Step::before_all(end.last_heard);
                 send(Update::Found(
                     step.finding(cause, format!("between two steps: {message}")),
                 ));
@@ -146,10 +158,11 @@ fn is_simulated(device: &str) -> bool {
 /// Compiles and runs a small program; the device's name if that worked.
 pub(super) fn probe(
     backend: Backend,
+    environment: &Environment,
     compiler: &CompilerInfo,
     settings: &Settings,
 ) -> Result<String, String> {
-    let command = base(settings, compiler, backend);
+    let command = base(settings, compiler, backend, environment);
     let mut process =
         Process::start(command, settings.timeout).map_err(|error| error.to_string())?;
     let (mut device, mut reason) = (None, None);
@@ -184,8 +197,19 @@ fn logged_device(log: &str) -> Option<String> {
     })
 }
 
-fn base(settings: &Settings, compiler: &CompilerInfo, backend: Backend) -> Command {
+/// The file for what the emulated device has to tell; it is gone after the job.
+fn findings_of(job: &Job) -> std::io::Result<Option<NamedTempFile>> {
+    job.emulated.then(NamedTempFile::new).transpose()
+}
+
+fn base(
+    settings: &Settings,
+    compiler: &CompilerInfo,
+    backend: Backend,
+    environment: &Environment,
+) -> Command {
     let mut command = Command::new(&settings.executable);
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
     command.args([
         "child",
         "--backend",
@@ -211,6 +235,17 @@ struct Step {
 }
 
 impl Step {
+    /// What is not the fault of any step that was announced.
+    fn before_all(begun: Instant) -> Step {
+        Step {
+            index: 0,
+            check: "lifecycle".into(),
+            case: "process".into(),
+            begun,
+            limit: None,
+        }
+    }
+
     fn finding(&self, cause: Cause, message: String) -> Finding {
         Finding {
             check: self.check.clone(),

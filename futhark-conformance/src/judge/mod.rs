@@ -98,5 +98,7 @@ fn job(program: &Path, compiler: &CompilerInfo) -> Job {
             compiler: compiler.version.clone(),
         },
         no_device: None,
+        environment: Vec::new(),
+        emulated: false,
     }
 }

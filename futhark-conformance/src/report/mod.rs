@@ -144,6 +144,7 @@ mod tests {
                 backend: "c".into(),
                 device: "cpu".into(),
                 usable: true,
+                emulated: false,
                 reason: String::new(),
             }],
         }

@@ -14,7 +14,10 @@ pub(super) fn write(c_text: &str, c: &mut String) {
         "clGetPlatformIDs",
         "clGetDeviceInfo",
         "cuInit",
+        "cuCtxGetCurrent",
         "hipGetDeviceCount",
+        "hipGetDevice",
+        "hipSetDevice",
     ] {
         if names.iter().any(|name| prefix(name) == prefix(probe)) {
             names.insert(probe);

@@ -48,13 +48,14 @@ pub(super) struct Unit<'a> {
 }
 
 /// The fixed files that a unit includes: name and text.
-pub(super) const FIXED_FILES: [(&str, &str); 10] = [
+pub(super) const FIXED_FILES: [(&str, &str); 11] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
     ),
     ("fut_calls.h", include_str!("../../../c/fut_calls.h")),
     ("fut_elements.h", include_str!("../../../c/fut_elements.h")),
+    ("fut_device.h", include_str!("../../../c/fut_device.h")),
     ("fut_guard.h", include_str!("../../../c/fut_guard.h")),
     ("fut_load.h", include_str!("../../../c/fut_load.h")),
     ("fut_prelude.h", include_str!("../../../c/fut_prelude.h")),
@@ -111,6 +112,8 @@ impl Unit<'_> {
             u8::from(backend == Backend::Multicore)
         );
         let _ = writeln!(c, "#define FUT_GPU_BACKEND {}", u8::from(backend.is_gpu()));
+        let has_current = matches!(backend, Backend::Cuda | Backend::Hip);
+        let _ = writeln!(c, "#define FUT_HAS_CURRENT {}", u8::from(has_current));
         let _ = writeln!(c, "#define FUT_TRAPS {}", u8::from(self.hardened));
         self.write_setters(&mut c);
         self.write_headers(&mut c);
@@ -121,6 +124,7 @@ impl Unit<'_> {
         if backend.is_gpu() {
             driver::write(self.c_text, &mut c);
         }
+        c.push_str("#include \"fut_device.h\"\n");
         let _ = writeln!(c, "#include \"{name}.h\"\n#include \"{name}.c\"");
         c.push_str("#include \"fut_routes.h\"\n");
         if backend.is_gpu() {

@@ -1,0 +1,153 @@
+// What a GPU's run-time compiler predefines, for kernels that are compiled with the host's
+// C++ compiler. It is included before the kernels' own text, which declares types such as
+// int64_t itself: so nothing here may include a header that does.
+#pragma once
+
+// C's own math.h and not the one of C++, which brings stdint along.
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS 1
+#include <math.h>
+#undef NAN
+#undef INFINITY
+
+// --- Threads, blocks and barriers -------------------------------------------------------
+
+// Both structs are those of src/fiber.h: the state lies at the top of the stack, which is
+// aligned to its size.
+struct EmulatedDim {
+    unsigned x, y, z;
+};
+
+struct EmulatedThread {
+    EmulatedDim thread, block, block_size, grid_size;
+    unsigned char *shared;
+    void (*wait)(EmulatedThread *);
+    unsigned site;
+};
+
+__attribute__((always_inline)) static inline EmulatedThread *emulated_thread() {
+    unsigned long stack = 0x40000, here = (unsigned long)__builtin_frame_address(0);
+    return (EmulatedThread *)((here | (stack - 1)) + 1) - 1;
+}
+
+#define threadIdx (emulated_thread()->thread)
+#define blockIdx (emulated_thread()->block)
+#define blockDim (emulated_thread()->block_size)
+#define gridDim (emulated_thread()->grid_size)
+
+#define __device__
+#define __host__
+#define __forceinline__ inline
+// What the table of kernels is made from, see src/compiler.cpp.
+#define __global__ __attribute__((emulated_kernel))
+#define __launch_bounds__(...) __attribute__((emulated_bound(__VA_ARGS__)))
+// `extern __shared__ T name[]` becomes a macro for this.
+#define EMULATED_SHARED(T) ((volatile T *)emulated_thread()->shared)
+
+// Says which barrier a thread is about to wait at; src/compiler.cpp puts it before each call
+// of one. Of calls in calls the outermost counts.
+static inline void emulated_at(unsigned number) {
+    EmulatedThread *t = emulated_thread();
+    if (t->site == 0)
+        t->site = number;
+}
+static inline void __syncthreads() {
+    EmulatedThread *t = emulated_thread();
+    t->wait(t);
+}
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+// --- Atomics ------------------------------------------------------------------------------
+
+// A parameter of this type takes no part in deducing T: atomicAdd(&x64, 1) is meant.
+template <class T> struct EmulatedSame { typedef T type; };
+#define EMULATED_ARG(T) typename EmulatedSame<T>::type
+
+template <class T> static inline T atomicExch(T *p, EMULATED_ARG(T) v) {
+    T old;
+    __atomic_exchange(p, &v, &old, __ATOMIC_SEQ_CST);
+    return old;
+}
+template <class T> static inline T atomicCAS(T *p, EMULATED_ARG(T) expected, EMULATED_ARG(T) v) {
+    __atomic_compare_exchange(p, &expected, &v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+}
+
+// Replaces *p by what `f` makes of it, and returns what it was.
+template <class T, class F> static inline T emulated_update(T *p, F f) {
+    T old, fresh;
+    __atomic_load(p, &old, __ATOMIC_SEQ_CST);
+    do
+        fresh = f(old);
+    while (!__atomic_compare_exchange(p, &old, &fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    return old;
+}
+#define EMULATED_ATOMIC(name, expression)                                    \
+    template <class T> static inline T name(T *p, EMULATED_ARG(T) v) {       \
+        return emulated_update(p, [v](T old) -> T { return expression; });   \
+    }
+EMULATED_ATOMIC(atomicAdd, old + v)
+EMULATED_ATOMIC(atomicSub, old - v)
+EMULATED_ATOMIC(atomicAnd, old & v)
+EMULATED_ATOMIC(atomicOr, old | v)
+EMULATED_ATOMIC(atomicXor, old ^ v)
+EMULATED_ATOMIC(atomicMin, v < old ? v : old)
+EMULATED_ATOMIC(atomicMax, old < v ? v : old)
+
+// --- Integers and floats -------------------------------------------------------------------
+
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
+static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+static inline int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+static inline long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
+
+static inline double sinpi(double x) {
+    double r = fmod(x, 2);
+    return r == rint(r) ? r * 0 : sin(3.14159265358979323846 * r);
+}
+static inline double cospi(double x) {
+    double r = fabs(fmod(x, 2));
+    return r == 0.5 || r == 1.5 ? 0 : cos(3.14159265358979323846 * r);
+}
+static inline float sinpif(float x) { return (float)sinpi(x); }
+static inline float cospif(float x) { return (float)cospi(x); }
+static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
+static inline double rsqrt(double x) { return 1 / sqrt(x); }
+static inline int abs(int x) { return x < 0 ? -x : x; }
+static inline long long llabs(long long x) { return x < 0 ? -x : x; }
+template <class T> static inline T min(T a, T b) { return b < a ? b : a; }
+template <class T> static inline T max(T a, T b) { return a < b ? b : a; }
+
+// --- The table of kernels --------------------------------------------------------------------
+
+// src/grid.h has the same struct. A launch hands over pointers to the arguments: the types
+// of the kernel say how big they are, and how it is called.
+struct EmulatedKernel {
+    const char *name;
+    void (*run)(void *const *);
+    const unsigned *sizes;
+    unsigned arguments, bound;
+};
+
+template <unsigned... I> struct EmulatedIndices {};
+template <unsigned N, unsigned... I> struct EmulatedCount : EmulatedCount<N - 1, N - 1, I...> {};
+template <unsigned... I> struct EmulatedCount<0, I...> { typedef EmulatedIndices<I...> type; };
+
+template <class F, F f> struct EmulatedCall;
+template <class... A, void (*F)(A...)> struct EmulatedCall<void (*)(A...), F> {
+    static constexpr unsigned count = sizeof...(A);
+    static constexpr unsigned sizes[count + 1] = {(unsigned)sizeof(A)..., 0};
+    template <unsigned... I> static void call(void *const *a, EmulatedIndices<I...>) { F(*(A *)a[I]...); }
+    static void run(void *const *a) { call(a, typename EmulatedCount<count>::type()); }
+};
+template <class... A, void (*F)(A...)> constexpr unsigned EmulatedCall<void (*)(A...), F>::sizes[count + 1];
+// src/compiler.cpp appends the table, `emulated_kernels`.

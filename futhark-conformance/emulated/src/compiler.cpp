@@ -1,0 +1,314 @@
+#include "compiler.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "settings.h"
+
+extern char **environ;
+
+namespace emulated {
+
+namespace {
+
+const char IMAGE[] = "// Image of the emulated device: a shared object, in base64.\n";
+const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+std::string read_file(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+bool write_file(const std::string &path, const std::string &text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    return bool(file.flush());
+}
+
+// --- Images ------------------------------------------------------------------------------
+
+// Programs keep what they compiled as a text that ends at the first NUL. The hash is there
+// since a cache file may be damaged, and a damaged shared object would crash its loader.
+uint64_t hash(const std::string &bytes) {
+    uint64_t h = 0xcbf29ce484222325;
+    for (unsigned char byte : bytes)
+        h = (h ^ byte) * 0x100000001b3;
+    return h;
+}
+
+std::string hex(uint64_t n) {
+    char text[17];
+    snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(n));
+    return text;
+}
+
+std::string image_of(const std::string &object) {
+    std::string image = IMAGE + hex(hash(object)) + "\n";
+    image.reserve(image.size() + object.size() * 4 / 3 + 4);
+    for (size_t i = 0; i < object.size(); i += 3) {
+        unsigned group = 0;
+        for (size_t k = 0; k < 3; k++)
+            group = group << 8 | (i + k < object.size() ? static_cast<unsigned char>(object[i + k]) : 0u);
+        for (size_t k = 0; k < 4; k++)
+            image += i + k <= object.size() ? DIGITS[group >> (18 - 6 * k) & 63] : '=';
+    }
+    return image;
+}
+
+std::string bytes_of(const char *text) {
+    int values[256];
+    for (int &value : values)
+        value = -1;
+    for (int i = 0; i < 64; i++)
+        values[static_cast<unsigned char>(DIGITS[i])] = i;
+    std::string bytes;
+    unsigned bits = 0;
+    int count = 0;
+    for (; *text != 0 && *text != '='; text++) {
+        int value = values[static_cast<unsigned char>(*text)];
+        if (value < 0)
+            return "";
+        bits = bits << 6 | unsigned(value);
+        count += 6;
+        if (count >= 8) {
+            count -= 8;
+            bytes += char(bits >> count & 255);
+        }
+    }
+    return bytes;
+}
+
+// --- The host's compiler --------------------------------------------------------------------
+
+// A folder that is gone with everything in it.
+class Folder {
+  public:
+    Folder() {
+        path = temporary_folder() + "/futhark-emulated-XXXXXX";
+        made = mkdtemp(&path[0]) != nullptr;
+    }
+    ~Folder() {
+        for (const char *name : {"kernels.cpp", "kernels.ii", "kernels.so", "log"})
+            unlink(file(name).c_str());
+        rmdir(path.c_str());
+    }
+    std::string file(const char *name) const { return path + "/" + name; }
+
+    std::string path;
+    bool made;
+};
+
+const std::string &host_compiler() {
+    static const std::string *name = [] {
+        const char *text = getenv("FUTHARK_EMULATED_CXX");
+        return new std::string(text == nullptr || *text == 0 ? "c++" : text);
+    }();
+    return *name;
+}
+
+// Runs the host's compiler with both of its outputs in the log.
+bool run_compiler(const Folder &folder, std::vector<std::string> arguments, std::string &log) {
+    arguments.insert(arguments.begin(), host_compiler());
+    std::vector<char *> argv;
+    for (std::string &argument : arguments)
+        argv.push_back(&argument[0]);
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, folder.file("log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    pid_t child;
+    int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        log = "the emulated device needs a C++ compiler: " + host_compiler() + ": " + strerror(error) +
+              "; install one, or name it in FUTHARK_EMULATED_CXX\n";
+        return false;
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    log = read_file(folder.file("log"));
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// The folder with the headers for kernels lies beside this library.
+std::string device_folder() {
+    Dl_info info;
+    if (dladdr(reinterpret_cast<void *>(&device_folder), &info) == 0 || info.dli_fname == nullptr)
+        return "device";
+    std::string path = info.dli_fname;
+    return path.substr(0, path.rfind('/') + 1) + "device";
+}
+
+// --- What is done to the text ------------------------------------------------------------------
+
+// `extern volatile __shared__ unsigned char shared_mem[];` names memory whose place is known
+// only when a block runs. The declaration becomes a macro.
+std::string with_shared_memory(const std::string &source) {
+    size_t mark = source.find("__shared__");
+    if (mark == std::string::npos)
+        return source;
+    size_t begin = source.rfind("extern", mark), open = source.find('[', mark), end = source.find(';', mark);
+    if (begin == std::string::npos || open == std::string::npos || end == std::string::npos || open > end)
+        return source;
+    size_t first = mark + strlen("__shared__"), name_end = source.find_last_not_of(" \t", open - 1) + 1;
+    size_t name = source.find_last_of(" \t", name_end - 1) + 1;
+    std::string type = source.substr(first, name - first), id = source.substr(name, name_end - name);
+    return source.substr(0, begin) + "\n#define " + id + " EMULATED_SHARED(" + type + ")\n" + source.substr(end + 1);
+}
+
+// Behind `(`, the text up to the parenthesis that closes it.
+std::string inside(const std::string &text, size_t from) {
+    size_t depth = 1, i = from;
+    for (; i < text.size() && depth > 0; i++)
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? size_t(-1) : 0;
+    return text.substr(from, i - 1 - from);
+}
+
+bool is_name(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// Whether the function whose name begins here is being called, not defined.
+bool is_call(const std::string &text, size_t at) {
+    if (at > 0 && is_name(text[at - 1]))
+        return false;
+    size_t before = text.find_last_not_of(" \t\n", at - 1);
+    return before == std::string::npos || !is_name(text[before]);
+}
+
+// Numbers the barriers: a thread says which one it is about to wait at. The text tells
+// barriers apart, and not their addresses in the code, as the compiler may copy code.
+std::string with_numbered_barriers(const std::string &text) {
+    static const char *const names[] = {"barrier(", "barrier_local(", "__syncthreads("};
+    std::string result;
+    size_t done = 0;
+    unsigned number = 0;
+    while (done < text.size()) {
+        size_t next = std::string::npos, length = 0;
+        for (const char *name : names) {
+            size_t at = done;
+            while ((at = text.find(name, at)) != std::string::npos && !is_call(text, at))
+                at++;
+            if (at < next) {
+                next = at;
+                length = strlen(name);
+            }
+        }
+        if (next == std::string::npos)
+            break;
+        size_t end = next + length + inside(text, next + length).size() + 1;
+        result += text.substr(done, next - done) + "(emulated_at(" + std::to_string(++number) + "), " + text.substr(next, end - next) + ")";
+        done = end;
+    }
+    return result + text.substr(done);
+}
+
+// The table of all kernels, from preprocessed text: device/kernel.h has left marks at them.
+std::string table_of_kernels(const std::string &text) {
+    const std::string kernel = "__attribute__((emulated_kernel))", bound = "emulated_bound(";
+    std::string table = "\nextern \"C\" __attribute__((visibility(\"default\"))) const EmulatedKernel emulated_kernels[] = {\n";
+    for (size_t at = 0; (at = text.find(kernel, at)) != std::string::npos;) {
+        at += kernel.size();
+        size_t returns = text.find("void", at), limit = text.find(bound, at);
+        std::string most = std::to_string(1024);
+        if (limit < returns) {
+            most = inside(text, limit + bound.size());
+            returns = text.find("void", limit + bound.size() + most.size());
+        }
+        size_t name = text.find_first_not_of(" \t\n", returns + strlen("void"));
+        std::string id = text.substr(name, text.find_first_of(" \t\n(", name) - name);
+        // The macro's expansion is written out: the text has been through the preprocessor.
+        std::string call = "EmulatedCall<decltype(&" + id + "), &" + id + ">::";
+        table += "{\"" + id + "\", &" + call + "run, " + call + "sizes, " + call + "count, (unsigned)(" + most + ")},\n";
+    }
+    return table + "{0, 0, 0, 0, 0}};\n";
+}
+
+Compiled build(const std::string &source, const std::vector<std::string> &flags, const std::vector<std::string> &options) {
+    Compiled result = {false, "", ""};
+    Folder folder;
+    if (!folder.made || !write_file(folder.file("kernels.cpp"), with_shared_memory(source))) {
+        result.log = "the emulated device cannot write to " + folder.path + ": " + strerror(errno) + "\n";
+        return result;
+    }
+    std::string device = device_folder();
+    std::vector<std::string> arguments = {"-E", "-P", "-I" + device, "-include", device + "/kernel.h"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {folder.file("kernels.cpp"), "-o", folder.file("kernels.ii")});
+    if (!run_compiler(folder, arguments, result.log))
+        return result;
+    std::string text = read_file(folder.file("kernels.ii"));
+    if (!write_file(folder.file("kernels.ii"), with_numbered_barriers(text) + table_of_kernels(text)))
+        return result;
+    arguments = {"-shared", "-x", "c++-cpp-output"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), {folder.file("kernels.ii"), "-o", folder.file("kernels.so"), "-lm"});
+    if (!run_compiler(folder, arguments, result.log))
+        return result;
+    result.image = image_of(read_file(folder.file("kernels.so")));
+    result.ok = true;
+    return result;
+}
+
+std::vector<std::string> flags_of_kernels() {
+    std::vector<std::string> flags = {
+        "-std=gnu++14", "-w", "-fpermissive", "-fPIC", "-fvisibility=hidden", "-fno-exceptions",
+        // Kernels access one memory as several types, wrap, and compare addresses.
+        "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks",
+        // Results shall equal those of the CPU's backends.
+        "-ffp-contract=off",
+    };
+    std::stringstream more(settings().flags);
+    for (std::string flag; more >> flag;)
+        flags.push_back(flag);
+    return flags;
+}
+
+}  // namespace
+
+Compiled compile(const std::string &source, const std::vector<std::string> &options) {
+    std::vector<std::string> flags = flags_of_kernels();
+    if (cache_folder().empty())
+        return build(source, flags, options);
+    std::string device = device_folder();
+    std::string key = source + read_file(device + "/kernel.h") + read_file(device + "/cuda_fp16.h") + host_compiler();
+    for (const std::string &flag : flags)
+        key += "\n" + flag;
+    for (const std::string &option : options)
+        key += "\n" + option;
+    std::string kept = cache_folder() + "/" + hex(hash(key)) + hex(hash(key + "2")) + ".image";
+    std::string image = read_file(kept);
+    if (!object_in(image.c_str()).empty())
+        return {true, image, ""};
+    Compiled result = build(source, flags, options);
+    // In one move, as others may look for it; without it only time is lost.
+    std::string fresh = kept + "." + std::to_string(getpid());
+    if (result.ok && write_file(fresh, result.image))
+        rename(fresh.c_str(), kept.c_str());
+    return result;
+}
+
+std::string object_in(const char *image) {
+    size_t mark = strlen(IMAGE), hash_size = 17;
+    if (strncmp(image, IMAGE, mark) != 0 || strlen(image) < mark + hash_size)
+        return "";
+    std::string object = bytes_of(image + mark + hash_size);
+    return hex(hash(object)) + "\n" == std::string(image + mark, hash_size) ? object : "";
+}
+
+}  // namespace emulated

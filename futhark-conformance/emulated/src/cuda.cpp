@@ -1,0 +1,365 @@
+// The driver and run-time API of CUDA, as far as Futhark's programs call them. Types and
+// numbers are those of cuda.h; they are spelled out, so that no header is needed.
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "driver.h"
+
+using namespace emulated;
+
+namespace {
+
+struct Context {
+    Queue queue;
+    unsigned stacked = 0;  // how often it lies on the stack of a thread
+};
+
+bool initialised;
+thread_local std::vector<Context *> stack;  // the last one is current
+
+void push(Context *context) {
+    stack.push_back(context);
+    context->stacked++;
+}
+
+void pop() {
+    stack.back()->stacked--;
+    stack.pop_back();
+}
+
+enum Attribute {
+    MAX_THREADS_PER_BLOCK = 1,
+    MAX_BLOCK_DIM_X = 2,
+    MAX_BLOCK_DIM_Y = 3,
+    MAX_BLOCK_DIM_Z = 4,
+    MAX_GRID_DIM_X = 5,
+    MAX_GRID_DIM_Y = 6,
+    MAX_GRID_DIM_Z = 7,
+    MAX_SHARED_MEMORY_PER_BLOCK = 8,
+    WARP_SIZE = 10,
+    MAX_REGISTERS_PER_BLOCK = 12,
+    MULTIPROCESSOR_COUNT = 16,
+    COMPUTE_MODE = 20,
+    L2_CACHE_SIZE = 38,
+    MAX_THREADS_PER_MULTIPROCESSOR = 39,
+    COMPUTE_CAPABILITY_MAJOR = 75,
+    COMPUTE_CAPABILITY_MINOR = 76,
+    MANAGED_MEMORY = 83,
+    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+    RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
+};
+constexpr int RESERVED_SHARED = 1024;
+
+enum FunctionAttribute { FUNCTION_MAX_THREADS = 0, FUNCTION_MAX_DYNAMIC_SHARED = 8 };
+
+// The current context, or why there is none.
+Status current(Context *&context) {
+    if (!initialised)
+        return NOT_INITIALIZED;
+    if (stack.empty())
+        return INVALID_CONTEXT;
+    context = stack.back();
+    return OK;
+}
+
+#define NEED_CONTEXT                   \
+    DRIVER_CALL;                       \
+    Context *context = nullptr;        \
+    if (Status s = current(context))   \
+        return s
+
+int copy(bool later, unsigned long long to, unsigned long long from, size_t size, bool to_device, bool from_device) {
+    NEED_CONTEXT;
+    Copy c = {reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, to_device, from_device};
+    return later ? copy_later(context->queue, c) : copy_now(context->queue, c);
+}
+
+template <class T> unsigned long long number(T *pointer) { return reinterpret_cast<unsigned long long>(pointer); }
+
+}  // namespace
+
+// --- Devices -----------------------------------------------------------------------------
+
+EXPORT int cuInit(unsigned flags) {
+    DRIVER_CALL;
+    if (flags != 0)
+        return INVALID_VALUE;
+    if (settings().devices == 0)
+        return NO_DEVICE;
+    initialised = true;
+    return OK;
+}
+
+EXPORT int cuDriverGetVersion(int *version) {
+    *version = 12010;
+    return OK;
+}
+
+EXPORT int cuDeviceGetCount(int *count) {
+    *count = int(settings().devices);
+    return initialised ? OK : NOT_INITIALIZED;
+}
+
+EXPORT int cuDeviceGet(int *device, int number) {
+    if (!initialised)
+        return NOT_INITIALIZED;
+    if (number < 0 || unsigned(number) >= settings().devices)
+        return INVALID_DEVICE;
+    *device = number;
+    return OK;
+}
+
+EXPORT int cuDeviceGetName(char *name, int size, int device) {
+    snprintf(name, size_t(size), "Emulated CUDA device %d", device);
+    return OK;
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int) {
+    *bytes = settings().memory;
+    return OK;
+}
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
+    switch (attribute) {
+    case MAX_THREADS_PER_BLOCK:
+    case MAX_BLOCK_DIM_X:
+    case MAX_BLOCK_DIM_Y:
+    case MAX_THREADS_PER_MULTIPROCESSOR: *value = int(MOST_THREADS); break;
+    case MAX_BLOCK_DIM_Z: *value = MOST_THREADS_Z; break;
+    case MAX_GRID_DIM_X: *value = MOST_BLOCKS; break;
+    case MAX_GRID_DIM_Y:
+    case MAX_GRID_DIM_Z: *value = MOST_BLOCKS_YZ; break;
+    case MAX_SHARED_MEMORY_PER_BLOCK: *value = int(MOST_SHARED); break;
+    case WARP_SIZE: *value = WARP; break;
+    case MAX_REGISTERS_PER_BLOCK: *value = REGISTERS; break;
+    case MULTIPROCESSOR_COUNT: *value = MULTIPROCESSORS; break;
+    case L2_CACHE_SIZE: *value = CACHE; break;
+    case COMPUTE_CAPABILITY_MAJOR: *value = 8; break;
+    case COMPUTE_CAPABILITY_MINOR: *value = 0; break;
+    // Programs subtract what is reserved.
+    case MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = int(MOST_SHARED) + RESERVED_SHARED; break;
+    case RESERVED_SHARED_MEMORY_PER_BLOCK: *value = RESERVED_SHARED; break;
+    // Anybody may use the device, and there is no managed memory.
+    case COMPUTE_MODE:
+    case MANAGED_MEMORY:
+    default: *value = 0;
+    }
+    return OK;
+}
+
+// --- Contexts ------------------------------------------------------------------------------
+
+EXPORT int cuCtxCreate_v2(Context **context, unsigned, int device) {
+    DRIVER_CALL;
+    if (!initialised)
+        return NOT_INITIALIZED;
+    if (device < 0 || unsigned(device) >= settings().devices)
+        return INVALID_DEVICE;
+    *context = new Context();
+    push(*context);
+    return OK;
+}
+
+// CUDA 13's headers name this one.
+EXPORT int cuCtxCreate_v4(Context **context, void *, unsigned flags, int device) { return cuCtxCreate_v2(context, flags, device); }
+
+EXPORT int cuCtxDestroy_v2(Context *context) {
+    DRIVER_CALL;
+    if (context == nullptr)
+        return INVALID_VALUE;
+    context->queue.finish();
+    size_t left = release_all(context);
+    if (left > 0)
+        finding("a context ended with %zu allocations that were never freed", left);
+    if (!stack.empty() && stack.back() == context)
+        pop();
+    if (context->stacked > 0)
+        finding("a context was destroyed that still lies on the stack of some thread");
+    delete context;
+    return OK;
+}
+
+EXPORT int cuCtxPushCurrent_v2(Context *context) {
+    DRIVER_CALL;
+    if (context == nullptr)
+        return INVALID_CONTEXT;
+    push(context);
+    return OK;
+}
+
+EXPORT int cuCtxPopCurrent_v2(Context **context) {
+    DRIVER_CALL;
+    if (stack.empty())
+        return INVALID_CONTEXT;
+    if (context != nullptr)
+        *context = stack.back();
+    pop();
+    return OK;
+}
+
+EXPORT int cuCtxGetCurrent(Context **context) {
+    *context = stack.empty() ? nullptr : stack.back();
+    return OK;
+}
+
+EXPORT int cuCtxSetCurrent(Context *context) {
+    DRIVER_CALL;
+    if (!stack.empty())
+        pop();
+    if (context != nullptr)
+        push(context);
+    return OK;
+}
+
+EXPORT int cuCtxSynchronize() {
+    NEED_CONTEXT;
+    return context->queue.finish();
+}
+
+// --- Programs ---------------------------------------------------------------------------------
+
+EXPORT int cuModuleLoadData(Program **program, const void *image) {
+    NEED_CONTEXT;
+    *program = load_program(static_cast<const char *>(image));
+    return *program == nullptr ? INVALID_IMAGE : OK;
+}
+
+EXPORT int cuModuleUnload(Program *program) {
+    NEED_CONTEXT;
+    context->queue.finish();
+    unload_program(program);
+    return OK;
+}
+
+EXPORT int cuModuleGetFunction(const Kernel **kernel, Program *program, const char *name) {
+    NEED_CONTEXT;
+    *kernel = find_kernel(program, name);
+    return *kernel == nullptr ? NOT_FOUND : OK;
+}
+
+EXPORT int cuFuncSetAttribute(const Kernel *, int attribute, int value) {
+    NEED_CONTEXT;
+    bool too_much = attribute == FUNCTION_MAX_DYNAMIC_SHARED && (value < 0 || size_t(value) > MOST_SHARED);
+    return too_much ? INVALID_VALUE : OK;
+}
+
+EXPORT int cuFuncGetAttribute(int *value, int attribute, const Kernel *kernel) {
+    NEED_CONTEXT;
+    *value = attribute == FUNCTION_MAX_THREADS ? int(kernel->bound) : attribute == FUNCTION_MAX_DYNAMIC_SHARED ? int(MOST_SHARED) : 0;
+    return OK;
+}
+
+EXPORT int cuLaunchKernel(const Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                          unsigned shared, void *, void **arguments, void **extra) {
+    NEED_CONTEXT;
+    if (extra != nullptr)
+        return INVALID_VALUE;
+    return launch(context->queue, kernel, {gx, gy, gz}, {bx, by, bz}, shared, arguments);
+}
+
+// --- Memory -------------------------------------------------------------------------------------
+
+EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size) {
+    NEED_CONTEXT;
+    if (size == 0)
+        return INVALID_VALUE;
+    if (context->queue.broken() != OK)
+        return context->queue.broken();
+    *address = number(allocate(size, context));
+    return *address == 0 ? OUT_OF_MEMORY : OK;
+}
+
+EXPORT int cuMemAllocManaged(unsigned long long *address, size_t size, unsigned) { return cuMemAlloc_v2(address, size); }
+
+// Waits for the work, as the real one does.
+EXPORT int cuMemFree_v2(unsigned long long address) {
+    NEED_CONTEXT;
+    Status status = context->queue.finish();
+    if (address != 0 && !release(reinterpret_cast<void *>(address)))
+        return INVALID_VALUE;
+    return status;
+}
+
+EXPORT int cuMemGetInfo_v2(size_t *unused, size_t *all) {
+    NEED_CONTEXT;
+    *all = settings().memory;
+    *unused = *all - std::min(memory_in_use(), *all);
+    return OK;
+}
+
+EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t size) {
+    return copy(false, to, number(from), size, true, false);
+}
+EXPORT int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t size) {
+    return copy(false, number(to), from, size, false, true);
+}
+EXPORT int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t size, void *) {
+    return copy(true, to, number(from), size, true, false);
+}
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t size, void *) {
+    return copy(true, number(to), from, size, false, true);
+}
+EXPORT int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t size, void *) {
+    return copy(true, to, from, size, true, true);
+}
+EXPORT int cuMemcpy(unsigned long long to, unsigned long long from, size_t size) { return copy(false, to, from, size, true, true); }
+
+// --- Streams and events ---------------------------------------------------------------------------
+
+// All streams of a context do their work in one order.
+struct Stream {};
+
+EXPORT int cuStreamCreate(Stream **stream, unsigned) {
+    NEED_CONTEXT;
+    *stream = new Stream();
+    return OK;
+}
+
+EXPORT int cuStreamDestroy_v2(Stream *stream) {
+    NEED_CONTEXT;
+    delete stream;
+    return context->queue.finish();
+}
+
+EXPORT int cuStreamSynchronize(Stream *) { return cuCtxSynchronize(); }
+
+EXPORT int cuEventCreate(Event **event, unsigned) {
+    *event = new Event();
+    return OK;
+}
+
+// Of the run-time API, which Futhark's programs mix in.
+EXPORT int cudaEventCreate(Event **event) { return cuEventCreate(event, 0); }
+
+EXPORT int cuEventDestroy_v2(Event *event) {
+    NEED_CONTEXT;
+    context->queue.finish();
+    delete event;
+    return OK;
+}
+
+EXPORT int cuEventRecord(Event *event, void *) {
+    NEED_CONTEXT;
+    return record(context->queue, event);
+}
+
+EXPORT int cuEventSynchronize(Event *) { return cuCtxSynchronize(); }
+
+EXPORT int cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
+    NEED_CONTEXT;
+    Status status = context->queue.finish();
+    *milliseconds = float(to->milliseconds - from->milliseconds);
+    return status;
+}
+EXPORT int cuEventElapsedTime_v2(float *milliseconds, Event *from, Event *to) { return cuEventElapsedTime(milliseconds, from, to); }
+
+// --- Errors -----------------------------------------------------------------------------------------
+
+EXPORT int cuGetErrorString(int status, const char **text) {
+    *text = status_text(status);
+    return OK;
+}
+EXPORT int cuGetErrorName(int status, const char **text) { return cuGetErrorString(status, text); }
+EXPORT int cudaRuntimeGetVersion(int *version) { return cuDriverGetVersion(version); }
+EXPORT int cudaEventDestroy(Event *event) { return cuEventDestroy_v2(event); }

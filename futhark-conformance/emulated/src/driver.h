@@ -1,0 +1,36 @@
+// What cuda.cpp and hip.cpp need beside the work: how functions are exported and locked.
+#pragma once
+
+#include <mutex>
+
+#include "memory.h"
+#include "settings.h"
+#include "work.h"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace emulated {
+
+// There is one device, and one thread at a time in it.
+inline std::recursive_mutex &driver_mutex() {
+    static auto *mutex = new std::recursive_mutex();
+    return *mutex;
+}
+
+#define DRIVER_CALL std::lock_guard<std::recursive_mutex> driver_lock(emulated::driver_mutex())
+
+// Compute capability 8.0 with few, small multiprocessors: grids stay small, which an
+// emulation has to pay for. A warp has one thread, as fibers do not run in lockstep:
+// code that relies on a warp's lockstep then uses barriers instead.
+constexpr int MULTIPROCESSORS = 4, WARP = 1, REGISTERS = 65536, CACHE = 4 << 20;
+constexpr int MOST_BLOCKS = 2147483647, MOST_BLOCKS_YZ = 65535, MOST_THREADS_Z = 64;
+
+// Time stamps of the work; they are compared in milliseconds.
+struct Event {
+    double milliseconds;
+};
+
+double now_in_milliseconds();
+Status record(Queue &queue, Event *event);
+
+}  // namespace emulated

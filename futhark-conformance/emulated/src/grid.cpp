@@ -1,0 +1,344 @@
+#include "grid.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "division.h"
+#include "memory.h"
+#include "settings.h"
+
+namespace emulated {
+
+namespace {
+
+struct Launch {
+    const Kernel &kernel;
+    void *const *arguments;
+    Dim grid, block;
+    size_t shared;
+    std::atomic<uint64_t> next{0};  // the next block that nobody has begun
+    std::atomic<int> ended{int(Ended::Well)};
+
+    uint64_t blocks() const { return uint64_t(grid.x) * grid.y * grid.z; }
+    Dim block_number(uint64_t i) const {
+        return {unsigned(i % grid.x), unsigned(i / grid.x % grid.y), unsigned(i / grid.x / grid.y)};
+    }
+    unsigned threads() const { return block.x * block.y * block.z; }
+    // The first failure is the one that is told.
+    bool fail(Ended how) {
+        int well = int(Ended::Well);
+        return ended.compare_exchange_strong(well, int(how));
+    }
+    bool failed() const { return ended.load() != int(Ended::Well); }
+};
+
+// What one thread of the host needs to run blocks.
+struct Worker {
+    std::vector<Fiber *> idle, waiting, next;
+    Outside *outside = make_outside();
+    unsigned char *shared = new unsigned char[MOST_SHARED + 256];
+    Launch *launch = nullptr;
+    Fiber *current = nullptr;
+    pthread_t host;
+    sigjmp_buf escape;
+    // Written by the signal handler, read after the jump.
+    int signal = 0;
+    void *address = nullptr;
+};
+
+thread_local Worker *running;
+char time_over;  // its address marks the signals of the watch
+
+// --- Faults ------------------------------------------------------------------------------
+
+// A kernel that touches what is not its own, or runs for too long, gets a signal in the
+// middle of a fiber. The handler jumps back to the worker, which gives the
+// fiber a new stack frame and ends the launch. Faults of anybody else go where they went.
+
+struct sigaction earlier_segv, earlier_bus, earlier_fpe;
+
+const struct sigaction &earlier(int signal) {
+    return signal == SIGSEGV ? earlier_segv : signal == SIGBUS ? earlier_bus : earlier_fpe;
+}
+
+void on_signal(int signal, siginfo_t *info, void *context) {
+    Worker *w = running;
+    bool from_watch = info->si_code == SI_QUEUE && info->si_value.sival_ptr == &time_over;
+    if (w != nullptr && w->current != nullptr) {
+        if (signal == SIGFPE && finish_division(context))
+            return;
+        w->signal = from_watch ? SIGALRM : signal;
+        w->address = from_watch ? nullptr : info->si_addr;
+        siglongjmp(w->escape, 1);
+    }
+    if (from_watch)
+        return;
+    const struct sigaction &before = earlier(signal);
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal, info, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        before.sa_handler(signal);
+    else
+        ::signal(signal, SIG_DFL);  // and the same instruction fails again
+}
+
+void install_handlers() {
+    struct sigaction action = {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &earlier_segv);
+    sigaction(SIGBUS, &action, &earlier_bus);
+    sigaction(SIGFPE, &action, &earlier_fpe);
+}
+
+// A fiber's stack may be what has run out, so the handler needs another one.
+void give_signal_stack() {
+    stack_t there;
+    if (sigaltstack(nullptr, &there) != 0 || !(there.ss_flags & SS_DISABLE))
+        return;
+    constexpr size_t SIZE = 64 * 1024;
+    static thread_local unsigned char *memory = new unsigned char[SIZE];
+    stack_t mine = {};
+    mine.ss_sp = memory;
+    mine.ss_size = SIZE;
+    sigaltstack(&mine, nullptr);
+}
+
+// Ends kernels that run for too long: sends a signal to the workers of a launch whose time
+// is over, again and again, as one may be between two threads of a block.
+class Watch {
+  public:
+    void join(Worker *w) {
+        std::lock_guard<std::mutex> lock(mutex);
+        if (working.empty())
+            begun = std::chrono::steady_clock::now();
+        working.push_back(w);
+        if (!started)
+            std::thread([this] { watch(); }).detach();
+        started = true;
+    }
+
+    // After this the worker gets no signal any more.
+    void leave(Worker *w) {
+        std::lock_guard<std::mutex> lock(mutex);
+        working.erase(std::find(working.begin(), working.end(), w));
+    }
+
+  private:
+    [[noreturn]] void watch() {
+        for (;;) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            std::lock_guard<std::mutex> lock(mutex);
+            if (working.empty() || std::chrono::steady_clock::now() - begun < std::chrono::seconds(settings().seconds))
+                continue;
+            for (Worker *w : working) {
+                sigval mark;
+                mark.sival_ptr = &time_over;
+                pthread_sigqueue(w->host, SIGSEGV, mark);
+            }
+        }
+    }
+
+    std::mutex mutex;
+    std::vector<Worker *> working;
+    std::chrono::steady_clock::time_point begun;
+    bool started = false;
+};
+
+Watch &watch() {
+    static Watch *one = new Watch();  // never destroyed: its thread goes on
+    return *one;
+}
+
+std::string place_of(const Worker &w) {
+    char text[200];
+    const ThreadState &s = *w.current->state;
+    snprintf(text, sizeof text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", w.launch->kernel.name, s.block.x, s.block.y,
+             s.block.z, s.thread.x, s.thread.y, s.thread.z);
+    return text;
+}
+
+// After the jump, on the worker's own stack.
+void tell_fault(Worker &w) {
+    std::string place = place_of(w);
+    if (w.signal == SIGALRM) {
+        if (w.launch->fail(Ended::TimedOut))
+            finding("%s: still running after %u s", place.c_str(), settings().seconds);
+    } else if (w.signal == SIGFPE) {
+        if (w.launch->fail(Ended::Failed))
+            finding("%s: an arithmetic fault of the host", place.c_str());
+    } else if (is_stack_guard(w.address, w.current)) {
+        if (w.launch->fail(Ended::Failed))
+            finding("%s: it needs more than the %zu bytes of stack that threads of the emulated device have", place.c_str(), STACK);
+    } else if (w.launch->fail(Ended::IllegalAddress)) {
+        finding("%s: an access %s", place.c_str(), describe_address(w.address).c_str());
+    }
+}
+
+// --- Blocks -------------------------------------------------------------------------------
+
+void wait_at_barrier(ThreadState *state) {
+    Fiber *fiber = fiber_of(state);
+    leave(static_cast<Worker *>(fiber->owner)->outside, fiber);
+    state->site = 0;
+}
+
+void thread_main(Fiber *fiber) {
+    auto w = static_cast<Worker *>(fiber->owner);
+    for (;;) {
+        w->launch->kernel.run(w->launch->arguments);
+        fiber->done = true;
+        leave(w->outside, fiber);
+    }
+}
+
+// Runs one thread until it has ended or stands at a barrier.
+void go_on(Worker &w, Fiber *fiber, std::vector<Fiber *> &at_barrier) {
+    w.current = fiber;
+    enter(w.outside, fiber);
+    w.current = nullptr;
+    (fiber->done ? w.idle : at_barrier).push_back(fiber);
+}
+
+void begin_thread(Worker &w, Dim block, unsigned number) {
+    Launch &l = *w.launch;
+    if (w.idle.empty()) {
+        Fiber *fiber = make_fiber(thread_main, &w);
+        if (fiber == nullptr) {
+            finding("kernel %s: no memory for the stack of one more thread", l.kernel.name);
+            l.fail(Ended::Failed);
+            return;
+        }
+        w.idle.push_back(fiber);
+    }
+    Fiber *fiber = w.idle.back();
+    w.idle.pop_back();
+    ThreadState &s = *fiber->state;
+    s.thread = {number % l.block.x, number / l.block.x % l.block.y, number / l.block.x / l.block.y};
+    s.block = block;
+    s.block_size = l.block;
+    s.grid_size = l.grid;
+    s.shared = w.shared;
+    s.wait = wait_at_barrier;
+    s.site = 0;
+    fiber->done = false;
+    go_on(w, fiber, w.waiting);
+}
+
+// Threads that have ended take no part in barriers any more, as on hardware: a kernel
+// returns early where the program has failed. Those that are left must all be at the same
+// barrier: at two different ones, hardware would hang, or worse.
+bool barrier_is_whole(Worker &w) {
+    for (Fiber *fiber : w.waiting)
+        if (fiber->state->site != w.waiting.front()->state->site) {
+            w.current = fiber;
+            if (w.launch->fail(Ended::Failed))
+                finding("%s: waits at another barrier than thread (%u,%u,%u)", place_of(w).c_str(),
+                        w.waiting.front()->state->thread.x, w.waiting.front()->state->thread.y,
+                        w.waiting.front()->state->thread.z);
+            w.current = nullptr;
+            return false;
+        }
+    return true;
+}
+
+void run_block(Worker &w, Dim block) {
+    unsigned threads = w.launch->threads();
+    bool reversed = settings().order == Settings::Reversed;
+    w.waiting.clear();
+    memset(w.shared, settings().poison, w.launch->shared);
+    for (unsigned i = 0; i < threads && !w.launch->failed(); i++)
+        begin_thread(w, block, reversed ? threads - 1 - i : i);
+    while (!w.waiting.empty() && !w.launch->failed() && barrier_is_whole(w)) {
+        w.next.clear();
+        if (settings().order == Settings::Alternating)
+            std::reverse(w.waiting.begin(), w.waiting.end());
+        for (size_t i = 0; i < w.waiting.size() && !w.launch->failed(); i++)
+            go_on(w, w.waiting[i], w.next);
+        if (!w.launch->failed())
+            w.waiting.swap(w.next);
+    }
+}
+
+// Threads that a failure has left in the middle begin anew the next time.
+void clean_up(Worker &w) {
+    std::set<Fiber *> left(w.waiting.begin(), w.waiting.end());
+    left.insert(w.next.begin(), w.next.end());
+    if (w.current != nullptr)
+        left.insert(w.current);
+    for (Fiber *fiber : w.idle)
+        left.erase(fiber);
+    for (Fiber *fiber : left) {
+        restart(fiber, thread_main);
+        w.idle.push_back(fiber);
+    }
+    w.current = nullptr;
+    w.waiting.clear();
+    w.next.clear();
+}
+
+// Each block is begun before the next one, however many threads of the host there are, so
+// that a scan that looks back at earlier blocks never waits for one that has no thread.
+void run_blocks(Worker &w, Launch &launch) {
+    w.launch = &launch;
+    w.host = pthread_self();
+    give_signal_stack();
+    running = &w;
+    watch().join(&w);
+    if (sigsetjmp(w.escape, 1) == 0) {
+        while (!launch.failed()) {
+            uint64_t number = launch.next++, blocks = launch.blocks();
+            if (number >= blocks)
+                break;
+            run_block(w, launch.block_number(settings().blocks_reversed ? blocks - 1 - number : number));
+        }
+    } else {
+        tell_fault(w);
+    }
+    watch().leave(&w);
+    running = nullptr;
+    if (launch.failed())
+        clean_up(w);
+}
+
+}  // namespace
+
+Ended run_grid(const Kernel &kernel, void *const *arguments, Dim grid, Dim block, size_t shared) {
+    // One grid at a time: the device is one.
+    static std::mutex mutex;
+    static std::vector<Worker *> workers;
+    static bool installed;
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!installed)
+        install_handlers();
+    installed = true;
+
+    Launch launch{kernel, arguments, grid, block, shared};
+    size_t wanted = size_t(std::min<uint64_t>(settings().threads, launch.blocks()));
+    while (workers.size() < wanted)
+        workers.push_back(new Worker());
+    std::vector<Worker *> used(workers.begin(), workers.begin() + long(wanted));
+    std::vector<std::thread> helpers;
+    for (size_t i = 1; i < wanted; i++)
+        helpers.emplace_back([&, i] { run_blocks(*used[i], launch); });
+    run_blocks(*used[0], launch);
+    for (std::thread &helper : helpers)
+        helper.join();
+    return Ended(launch.ended.load());
+}
+
+}  // namespace emulated

@@ -1,0 +1,27 @@
+// Running a kernel: all blocks of a grid, all threads of a block, on fibers.
+#pragma once
+
+#include <cstddef>
+
+#include "fiber.h"
+
+namespace emulated {
+
+// One kernel of a compiled program. device/kernel.h has the same struct.
+struct Kernel {
+    const char *name;
+    void (*run)(void *const *arguments);
+    const unsigned *sizes;  // of the arguments, in bytes
+    unsigned arguments;
+    unsigned bound;  // the most threads that a block may have
+};
+
+constexpr size_t MOST_SHARED = 48 * 1024;
+constexpr unsigned MOST_THREADS = 1024;
+
+// How a launch ended.
+enum class Ended { Well, IllegalAddress, Failed, TimedOut };
+
+Ended run_grid(const Kernel &kernel, void *const *arguments, Dim grid, Dim block, size_t shared);
+
+}  // namespace emulated

@@ -1,0 +1,235 @@
+// The API of HIP, as far as Futhark's programs call it. A device has one context, which all
+// threads share. Types and numbers are those of hip_runtime_api.h.
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "driver.h"
+
+using namespace emulated;
+
+namespace {
+
+// The numbers of ROCm 5 and 6.
+enum Attribute {
+    L2_CACHE_SIZE = 19,
+    MAX_GRID_DIM_X = 29,
+    MAX_THREADS_PER_BLOCK = 56,
+    MAX_THREADS_PER_MULTIPROCESSOR = 57,
+    MULTIPROCESSOR_COUNT = 63,
+    MAX_REGISTERS_PER_BLOCK = 71,
+    MAX_SHARED_MEMORY_PER_BLOCK = 74,
+    WARP_SIZE = 87,
+    PHYSICAL_MULTIPROCESSOR_COUNT = 10015,
+};
+
+enum CopyKind { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3 };
+
+// One per device.
+struct Device {
+    Queue queue;
+    unsigned streams = 0;
+};
+
+Device &device_of(int number) {
+    static auto *all = new std::vector<Device>(settings().devices);
+    return (*all)[size_t(number)];
+}
+
+thread_local int current;  // the device that this thread's calls are for
+Queue &queue() { return device_of(current).queue; }
+
+struct Stream {
+    int device;
+};
+
+// The record of a device begins with its name; where the name of its architecture stands
+// depends on the version of the record.
+int describe(char *record, int device, size_t size, size_t architecture) {
+    memset(record, 0, size);
+    snprintf(record, architecture, "Emulated HIP device %d", device);
+    strcpy(record + architecture, "gfx1100");
+    return OK;
+}
+
+int copy(bool later, void *to, const void *from, size_t size, bool to_device, bool from_device) {
+    DRIVER_CALL;
+    Copy c = {to, from, size, to_device, from_device};
+    return later ? copy_later(queue(), c) : copy_now(queue(), c);
+}
+
+}  // namespace
+
+// --- Devices -----------------------------------------------------------------------------
+
+EXPORT int hipInit(unsigned flags) { return flags == 0 ? OK : INVALID_VALUE; }
+
+EXPORT int hipGetDeviceCount(int *count) {
+    *count = int(settings().devices);
+    return settings().devices == 0 ? NO_DEVICE : OK;
+}
+
+EXPORT int hipDeviceGet(int *device, int number) {
+    if (number < 0 || unsigned(number) >= settings().devices)
+        return INVALID_DEVICE;
+    *device = number;
+    return OK;
+}
+
+EXPORT int hipSetDevice(int number) { return hipDeviceGet(&current, number); }
+
+EXPORT int hipGetDevice(int *device) {
+    *device = current;
+    return OK;
+}
+
+EXPORT int hipGetDeviceProperties(char *record, int device) { return describe(record, device, 792, 396); }
+EXPORT int hipGetDevicePropertiesR0600(char *record, int device) { return describe(record, device, 1472, 1160); }
+
+EXPORT int hipDeviceGetAttribute(int *value, int attribute, int) {
+    switch (attribute) {
+    case L2_CACHE_SIZE: *value = CACHE; break;
+    case MAX_GRID_DIM_X: *value = MOST_BLOCKS; break;
+    case MAX_THREADS_PER_BLOCK:
+    case MAX_THREADS_PER_MULTIPROCESSOR: *value = int(MOST_THREADS); break;
+    case MULTIPROCESSOR_COUNT:
+    case PHYSICAL_MULTIPROCESSOR_COUNT: *value = MULTIPROCESSORS; break;
+    case MAX_REGISTERS_PER_BLOCK: *value = REGISTERS; break;
+    case MAX_SHARED_MEMORY_PER_BLOCK: *value = int(MOST_SHARED); break;
+    case WARP_SIZE: *value = WARP; break;
+    default: *value = 0;  // no managed memory, default compute mode
+    }
+    return OK;
+}
+
+EXPORT int hipDeviceSynchronize() {
+    DRIVER_CALL;
+    return queue().finish();
+}
+
+// --- Programs ---------------------------------------------------------------------------------
+
+EXPORT int hipModuleLoadData(Program **program, const void *image) {
+    DRIVER_CALL;
+    *program = load_program(static_cast<const char *>(image));
+    return *program == nullptr ? INVALID_IMAGE : OK;
+}
+
+EXPORT int hipModuleUnload(Program *program) {
+    DRIVER_CALL;
+    queue().finish();
+    unload_program(program);
+    return OK;
+}
+
+EXPORT int hipModuleGetFunction(const Kernel **kernel, Program *program, const char *name) {
+    DRIVER_CALL;
+    *kernel = find_kernel(program, name);
+    return *kernel == nullptr ? NOT_FOUND : OK;
+}
+
+EXPORT int hipFuncGetAttribute(int *value, int attribute, const Kernel *kernel) {
+    DRIVER_CALL;
+    *value = attribute == 0 ? int(kernel->bound) : 0;
+    return OK;
+}
+
+EXPORT int hipModuleLaunchKernel(const Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                 unsigned shared, Stream *stream, void **arguments, void **extra) {
+    DRIVER_CALL;
+    if (extra != nullptr)
+        return INVALID_VALUE;
+    if (stream->device != current)
+        return INVALID_HANDLE;
+    return launch(queue(), kernel, {gx, gy, gz}, {bx, by, bz}, shared, arguments);
+}
+
+// --- Memory -------------------------------------------------------------------------------------
+
+EXPORT int hipMalloc(void **address, size_t size) {
+    DRIVER_CALL;
+    if (queue().broken() != OK)
+        return queue().broken();
+    *address = allocate(size == 0 ? 1 : size, &queue());
+    return *address == nullptr ? OUT_OF_MEMORY : OK;
+}
+
+EXPORT int hipMallocManaged(void **address, size_t size, unsigned) { return hipMalloc(address, size); }
+
+// Waits for the work, as the real one does.
+EXPORT int hipFree(void *address) {
+    DRIVER_CALL;
+    Status status = queue().finish();
+    if (address != nullptr && !release(address))
+        return INVALID_VALUE;
+    return status;
+}
+
+EXPORT int hipMemcpyHtoD(void *to, void *from, size_t size) { return copy(false, to, from, size, true, false); }
+EXPORT int hipMemcpyDtoH(void *to, void *from, size_t size) { return copy(false, to, from, size, false, true); }
+EXPORT int hipMemcpyDtoD(void *to, void *from, size_t size) { return copy(false, to, from, size, true, true); }
+EXPORT int hipMemcpyHtoDAsync(void *to, void *from, size_t size, void *) { return copy(true, to, from, size, true, false); }
+EXPORT int hipMemcpyDtoHAsync(void *to, void *from, size_t size, void *) { return copy(true, to, from, size, false, true); }
+
+EXPORT int hipMemcpyWithStream(void *to, const void *from, size_t size, int kind, void *) {
+    return copy(false, to, from, size, kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE,
+                kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE);
+}
+
+// --- Streams and events ---------------------------------------------------------------------------
+
+// Each of Futhark's contexts has a stream, creates it first and lets it go last. A device
+// that broke works again for a new one: a real one would have to be reset, or would have
+// ended the process.
+EXPORT int hipStreamCreate(Stream **stream) {
+    DRIVER_CALL;
+    if (queue().broken() != OK)
+        queue() = Queue();
+    *stream = new Stream{current};
+    device_of(current).streams++;
+    return OK;
+}
+
+EXPORT int hipStreamDestroy(Stream *stream) {
+    DRIVER_CALL;
+    Device &device = device_of(stream->device);
+    delete stream;
+    Status status = device.queue.finish();
+    if (--device.streams > 0)
+        return status;
+    size_t left = release_all(&device.queue);
+    if (left > 0)
+        finding("the last stream ended with %zu allocations that were never freed", left);
+    return status;
+}
+
+EXPORT int hipStreamSynchronize(Stream *stream) {
+    DRIVER_CALL;
+    return device_of(stream->device).queue.finish();
+}
+
+EXPORT int hipEventCreate(Event **event) {
+    *event = new Event();
+    return OK;
+}
+
+EXPORT int hipEventDestroy(Event *event) {
+    DRIVER_CALL;
+    queue().finish();
+    delete event;
+    return OK;
+}
+
+EXPORT int hipEventRecord(Event *event, void *) {
+    DRIVER_CALL;
+    return record(queue(), event);
+}
+
+EXPORT int hipEventElapsedTime(float *milliseconds, Event *from, Event *to) {
+    DRIVER_CALL;
+    Status status = queue().finish();
+    *milliseconds = float(to->milliseconds - from->milliseconds);
+    return status;
+}
+
+EXPORT const char *hipGetErrorString(int status) { return status_text(status); }

@@ -1,0 +1,524 @@
+// What the emulated device promises, asked through the functions of the drivers. Run with
+// the name of a case; the settings that a case needs are in the table of tests/emulated.rs.
+// Ends with 0 if the promise holds, otherwise with 1 and a line that says what does not.
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+typedef unsigned long long Address;
+extern "C" {
+int cuInit(unsigned);
+int cuDeviceGet(int *, int);
+int cuCtxCreate_v2(void **, unsigned, int);
+int cuCtxDestroy_v2(void *);
+int cuCtxSynchronize();
+int cuCtxPopCurrent_v2(void **);
+int cuMemAlloc_v2(Address *, size_t);
+int cuMemFree_v2(Address);
+int cuMemcpyHtoD_v2(Address, const void *, size_t);
+int cuMemcpyDtoH_v2(void *, Address, size_t);
+int cuMemcpyHtoDAsync_v2(Address, const void *, size_t, void *);
+int cuMemcpyDtoHAsync_v2(void *, Address, size_t, void *);
+int cuModuleLoadData(void **, const void *);
+int cuModuleGetFunction(void **, void *, const char *);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuGetErrorString(int, const char **);
+int nvrtcCreateProgram(void **, const char *, const char *, int, const char *const *, const char *const *);
+int nvrtcCompileProgram(void *, int, const char *const *);
+int nvrtcGetProgramLogSize(void *, size_t *);
+int nvrtcGetProgramLog(void *, char *);
+int nvrtcGetPTXSize(void *, size_t *);
+int nvrtcGetPTX(void *, char *);
+int hiprtcCreateProgram(void **, const char *, const char *, int, const char *const *, const char *const *);
+int hiprtcCompileProgram(void *, int, const char *const *);
+int hiprtcGetCodeSize(void *, size_t *);
+int hiprtcGetCode(void *, char *);
+int hipStreamCreate(void **);
+int hipStreamDestroy(void *);
+int hipStreamSynchronize(void *);
+int hipMalloc(void **, size_t);
+int hipFree(void *);
+int hipMemcpyDtoH(void *, void *, size_t);
+int hipModuleLoadData(void **, const void *);
+int hipModuleGetFunction(void **, void *, const char *);
+int hipModuleLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+}
+
+namespace {
+
+// --- What every case uses ---------------------------------------------------------------
+
+#define EXPECT(is, wanted)                                                                            \
+    do {                                                                                              \
+        long long is_ = (long long)(is), wanted_ = (long long)(wanted);                               \
+        if (is_ != wanted_) {                                                                         \
+            printf("line %d: %s is %lld, and not %lld\n", __LINE__, #is, is_, wanted_);               \
+            exit(1);                                                                                  \
+        }                                                                                             \
+    } while (0)
+
+const char KERNELS[] = R"(
+extern "C" __global__ __launch_bounds__(1024) void number(int *out, int add) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x + 1000 * blockIdx.x + add;
+}
+extern "C" __global__ __launch_bounds__(64) void small(int *out) { out[threadIdx.x] = 1; }
+extern "C" __global__ void put(int *out, long long at, int value) { out[at] = value; }
+extern volatile __shared__ unsigned char shared_mem[];
+static inline void barrier(int x) { __syncthreads(); }
+extern "C" __global__ void sum(const int *in, int *out) {
+  volatile int *part = (volatile int *)shared_mem;
+  part[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
+  for (unsigned step = blockDim.x / 2; step > 0; step /= 2) {
+    barrier(1);
+    if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
+  }
+  barrier(1);
+  if (threadIdx.x == 0) atomicAdd(out, part[0]);
+}
+extern "C" __global__ void divergent(int *out) {
+  if (threadIdx.x < 3) { barrier(1); out[0] = 1; } else { out[1] = 1; barrier(2); }
+}
+extern "C" __global__ void early(int *out) {
+  if (threadIdx.x % 2) return;
+  barrier(1);
+  out[threadIdx.x] = 7;
+}
+extern "C" __global__ void endless(int *out) { while (*(volatile int *)out != 99) {} }
+extern "C" __global__ void divide(int *out, int a, int b, long long c, long long d) {
+  out[0] = a / b; out[1] = a % b; out[2] = (int)(c / d); out[3] = 5;
+}
+static __device__ int deep(int n, volatile int *p) { volatile int big[1000]; big[0] = n; int r = n > 0 ? deep(n - 1, big) : 0; return r + big[0] + p[0]; }
+extern "C" __global__ void overflow(int *out, int n) { out[0] = deep(n, out); }
+)";
+
+std::string compile(const char *source, int expected = 0, std::string *log = nullptr) {
+    void *program = nullptr;
+    EXPECT(nvrtcCreateProgram(&program, source, "test", 0, nullptr, nullptr), 0);
+    const char *options[] = {"-arch", "compute_80", "-default-device"};
+    int result = nvrtcCompileProgram(program, 3, options);
+    size_t size = 0;
+    EXPECT(nvrtcGetProgramLogSize(program, &size), 0);
+    std::string said(size, 0);
+    EXPECT(nvrtcGetProgramLog(program, &said[0]), 0);
+    if (log != nullptr)
+        *log = said;
+    if (result != expected)
+        printf("%s\n", said.c_str());
+    EXPECT(result, expected);
+    if (result != 0)
+        return "";
+    EXPECT(nvrtcGetPTXSize(program, &size), 0);
+    std::string image(size, 0);
+    EXPECT(nvrtcGetPTX(program, &image[0]), 0);
+    return image;
+}
+
+// A context with the kernels loaded.
+struct Cuda {
+    void *context = nullptr, *module = nullptr;
+
+    Cuda() {
+        EXPECT(cuInit(0), 0);
+        EXPECT(cuCtxCreate_v2(&context, 0, 0), 0);
+        static std::string image = compile(KERNELS);
+        EXPECT(cuModuleLoadData(&module, image.c_str()), 0);
+    }
+    void *kernel(const char *name) {
+        void *k = nullptr;
+        EXPECT(cuModuleGetFunction(&k, module, name), 0);
+        return k;
+    }
+    Address memory(size_t size) {
+        Address address = 0;
+        EXPECT(cuMemAlloc_v2(&address, size), 0);
+        return address;
+    }
+    int launch(const char *name, unsigned grid, unsigned block, unsigned shared, std::vector<void *> arguments) {
+        return cuLaunchKernel(kernel(name), grid, 1, 1, block, 1, 1, shared, nullptr, arguments.data(), nullptr);
+    }
+    // Whichever of the two says it: work is done at once or when it is waited for.
+    int run(const char *name, unsigned grid, unsigned block, unsigned shared, std::vector<void *> arguments) {
+        int status = launch(name, grid, block, shared, arguments);
+        return status != 0 ? status : cuCtxSynchronize();
+    }
+};
+
+// What the device has told, and whether it says `part`.
+std::string findings() {
+    std::ifstream file(getenv("FUTHARK_EMULATED_FINDINGS"));
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+void expect_finding(const std::string &part) {
+    if (findings().find(part) == std::string::npos) {
+        printf("no finding says `%s`: %s\n", part.c_str(), findings().c_str());
+        exit(1);
+    }
+}
+
+void expect_no_findings() {
+    if (!findings().empty()) {
+        printf("there are findings: %s\n", findings().c_str());
+        exit(1);
+    }
+}
+
+// --- The cases -----------------------------------------------------------------------------
+
+void errors_of_the_driver() {
+    int device;
+    EXPECT(cuDeviceGet(&device, 0), 3);
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuDeviceGet(&device, 7), 101);
+    Address address;
+    EXPECT(cuMemAlloc_v2(&address, 8), 201);
+    Cuda cuda;
+    EXPECT(cuMemAlloc_v2(&address, size_t(1) << 40), 2);
+    EXPECT(cuMemAlloc_v2(&address, 0), 1);
+    const char *text;
+    EXPECT(cuGetErrorString(2, &text), 0);
+    EXPECT(strcmp(text, "out of memory"), 0);
+    void *kernel;
+    EXPECT(cuModuleGetFunction(&kernel, cuda.module, "nonsense"), 500);
+    EXPECT(cuMemcpyDtoH_v2(&device, 4096, 4), 1);
+}
+
+void errors_of_the_compiler() {
+    std::string log;
+    compile("extern \"C\" __global__ void f(int *p) { *p = nonsense; }", 6, &log);
+    EXPECT(log.find("nonsense") != std::string::npos, true);
+    void *program;
+    const char *options[] = {"--what-is-this"};
+    EXPECT(nvrtcCreateProgram(&program, "", "test", 0, nullptr, nullptr), 0);
+    EXPECT(nvrtcCompileProgram(program, 1, options), 5);
+}
+
+void no_compiler() {
+    std::string log;
+    compile("extern \"C\" __global__ void f(int *p) { *p = 1; }", 6, &log);
+    EXPECT(log.find("needs a C++ compiler") != std::string::npos, true);
+}
+
+void grids_of_every_shape() {
+    Cuda cuda;
+    for (unsigned block : {1u, 2u, 31u, 32u, 256u, 1024u})
+        for (unsigned grid : {1u, 2u, 7u}) {
+            Address out = cuda.memory(4 * block * grid);
+            int add = 5;
+            EXPECT(cuda.run("number", grid, block, 0, {&out, &add}), 0);
+            std::vector<int> result(block * grid);
+            EXPECT(cuMemcpyDtoH_v2(result.data(), out, 4 * result.size()), 0);
+            for (unsigned i = 0; i < result.size(); i++)
+                EXPECT(result[i], i % block + 1000 * (i / block) + 5);
+            EXPECT(cuMemFree_v2(out), 0);
+        }
+    EXPECT(cuCtxDestroy_v2(cuda.context), 0);
+    expect_no_findings();
+}
+
+void barriers_and_shared_memory() {
+    Cuda cuda;
+    std::vector<int> numbers(256 * 9);
+    int wanted = 0;
+    for (unsigned i = 0; i < numbers.size(); i++)
+        wanted += numbers[i] = int(i * 7 % 13);
+    Address in = cuda.memory(4 * numbers.size()), out = cuda.memory(4);
+    int zero = 0;
+    EXPECT(cuMemcpyHtoD_v2(in, numbers.data(), 4 * numbers.size()), 0);
+    EXPECT(cuMemcpyHtoD_v2(out, &zero, 4), 0);
+    EXPECT(cuda.run("sum", 9, 256, 4 * 256, {&in, &out}), 0);
+    EXPECT(cuMemcpyDtoH_v2(&zero, out, 4), 0);
+    EXPECT(zero, wanted);
+    // Threads that have ended take no part in a barrier.
+    Address flags = cuda.memory(4 * 32);
+    EXPECT(cuda.run("early", 1, 32, 0, {&flags}), 0);
+    std::vector<int> result(32);
+    EXPECT(cuMemcpyDtoH_v2(result.data(), flags, 4 * 32), 0);
+    EXPECT(result[30], 7);
+    expect_no_findings();
+}
+
+void limits_of_a_launch() {
+    Cuda cuda;
+    Address out = cuda.memory(4096 * 4);
+    EXPECT(cuda.run("small", 1, 65, 0, {&out}), 701);
+    EXPECT(cuda.run("small", 1, 1025, 0, {&out}), 1);
+    EXPECT(cuda.run("small", 0, 1, 0, {&out}), 1);
+    EXPECT(cuda.run("small", 1, 1, 1 << 20, {&out}), 1);
+    EXPECT(cuda.run("small", 1, 64, 0, {&out}), 0);
+}
+
+// `at`: which element a kernel writes to, of an allocation of ten.
+void out_of_range(long long at, const char *told) {
+    Cuda cuda;
+    Address out = cuda.memory(40);
+    int value = 1;
+    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
+    expect_finding(told);
+    expect_finding("kernel put, block (0,0,0), thread (0,0,0)");
+    // The context is broken, as a real one would be; another one is not.
+    Address more;
+    EXPECT(cuMemAlloc_v2(&more, 8), 700);
+    EXPECT(cuCtxSynchronize(), 700);
+    Cuda other;
+    Address fine = other.memory(40);
+    at = 3;
+    EXPECT(other.run("put", 1, 1, 0, {&fine, &at, &value}), 0);
+}
+
+void out_of_range_behind() { out_of_range(12, "8 bytes behind the end of an allocation of 40 bytes"); }
+void out_of_range_before() { out_of_range(-2000, "bytes before an allocation of 40 bytes"); }
+
+// So near that no page is crossed: told when the memory is freed.
+void written_beside() {
+    Cuda cuda;
+    Address out = cuda.memory(40);
+    long long at = -1;
+    int value = 1;
+    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 0);
+    at = 10;
+    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 0);
+    expect_no_findings();
+    EXPECT(cuMemFree_v2(out), 0);
+    expect_finding("written before an allocation of 40 bytes");
+    expect_finding("written right behind an allocation of 40 bytes");
+}
+
+void use_of_freed_memory() {
+    Cuda cuda;
+    Address out = cuda.memory(40);
+    EXPECT(cuMemFree_v2(out), 0);
+    long long at = 2;
+    int value = 1;
+    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
+    expect_finding("at byte 8 of a freed allocation of 40 bytes");
+}
+
+void freed_twice() {
+    Cuda cuda;
+    Address out = cuda.memory(40);
+    EXPECT(cuMemFree_v2(out), 0);
+    EXPECT(cuMemFree_v2(out), 1);
+    expect_finding("freed twice");
+}
+
+void leaks() {
+    Cuda cuda;
+    cuda.memory(40);
+    cuda.memory(80);
+    EXPECT(cuCtxDestroy_v2(cuda.context), 0);
+    expect_finding("ended with 2 allocations that were never freed");
+}
+
+void divergent_barriers() {
+    Cuda cuda;
+    Address out = cuda.memory(8);
+    EXPECT(cuda.run("divergent", 1, 8, 0, {&out}), 719);
+    expect_finding("waits at another barrier than thread");
+}
+
+void endless_kernels() {
+    Cuda cuda;
+    Address out = cuda.memory(4);
+    EXPECT(cuda.run("endless", 2, 4, 0, {&out}), 702);
+    expect_finding("kernel endless");
+    expect_finding("still running after 1 s");
+}
+
+void divisions() {
+    Cuda cuda;
+    Address out = cuda.memory(16);
+    int a = 5, b = 0;
+    long long c = INT64_MIN, d = -1;
+    EXPECT(cuda.run("divide", 1, 3, 0, {&out, &a, &b, &c, &d}), 0);
+    int result[4] = {0};
+    EXPECT(cuMemcpyDtoH_v2(result, out, 16), 0);
+    EXPECT(result[3], 5);
+    expect_no_findings();
+}
+
+void stack_overflow() {
+    Cuda cuda;
+    Address out = cuda.memory(16);
+    int n = 1000;
+    EXPECT(cuda.run("overflow", 1, 1, 0, {&out, &n}), 719);
+    expect_finding("bytes of stack");
+}
+
+// With `delayed`.
+void copies_wait() {
+    Cuda cuda;
+    Address memory = cuda.memory(4);
+    int in = 1, out = 0;
+    EXPECT(cuMemcpyHtoDAsync_v2(memory, &in, 4, nullptr), 0);
+    EXPECT(cuMemcpyDtoHAsync_v2(&out, memory, 4, nullptr), 0);
+    EXPECT(out, 0);
+    EXPECT(cuCtxSynchronize(), 0);
+    EXPECT(out, 1);
+    expect_no_findings();
+    EXPECT(cuMemcpyHtoDAsync_v2(memory, &in, 4, nullptr), 0);
+    in = 2;
+    EXPECT(cuMemcpyDtoH_v2(&out, memory, 4), 0);
+    EXPECT(out, 2);
+    expect_finding("a buffer of the host changed");
+}
+
+void without_delay_copies_do_not_wait() {
+    Cuda cuda;
+    Address memory = cuda.memory(4);
+    int in = 1, out = 0;
+    EXPECT(cuMemcpyHtoDAsync_v2(memory, &in, 4, nullptr), 0);
+    EXPECT(cuMemcpyDtoHAsync_v2(&out, memory, 4, nullptr), 0);
+    EXPECT(out, 1);
+}
+
+// With `fail-allocation=2,fail-copy=2,fail-launch=2`.
+void the_second_one_fails() {
+    Cuda cuda;
+    Address memory = cuda.memory(40), other;
+    EXPECT(cuMemAlloc_v2(&other, 4), 2);
+    EXPECT(cuMemAlloc_v2(&other, 4), 0);
+    int value = 1;
+    EXPECT(cuMemcpyHtoD_v2(memory, &value, 4), 0);
+    EXPECT(cuMemcpyHtoD_v2(memory, &value, 4), 719);
+    EXPECT(cuMemcpyHtoD_v2(memory, &value, 4), 0);
+    long long at = 0;
+    EXPECT(cuda.run("put", 1, 1, 0, {&memory, &at, &value}), 0);
+    EXPECT(cuda.run("put", 1, 1, 0, {&memory, &at, &value}), 719);
+    EXPECT(cuda.run("put", 1, 1, 0, {&memory, &at, &value}), 0);
+}
+
+void fresh_memory_is_poisoned() {
+    Cuda cuda;
+    unsigned bytes = 0;
+    EXPECT(cuMemcpyDtoH_v2(&bytes, cuda.memory(4), 4), 0);
+    EXPECT(bytes, 0x5b5b5b5b);
+}
+
+void damaged_images() {
+    Cuda cuda;
+    std::string image = compile(KERNELS);
+    void *module;
+    EXPECT(cuModuleLoadData(&module, image.c_str()), 0);
+    for (size_t at : {size_t(3), image.size() / 2, image.size() - 30}) {
+        std::string damaged = image;
+        damaged[at] = damaged[at] == 'A' ? 'B' : 'A';
+        EXPECT(cuModuleLoadData(&module, damaged.c_str()), 200);
+    }
+    image.resize(image.size() / 2);
+    EXPECT(cuModuleLoadData(&module, image.c_str()), 200);
+}
+
+void halves() {
+    Cuda cuda;
+    std::string image = compile(R"(
+#include <cuda_fp16.h>
+extern "C" __global__ void same(unsigned short *out) {
+  unsigned h = blockIdx.x * blockDim.x + threadIdx.x;
+  out[h] = __half_as_ushort(__float2half(__half2float(__ushort_as_half((unsigned short)h))));
+}
+extern "C" __global__ void sums(unsigned short *out) {
+  half big = half(2048.0f), one = half(1.0f), tiny = half(5.9604645e-8f);
+  out[0] = __half_as_ushort(big + one);           // a tie, to even
+  out[1] = __half_as_ushort(big + half(3.0f));    // a tie, to even, upwards
+  out[2] = __half_as_ushort(half(65504.0f) + half(16.0f));  // rounds to infinity
+  out[3] = __half_as_ushort(tiny * half(0.5f));   // a tie below the least, to zero
+  out[4] = __half_as_ushort(tiny * half(0.75f));  // above it
+}
+)");
+    EXPECT(cuModuleLoadData(&cuda.module, image.c_str()), 0);
+    Address out = cuda.memory(2 * 65536);
+    EXPECT(cuda.run("same", 64, 1024, 0, {&out}), 0);
+    std::vector<unsigned short> bits(65536);
+    EXPECT(cuMemcpyDtoH_v2(bits.data(), out, 2 * bits.size()), 0);
+    for (unsigned h = 0; h < 65536; h++) {
+        bool nan = (h & 0x7fff) > 0x7c00;
+        if (nan)
+            EXPECT((bits[h] & 0x7fff) > 0x7c00, true);
+        else
+            EXPECT(bits[h], h);
+    }
+    EXPECT(cuda.run("sums", 1, 1, 0, {&out}), 0);
+    EXPECT(cuMemcpyDtoH_v2(bits.data(), out, 10), 0);
+    EXPECT(bits[0], 0x6800);
+    EXPECT(bits[1], 0x6802);
+    EXPECT(bits[2], 0x7c00);
+    EXPECT(bits[3], 0x0000);
+    EXPECT(bits[4], 0x0001);
+}
+
+void hip_runs_and_recovers() {
+    void *program, *module, *kernel, *stream, *memory;
+    EXPECT(hiprtcCreateProgram(&program, KERNELS, "test", 0, nullptr, nullptr), 0);
+    EXPECT(hiprtcCompileProgram(program, 0, nullptr), 0);
+    size_t size;
+    EXPECT(hiprtcGetCodeSize(program, &size), 0);
+    std::string image(size, 0);
+    EXPECT(hiprtcGetCode(program, &image[0]), 0);
+    EXPECT(hipStreamCreate(&stream), 0);
+    EXPECT(hipModuleLoadData(&module, image.c_str()), 0);
+    EXPECT(hipModuleGetFunction(&kernel, module, "put"), 0);
+    EXPECT(hipMalloc(&memory, 40), 0);
+    long long at = 1;
+    int value = 42, result = 0;
+    void *arguments[] = {&memory, &at, &value};
+    EXPECT(hipModuleLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr), 0);
+    EXPECT(hipMemcpyDtoH(&result, static_cast<int *>(memory) + 1, 4), 0);
+    EXPECT(result, 42);
+    at = 5000;
+    hipModuleLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr);
+    EXPECT(hipStreamSynchronize(stream), 700);
+    expect_finding("kernel put");
+    void *other;
+    EXPECT(hipStreamCreate(&other), 0);
+    EXPECT(hipMalloc(&memory, 40), 0);
+    EXPECT(hipFree(memory), 0);
+}
+
+// The host's own faults are none of the device's business. The test sees the signal.
+void faults_of_the_host() {
+    Cuda cuda;
+    Address out = cuda.memory(16);
+    int add = 1;
+    EXPECT(cuda.run("number", 1, 1, 0, {&out, &add}), 0);
+    *reinterpret_cast<volatile int *>(16) = 1;
+}
+
+struct Case {
+    const char *name;
+    void (*run)();
+};
+
+const Case cases[] = {
+#define CASE(name) {#name, name}
+    CASE(errors_of_the_driver), CASE(errors_of_the_compiler), CASE(no_compiler),
+    CASE(grids_of_every_shape), CASE(barriers_and_shared_memory), CASE(limits_of_a_launch),
+    CASE(out_of_range_behind), CASE(out_of_range_before), CASE(written_beside),
+    CASE(use_of_freed_memory), CASE(freed_twice), CASE(leaks), CASE(divergent_barriers),
+    CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(copies_wait),
+    CASE(without_delay_copies_do_not_wait), CASE(the_second_one_fails), CASE(fresh_memory_is_poisoned),
+    CASE(damaged_images), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
+};
+
+}  // namespace
+
+int main(int count, char **arguments) {
+    for (const Case &c : cases)
+        if (count == 2 && strcmp(arguments[1], c.name) == 0) {
+            c.run();
+            return 0;
+        }
+    for (const Case &c : cases)
+        puts(c.name);
+    return 2;
+}

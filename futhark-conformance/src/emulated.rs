@@ -1,0 +1,209 @@
+//! The emulated device, on which programs for cuda and hip run where there is no card:
+//! a driver of our own, whose sources lie in `emulated/` and travel in this program. It is
+//! compiled on first use, with the C++ compiler that is there, and handed to child
+//! processes in the variables by which the libraries of a backend are named.
+
+use anyhow::{Context as _, anyhow, bail};
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where the device writes down misuse that no real driver would tell.
+pub const FINDINGS: &str = "FUTHARK_EMULATED_FINDINGS";
+
+/// The variables that name a driver's libraries (`futhark-sys/c/fut_load.h`).
+const LIBRARIES: [&str; 5] = [
+    "FUTHARK_LIBCUDA",
+    "FUTHARK_LIBNVRTC",
+    "FUTHARK_LIBCUDART",
+    "FUTHARK_LIBAMDHIP64",
+    "FUTHARK_LIBHIPRTC",
+];
+
+/// A file of `emulated/`, with its name there.
+macro_rules! source {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../emulated/", $name)))
+    };
+}
+/// What is compiled into the library, and the headers that kernels see.
+const SOURCES: &[(&str, &str)] = &[
+    source!("src/compiler.cpp"),
+    source!("src/compiler.h"),
+    source!("src/cuda.cpp"),
+    source!("src/division.cpp"),
+    source!("src/division.h"),
+    source!("src/driver.cpp"),
+    source!("src/driver.h"),
+    source!("src/fiber.cpp"),
+    source!("src/fiber.h"),
+    source!("src/grid.cpp"),
+    source!("src/grid.h"),
+    source!("src/hip.cpp"),
+    source!("src/memory.cpp"),
+    source!("src/memory.h"),
+    source!("src/realrtc.cpp"),
+    source!("src/realrtc.h"),
+    source!("src/rtc.cpp"),
+    source!("src/settings.cpp"),
+    source!("src/settings.h"),
+    source!("src/work.cpp"),
+    source!("src/work.h"),
+    source!("device/cuda_fp16.h"),
+    source!("device/kernel.h"),
+];
+
+/// The device, ready to be handed to child processes.
+#[derive(Clone, Debug)]
+pub struct Emulated {
+    compiler: OsString,
+    library: PathBuf,
+    kernels: PathBuf,
+}
+
+impl Emulated {
+    /// Compiles the device into a folder below `dir`, or finds it there.
+    ///
+    /// # Errors
+    /// If there is no C++ compiler, or it refuses the sources, or `dir` cannot be written.
+    pub fn build(dir: &Path) -> anyhow::Result<Emulated> {
+        // Children may have another working directory.
+        std::fs::create_dir_all(dir)
+            .with_context(|| format!("failed to create {}", dir.display()))?;
+        let dir = dir.canonicalize()?;
+        let folder = dir.join(format!("emulated-{:016x}", hash_of_sources()));
+        let kernels = dir.join("emulated-kernels");
+        std::fs::create_dir_all(&kernels)?;
+        let compiler = find_compiler()?;
+        let library = folder.join(LIBRARY);
+        if !library.is_file() {
+            compile(&compiler, &dir, &folder)?;
+        }
+        Ok(Emulated {
+            compiler,
+            library,
+            kernels,
+        })
+    }
+
+    /// The environment of a process that is to find this device, with settings such as
+    /// `delayed,order=reversed`.
+    #[must_use]
+    pub fn environment(&self, settings: &str) -> Vec<(OsString, OsString)> {
+        let mut variables: Vec<(OsString, OsString)> = LIBRARIES
+            .iter()
+            .map(|name| (name.into(), self.library.clone().into()))
+            .collect();
+        variables.push(("FUTHARK_EMULATED".into(), settings.into()));
+        variables.push(("FUTHARK_EMULATED_CACHE".into(), self.kernels.clone().into()));
+        variables.extend(real_compilers());
+        variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.clone()));
+        variables
+    }
+}
+
+/// The real run-time compilers of the private toolchain, if it has them and nobody names
+/// others: the device asks them about architectures other than its own.
+fn real_compilers() -> Vec<(OsString, OsString)> {
+    const PLACES: [(&str, &str); 2] = [
+        ("FUTHARK_EMULATED_NVRTC", "cuda/lib/libnvrtc.so"),
+        ("FUTHARK_EMULATED_HIPRTC", "hip/lib/libamdhip64.so"),
+    ];
+    let Some(root) = std::env::var_os("FUTHARK_TOOLCHAIN") else {
+        return Vec::new();
+    };
+    PLACES
+        .into_iter()
+        .filter(|(name, _)| std::env::var_os(name).is_none())
+        .map(|(name, place)| (name.into(), Path::new(&root).join(place)))
+        .filter(|(_, file)| file.is_file())
+        .map(|(name, file)| (name, file.into()))
+        .collect()
+}
+
+const LIBRARY: &str = "libfuthark-emulated.so";
+
+fn hash_of_sources() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    SOURCES.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The compiler that `CXX` names, or one under a usual name.
+fn find_compiler() -> anyhow::Result<OsString> {
+    if let Some(named) = std::env::var_os("CXX").filter(|name| !name.is_empty()) {
+        if works(&named) {
+            return Ok(named);
+        }
+        bail!(
+            "CXX names a C++ compiler that cannot be started: {}",
+            named.display()
+        );
+    }
+    ["c++", "g++", "clang++"]
+        .into_iter()
+        .map(OsString::from)
+        .find(works)
+        .ok_or_else(|| {
+            anyhow!("the emulated device needs a C++ compiler, and there is no c++, g++ or clang++; install one (Debian: g++), or name it in CXX")
+        })
+}
+
+fn works(compiler: &OsString) -> bool {
+    Command::new(compiler)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Compiles beside the place and moves it there, as others may do the same.
+fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()> {
+    let fresh = tempfile::tempdir_in(dir)?;
+    let mut units = Vec::new();
+    for (name, text) in SOURCES {
+        let path = fresh.path().join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(&path, text)
+            .with_context(|| format!("failed to write {}", path.display()))?;
+        if name.ends_with(".cpp") {
+            units.push(path);
+        }
+    }
+    let output = Command::new(compiler)
+        .args([
+            "-std=c++17",
+            "-O2",
+            "-fPIC",
+            "-shared",
+            "-fvisibility=hidden",
+        ])
+        .args(&units)
+        .arg("-o")
+        .arg(fresh.path().join(LIBRARY))
+        .args(["-ldl", "-pthread"])
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("failed to start {}", compiler.display()))?;
+    if !output.status.success() {
+        bail!(
+            "{} cannot compile the emulated device:\n{}",
+            compiler.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    let made = fresh.keep();
+    if let Err(error) = std::fs::rename(&made, folder) {
+        // Somebody else was first, which is as good.
+        std::fs::remove_dir_all(&made)?;
+        if !folder.join(LIBRARY).is_file() {
+            return Err(error).with_context(|| format!("failed to create {}", folder.display()));
+        }
+    }
+    Ok(())
+}
