@@ -8,6 +8,7 @@ use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, Finding, Header, Outcome, Place, Record};
 use crate::report::Counts;
+use crate::report::column::Column;
 use crate::report::json::SCHEMA;
 use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
@@ -103,9 +104,11 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
         None => all,
     };
     let columns = chosen.iter().flat_map(|device| {
-        compilers
-            .iter()
-            .map(|compiler| (device.info.backend.clone(), compiler.version.clone()))
+        compilers.iter().map(|compiler| Column {
+            backend: device.info.backend.clone(),
+            device: device.info.device.clone(),
+            compiler: compiler.version.clone(),
+        })
     });
     let matrix = Matrix::new(columns.collect());
     let header = Header {

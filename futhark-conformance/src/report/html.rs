@@ -100,8 +100,10 @@ fn table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
          expected, 1- skipped, . nothing was checked</p>\n<div class=\"scroll\"><table>\n<thead><tr>\
          <th scope=\"col\">program</th>"
     )?;
-    for (backend, compiler) in matrix.columns() {
-        let name = format!("{backend} {compiler}");
+    for column in matrix.columns() {
+        let words = [&column.backend, column.device_note(), &column.compiler];
+        let words = words.into_iter().filter(|word| !word.is_empty());
+        let name = words.collect::<Vec<_>>().join(" ");
         write!(out, "<th scope=\"col\">{}</th>", Escaped(&name))?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;

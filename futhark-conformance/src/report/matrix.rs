@@ -2,9 +2,9 @@
 //! failure in full.
 
 use super::Counts;
+use super::column::Column;
 use crate::record::{Outcome, Record};
 use console::{Alignment, Style, measure_text_width, pad_str};
-use futhark_manifest::Backend;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts per program and column, and the failures.
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What passes is only counted, so that the memory does not grow with it.
 #[derive(Debug, Default)]
 pub struct Matrix {
-    columns: Vec<(String, String)>,
+    columns: Vec<Column>,
     rows: BTreeMap<String, Vec<Counts>>,
     failures: Vec<Record>,
     expected: Vec<Record>,
@@ -21,34 +21,22 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix with a column for each pair of backend and compiler.
+    /// A matrix with these columns.
     #[must_use]
-    pub fn new(columns: Vec<(String, String)>) -> Matrix {
+    pub fn new(columns: Vec<Column>) -> Matrix {
         Matrix {
             columns,
             ..Matrix::default()
         }
     }
 
-    /// A matrix with a column for each pair that occurs in these records, in
+    /// A matrix with a column for each place that occurs in these records, in
     /// the order of backends and then of compilers. It does not count them yet.
     #[must_use]
     pub fn of(records: &[Record]) -> Matrix {
         let places = records.iter().map(|record| &record.place);
-        let columns: BTreeSet<_> = places
-            .filter(|place| place.backend != "-")
-            .map(|place| {
-                let backend = Backend::ALL
-                    .iter()
-                    .position(|backend| backend.as_str() == place.backend);
-                // By number, so that 0.9 comes before 0.10.
-                let numbers = place.compiler.split('.').map(|part| part.parse().ok());
-                let numbers: Vec<Option<u32>> = numbers.collect();
-                let pair = (place.backend.clone(), place.compiler.clone());
-                (backend.unwrap_or(usize::MAX), numbers, pair)
-            })
-            .collect();
-        Matrix::new(columns.into_iter().map(|(_, _, pair)| pair).collect())
+        let columns: BTreeSet<Column> = places.filter_map(Column::of).collect();
+        Matrix::new(columns.into_iter().collect())
     }
 
     /// Counts a record.
@@ -67,9 +55,8 @@ impl Matrix {
             Outcome::Pass => {}
         }
         let place = &record.place;
-        let column = self.columns.iter().position(|(backend, compiler)| {
-            *backend == place.backend && *compiler == place.compiler
-        });
+        let column = Column::of(place);
+        let column = column.and_then(|column| self.columns.iter().position(|c| *c == column));
         let Some(column) = column else { return };
         let row = self
             .rows
@@ -84,9 +71,9 @@ impl Matrix {
         self.total
     }
 
-    /// The pairs of backend and compiler.
+    /// The columns.
     #[must_use]
-    pub fn columns(&self) -> &[(String, String)] {
+    pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
@@ -158,14 +145,16 @@ impl Matrix {
             Counts { passed: 0, .. } => Style::new().dim(),
             _ => Style::new().green(),
         };
-        let mut lines = vec![
-            std::iter::once(String::new())
-                .chain(self.columns.iter().map(|(backend, _)| backend.clone()))
-                .collect(),
-            std::iter::once("program".to_owned())
-                .chain(self.columns.iter().map(|(_, compiler)| compiler.clone()))
-                .collect(),
-        ];
+        let heading = |first: &str, of: &dyn Fn(&Column) -> String| -> Vec<String> {
+            let columns = self.columns.iter().map(of);
+            std::iter::once(first.to_owned()).chain(columns).collect()
+        };
+        let mut lines = vec![heading("", &|column| column.backend.clone())];
+        if self.columns.iter().any(|c| !c.device_note().is_empty()) {
+            lines.push(heading("", &|column| column.device_note().to_owned()));
+        }
+        lines.push(heading("program", &|column| column.compiler.clone()));
+        let last_heading = lines.len() - 1;
         for (program, cells) in &self.rows {
             let cells = cells
                 .iter()
@@ -194,7 +183,7 @@ impl Matrix {
                 .collect();
             text.push_str(padded.join("  ").trim_end());
             text.push('\n');
-            if number == 1 {
+            if number == last_heading {
                 text.push_str(&"-".repeat(widths.iter().sum::<usize>() + 2 * self.columns.len()));
                 text.push('\n');
             }
@@ -276,8 +265,12 @@ mod tests {
     use crate::report::tests::record;
 
     fn matrix(records: &[Record]) -> Matrix {
-        let columns = vec![("c".into(), "1".into()), ("opencl".into(), "1".into())];
-        let mut matrix = Matrix::new(columns);
+        let columns = ["c", "opencl"].map(|backend| Column {
+            backend: backend.into(),
+            device: "cpu".into(),
+            compiler: "1".into(),
+        });
+        let mut matrix = Matrix::new(columns.into());
         records.iter().for_each(|record| matrix.add(record));
         matrix
     }
@@ -327,9 +320,19 @@ mod tests {
         let columns = Matrix::of(&records).columns().to_vec();
         let columns: Vec<_> = columns
             .iter()
-            .map(|(b, c)| (b.as_str(), c.as_str()))
+            .map(|column| (column.backend.as_str(), column.compiler.as_str()))
             .collect();
         assert_eq!(columns, [("c", "0.9"), ("c", "0.10"), ("opencl", "0.9")]);
+    }
+
+    #[test]
+    fn what_is_emulated_is_called_so() {
+        let mut found = record("a.fut", "cuda", Outcome::Pass);
+        found.place.device = "emulated: delayed".into();
+        let mut matrix = Matrix::of(std::slice::from_ref(&found));
+        matrix.add(&found);
+        let text = matrix.render(|_| String::new());
+        assert!(text.contains("cuda\n         emulated\nprogram"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What came out: one stream of records, for everyone who wants to know.
 
+pub mod column;
 pub mod html;
 pub mod json;
 pub mod junit;
