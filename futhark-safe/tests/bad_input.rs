@@ -42,6 +42,31 @@ fn each(name: &str, source: &str, check: impl Fn(&Context)) {
     }
 }
 
+/// Units take no memory, so no allocation refuses an array of fewer than none. C would take
+/// its size for less than what it writes, and write behind the end.
+#[test]
+fn fewer_than_no_units() {
+    let source =
+        "entry units (n: i64) : []() = replicate n ()\nentry count [n] (_: [n]()) : i64 = n\n";
+    each("fewer_units.fut", source, |ctx| {
+        for n in [-1i64, -15, i64::MIN] {
+            let units = ctx.call("units", vec![Arg::Borrow(&n.into())]).unwrap();
+            let Value::Opaque(units) = &units[0] else {
+                panic!()
+            };
+            let error = units.store().unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert!(error.to_string().contains(&format!("[{n}]")), "{error}");
+        }
+        let none = ctx.call("units", vec![Arg::Borrow(&0i64.into())]).unwrap();
+        let Value::Opaque(none) = &none[0] else {
+            panic!()
+        };
+        none.store().unwrap();
+        ctx.sync().unwrap();
+    });
+}
+
 #[test]
 fn no_entry_points() {
     each("no_entries.fut", "def f (x: i32) = x + 1\n", |ctx| {

@@ -4,8 +4,11 @@
 
 mod support;
 
+use std::path::Path;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
 use futhark_safe::{Backend, Config, Error, Kind};
 
@@ -215,4 +218,36 @@ fn index_out_of_bounds_in_a_parallel_loop() {
         Kind::Program,
         |place| vec![xs.clone(), column(3, 99, place)],
     );
+}
+
+/// The compilers leave a task in the caller's queue that nobody takes, and wait for it when
+/// the context is freed.
+#[test]
+fn a_context_is_freed_after_a_loop_without_iterations() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let program =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/parallel/empty_outer.fut");
+    for compiler in support::compilers() {
+        let build = Build::new(&program, Backend::Multicore)
+            .compiler(compiler)
+            .out_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("multicore"))
+            .fast(true);
+        let library = Library::build(&build).unwrap();
+        let (done, is_done) = mpsc::channel();
+        std::thread::spawn(move || {
+            let context = context(&library);
+            let empty: Value = context.array_of::<f32>(&[0, 3], &[]).unwrap().into();
+            for _ in 0..10 {
+                context.call("sums", vec![Arg::Borrow(&empty)]).unwrap();
+            }
+            drop(empty);
+            done.send(context.close().is_ok()).unwrap();
+        });
+        let limit = Duration::from_secs(60);
+        assert_eq!(
+            is_done.recv_timeout(limit),
+            Ok(true),
+            "freeing it never ends"
+        );
+    }
 }

@@ -279,9 +279,25 @@ static struct fut_context *fut_context_new(const struct fut_setting *settings, u
   return c;
 }
 
+#if FUT_MULTICORE && defined(FUT_HAS_SUBTASKS)
+// A parallel loop without iterations, around another one, wakes all workers by a task that
+// does nothing, the calling thread's among them, and nobody takes that one off its queue.
+// Whoever frees the context then waits for it for ever.
+static void fut_take_leftovers(struct futhark_context *ctx) {
+  struct worker *caller = &ctx->scheduler.workers[0];
+  struct subtask *left;
+  while (!subtask_queue_is_empty(&caller->q))
+    if (subtask_queue_dequeue(caller, &left, 0) == 0)
+      free(left);
+}
+#else
+#define fut_take_leftovers(ctx) (void)(ctx)
+#endif
+
 static int32_t fut_context_stop(struct fut_context *c) {
   FUT_ENTER(c)
   (void)futhark_context_sync(c->ctx);
+  fut_take_leftovers(c->ctx);
   futhark_context_free(c->ctx);
   futhark_context_config_free(c->cfg);
   fut_pop_guard();

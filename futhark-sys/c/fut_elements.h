@@ -1,4 +1,4 @@
-// Arrays of opaque values from elements, and elements replaced.
+// Opaque values: arrays of them from elements, elements replaced, and what is stored.
 //
 // The C functions compute sizes from what the elements are, and a size that overflows there loses
 // the context. All shapes are known before, so the wrappers ask here whether they fit.
@@ -47,6 +47,19 @@ static char *fut_misfit_new(int64_t i, const int64_t *is, const int64_t *first, 
 static char *fut_misfit_set(const int64_t *is, const int64_t *wanted, int rank) {
   return msgprintf("the element has a part of shape %s, in the array it has shape %s", fut_shape_text(is, rank).bytes,
                    fut_shape_text(wanted, rank).bytes);
+}
+
+// Why an array of this shape cannot be stored: NULL, or malloc'ed. An array of units takes no
+// memory that could be refused, so it can have any size, even below zero; what C computes of
+// that is less room than it writes to.
+static char *fut_not_storable(const int64_t *shape, int rank, int64_t size) {
+  for (int i = 0; i < rank; i++)
+    if (shape[i] == 0)
+      return NULL;
+  for (int i = 0; i < rank; i++)
+    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size))
+      return msgprintf("an array of shape %s has no size that could be stored", fut_shape_text(shape, rank).bytes);
+  return NULL;
 }
 
 // Ends a wrapper before the C function is called. `why` is NULL, or malloc'ed.

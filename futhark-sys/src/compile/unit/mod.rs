@@ -115,6 +115,10 @@ impl Unit<'_> {
         let has_current = matches!(backend, Backend::Cuda | Backend::Hip);
         let _ = writeln!(c, "#define FUT_HAS_CURRENT {}", u8::from(has_current));
         let _ = writeln!(c, "#define FUT_TRAPS {}", u8::from(self.hardened));
+        let subtasks = ["subtask_queue_is_empty", "subtask_queue_dequeue"];
+        if subtasks.iter().all(|name| self.c_text.contains(name)) {
+            c.push_str("#define FUT_HAS_SUBTASKS 1\n");
+        }
         self.write_setters(&mut c);
         self.write_headers(&mut c);
         for name in self.plain {

@@ -71,16 +71,17 @@ fn write_opaque(
     write_free(c, &this, &opaque.ops.free);
 
     if let Some(store) = &opaque.ops.store {
+        let storable = storable(ident, &components);
         let _ = writeln!(
             c,
             "static int32_t fut_w_size_{store}(struct fut_context *c, void *const *out, const void *const *in) {{\n  \
-             FUT_ENTER(c)\n  int rc = {store}(c->ctx, (const {this})in[0], NULL, (size_t *)out[0]);\n  \
+             FUT_ENTER(c)\n{storable}  int rc = {store}(c->ctx, (const {this})in[0], NULL, (size_t *)out[0]);\n  \
              FUT_LEAVE(c, rc, (void)0)\n}}"
         );
         open(c, store);
         let _ = writeln!(
             c,
-            "  void *bytes = out[0];\n  size_t size;\n  FUT_ENTER(c)\n  \
+            "  void *bytes = out[0];\n  size_t size;\n  FUT_ENTER(c)\n{storable}  \
              int rc = {store}(c->ctx, (const {this})in[0], &bytes, &size);\n  \
              FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
         );
@@ -97,6 +98,22 @@ fn write_opaque(
     }
     elements::write(unit, ty, opaque, c)?;
     Ok(())
+}
+
+/// Refuses what C would compute a wrong size for.
+fn storable(ident: &str, components: &[Component]) -> String {
+    let mut checks = String::new();
+    for (i, component) in components.iter().enumerate() {
+        if let Component::Array(array) = component {
+            let _ = writeln!(
+                checks,
+                "  FUT_REFUSE(c, fut_not_storable(((const struct {ident} *)in[0])->v{i}->shape, {}, {}))",
+                array.rank,
+                array.elem.size()
+            );
+        }
+    }
+    checks
 }
 
 /// The layout, with assertions that it is what the C compiler sees.
