@@ -24,9 +24,14 @@ const LOOKS: usize = 13;
 /// and go.
 const NOISE: u64 = 8 << 10;
 
-/// The work between two looks: so often, unless that takes too long.
+/// The work between two looks: so often, or as often as this time lets it be.
 const TIMES: usize = 1500;
 const LONG_ENOUGH: Duration = Duration::from_millis(5);
+
+/// But this often in any case, unless it takes far too long: the least that can leak, 32
+/// bytes of the heap, must become more than noise, on a machine that is busy as well.
+const AT_LEAST: usize = 500;
+const FAR_TOO_LONG: Duration = Duration::from_millis(100);
 
 /// So many entry points of a program are called again and again.
 const MAX_ENTRIES: usize = 12;
@@ -52,12 +57,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
                 .try_for_each(|answer| answer.ask_again(env, &context))
         })
     });
-    if let Some(array) = program.types().iter().find_map(|ty| ty.as_array()) {
+    // Each type has functions of its own.
+    for ty in program.types() {
+        let Some(array) = ty.as_array() else { continue };
         let mut shape = vec![1; array.rank];
         shape[0] = BYTES / array.elem.size();
         let mut random = Random::new(env.seed, "leaks");
         let contents = any_bits(&mut random, array.elem, &shape);
-        env.step(steps, "leaks", "arrays", |context| {
+        env.step(steps, "leaks", &format!("arrays {}", ty.name), |context| {
             watch(|| {
                 let value = upload(context, &contents)?;
                 download(&value).map(drop)
@@ -122,15 +129,13 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
 fn values(env: &Env<'_>, context: &Context, id: TypeId) -> StepResult {
     let program = env.program();
     let random = Random::new(env.seed, "leaks");
-    let Value::Opaque(whole) = Maker::new(program, context, random, 2).value(TypeRef::Type(id))?
-    else {
-        return Err(Stop::mismatch("a value of an opaque type is not opaque"));
-    };
-    let random = Random::new(env.seed, "leaks again");
     let mut maker = Maker::new(program, context, random, 2);
     watch(|| {
-        // Made by the program's functions, entry points among them.
-        drop(maker.value(TypeRef::Type(id))?);
+        // Made by the program's functions, entry points among them; another one each time,
+        // as a reference too many shows only when the whole is gone.
+        let Value::Opaque(whole) = maker.value(TypeRef::Type(id))? else {
+            return Err(Stop::mismatch("a value of an opaque type is not opaque"));
+        };
         take_apart(&whole)?;
         if program
             .get(id)
@@ -180,19 +185,21 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
         let begun = Instant::now();
         for done in 0..times {
             work()?;
-            if begun.elapsed() > LONG_ENOUGH {
+            let long = if done < AT_LEAST {
+                FAR_TOO_LONG
+            } else {
+                LONG_ENOUGH
+            };
+            if begun.elapsed() > long {
                 return Ok(done + 1);
             }
         }
         Ok(times)
     };
+    let room = soak()?;
     // What is kept for later calls is there afterwards; and each round is as
     // long as this one.
     let times = round(TIMES)?;
-    let resident = || {
-        limits::resident()
-            .ok_or_else(|| Stop::skip("this system does not tell what a process uses"))
-    };
     let mut before = resident()?;
     let mut least = u64::MAX;
     for _ in 1..LOOKS {
@@ -206,6 +213,7 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
         }
         before = now;
     }
+    drop(room);
     Err(Stop::Fail {
         cause: Cause::Leak,
         message: format!(
@@ -214,6 +222,32 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
             least / times as u64
         ),
     })
+}
+
+/// Takes what the heap has to spare: a leak would be fed from that, and the
+/// process would not grow. In the smallest pieces, so that no gap is too small.
+#[expect(
+    clippy::vec_box,
+    reason = "each piece is taken from the heap by itself"
+)]
+fn soak() -> StepResult<Vec<Box<[u8; 24]>>> {
+    const PIECES: usize = 4096;
+    const ROUNDS: usize = 512;
+    // All of it now: what moves grows, too.
+    let mut taken = Vec::with_capacity(ROUNDS * PIECES);
+    let mut grown = 0;
+    // At last the pieces come from the system.
+    while grown < 2 && taken.len() < ROUNDS * PIECES {
+        let before = resident()?;
+        taken.extend((0..PIECES).map(|_| Box::new([1; 24])));
+        let growth = resident()?.saturating_sub(before);
+        grown += usize::from(growth >= PIECES as u64 * 24);
+    }
+    Ok(taken)
+}
+
+fn resident() -> StepResult<u64> {
+    limits::resident().ok_or_else(|| Stop::skip("this system does not tell what a process uses"))
 }
 
 #[cfg(test)]

@@ -130,6 +130,19 @@ impl Opaque {
         Ok(self.library.value(handle))
     }
 
+    /// As [`index`](Self::index), but whether the element is there is left to the library,
+    /// which promises to look. So `futhark-conformance` asks whether it does.
+    ///
+    /// # Errors
+    ///
+    /// As the library says; [`Kind::InvalidArgument`]: not as many indices as dimensions, or no
+    /// array.
+    #[doc(hidden)]
+    pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
+        let handle = raw::index_value_checked_by_c(&self.handle, indices)?;
+        Ok(self.library.value(handle))
+    }
+
     /// Replaces one element of an array of records or other opaque values by a copy of
     /// `element`, in place. If anything else shares the array's memory, the array is copied
     /// first, so nobody else sees the change.

@@ -174,6 +174,18 @@ impl Array {
         let (elem, scalar) = raw::index(&self.handle, indices)?;
         Ok(Scalar::from_c(elem, scalar))
     }
+
+    /// As [`index`](Self::index), but whether the element is there is left to the library,
+    /// which promises to look. So `futhark-conformance` asks whether it does.
+    ///
+    /// # Errors
+    ///
+    /// As the library says; [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): not as many indices as dimensions.
+    #[doc(hidden)]
+    pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
+        let (elem, scalar) = raw::index_checked_by_c(&self.handle, indices)?;
+        Ok(Scalar::from_c(elem, scalar))
+    }
 }
 
 impl fmt::Debug for Array {

@@ -12,15 +12,25 @@ use super::core::{Core, Locked};
 use super::duplicate::duplicate_locked;
 use super::handle::Handle;
 use super::make::Make;
-use super::shape::{check_index, elements};
+use super::shape::{Bounds, check_index, elements};
 use crate::error::{Error, Kind, Result};
 
 /// One element: a copy.
 pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
+    index_within(array, indices, Bounds::Ours)
+}
+
+/// The same, where C alone looks whether there is such an element.
+#[cfg(feature = "dynamic")]
+pub(crate) fn index_value_checked_by_c(array: &Handle, indices: &[i64]) -> Result<Handle> {
+    index_within(array, indices, Bounds::OfC)
+}
+
+fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<Handle> {
     let ty = array.table_type();
     let elem = element_type(ty, "index")?;
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
-    check_index(array, indices)?;
+    check_index(array, indices, bounds)?;
     let input = [array.value().cast_const(), indices.as_ptr().cast()];
     let make = Make {
         core: array.core(),
@@ -29,7 +39,7 @@ pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
         refusal: Kind::Backend,
     };
     // SAFETY: T: the result is a new value of the array's element type; V; there are as many
-    // indices as dimensions.
+    // indices as dimensions; T: outside of the array the C function reads nothing and fails.
     unsafe { make.by(index, &input, [array]) }
 }
 
@@ -91,7 +101,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     let set = ty.raw().set.ok_or_else(|| unsupported(ty, OPERATION))?;
     let core = Arc::clone(array.core());
     check_element(&core, elem, value, OPERATION, || "the element".to_owned())?;
-    check_index(array, indices)?;
+    check_index(array, indices, Bounds::Ours)?;
 
     let mut locked = core.locked();
     locked.check([&*array, value])?;

@@ -69,6 +69,8 @@ mod view;
 pub(crate) use self::core::Core;
 pub use call::{Input, Output};
 pub(crate) use duplicate::duplicate;
+#[cfg(feature = "dynamic")]
+pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{check_count, create_of_values, index_value, set_value, unit};
 pub use handle::Handle;
 pub use memory::RawMemory;
@@ -81,5 +83,5 @@ pub(crate) use shape::{count, elements, shape_array};
 pub use table::LinkedTable;
 pub(crate) use transfer::{create, index, read_into, read_vec};
 #[cfg(feature = "dynamic")]
-pub(crate) use transfer::{create_from_bytes, read_bytes};
+pub(crate) use transfer::{create_from_bytes, index_checked_by_c, read_bytes};
 pub(crate) use view::view;

@@ -137,15 +137,27 @@ pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> 
     Err(Error::new(Kind::InvalidArgument, operation, message))
 }
 
-/// Checks indices against the shape. C does so too, but does not say which.
-pub(super) fn check_index(array: &Handle, indices: &[i64]) -> Result<()> {
+/// Who looks whether an index is inside of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bounds {
+    /// We do. C does so too, but does not say which index of which shape.
+    Ours,
+    /// C alone, as its interface promises: for programs that ask whether it does.
+    #[cfg(feature = "dynamic")]
+    OfC,
+}
+
+/// Checks indices against the shape.
+pub(super) fn check_index(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<()> {
     let dims = dims(array)?;
-    let inside = indices.len() == dims.len()
-        && indices
-            .iter()
-            .zip(dims)
-            .all(|(i, dim)| (0..*dim).contains(i));
-    if inside {
+    let inside = || {
+        bounds != Bounds::Ours
+            || indices
+                .iter()
+                .zip(dims)
+                .all(|(i, dim)| (0..*dim).contains(i))
+    };
+    if indices.len() == dims.len() && inside() {
         return Ok(());
     }
     let message = format!("index {indices:?} is outside of an array of shape {dims:?}");

@@ -10,7 +10,7 @@ use super::core::Core;
 use super::handle::Handle;
 use super::make::Make;
 use super::memory::wait;
-use super::shape::{check_index, elements, for_c, length, length_of};
+use super::shape::{Bounds, check_index, elements, for_c, length, length_of};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
 
@@ -215,8 +215,18 @@ pub(super) fn reserve<T>(vec: &mut Vec<T>, n: usize) -> Result<()> {
 
 /// One element of an array of scalars.
 pub(crate) fn index(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar8)> {
+    index_within(array, indices, Bounds::Ours)
+}
+
+/// The same, where C alone looks whether there is such an element.
+#[cfg(feature = "dynamic")]
+pub(crate) fn index_checked_by_c(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar8)> {
+    index_within(array, indices, Bounds::OfC)
+}
+
+fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(ElemType, Scalar8)> {
     let (elem, _) = length(array, "index")?;
-    check_index(array, indices)?;
+    check_index(array, indices, bounds)?;
     let Some(index) = array.table_type().raw().index else {
         return Err(Error::new(
             Kind::Unsupported,
@@ -238,7 +248,8 @@ pub(crate) fn index(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar
     let mut locked = array.core().locked();
     locked.check([array])?;
     // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes of room;
-    // S: the element is there when this returns.
+    // T: outside of the array the C function reads nothing and fails; S: the element is
+    // there when this returns.
     let called = unsafe { locked.call(index, &out, &input, || "index".into()) };
     if let Err(error) = called {
         return Err(keep_if_lost(array, kept, error));

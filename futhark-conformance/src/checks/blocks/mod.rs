@@ -17,6 +17,10 @@ use futhark_manifest::{EntryPoint, Program};
 use futhark_safe::Kind;
 use futhark_safe::dynamic::{Context, Value};
 use input::Input;
+use std::time::{Duration, Instant};
+
+/// After calls that take longer there is no other one.
+const LONG: Duration = Duration::from_millis(500);
 
 /// Runs every test case.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -75,6 +79,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let expected = expected::values(env, entry, case)?;
     let input = Input::read(env, entry, case)?;
 
+    let begun = Instant::now();
     let arguments = input.make(env, context, entry)?;
     let (values, contents): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
     let (result, observed) = calls::call(context, entry, values);
@@ -94,13 +99,23 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
             let Some(expected) = expected else {
                 return Ok(());
             };
-            compare_outputs(&listed_outputs(program, entry, &outputs)?, &expected)
+            compare_outputs(&listed_outputs(program, entry, &outputs)?, &expected)?;
+            if begun.elapsed() > LONG {
+                return Ok(());
+            }
+            leaves_nothing(env, context, case)
         }
         (Err(error), Expected::Error(pattern)) => {
             let message = message_of(&error);
             if !pattern.matches(&message) {
                 return Err(Stop::mismatch(format!(
                     "expected an error with {pattern}, got: {message}"
+                )));
+            }
+            // Whoever looks at codes alone must learn of it, too.
+            if !lost && error.code() == Some(0) {
+                return Err(Stop::mismatch(format!(
+                    "there is an error, but the function returned 0: {message}"
                 )));
             }
             usable_after(env, context, case, &error)
@@ -143,6 +158,37 @@ fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
     Ok(())
 }
 
+/// What a call leaves behind is nothing to the next one: that of another case of the same
+/// entry point, if there is one. With other arguments it shows that a result is an old one.
+fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
+    let cases = env.blocks.cases.iter();
+    let alike: Vec<&Case> = cases
+        .filter(|other| other.entry == case.entry && succeeds(other))
+        .collect();
+    let place = alike.iter().position(|other| std::ptr::eq(*other, case));
+    let Some(next) = place.map(|place| alike[(place + 1) % alike.len()]) else {
+        return Ok(());
+    };
+    let Err(Stop::Fail { cause, message }) = run_plainly(env, context, next) else {
+        return Ok(());
+    };
+    env.forget_context();
+    // What fails by itself is told by its own case.
+    if run_plainly(env, &*env.context()?, next).is_err() {
+        return Ok(());
+    }
+    let message = format!(
+        "the next call in the same context, {}: {message}",
+        title(next)
+    );
+    Err(Stop::Fail { cause, message })
+}
+
+/// Whether a case has a result that is written down.
+fn succeeds(case: &Case) -> bool {
+    matches!(case.expected, Expected::Values(Source::Text(_)))
+}
+
 /// After an error the context computes on; one that is lost says so, and then
 /// another context does.
 fn usable_after(
@@ -159,10 +205,12 @@ fn usable_after(
     } else {
         context
     };
-    let succeeds = |case: &&Case| matches!(case.expected, Expected::Values(Source::Text(_)));
-    let good = env.blocks.cases.iter().find(succeeds);
+    let cases = env.blocks.cases.iter();
+    let mut good: Vec<&Case> = cases.filter(|case| succeeds(case)).collect();
+    // What the same entry point does is the likeliest to have suffered.
+    good.sort_by_key(|case| case.entry != failed.entry);
     let after = |stop: Stop| stop.at("after the error, the context is not usable");
-    match good {
+    match good.first() {
         Some(case) => match run_plainly(env, context, case) {
             Err(Stop::Skip { .. }) | Ok(()) => Ok(()),
             Err(stop) => Err(after(stop)),

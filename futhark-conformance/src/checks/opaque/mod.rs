@@ -165,6 +165,10 @@ fn variant(test: &Test<'_>, sum: &Sum, variant: &Variant) -> StepResult {
         .context
         .sum(test.name, &variant.name, &refs(&payload))?;
     drop(payload);
+    let said = whole.variant()?;
+    if said != variant.name {
+        return Err(Stop::mismatch(format!("it says that it is variant {said}")));
+    }
     for other in sum
         .variants
         .iter()
@@ -176,10 +180,6 @@ fn variant(test: &Test<'_>, sum: &Sum, variant: &Variant) -> StepResult {
                 other.name
             )));
         }
-    }
-    let said = whole.variant()?;
-    if said != variant.name {
-        return Err(Stop::mismatch(format!("it says that it is variant {said}")));
     }
     let taken = whole.destruct(&variant.name)?;
     if taken.len() != contents.len() {

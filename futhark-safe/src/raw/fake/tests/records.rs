@@ -33,6 +33,7 @@ fn elements_are_copies() {
         for wrong in [&[2i64][..], &[-1], &[], &[0, 0]] {
             let error = raw::index_value(&points, wrong).unwrap_err();
             assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            assert!(raw::index_value_checked_by_c(&points, wrong).is_err());
         }
         drop(points);
         let y = int(&core, "project_opaque_point_y", [Input::observed(&second)]);

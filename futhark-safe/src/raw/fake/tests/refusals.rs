@@ -102,6 +102,17 @@ fn shapes_that_do_not_fit() {
     for wrong in [&[0i64][..], &[3, 0], &[0, -1], &[0, 2], &[0, 0, 0]] {
         raw::index(&t, wrong).unwrap_err();
     }
+    // Left to the library, but for the number of indices, for which it would read.
+    for (wrong, kind) in [
+        (&[0i64][..], Kind::InvalidArgument),
+        (&[0, 0, 0], Kind::InvalidArgument),
+        (&[3, 0], Kind::Backend),
+        (&[0, -1], Kind::Backend),
+    ] {
+        let error = raw::index_checked_by_c(&t, wrong).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+    }
+    assert!(raw::index_checked_by_c(&t, &[2, 1]).is_ok());
     let (_, six) = raw::index(&t, &[2, 1]).unwrap();
     assert_eq!(i32::from_c(six), 6);
     assert!(raw::read_vec::<f32>(&t).is_err());

@@ -1,0 +1,203 @@
+//! What `new`, `values`, `index` and `shape` of arrays get wrong.
+
+use super::fault;
+use crate::fault::{Fault, code};
+
+const C: (&str, &str) = ("c", "arrays.fut");
+const OPENCL: (&str, &str) = ("opencl", "arrays.fut");
+
+pub(super) const FAULTS: &[Fault] = &[
+    fault(
+        "values-drops-last",
+        "`values` copies one element less",
+        C,
+        "arrays",
+        &[code(
+            "futhark_values_i64_1d",
+            r"(memmove\(.*), \(size_t\) arr->shape\[0\] \* 8\);",
+            "${1}, ((size_t) arr->shape[0] - 1) * 8);",
+        )],
+    ),
+    fault(
+        "values-stride",
+        "`values` takes rows one element apart from where they are",
+        C,
+        "arrays",
+        &[code(
+            "futhark_values_f32_2d",
+            r"memmove\(.*;",
+            "for (int64_t i = 0; i < arr->shape[0]; i++) \
+             memmove(data + i * arr->shape[1], arr->mem.mem + 4 * (i == 0 ? 0 : i * arr->shape[1] - 1), \
+             4 * arr->shape[1]);",
+        )],
+    ),
+    fault(
+        "values-quiets-nan",
+        "`values` loses the payload of a NaN",
+        C,
+        "arrays",
+        &[code(
+            "futhark_values_f32_2d",
+            r"(memmove\(.*;)",
+            "{ ${1} for (int64_t i = 0; i < arr->shape[0] * arr->shape[1]; i++) \
+             if (data[i] != data[i]) data[i] = NAN; }",
+        )],
+    ),
+    // Late writes go to wherever the buffer was: other checks would crash in their turn.
+    Fault {
+        only: Some("arrays"),
+        ..fault(
+            "values-too-early",
+            "waiting for the device does not wait: `values` is not done",
+            OPENCL,
+            "arrays",
+            &[code(
+                "futhark_context_sync",
+                r"OPENCL_SUCCEED_OR_RETURN\(clFinish\(ctx->queue\)\);",
+                "",
+            )],
+        )
+    },
+    fault(
+        "new-drops-last",
+        "`new` copies one element less",
+        C,
+        "arrays",
+        &[code(
+            "futhark_new_i64_1d",
+            r"(memmove\(.*), \(size_t\) dim0 \* 8\);",
+            "${1}, ((size_t) dim0 - 1) * 8);",
+        )],
+    ),
+    fault(
+        "new-borrows",
+        "`new` keeps the caller's pointer and copies nothing",
+        C,
+        "arrays",
+        &[code(
+            "futhark_new_i64_1d",
+            r"memmove\(.*;",
+            "{ arr->mem.mem = (unsigned char *) data; arr->mem.references = NULL; }",
+        )],
+    ),
+    fault(
+        "new-too-early",
+        "the first wait after `new` does not wait: the caller's buffer is read later",
+        OPENCL,
+        "arrays",
+        &[
+            code("", r"\A", "static int fault_is_new;\n"),
+            code(
+                "futhark_new_i64_1d",
+                r"err = memcpy_host2gpu\(",
+                "fault_is_new = 1;\n    err = memcpy_host2gpu(",
+            ),
+            code(
+                "futhark_context_sync",
+                r"cl_int failure_idx = -1;",
+                "cl_int failure_idx = -1; if (fault_is_new) { fault_is_new = 0; return 0; }",
+            ),
+        ],
+    ),
+    fault(
+        "new-swaps-dimensions",
+        "`new` remembers the dimensions in the wrong order",
+        C,
+        "shape",
+        &[
+            code(
+                "futhark_new_f32_2d",
+                r"shape\[0\] = dim0;",
+                "shape[0] = dim1;",
+            ),
+            code(
+                "futhark_new_f32_2d",
+                r"shape\[1\] = dim1;",
+                "shape[1] = dim0;",
+            ),
+        ],
+    ),
+    fault(
+        "index-transposed",
+        "`index` of a matrix counts along the columns",
+        C,
+        "index",
+        &[code(
+            "futhark_index_f32_2d",
+            r"i0 \* arr->shape\[1\] \+ i1 \* 1",
+            "i1 * arr->shape[0] + i0 * 1",
+        )],
+    ),
+    fault(
+        "index-unchecked",
+        "`index` does not check its bounds",
+        C,
+        "index",
+        &[code(
+            "futhark_index_i64_1d",
+            r"i0 >= 0 && i0 < arr->shape\[0\]",
+            "1",
+        )],
+    ),
+    fault(
+        "index-unchecked-columns",
+        "`index` of a matrix checks the row only",
+        C,
+        "index",
+        &[code(
+            "futhark_index_f32_2d",
+            r" && \(i1 >= 0 && i1 < arr->shape\[1\]\)",
+            "",
+        )],
+    ),
+    fault(
+        "index-one-too-far",
+        "`index` takes the length for a position inside",
+        C,
+        "index",
+        &[code(
+            "futhark_index_i64_1d",
+            r"i0 < arr->shape\[0\]",
+            "i0 <= arr->shape[0]",
+        )],
+    ),
+    Fault {
+        cause: "error",
+        ..fault(
+            "index-refuses-last",
+            "`index` refuses the last element",
+            C,
+            "index",
+            &[code(
+                "futhark_index_i64_1d",
+                r"i0 < arr->shape\[0\]",
+                "i0 < arr->shape[0] - 1",
+            )],
+        )
+    },
+    fault(
+        "index-error-lost",
+        "`index` outside of the array succeeds and gives nothing",
+        C,
+        "index",
+        &[code(
+            "futhark_index_i64_1d",
+            r#"err = 1;\s*set_error\(ctx, strdup\("Index out of bounds\."\)\);"#,
+            "",
+        )],
+    ),
+    Fault {
+        cause: "crash or mismatch or error",
+        ..fault(
+            "free-twice",
+            "`free` gives the struct of an array back twice",
+            C,
+            "arrays",
+            &[code(
+                "futhark_free_i64_1d",
+                r"free\(arr\);",
+                "free(arr);\n    free(arr);",
+            )],
+        )
+    },
+];

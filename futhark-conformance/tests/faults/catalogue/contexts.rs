@@ -1,0 +1,29 @@
+//! What the life of a context gets wrong.
+
+use super::fault;
+use crate::fault::{Fault, code};
+
+const C: (&str, &str) = ("c", "arrays.fut");
+
+pub(super) const FAULTS: &[Fault] = &[Fault {
+    cause: "error",
+    ..fault(
+        "one-context-only",
+        "no context can be made while another one lives",
+        C,
+        "lifecycle",
+        &[
+            code("", r"\A", "static int fault_alive;\n"),
+            code(
+                "futhark_context_new",
+                r"assert\(!cfg->in_use\);",
+                "if (fault_alive) { free(ctx); return NULL; } fault_alive = 1;",
+            ),
+            code(
+                "futhark_context_free",
+                r"free\(ctx\);",
+                "free(ctx); fault_alive = 0;",
+            ),
+        ],
+    )
+}];

@@ -1,0 +1,227 @@
+//! What calls of entry points get wrong: errors, arguments, consumption, and what the
+//! manifest says of them.
+
+use super::fault;
+use crate::fault::{Fault, Part, code};
+
+const ERRORS: (&str, &str) = ("c", "errors.fut");
+const ERRORS_OPENCL: (&str, &str) = ("opencl", "errors.fut");
+const CONSUMPTION: (&str, &str) = ("c", "consumption.fut");
+
+pub(super) const FAULTS: &[Fault] = &[
+    fault(
+        "error-lost",
+        "an index outside of an array is no error of the program",
+        ERRORS,
+        "blocks",
+        &[code("futrts_entry_at", r"if \(!bounds_check_\d+\)", "if (0)")],
+    ),
+    fault(
+        "error-code-lost",
+        "an entry point that fails returns 0, without a message",
+        ERRORS,
+        "blocks",
+        &[code(
+            "futrts_entry_divide",
+            r"set_error\(.*\s*err = FUTHARK_PROGRAM_ERROR;",
+            "",
+        )],
+    ),
+    fault(
+        "error-code-alone-lost",
+        "an entry point that fails returns 0, and leaves the message for others to find",
+        ERRORS,
+        "blocks",
+        &[code("futrts_entry_divide", r"err = FUTHARK_PROGRAM_ERROR;", "")],
+    ),
+    fault(
+        "error-text-lost",
+        "the message of an error is lost",
+        ERRORS,
+        "blocks",
+        &[code("set_error", r"ctx->error = error;", "free(error);")],
+    ),
+    Fault {
+        only: Some("blocks:at #1"),
+        cause: "timeout",
+        ..fault(
+            "error-sticks",
+            "a message that was fetched stays",
+            ERRORS,
+            "blocks",
+            &[code(
+                "futhark_context_get_error",
+                r"ctx->error = NULL;",
+                "error = error == NULL ? NULL : strdup(error);",
+            )],
+        )
+    },
+    Fault {
+        cause: "error",
+        ..fault(
+            "error-lasts",
+            "after one error every later call fails",
+            ERRORS,
+            "blocks",
+            &[code("futhark_entry_at", r"int ret = 0;", "static int ret = 0;")],
+        )
+    },
+    Fault {
+        only: Some("blocks:at #1"),
+        cause: "timeout",
+        ..fault(
+            "error-keeps-lock",
+            "a call that fails does not release the context's lock",
+            ERRORS,
+            "blocks",
+            &[code(
+                "futhark_entry_at",
+                r"lock_unlock\(&ctx->lock\);",
+                "if (ret == 0) lock_unlock(&ctx->lock);",
+            )],
+        )
+    },
+    fault(
+        "sizes-unchecked",
+        "arguments of different length are taken",
+        ERRORS,
+        "blocks",
+        &[code(
+            "futhark_entry_pairs",
+            r"ret = 1;\s*set_error\(.*;",
+            "",
+        )],
+    ),
+    fault(
+        "kernel-error-lost",
+        "what fails on the device is not told",
+        ERRORS_OPENCL,
+        "blocks",
+        &[code("futhark_context_sync", r"if \(failure_idx >= 0\)", "if (0)")],
+    ),
+    Fault {
+        cause: "error",
+        ..fault(
+            "kernel-error-lasts",
+            "after one failure on the device every later kernel gives up",
+            ERRORS_OPENCL,
+            "blocks",
+            &[code(
+                "futhark_context_sync",
+                r"cl_int no_failure = -1;",
+                "cl_int no_failure = failure_idx;",
+            )],
+        )
+    },
+    Fault {
+        cause: "error",
+        ..fault(
+            "exit",
+            "an entry point ends the process",
+            ERRORS,
+            "blocks",
+            &[code("futrts_entry_divide", r"int err = 0;", "int err = 0; exit(0);")],
+        )
+    },
+    Fault {
+        cause: "crash",
+        ..fault(
+            "wild-write",
+            "an entry point writes through a null pointer",
+            ERRORS,
+            "blocks",
+            &[code(
+                "futrts_entry_divide",
+                r"int err = 0;",
+                "int err = 0; *(volatile int *) NULL = 1;",
+            )],
+        )
+    },
+    Fault {
+        only: Some("blocks:divide #0"),
+        cause: "timeout",
+        ..fault(
+            "no-end",
+            "an entry point does not come to its end",
+            ERRORS,
+            "blocks",
+            &[code(
+                "futrts_entry_divide",
+                r"int err = 0;",
+                "int err = 0; for (volatile int i = 0;; i = 1 - i);",
+            )],
+        )
+    },
+    fault(
+        "observed-overwritten",
+        "an argument that is only observed is updated in place",
+        CONSUMPTION,
+        "blocks",
+        &[code(
+            "futrts_entry_observe",
+            r"(?s)(\(uint64_t \*\) (xs_mem_\d+)\.mem.*?)(\(\(int64_t \*\) mem_\d+\.mem\)\[\(int64_t\) 0\] =)",
+            "${1}${3} ((int64_t *) ${2}.mem)[0] =",
+        )],
+    ),
+    // Many deaths would end the run before the check has its turn.
+    Fault {
+        only: Some("consume"),
+        cause: "crash or mismatch or error",
+        ..fault(
+            "alias-uncounted",
+            "a result shares an argument's memory, and nobody counts it",
+            CONSUMPTION,
+            "consume",
+            &[code(
+                "futrts_entry_identity",
+                r"memblock_set\(ctx, &(mem_out_\d+), &(xs_mem_\d+), .*\) != 0",
+                "(${1} = ${2}, ${1}.references = malloc(sizeof(int)), *${1}.references = 1) != 1",
+            )],
+        )
+    },
+    fault(
+        "manifest-not-unique",
+        "the manifest says that an argument is observed which is consumed",
+        CONSUMPTION,
+        "blocks",
+        &[code(
+            "",
+            r#"("cfun":"futhark_entry_overwrite","inputs":\[\{"name":"xs","type":"\[\]i64","unique":)true"#,
+            "${1}false",
+        )
+        .of(Part::Manifest)],
+    ),
+    fault(
+        "manifest-wrong-type",
+        "the manifest says that a signed array is unsigned",
+        CONSUMPTION,
+        "compile",
+        &[code("", r#""elemtype":"i64""#, r#""elemtype":"u64""#).of(Part::Manifest)],
+    ),
+    fault(
+        "manifest-unknown-key",
+        "the manifest has a key that the schema does not have",
+        CONSUMPTION,
+        "manifest",
+        &[code("", r#""rank":1"#, r#""rank":1,"layout":"rows""#).of(Part::Manifest)],
+    ),
+    fault(
+        "header-lacks-function",
+        "the header does not declare a function of the manifest",
+        CONSUMPTION,
+        "header",
+        &[code("", r"int futhark_entry_observe\([^;]*;\n", "").of(Part::Header)],
+    ),
+    fault(
+        "header-wrong-parameter",
+        "the header declares a parameter with another type",
+        CONSUMPTION,
+        "compile",
+        &[code(
+            "",
+            r"(int futhark_values_i64_1d\([^;]*)int64_t \*data",
+            "${1}int32_t *data",
+        )
+        .of(Part::Header)],
+    ),
+];

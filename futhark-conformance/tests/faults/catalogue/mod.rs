@@ -1,0 +1,43 @@
+//! The faults, by what they break.
+
+mod arrays;
+mod contexts;
+mod entries;
+mod leaks;
+mod opaques;
+mod parallel;
+
+use crate::fault::Fault;
+
+/// Every fault.
+pub fn all() -> Vec<Fault> {
+    [
+        arrays::FAULTS,
+        opaques::FAULTS,
+        entries::FAULTS,
+        parallel::FAULTS,
+        contexts::FAULTS,
+        leaks::FAULTS,
+    ]
+    .concat()
+}
+
+/// A fault that a check finds as a wrong answer.
+const fn fault(
+    name: &'static str,
+    what: &'static str,
+    (backend, program): (&'static str, &'static str),
+    check: &'static str,
+    rules: &'static [crate::fault::Rule],
+) -> Fault {
+    Fault {
+        name,
+        what,
+        backend,
+        program,
+        rules,
+        check,
+        cause: "mismatch",
+        only: None,
+    }
+}

@@ -1,0 +1,185 @@
+//! Changes generated text by the rules of a fault. What a rule does not find is an error:
+//! a new version of the compiler must not make a fault hollow.
+
+use crate::fault::{Part, Rule};
+use regex::Regex;
+use std::ops::Range;
+
+/// What the compiler writes for one program and backend.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// `name.c`
+    pub code: String,
+    /// `name.h`
+    pub header: String,
+    /// `name.json`
+    pub manifest: String,
+}
+
+impl Generated {
+    /// Applies one rule.
+    ///
+    /// # Errors
+    /// If the text is not what the rule expects, or if the rule changes nothing.
+    pub fn apply(&mut self, rule: &Rule) -> Result<(), String> {
+        match rule.part {
+            Part::Code => change(&mut self.code, rule),
+            Part::Header => change(&mut self.header, rule),
+            Part::Manifest => change(&mut self.manifest, rule),
+            Part::Kernels => {
+                let place = kernels(&self.code)?;
+                let mut text = literals(&self.code[place.clone()]);
+                change(&mut text, rule)?;
+                self.code.replace_range(place, &as_literals(&text));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn change(text: &mut String, rule: &Rule) -> Result<(), String> {
+    let scope = scope(text, rule.within)?;
+    let find = regex(rule.find);
+    let found = find.find_iter(&text[scope.clone()]).count();
+    if found != rule.times {
+        return Err(format!(
+            "`{}` is {found} times in {}, expected {}",
+            rule.find,
+            if rule.within.is_empty() {
+                "the text"
+            } else {
+                rule.within
+            },
+            rule.times
+        ));
+    }
+    let changed = find
+        .replace_all(&text[scope.clone()], rule.replace)
+        .into_owned();
+    if changed == text[scope.clone()] {
+        return Err(format!("`{}` replaced by itself", rule.find));
+    }
+    text.replace_range(scope, &changed);
+    Ok(())
+}
+
+/// A function's definition: from its name to a brace at the beginning of a line.
+fn scope(text: &str, name: &str) -> Result<Range<usize>, String> {
+    if name.is_empty() {
+        return Ok(0..text.len());
+    }
+    let heads = regex(&format!(
+        r"(?m)^\w[^\n;{{}}]*\b(?:{name})\s*\([^;{{}}]*\)\s*\{{"
+    ));
+    let mut heads = heads.find_iter(text);
+    let (Some(head), None) = (heads.next(), heads.next()) else {
+        return Err(format!("there must be one function {name}"));
+    };
+    let end = text[head.end()..].find("\n}");
+    let end = end.ok_or_else(|| format!("the function {name} does not end"))?;
+    Ok(head.start()..head.end() + end + 2)
+}
+
+/// Where the literals of the kernels are.
+fn kernels(code: &str) -> Result<Range<usize>, String> {
+    const HEAD: &str = "static const char *gpu_program[] = {";
+    let start = code.find(HEAD).ok_or("there are no kernels")? + HEAD.len();
+    let length = code[start..]
+        .find(", NULL};")
+        .ok_or("the kernels do not end")?;
+    Ok(start..start + length)
+}
+
+/// The text of a list of string literals.
+fn literals(list: &str) -> String {
+    let literal = regex(r#"(?s)"((?:[^"\\]|\\.)*)""#);
+    let escaped: String = literal
+        .captures_iter(list)
+        .map(|captures| captures[1].to_owned())
+        .collect();
+    let escape = regex(r"(?s)\\(.)");
+    escape
+        .replace_all(&escaped, |captures: &regex::Captures<'_>| {
+            match &captures[1] {
+                "n" => "\n".to_owned(),
+                "t" => "\t".to_owned(),
+                other => other.to_owned(),
+            }
+        })
+        .into_owned()
+}
+
+/// Text as string literals, each short enough for every C compiler.
+fn as_literals(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split_inclusive('\n')
+        .map(|line| {
+            let line = line
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"")
+                .replace('\t', "\\t")
+                .replace('\n', "\\n");
+            format!("\"{line}\"")
+        })
+        .collect();
+    lines.join(",\n")
+}
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::code;
+
+    const CODE: &str = "int f(int x);\nint f(int x)\n{\n    return x;\n}\nint g(int x) {\n  return x;\n}\n\
+        static const char *gpu_program[] = {\"a \\\"b\\\"\\n\", \"c\\\\n\", NULL};\n";
+
+    fn generated() -> Generated {
+        Generated {
+            code: CODE.into(),
+            header: String::new(),
+            manifest: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_rule_stays_within_its_function() {
+        let mut text = generated();
+        text.apply(&code("f", r"return (\w)", "return -${1}"))
+            .unwrap();
+        assert!(
+            text.code
+                .contains("    return -x;\n}\nint g(int x) {\n  return x;")
+        );
+    }
+
+    #[test]
+    fn what_is_not_found_as_often_as_expected_is_an_error() {
+        let mut text = generated();
+        for rule in [
+            code("f", "nothing", ""),
+            code("", "return", "").times(3),
+            code("h", "return", ""),
+            code("f", "return", "return"),
+        ] {
+            assert!(text.apply(&rule).is_err(), "{rule:?}");
+        }
+        assert_eq!(text.code, CODE);
+    }
+
+    #[test]
+    fn kernels_are_changed_as_the_device_sees_them() {
+        let mut text = generated();
+        text.apply(&code("", "b\"\nc", "b\"\nd").of(Part::Kernels))
+            .unwrap();
+        assert!(
+            text.code
+                .ends_with("= {\"a \\\"b\\\"\\n\",\n\"d\\\\n\", NULL};\n"),
+            "{}",
+            text.code
+        );
+    }
+}

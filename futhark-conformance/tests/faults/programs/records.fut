@@ -1,0 +1,14 @@
+-- A record of scalars, a record of arrays, and an array of records. Fields of one record have
+-- the same type, so that the C compiler does not see that they were swapped.
+
+type point = {x: f32, y: f32}
+type columns [n] = {left: [n]i64, right: [n]i64}
+
+entry turned (p: point): point = {x = -p.y, y = p.x}
+
+entry both [n] (left: [n]i64) (right: [n]i64): columns [n] = {left, right}
+
+entry line (n: i64): []point = tabulate n (\i -> {x = f32.i64 i, y = 1})
+
+-- A field that was taken out of a record is memory that the record has, too.
+entry overwrite (xs: *[]i64): *[]i64 = xs with [0] = 7
