@@ -2,10 +2,11 @@
 //! and work on any thread: on the emulated device, whose current contexts are those of
 //! real drivers.
 
-use futhark_conformance::emulated::Emulated;
+use futhark_conformance::emulated::{Emulated, FINDINGS};
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
 use futhark_safe::{Backend, Config, Kind};
+use futhark_sys::table::SYMBOL;
 use std::ffi::c_void;
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +16,14 @@ const PROGRAM: &str = "\
 entry total (xs: []i32): i32 = i32.sum xs
 entry double (xs: []i32): []i32 = map (* 2) xs
 entry checked (xs: []i32) (i: i64): i32 = i32.sum (map (\\x -> x + xs[i]) xs)
+entry late (xs: []i32): []i32 = map (\\x -> xs[x]) xs
 entry unchecked (xs: []i32) (i: i64): i32 = #[unsafe] i32.sum (map (\\x -> x + xs[i]) xs)
+";
+
+/// Its constant cannot be computed, which shows when the first kernels have run.
+const FAILING: &str = "\
+def table: []i32 = map (\\i -> 100 / (i32.i64 i - 3)) (iota 10)
+entry at (i: i64): i32 = table[i]
 ";
 
 #[test]
@@ -30,6 +38,31 @@ fn hip_leaves_the_current_device_alone() {
     if in_a_process_with_the_device("hip_leaves_the_current_device_alone", "devices=3") {
         with_foreign_devices();
     }
+}
+
+#[test]
+fn hip_does_not_work_on_another_device() {
+    // Three calls of hipSetDevice come before that of the transfer: the test's, and two while
+    // the context is made, of which the second one sets back what was there.
+    let settings = "devices=3,fail-set-device=4";
+    if !in_a_process_with_the_device("hip_does_not_work_on_another_device", settings) {
+        return;
+    }
+    let driver = Driver::open();
+    let set: unsafe extern "C" fn(i32) -> i32 = driver.function("hipSetDevice");
+    let get: unsafe extern "C" fn(*mut i32) -> i32 = driver.function("hipGetDevice");
+    // SAFETY: no pointer is involved.
+    assert_eq!(unsafe { set(2) }, 0);
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::build(&build(Backend::Hip, PROGRAM, folder.path())).unwrap();
+    let context = Context::new(&library, &Config::new().device("#1")).unwrap();
+    let error = context.array_of(&[2], &[1i32, 2]).unwrap_err();
+    assert_eq!(error.kind(), Kind::ContextLost);
+    assert!(error.to_string().contains("made current"), "{error}");
+    let mut device = -1;
+    // SAFETY: the driver writes one number.
+    assert_eq!(unsafe { get(&raw mut device) }, 0);
+    assert_eq!(device, 2);
 }
 
 fn with_foreign_contexts() {
@@ -52,6 +85,15 @@ fn with_foreign_contexts() {
     use_everything(Backend::Cuda, &Config::new(), &|| {
         assert_eq!(current(), foreign);
     });
+    let push: unsafe extern "C" fn(*mut c_void) -> i32 = driver.function("cuCtxPushCurrent_v2");
+    lend(Backend::Cuda, &|| {
+        let own = current();
+        assert!(own != foreign && !own.is_null());
+        // What a failing call leaves behind.
+        // SAFETY: a context that lives.
+        assert_eq!(unsafe { push(own) }, 0);
+    });
+    assert_eq!(current(), foreign);
     // A thread without any context, on which everything is used and freed.
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -80,17 +122,22 @@ fn with_foreign_devices() {
         assert_eq!(unsafe { get(&raw mut device) }, 0);
         assert_eq!(device, 2);
     });
+    lend(Backend::Hip, &|| {
+        let mut device = -1;
+        // SAFETY: the driver writes one number.
+        assert_eq!(unsafe { get(&raw mut device) }, 0);
+        assert_eq!(device, 0);
+    });
+    let mut device = -1;
+    // SAFETY: the driver writes one number.
+    assert_eq!(unsafe { get(&raw mut device) }, 0);
+    assert_eq!(device, 2);
 }
 
 /// Does all kinds of things, and `check`s after each.
 fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("current.fut");
-    std::fs::write(&program, PROGRAM).unwrap();
-    let build = Build::new(&program, backend)
-        .out_dir(folder.path())
-        .fast(true);
-    let library = Library::build(&build).unwrap();
+    let library = Library::build(&build(backend, PROGRAM, folder.path())).unwrap();
     check();
     let context = Context::new(&library, config).unwrap();
     check();
@@ -117,6 +164,18 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
         });
     });
     check();
+    // A failure that nobody waits for, and then the end of the context.
+    let other = Context::new(&library, config).unwrap();
+    let xs: Value = other.array_of(&[2], &[0i32, 9]).unwrap().into();
+    let late = other.call("late", vec![Arg::Borrow(&xs)]);
+    check();
+    drop((late.unwrap(), xs, other));
+    check();
+    let folder = tempfile::tempdir().unwrap();
+    let failing = Library::build(&build(backend, FAILING, folder.path())).unwrap();
+    let error = Context::new(&failing, config).unwrap_err();
+    assert!(error.to_string().contains("division by zero"), "{error}");
+    check();
     // The kernel fails, the device with it, and the call ends by a jump.
     assert_eq!(
         at("unchecked", 1 << 40).unwrap_err().kind(),
@@ -130,6 +189,38 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
     check();
 }
 
+/// Lends a context to plain calls, which find the device that `calls` looks for.
+fn lend(backend: Backend, calls: &dyn Fn()) {
+    let folder = tempfile::tempdir().unwrap();
+    let artifact = build(backend, PROGRAM, folder.path()).run().unwrap();
+    // SAFETY: built just now.
+    let table = unsafe { futhark_sys::load::open(&artifact.library(), SYMBOL) }.unwrap();
+    let table = table.raw();
+    let mut status = -1;
+    // SAFETY: no settings, and room for the status.
+    let context = unsafe { table.context_new.unwrap()(ptr::null(), 0, &raw mut status) };
+    assert_eq!(status, 0);
+    let mut lent: *mut c_void = ptr::null_mut();
+    let out = [(&raw mut lent).cast::<c_void>()];
+    // SAFETY: the context lives, and there is room for a pointer.
+    let status = unsafe { table.lend.unwrap()(context, out.as_ptr(), ptr::null()) };
+    assert_eq!(status, 0);
+    calls();
+    let code = 0i32;
+    let input = [(&raw const code).cast::<c_void>()];
+    // SAFETY: the context was lent on this thread; the argument is a code.
+    let status = unsafe { table.take_back.unwrap()(context, ptr::null(), input.as_ptr()) };
+    assert_eq!(status, 0);
+    // SAFETY: the context is not used again, and has no values.
+    unsafe { table.context_free.unwrap()(context) };
+}
+
+fn build(backend: Backend, program: &str, folder: &Path) -> Build {
+    let file = folder.join("current.fut");
+    std::fs::write(&file, program).unwrap();
+    Build::new(&file, backend).out_dir(folder).fast(true)
+}
+
 /// Whether this is the process in which the driver is the emulated one; if it is not, the
 /// test is run in one that is.
 fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
@@ -138,9 +229,12 @@ fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
     }
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
     let emulated = Emulated::build(&kept).unwrap();
+    let findings = kept.join(test);
+    let _ = std::fs::remove_file(&findings);
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .envs(emulated.environment(settings))
+        .env(FINDINGS, &findings)
         .output()
         .unwrap();
     assert!(
@@ -149,6 +243,8 @@ fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+    let findings = std::fs::read_to_string(&findings).unwrap_or_default();
+    assert!(!findings.contains("stack of some thread"), "{findings}");
     false
 }
 

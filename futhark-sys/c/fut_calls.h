@@ -224,6 +224,7 @@ static int32_t fut_context_undo(struct fut_context *c, char *message, int32_t st
   // A context whose set-up stopped half-way cannot be freed: its teardown goes by fields
   // that were never set. That memory is lost, and the configuration that it refers to.
   if (c->ctx == NULL || c->ctx->program_initialised) {
+    FUT_DEVICE_ONCE()
     if (c->ctx != NULL)
       futhark_context_free(c->ctx);
     if (c->cfg != NULL)
@@ -298,6 +299,7 @@ static int32_t fut_context_stop(struct fut_context *c) {
   FUT_ENTER(c)
   (void)futhark_context_sync(c->ctx);
   fut_take_leftovers(c->ctx);
+  FUT_DEVICE_ONCE()
   futhark_context_free(c->ctx);
   futhark_context_config_free(c->cfg);
   fut_pop_guard();
@@ -396,16 +398,24 @@ static int32_t fut_lend(struct fut_context *c, void *const *out, const void *con
   FUT_ENTER(c)
   int rc = 0;
   FUT_SYNC(c, rc);
-  c->lent_before = fut_self.lent;
-  fut_self.lent = c;
-  __atomic_store_n(&c->crew.lent, 1, __ATOMIC_RELEASE);
-  *(struct futhark_context **)out[0] = c->ctx;
-  FUT_LEAVE(c, rc, (fut_end_lending(c), *(struct futhark_context **)out[0] = NULL))
+  int32_t status = rc != 0 || fut_disturbed(c) ? fut_settle(c, rc) : FUT_OK;
+  if (status == FUT_OK) {
+    c->lent_before = fut_self.lent;
+    fut_self.lent = c;
+    __atomic_store_n(&c->crew.lent, 1, __ATOMIC_RELEASE);
+    *(struct futhark_context **)out[0] = c->ctx;
+    FUT_DEVICE_STAYS(c)
+  }
+  fut_pop_guard();
+  return status;
 }
 
 static int32_t fut_take_back(struct fut_context *c, void *const *out, const void *const *in) {
   (void)out;
   fut_end_lending(c);
+  if (!fut_is_closed(c)) {
+    FUT_DEVICE_BACK(c)
+  }
   FUT_ENTER(c)
   int rc = *(const int32_t *)in[0];
   if (rc == 0 && c->ctx->error != NULL)

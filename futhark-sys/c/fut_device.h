@@ -4,7 +4,8 @@
 // careless: on cuda it leaves a new context current on the thread that made it, skips its
 // pops when a call fails, and counts on being on that thread when it frees a context; on
 // hip it never says which device it means. So every guarded call begins by making the
-// context's own device current, and ends, by a jump too, with what was current before.
+// context's own device current, and ends, by a jump too, with what was current before. If it
+// cannot be made current, the call ends: its work would go to another device.
 //
 // This file comes after the pointers to the driver's functions and before the generated
 // code, whose calls of those functions it counts.
@@ -26,12 +27,21 @@ static CUresult fut_has_popped(CUresult result) {
   return result;
 }
 
+static CUcontext fut_current_context(void) {
+  CUcontext context = NULL;
+  // Without a driver there is none (the self-test).
+  if (fut_driver_cuCtxGetCurrent == NULL || fut_driver_cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+    return NULL;
+  return context;
+}
+
 // The driver takes a context that is destroyed off this thread's stack, if it is current.
-static CUcontext fut_not_current(CUcontext gone) {
-  CUcontext current = NULL;
-  if (fut_driver_cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == gone)
+static CUresult fut_destroy(CUcontext context) {
+  bool current = fut_current_context() == context;
+  CUresult result = fut_driver_cuCtxDestroy(context);
+  if (current && result == CUDA_SUCCESS)
     fut_pushed--;
-  return gone;
+  return result;
 }
 
 #undef cuCtxCreate
@@ -41,25 +51,38 @@ static CUcontext fut_not_current(CUcontext gone) {
 #define cuCtxCreate(...) fut_has_pushed(fut_driver_cuCtxCreate(__VA_ARGS__))
 #define cuCtxPushCurrent(...) fut_has_pushed(fut_driver_cuCtxPushCurrent(__VA_ARGS__))
 #define cuCtxPopCurrent(...) fut_has_popped(fut_driver_cuCtxPopCurrent(__VA_ARGS__))
-#define cuCtxDestroy(context) fut_driver_cuCtxDestroy(fut_not_current(context))
+#define cuCtxDestroy(context) fut_destroy(context)
 
-// What was there before: a depth.
-static int fut_device_before(void) { return fut_pushed; }
-
-static void fut_device_after(int before) {
-  while (fut_pushed > before && fut_driver_cuCtxPopCurrent(NULL) == CUDA_SUCCESS)
-    fut_pushed--;
-  fut_pushed = before;
+static struct fut_current fut_device_before(void) {
+  return (struct fut_current){.pushed = fut_pushed, .context = fut_current_context()};
 }
 
-// If it cannot be made current, the first call of the generated code says so.
-#define FUT_DEVICE_OF(c)                          \
-  if ((c)->ctx != NULL && (c)->ctx->cu_ctx != NULL) \
-    (void)fut_has_pushed(fut_driver_cuCtxPushCurrent((c)->ctx->cu_ctx));
+// Takes contexts of ours off the stack until only so many are left.
+static void fut_device_trim(int pushed) {
+  while (fut_pushed > pushed && fut_driver_cuCtxPopCurrent(NULL) == CUDA_SUCCESS)
+    fut_pushed--;
+}
+
+static void fut_device_after(struct fut_current before) {
+  fut_device_trim(before.pushed);
+  fut_pushed = before.pushed;
+  // The count is right unless the stack was changed behind our back.
+  if (fut_current_context() != before.context)
+    (void)fut_driver_cuCtxSetCurrent(before.context);
+}
+
+#define FUT_DEVICE_OF(c)                                                             \
+  if ((c)->ctx != NULL && (c)->ctx->cu_ctx != NULL &&                                \
+      fut_has_pushed(fut_driver_cuCtxPushCurrent((c)->ctx->cu_ctx)) != CUDA_SUCCESS) \
+    fut_fatal("the context of the driver cannot be made current");
+
+// In a guarded call, before its context is destroyed or lent: it lies on the stack once.
+// What was skipped would stay there when it is gone.
+#define FUT_DEVICE_ONCE() fut_device_trim(fut_self.guard->current.pushed + 1);
 
 #elif defined(FUT_BACKEND_hip)
 
-// A context that is made looks at every device, and last at the one it is made for.
+// The generated code asks for a device once, when it has chosen that of a new context.
 static hipError_t fut_device_get(hipDevice_t *device, int number) {
   hipError_t result = fut_driver_hipDeviceGet(device, number);
   return result == hipSuccess ? fut_driver_hipSetDevice(*device) : result;
@@ -68,24 +91,45 @@ static hipError_t fut_device_get(hipDevice_t *device, int number) {
 #undef hipDeviceGet
 #define hipDeviceGet fut_device_get
 
-// What was there before: the number of a device, or -1 (no driver yet: the self-test).
-static int fut_device_before(void) {
+static struct fut_current fut_device_before(void) {
   int device = -1;
+  // Without a driver there is none (the self-test).
   bool known = fut_driver_hipGetDevice != NULL && fut_driver_hipGetDevice(&device) == hipSuccess;
-  return known ? device : -1;
+  return (struct fut_current){.device = known ? device : -1};
 }
 
-static void fut_device_after(int before) {
-  if (before >= 0 && fut_device_before() != before)
-    (void)fut_driver_hipSetDevice(before);
+static void fut_device_after(struct fut_current before) {
+  if (before.device >= 0 && fut_device_before().device != before.device)
+    (void)fut_driver_hipSetDevice(before.device);
 }
 
-#define FUT_DEVICE_OF(c)                                                       \
-  if ((c)->ctx != NULL && (c)->ctx->dev != fut_guard_here.device) \
-    (void)fut_driver_hipSetDevice((c)->ctx->dev);
+#define FUT_DEVICE_OF(c)                                                    \
+  if ((c)->ctx != NULL && (c)->ctx->dev != fut_guard_here.current.device && \
+      fut_driver_hipSetDevice((c)->ctx->dev) != hipSuccess)                 \
+    fut_fatal("the context's device cannot be made current");
+
+#define FUT_DEVICE_ONCE()
 
 #else
 
 #define FUT_DEVICE_OF(c)
+#define FUT_DEVICE_ONCE()
+
+#endif
+
+#if FUT_HAS_CURRENT
+
+// Plain calls have no guard: what the guarded call that lends a context has made current
+// stays so until the context is taken back.
+#define FUT_DEVICE_STAYS(c)                      \
+  (c)->before_lending = fut_self.guard->current; \
+  FUT_DEVICE_ONCE()                              \
+  fut_self.guard->current = fut_device_before();
+#define FUT_DEVICE_BACK(c) fut_device_after((c)->before_lending);
+
+#else
+
+#define FUT_DEVICE_STAYS(c)
+#define FUT_DEVICE_BACK(c)
 
 #endif

@@ -22,31 +22,32 @@ static bool fut_has_size(const int64_t *dims, int rank, const int64_t *shape, in
   return true;
 }
 
-struct fut_shape_text {
-  char bytes[256];
-};
+#define FUT_SHAPE_TEXT 256
 
-static struct fut_shape_text fut_shape_text(const int64_t *shape, int rank) {
-  struct fut_shape_text text = {""};
+static const char *fut_shape_text(char text[FUT_SHAPE_TEXT], const int64_t *shape, int rank) {
   size_t at = 0;
-  for (int i = 0; i < rank && at < sizeof text.bytes - 24; i++)
-    at += (size_t)snprintf(text.bytes + at, sizeof text.bytes - at, "[%lld]", (long long)shape[i]);
+  text[0] = 0;
+  for (int i = 0; i < rank && at < FUT_SHAPE_TEXT - 24; i++)
+    at += (size_t)snprintf(text + at, FUT_SHAPE_TEXT - at, "[%lld]", (long long)shape[i]);
   return text;
 }
 
 static char *fut_no_size(const int64_t *dims, int rank, const int64_t *shape, int inner) {
+  char array[FUT_SHAPE_TEXT], part[FUT_SHAPE_TEXT];
   return msgprintf("an array of shape %s whose elements have a part of shape %s is larger than any memory",
-                   fut_shape_text(dims, rank).bytes, inner == 0 ? "[]" : fut_shape_text(shape, inner).bytes);
+                   fut_shape_text(array, dims, rank), inner == 0 ? "[]" : fut_shape_text(part, shape, inner));
 }
 
 static char *fut_misfit_new(int64_t i, const int64_t *is, const int64_t *first, int rank) {
+  char this[FUT_SHAPE_TEXT], zeroth[FUT_SHAPE_TEXT];
   return msgprintf("element %lld has a part of shape %s, in element 0 it has shape %s; all must be equal",
-                   (long long)i, fut_shape_text(is, rank).bytes, fut_shape_text(first, rank).bytes);
+                   (long long)i, fut_shape_text(this, is, rank), fut_shape_text(zeroth, first, rank));
 }
 
 static char *fut_misfit_set(const int64_t *is, const int64_t *wanted, int rank) {
-  return msgprintf("the element has a part of shape %s, in the array it has shape %s", fut_shape_text(is, rank).bytes,
-                   fut_shape_text(wanted, rank).bytes);
+  char element[FUT_SHAPE_TEXT], array[FUT_SHAPE_TEXT];
+  return msgprintf("the element has a part of shape %s, in the array it has shape %s",
+                   fut_shape_text(element, is, rank), fut_shape_text(array, wanted, rank));
 }
 
 // Why an array of this shape cannot be stored: NULL, or malloc'ed. An array of units takes no
@@ -57,8 +58,10 @@ static char *fut_not_storable(const int64_t *shape, int rank, int64_t size) {
     if (shape[i] == 0)
       return NULL;
   for (int i = 0; i < rank; i++)
-    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size))
-      return msgprintf("an array of shape %s has no size that could be stored", fut_shape_text(shape, rank).bytes);
+    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) {
+      char array[FUT_SHAPE_TEXT];
+      return msgprintf("an array of shape %s has no size that could be stored", fut_shape_text(array, shape, rank));
+    }
   return NULL;
 }
 

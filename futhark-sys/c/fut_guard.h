@@ -32,6 +32,18 @@ struct fut_crew {
   char why[4096];              // under mutex: what that thread had to say
 };
 
+#if FUT_HAS_CURRENT
+// What is current on a thread: see fut_device.h.
+struct fut_current {
+#if defined(FUT_BACKEND_cuda)
+  int pushed;         // how many contexts on the thread's stack are there because of us
+  CUcontext context;  // NULL: none
+#else
+  int device;         // -1: not known
+#endif
+};
+#endif
+
 struct fut_context {
   struct futhark_context *ctx;
   struct futhark_context_config *cfg;
@@ -45,6 +57,9 @@ struct fut_context {
   int32_t code;
   char *message;   // malloc'ed, of the last failure
   struct fut_context *lent_before;  // what `fut_self.lent` was when this one was lent
+#if FUT_HAS_CURRENT
+  struct fut_current before_lending;  // where this one is lent
+#endif
   int borrowed;    // the reference count of all memory that is not the runtime's own, see FUT_BORROW
 };
 
@@ -53,14 +68,14 @@ struct fut_guard {
   struct fut_guard *outer;
   struct fut_context *context;
 #if FUT_HAS_CURRENT
-  int device;  // what was current before the call: see fut_device.h
+  struct fut_current current;  // before the call
 #endif
 };
 
 #if FUT_HAS_CURRENT
-static int fut_device_before(void);
-static void fut_device_after(int before);
-#define FUT_DEVICE_BEFORE() fut_guard_here.device = fut_device_before();
+static struct fut_current fut_device_before(void);
+static void fut_device_after(struct fut_current before);
+#define FUT_DEVICE_BEFORE() fut_guard_here.current = fut_device_before();
 #else
 #define FUT_DEVICE_BEFORE()
 #endif
@@ -221,13 +236,13 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   fut_self.guard = &fut_guard_here;             \
   fut_self.text = &(c)->text;                   \
   FUT_DEVICE_BEFORE()                           \
-  FUT_DEVICE_OF(c)                              \
   if (FUT_UNLIKELY(_setjmp(fut_guard_here.target) != 0)) \
-    return fut_after_jump(c);
+    return fut_after_jump(c);                   \
+  FUT_DEVICE_OF(c)
 
 static void fut_pop_guard(void) {
 #if FUT_HAS_CURRENT
-  fut_device_after(fut_self.guard->device);
+  fut_device_after(fut_self.guard->current);
 #endif
   fut_self.guard = fut_self.guard->outer;
   fut_self.text = fut_self.guard == NULL ? NULL : &fut_self.guard->context->text;

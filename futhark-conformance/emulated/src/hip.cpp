@@ -76,7 +76,13 @@ EXPORT int hipDeviceGet(int *device, int number) {
     return OK;
 }
 
-EXPORT int hipSetDevice(int number) { return hipDeviceGet(&current, number); }
+EXPORT int hipSetDevice(int number) {
+    DRIVER_CALL;
+    static unsigned long calls;
+    if (shall_fail(calls, settings().fail_set_device))
+        return INVALID_DEVICE;
+    return hipDeviceGet(&current, number);
+}
 
 EXPORT int hipGetDevice(int *device) {
     *device = current;

@@ -61,6 +61,8 @@ void apply(Settings &s, const std::string &setting) {
         s.fail_copy = number(setting, value);
     else if (name == "fail-launch")
         s.fail_launch = number(setting, value);
+    else if (name == "fail-set-device")
+        s.fail_set_device = number(setting, value);
     else if (name == "flags")
         s.flags = value;
     else

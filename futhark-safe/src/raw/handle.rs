@@ -21,7 +21,7 @@ pub struct Handle {
 }
 
 // SAFETY: guarantee L: the pointer is followed only under the context's lock, from
-// whatever thread, but for `shape`, which reads what never changes.
+// whatever thread, but for the three functions that L exempts.
 unsafe impl Send for Handle {}
 // SAFETY: as above; a shared handle gives no access that is not locked.
 unsafe impl Sync for Handle {}

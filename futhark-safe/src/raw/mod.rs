@@ -34,10 +34,11 @@
 //! * **S** (sync): the C side completes every transfer before it returns, so memory
 //!   is lent for the length of a call only.
 //! * **M** (memory): while a [`Handle`] exists, nothing writes to the memory of its value or
-//!   frees it. The handle holds one reference. Whatever overwrites memory (a
-//!   call that consumes, nothing else) is given a value whose count is 1, by `unshare` in
-//!   `call`, and takes that value's own handle, which therefore nobody borrows. The
-//!   runtime frees what has no reference, on a lost context nothing at all. What else a
+//!   frees it. The handle holds one reference. A call that consumes, and one that
+//!   sets an element, is given a value whose count is 1, by `unshare` in `elements`. The one
+//!   takes that value's own handle, the other borrows it mutably, so nobody else borrows it.
+//!   Plain calls overwrite what their caller lets them: see [`Context::with_raw`](crate::Context::with_raw).
+//!   The runtime frees what has no reference, on a lost context nothing at all. What else a
 //!   call writes to is new memory: the Futhark compiler's types see to it.
 
 #![allow(

@@ -66,6 +66,12 @@ impl<P: Program> Context<P> {
     /// Waits for calls of other threads, which then wait until the closure is done; values
     /// that are dropped inside are freed afterwards. Everything that was started is complete
     /// before the closure runs, and what it started is complete when this returns.
+    /// Threads that lend the same contexts inside of each other must do so in the same order:
+    /// two that lend two contexts crosswise wait for each other for ever.
+    ///
+    /// On cuda and hip the context's device is current on the thread while the closure runs, and
+    /// afterwards what was current before. Of contexts that are lent inside of each other, it
+    /// is that of the one that was lent or [`check`](Raw::check)ed last.
     ///
     /// # Errors
     ///
@@ -98,15 +104,16 @@ impl<P: Program> Context<P> {
     {
         let mut raw = Raw::new(self.core())?;
         let result = calls(&mut raw);
-        let left = raw.end(0);
-        match (result, left) {
-            (Ok(value), Ok(())) => Ok(value),
-            (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
-            (Err(error), Err(left)) => {
+        let left = match (&result, raw.end(0)) {
+            (Err(_), Err(left)) => {
                 raw.locked.defer(left);
-                Err(error)
+                Ok(())
             }
-        }
+            (_, left) => left,
+        };
+        // A result that is dropped now may make calls of its own.
+        drop(raw);
+        left.and(result)
     }
 }
 
@@ -137,6 +144,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
             locked,
             context: std::ptr::null_mut(),
         };
+        *core.lent() = Some(std::thread::current().id());
         raw.lend()?;
         Ok(raw)
     }
@@ -154,7 +162,9 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// next one, or when the closure is done.
     ///
     /// Functions that answer with a pointer have failed if it is null; [`adopt`](Self::adopt)
-    /// looks at that.
+    /// looks at that. A code of `futhark_context_sync` that is not 0 must come here: that
+    /// function fetches and clears what failed on the device, so nobody else sees it, and
+    /// results of the failed calls would be believed.
     ///
     /// # Errors
     ///
@@ -165,7 +175,15 @@ impl<'a, C: RawContext> Raw<'a, C> {
         if code == 0 {
             return Ok(());
         }
+        let was_lent = !self.context.is_null();
         match (self.end(code), self.lend()) {
+            (Ok(()), Ok(())) if !was_lent => {
+                let message = format!(
+                    "a C function answered {code} after the context was found beyond use; \
+                     it works again, so later calls can be made"
+                );
+                Err(Error::from_c(Kind::Backend, OPERATION, message, code))
+            }
             (answer, Ok(())) => answer,
             (Err(lost), Err(_)) if lost.kind() == Kind::ContextLost => Err(lost),
             (answer, Err(error)) => {
@@ -213,7 +231,8 @@ impl<'a, C: RawContext> Raw<'a, C> {
     ///
     /// The pointer is null, or that of a live value of this context which a C function gave
     /// that succeeded, or [`release`](Self::release). It is adopted once and used, freed
-    /// and consumed by nobody else from now on.
+    /// and consumed by nobody else from now on. If `futhark_context_sync` has failed since
+    /// the closure began, its code went to [`check`](Self::check).
     pub unsafe fn adopt<S: RawValue<Context = C>>(&mut self, pointer: *mut S) -> Result<S::Value> {
         let Some(value) = NonNull::new(pointer.cast::<c_void>()) else {
             self.check(1)?;
@@ -251,7 +270,6 @@ impl<C> Raw<'_, C> {
         // SAFETY: T and L; there is room for one pointer.
         unsafe { self.locked.call(lend, &out, &[], || OPERATION.into()) }?;
         self.locked.confirm();
-        *self.core.lent() = Some(std::thread::current().id());
         self.context = context.cast();
         Ok(())
     }
@@ -263,7 +281,6 @@ impl<C> Raw<'_, C> {
             return Ok(());
         }
         self.context = std::ptr::null_mut();
-        *self.core.lent() = None;
         let take_back = there(self.core.table().raw().take_back);
         let input = [(&raw const code).cast::<c_void>()];
         // SAFETY: T and L; the one argument is an `int32_t`, and the context was lent.
@@ -276,12 +293,14 @@ impl<C> Raw<'_, C> {
     }
 }
 
-/// After a panic of the closure.
 impl<C> Drop for Raw<'_, C> {
     fn drop(&mut self) {
+        // After a panic of the closure.
         if let Err(error) = self.end(0) {
             self.locked.defer(error);
         }
+        // Only now: the lock is held until here, even if no call can follow.
+        *self.core.lent() = None;
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Context {
     pub(super) lent: bool,
     /// What a plain call has left behind.
     pub(super) left: Option<Failure>,
+    /// The context cannot be lent next time.
+    pub(super) stalled: bool,
     lost: bool,
     message: Option<CString>,
     code: i32,
@@ -92,6 +94,7 @@ impl Context {
             failing: None,
             lent: false,
             left: None,
+            stalled: false,
             lost: false,
             message: None,
             code: 0,

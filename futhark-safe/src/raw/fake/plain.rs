@@ -15,6 +15,9 @@ pub(super) unsafe extern "C" fn lend(
 ) -> i32 {
     let body = |context: &mut Context| {
         context.wait()?;
+        if std::mem::take(&mut context.stalled) {
+            return Err(Failure::new(c::FUT_FAILED, 1, "the device cannot wait"));
+        }
         context.lent = true;
         // SAFETY: T: one result.
         let room = unsafe { out.read() }.cast::<*mut RawContext>();
@@ -128,6 +131,20 @@ pub(super) unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
     };
     // SAFETY: as the caller promises.
     unsafe { plain(ctx, fail) }.unwrap_or(1)
+}
+
+/// A failure after which the context cannot be lent, for once.
+///
+/// # Safety
+///
+/// The context lives.
+pub(super) unsafe fn stall(ctx: *mut RawContext) -> i32 {
+    let stall = |context: &mut Context| {
+        context.stalled = true;
+        1
+    };
+    // SAFETY: as the caller promises.
+    unsafe { plain(ctx, stall) }.unwrap_or(1)
 }
 
 /// What will be found when the context is taken back: the end of the runtime.

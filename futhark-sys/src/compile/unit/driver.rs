@@ -8,13 +8,14 @@ const PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
 
 /// Writes the list, the pointers (by `fut_load.h`), and the redefinitions.
 pub(super) fn write(c_text: &str, c: &mut String) {
-    // What our own probe calls is needed whether or not the text has it.
+    // What our own code calls is needed whether or not the text has it.
     let mut names = calls(c_text);
     for probe in [
         "clGetPlatformIDs",
         "clGetDeviceInfo",
         "cuInit",
         "cuCtxGetCurrent",
+        "cuCtxSetCurrent",
         "hipGetDeviceCount",
         "hipGetDevice",
         "hipSetDevice",

@@ -1,7 +1,10 @@
 //! A context lent to plain calls: what goes in and out, and what it leaves.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use super::super::plain as c;
 use super::super::world::World;
@@ -49,6 +52,18 @@ fn failed<const GPU: bool>(raw: &Raw<'_, Plain<GPU>>) -> (i32, *mut Ints<GPU>) {
     (code, out.cast())
 }
 
+/// What would wait for ever fails instead.
+fn in_time(test: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        test();
+        let _ = done.send(());
+    });
+    let waited = wait.recv_timeout(Duration::from_secs(60));
+    assert_ne!(waited, Err(RecvTimeoutError::Timeout), "it waits for ever");
+    thread.join().unwrap();
+}
+
 /// Tests are written once and run on both flavours.
 macro_rules! on_both {
     ($($name:ident)*) => {$(
@@ -66,6 +81,9 @@ on_both! {
     a_failure_is_told_once_and_spoils_nothing_else
     a_panic_gives_the_context_back
     a_context_that_breaks_down_is_lost
+    no_call_waits_for_itself_after_the_context_was_lost
+    a_result_that_is_dropped_can_make_calls
+    no_code_is_lost_while_the_context_cannot_be_lent
 }
 
 mod of {
@@ -173,6 +191,71 @@ mod of {
         // The failure was kept for the next call.
         assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::Program);
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+    }
+
+    pub(super) fn no_call_waits_for_itself_after_the_context_was_lost<const GPU: bool>() {
+        in_time(|| {
+            let _world = World::new();
+            let ctx = context::<GPU>();
+            let xs = ctx.array(&[1, 2]).unwrap();
+            let calls = |raw: &mut Raw<'_, Plain<GPU>>| {
+                // SAFETY: the context lives.
+                let code = unsafe { c::break_down(raw.context().cast()) };
+                assert_eq!(raw.check(code).unwrap_err().kind(), Kind::ContextLost);
+                xs.to_vec().map(drop)
+            };
+            let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
+            let text = panic.downcast_ref::<&str>().copied();
+            assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+            assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::ContextLost);
+        });
+    }
+
+    pub(super) fn a_result_that_is_dropped_can_make_calls<const GPU: bool>() {
+        struct Reads<'a>(&'a Array<Fake, i32, 1>, &'a Cell<bool>);
+        impl Drop for Reads<'_> {
+            fn drop(&mut self) {
+                assert_eq!(self.0.to_vec().unwrap(), [1, 2]);
+                self.1.set(true);
+            }
+        }
+        in_time(|| {
+            let _world = World::new();
+            let ctx = context::<GPU>();
+            let (xs, read) = (ctx.array(&[1, 2]).unwrap(), Cell::new(false));
+            let unseen = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+                let (_, out) = failed(raw);
+                if !out.is_null() {
+                    // SAFETY: the result of a call.
+                    drop(unsafe { raw.adopt(out) }?);
+                }
+                Ok(Reads(&xs, &read))
+            });
+            assert_eq!(unseen.map(|_| ()).unwrap_err().kind(), Kind::Program);
+            assert!(read.get());
+        });
+    }
+
+    pub(super) fn no_code_is_lost_while_the_context_cannot_be_lent<const GPU: bool>() {
+        let _world = World::new();
+        let ctx = context::<GPU>();
+        let xs = ctx.array(&[1, 2]).unwrap();
+        ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+            // SAFETY: the context lives.
+            let code = unsafe { c::stall(raw.context().cast()) };
+            let error = raw.check(code).unwrap_err();
+            assert!(error.to_string().contains("cannot wait"), "{error}");
+            assert!(raw.context().is_null());
+            let error = raw.check(7).unwrap_err();
+            assert_eq!(error.code(), Some(7), "{error}");
+            // Now it works again, and tells what the first code was about.
+            assert!(!raw.context().is_null());
+            assert!(raw.pointer::<Ints<GPU>>(&xs).is_err());
+            let pointer = raw.pointer(&xs)?;
+            assert_eq!(total(raw, pointer)?, 3);
+            Ok(())
+        })
+        .unwrap();
     }
 
     pub(super) fn a_context_that_breaks_down_is_lost<const GPU: bool>() {
