@@ -68,7 +68,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
         })
     }?;
     let mut body: Vec<u8> = Vec::new();
-    reserve(&mut body, size)?;
+    reserve(&mut body, size, "store")?;
     // SAFETY: T and L; V; there is room for as many bytes as C asked for, and the lock was held since.
     let stored = unsafe {
         locked.call(store, &[body.as_mut_ptr().cast()], &input, || {

@@ -43,9 +43,11 @@ pub(crate) fn create_from_bytes(
     }
     let n = bytes.len() / elem.size();
     if elem == ElemType::Bool {
-        let bytes: Vec<u8> = bytes.iter().map(|&b| u8::from(b != 0)).collect();
+        let mut truths: Vec<u8> = Vec::new();
+        reserve(&mut truths, n, "new array")?;
+        truths.extend(bytes.iter().map(|&b| u8::from(b != 0)));
         // SAFETY: the vector's memory is readable and holds zeros and ones.
-        return unsafe { create_from(core, ty, elem, shape, bytes.as_ptr().cast(), n) };
+        return unsafe { create_from(core, ty, elem, shape, truths.as_ptr().cast(), n) };
     }
     // SAFETY: the slice's memory is readable; C copies it bytewise, so it needs no alignment.
     unsafe { create_from(core, ty, elem, shape, bytes.as_ptr().cast(), n) }
@@ -149,14 +151,15 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
     if T::ELEM == ElemType::Bool {
         // C's bytes are no Rust bools before each was looked at.
         let bytes = read_bytes(array)?;
-        return Ok(bytes
-            .into_iter()
-            .map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0])))
-            .collect());
+        let mut truths: Vec<T> = Vec::new();
+        reserve(&mut truths, n, "read array")?;
+        let looked_at = bytes.into_iter();
+        truths.extend(looked_at.map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))));
+        return Ok(truths);
     }
     ready(array)?;
     let mut vec: Vec<T> = Vec::new();
-    reserve(&mut vec, n)?;
+    reserve(&mut vec, n, "read array")?;
     // SAFETY: there is room for `n` elements of T, which has the element type's size.
     if let Err(error) = unsafe { read_to(array, vec.as_mut_ptr().cast()) } {
         return Err(keep_if_lost(array, vec, error));
@@ -187,7 +190,7 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     let size = n * elem.size();
     ready(array)?;
     let mut bytes: Vec<u8> = Vec::new();
-    reserve(&mut bytes, size)?;
+    reserve(&mut bytes, size, "read array")?;
     // SAFETY: there is room for all elements; C writes bytewise, so it needs no alignment.
     if let Err(error) = unsafe { read_to(array, bytes.as_mut_ptr().cast()) } {
         return Err(keep_if_lost(array, bytes, error));
@@ -202,11 +205,11 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-pub(super) fn reserve<T>(vec: &mut Vec<T>, n: usize) -> Result<()> {
+pub(super) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) -> Result<()> {
     vec.try_reserve_exact(n).map_err(|error| {
         Error::new(
             Kind::OutOfMemory,
-            "read array",
+            operation,
             format!("no memory for {n} elements"),
         )
         .with_source(error)
@@ -239,7 +242,7 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(Elem
     let mut on_host = Scalar8::default();
     let mut kept = Vec::new();
     if array.core().table().is_gpu() {
-        reserve(&mut kept, 1)?;
+        reserve(&mut kept, 1, "read array")?;
         kept.push(Scalar8::default());
     }
     let room = kept.first_mut().unwrap_or(&mut on_host);
