@@ -31,6 +31,8 @@ macro_rules! source {
 const SOURCES: &[(&str, &str)] = &[
     source!("src/compiler.cpp"),
     source!("src/compiler.h"),
+    source!("src/context.cpp"),
+    source!("src/context.h"),
     source!("src/cuda.cpp"),
     source!("src/division.cpp"),
     source!("src/division.h"),
@@ -50,6 +52,7 @@ const SOURCES: &[(&str, &str)] = &[
     source!("src/settings.h"),
     source!("src/work.cpp"),
     source!("src/work.h"),
+    source!("src/worker.h"),
     source!("device/cuda_fp16.h"),
     source!("device/kernel.h"),
 ];

@@ -33,6 +33,16 @@ const CASES: &[(&str, &str)] = &[
     ("endless_kernels", "seconds=1,threads=2"),
     ("divisions", ""),
     ("stack_overflow", ""),
+    ("odd_texts", ""),
+    ("big_frames", ""),
+    ("beyond_shared_memory", ""),
+    ("wild_addresses", ""),
+    ("empty_copies", ""),
+    ("empty_copies", "delayed"),
+    ("destroyed_contexts", ""),
+    ("work_of_another_context", "delayed"),
+    ("no_temporary_folder", ""),
+    ("hip_without_devices", "devices=0"),
     ("copies_wait", "delayed"),
     ("without_delay_copies_do_not_wait", ""),
     (
@@ -97,6 +107,17 @@ fn a_mistyped_setting_is_refused() {
         "{}",
         text(&output)
     );
+}
+
+#[test]
+fn a_setting_out_of_range_is_refused() {
+    let device = Device::build(&[]);
+    for setting in ["threads=65", "threads=0", "poison=256"] {
+        let output = device.run("leaks", setting, &[]);
+        assert_eq!(output.status.code(), Some(2), "{setting}");
+        let wanted = format!("`{setting}` is out of range");
+        assert!(text(&output).contains(&wanted), "{}", text(&output));
+    }
 }
 
 /// What processors without a switch of their own use.

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
@@ -140,9 +141,16 @@ bool run_compiler(const Folder &folder, std::vector<std::string> arguments, std:
         return false;
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    pid_t ended;
+    while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
     }
+    int why = errno;
     log = read_file(folder.file("log"));
+    // Such as in a program that ignores SIGCHLD: how the child ended is not to be known.
+    if (ended < 0) {
+        log += "the emulated device cannot wait for its C++ compiler: " + std::string(strerror(why)) + "\n";
+        return false;
+    }
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -177,14 +185,16 @@ std::string inside(const std::string &text, size_t from) {
     size_t depth = 1, i = from;
     for (; i < text.size() && depth > 0; i++)
         depth += text[i] == '(' ? 1 : text[i] == ')' ? size_t(-1) : 0;
-    return text.substr(from, i - 1 - from);
+    return text.substr(from, depth == 0 ? i - 1 - from : std::string::npos);
 }
 
 bool is_name(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // Whether the function whose name begins here is being called, not defined.
 bool is_call(const std::string &text, size_t at) {
-    if (at > 0 && is_name(text[at - 1]))
+    if (at == 0)
+        return true;
+    if (is_name(text[at - 1]))
         return false;
     size_t before = text.find_last_not_of(" \t\n", at - 1);
     return before == std::string::npos || !is_name(text[before]);
@@ -210,7 +220,7 @@ std::string with_numbered_barriers(const std::string &text) {
         }
         if (next == std::string::npos)
             break;
-        size_t end = next + length + inside(text, next + length).size() + 1;
+        size_t end = std::min(next + length + inside(text, next + length).size() + 1, text.size());
         result += text.substr(done, next - done) + "(emulated_at(" + std::to_string(++number) + "), " + text.substr(next, end - next) + ")";
         done = end;
     }
@@ -227,9 +237,11 @@ std::string table_of_kernels(const std::string &text) {
         std::string most = std::to_string(1024);
         if (limit < returns) {
             most = inside(text, limit + bound.size());
-            returns = text.find("void", limit + bound.size() + most.size());
+            returns = text.find("void", std::min(limit + bound.size() + most.size(), text.size()));
         }
-        size_t name = text.find_first_not_of(" \t\n", returns + strlen("void"));
+        size_t name = returns == std::string::npos ? returns : text.find_first_not_of(" \t\n", returns + strlen("void"));
+        if (name == std::string::npos)
+            break;  // no kernel; the compiler says what it is
         std::string id = text.substr(name, text.find_first_of(" \t\n(", name) - name);
         // The macro's expansion is written out: the text has been through the preprocessor.
         std::string call = "EmulatedCall<decltype(&" + id + "), &" + id + ">::";
@@ -272,6 +284,8 @@ std::vector<std::string> flags_of_kernels() {
         "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks",
         // Results shall equal those of the CPU's backends.
         "-ffp-contract=off",
+        // A frame that is bigger than the guard of a stack touches every page of it.
+        "-fstack-clash-protection",
     };
     std::stringstream more(settings().flags);
     for (std::string flag; more >> flag;)

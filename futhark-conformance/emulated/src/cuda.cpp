@@ -1,32 +1,17 @@
 // The driver and run-time API of CUDA, as far as Futhark's programs call them. Types and
 // numbers are those of cuda.h; they are spelled out, so that no header is needed.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <vector>
 
+#include "context.h"
 #include "driver.h"
 
 using namespace emulated;
 
 namespace {
 
-struct Context {
-    Queue queue;
-    unsigned stacked = 0;  // how often it lies on the stack of a thread
-};
-
-bool initialised;
-thread_local std::vector<Context *> stack;  // the last one is current
-
-void push(Context *context) {
-    stack.push_back(context);
-    context->stacked++;
-}
-
-void pop() {
-    stack.back()->stacked--;
-    stack.pop_back();
-}
+std::atomic<bool> initialised;
 
 enum Attribute {
     MAX_THREADS_PER_BLOCK = 1,
@@ -57,10 +42,10 @@ enum FunctionAttribute { FUNCTION_MAX_THREADS = 0, FUNCTION_MAX_DYNAMIC_SHARED =
 Status current(Context *&context) {
     if (!initialised)
         return NOT_INITIALIZED;
-    if (stack.empty())
+    context = current_context();
+    if (context == nullptr)
         return INVALID_CONTEXT;
-    context = stack.back();
-    return OK;
+    return context->destroyed ? CONTEXT_IS_DESTROYED : OK;
 }
 
 #define NEED_CONTEXT                   \
@@ -69,11 +54,11 @@ Status current(Context *&context) {
     if (Status s = current(context))   \
         return s
 
-int copy(bool later, unsigned long long to, unsigned long long from, size_t size, bool to_device, bool from_device) {
+int copy(bool later, unsigned long long to, unsigned long long from, size_t size, bool to_device, bool from_device) try {
     NEED_CONTEXT;
     Copy c = {reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, to_device, from_device};
     return later ? copy_later(context->queue, c) : copy_now(context->queue, c);
-}
+} CATCH
 
 template <class T> unsigned long long number(T *pointer) { return reinterpret_cast<unsigned long long>(pointer); }
 
@@ -150,87 +135,76 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
 
 // --- Contexts ------------------------------------------------------------------------------
 
-EXPORT int cuCtxCreate_v2(Context **context, unsigned, int device) {
+EXPORT int cuCtxCreate_v2(Context **context, unsigned, int device) try {
     DRIVER_CALL;
     if (!initialised)
         return NOT_INITIALIZED;
     if (device < 0 || unsigned(device) >= settings().devices)
         return INVALID_DEVICE;
-    *context = new Context();
-    push(*context);
-    return OK;
-}
+    return make_context(*context);
+} CATCH
 
 // CUDA 13's headers name this one.
 EXPORT int cuCtxCreate_v4(Context **context, void *, unsigned flags, int device) { return cuCtxCreate_v2(context, flags, device); }
 
-EXPORT int cuCtxDestroy_v2(Context *context) {
+EXPORT int cuCtxDestroy_v2(Context *context) try {
     DRIVER_CALL;
     if (context == nullptr)
         return INVALID_VALUE;
-    context->queue.finish();
-    size_t left = release_all(context);
-    if (left > 0)
-        finding("a context ended with %zu allocations that were never freed", left);
-    if (!stack.empty() && stack.back() == context)
-        pop();
-    if (context->stacked > 0)
-        finding("a context was destroyed that still lies on the stack of some thread");
-    delete context;
-    return OK;
-}
+    return destroy_context(context);
+} CATCH
 
-EXPORT int cuCtxPushCurrent_v2(Context *context) {
+EXPORT int cuCtxPushCurrent_v2(Context *context) try {
     DRIVER_CALL;
-    if (context == nullptr)
-        return INVALID_CONTEXT;
-    push(context);
-    return OK;
-}
+    return push_context(context);
+} CATCH
 
 EXPORT int cuCtxPopCurrent_v2(Context **context) {
     DRIVER_CALL;
-    if (stack.empty())
+    Context *top = current_context();
+    if (top == nullptr)
         return INVALID_CONTEXT;
     if (context != nullptr)
-        *context = stack.back();
-    pop();
+        *context = top;
+    pop_context();
     return OK;
 }
 
 EXPORT int cuCtxGetCurrent(Context **context) {
-    *context = stack.empty() ? nullptr : stack.back();
+    *context = current_context();
     return OK;
 }
 
-EXPORT int cuCtxSetCurrent(Context *context) {
+EXPORT int cuCtxSetCurrent(Context *context) try {
     DRIVER_CALL;
-    if (!stack.empty())
-        pop();
+    if (context == current_context())
+        return OK;
     if (context != nullptr)
-        push(context);
-    return OK;
-}
+        if (Status status = usable(context))
+            return status;
+    if (current_context() != nullptr)
+        pop_context();
+    return context == nullptr ? OK : push_context(context);
+} CATCH
 
-EXPORT int cuCtxSynchronize() {
+EXPORT int cuCtxSynchronize() try {
     NEED_CONTEXT;
     return context->queue.finish();
-}
+} CATCH
 
 // --- Programs ---------------------------------------------------------------------------------
 
-EXPORT int cuModuleLoadData(Program **program, const void *image) {
+EXPORT int cuModuleLoadData(Program **program, const void *image) try {
     NEED_CONTEXT;
-    *program = load_program(static_cast<const char *>(image));
-    return *program == nullptr ? INVALID_IMAGE : OK;
-}
+    return load_program(*program, static_cast<const char *>(image), context);
+} CATCH
 
-EXPORT int cuModuleUnload(Program *program) {
+EXPORT int cuModuleUnload(Program *program) try {
     NEED_CONTEXT;
-    context->queue.finish();
+    finish_context(program->owner);
     unload_program(program);
     return OK;
-}
+} CATCH
 
 EXPORT int cuModuleGetFunction(const Kernel **kernel, Program *program, const char *name) {
     NEED_CONTEXT;
@@ -251,16 +225,16 @@ EXPORT int cuFuncGetAttribute(int *value, int attribute, const Kernel *kernel) {
 }
 
 EXPORT int cuLaunchKernel(const Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                          unsigned shared, void *, void **arguments, void **extra) {
+                          unsigned shared, void *, void **arguments, void **extra) try {
     NEED_CONTEXT;
     if (extra != nullptr)
         return INVALID_VALUE;
     return launch(context->queue, kernel, {gx, gy, gz}, {bx, by, bz}, shared, arguments);
-}
+} CATCH
 
 // --- Memory -------------------------------------------------------------------------------------
 
-EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size) {
+EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size) try {
     NEED_CONTEXT;
     if (size == 0)
         return INVALID_VALUE;
@@ -268,18 +242,19 @@ EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size) {
         return context->queue.broken();
     *address = number(allocate(size, context));
     return *address == 0 ? OUT_OF_MEMORY : OK;
-}
+} CATCH
 
 EXPORT int cuMemAllocManaged(unsigned long long *address, size_t size, unsigned) { return cuMemAlloc_v2(address, size); }
 
 // Waits for the work, as the real one does.
-EXPORT int cuMemFree_v2(unsigned long long address) {
+EXPORT int cuMemFree_v2(unsigned long long address) try {
     NEED_CONTEXT;
-    Status status = context->queue.finish();
+    const void *owner = owner_of(reinterpret_cast<void *>(address));
+    Status status = finish_context(owner == nullptr ? context : owner);
     if (address != 0 && !release(reinterpret_cast<void *>(address)))
         return INVALID_VALUE;
     return status;
-}
+} CATCH
 
 EXPORT int cuMemGetInfo_v2(size_t *unused, size_t *all) {
     NEED_CONTEXT;
@@ -310,48 +285,47 @@ EXPORT int cuMemcpy(unsigned long long to, unsigned long long from, size_t size)
 // All streams of a context do their work in one order.
 struct Stream {};
 
-EXPORT int cuStreamCreate(Stream **stream, unsigned) {
+EXPORT int cuStreamCreate(Stream **stream, unsigned) try {
     NEED_CONTEXT;
     *stream = new Stream();
     return OK;
-}
+} CATCH
 
-EXPORT int cuStreamDestroy_v2(Stream *stream) {
+EXPORT int cuStreamDestroy_v2(Stream *stream) try {
     NEED_CONTEXT;
     delete stream;
     return context->queue.finish();
-}
+} CATCH
 
 EXPORT int cuStreamSynchronize(Stream *) { return cuCtxSynchronize(); }
 
-EXPORT int cuEventCreate(Event **event, unsigned) {
+EXPORT int cuEventCreate(Event **event, unsigned) try {
     *event = new Event();
     return OK;
-}
+} CATCH
 
 // Of the run-time API, which Futhark's programs mix in.
 EXPORT int cudaEventCreate(Event **event) { return cuEventCreate(event, 0); }
 
 EXPORT int cuEventDestroy_v2(Event *event) {
     NEED_CONTEXT;
-    context->queue.finish();
     delete event;
     return OK;
 }
 
-EXPORT int cuEventRecord(Event *event, void *) {
+EXPORT int cuEventRecord(Event *event, void *) try {
     NEED_CONTEXT;
     return record(context->queue, event);
-}
+} CATCH
 
 EXPORT int cuEventSynchronize(Event *) { return cuCtxSynchronize(); }
 
-EXPORT int cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
+EXPORT int cuEventElapsedTime(float *milliseconds, Event *from, Event *to) try {
     NEED_CONTEXT;
     Status status = context->queue.finish();
-    *milliseconds = float(to->milliseconds - from->milliseconds);
+    *milliseconds = float(*to->milliseconds - *from->milliseconds);
     return status;
-}
+} CATCH
 EXPORT int cuEventElapsedTime_v2(float *milliseconds, Event *from, Event *to) { return cuEventElapsedTime(milliseconds, from, to); }
 
 // --- Errors -----------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ double now_in_milliseconds() {
 }
 
 Status record(Queue &queue, Event *event) {
-    queue.add([event] {
-        event->milliseconds = now_in_milliseconds();
+    queue.add([place = event->milliseconds] {
+        *place = now_in_milliseconds();
         return OK;
     });
     return OK;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <new>
 
 // On x86-64 a switch is six pushes and pops; elsewhere it is the C library's, which asks
 // the kernel twice per switch and is about 50 times slower.
@@ -47,7 +48,7 @@ __attribute__((visibility("hidden"), used)) void emulated_first(void (*main)(Fib
 
 // What a call must preserve is saved on the stack that is left.
 asm(R"(
-.text
+.pushsection .text
 .p2align 4
 .hidden emulated_switch
 .globl emulated_switch
@@ -80,6 +81,7 @@ emulated_begin:
     call emulated_first
     ud2
 .size emulated_begin, . - emulated_begin
+.popsection
 )");
 
 void restart(Fiber *fiber, FiberMain main) {
@@ -142,12 +144,24 @@ Fiber *make_fiber(FiberMain main, void *owner) {
         return nullptr;
     auto begin = static_cast<char *>(map);
     auto lowest = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(begin) + STACK - 1) & ~uintptr_t(STACK - 1));
+    // A full table of mappings makes these fail; a part that cannot be given back is only
+    // a bit of the address space.
+    if (mprotect(lowest + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE) != 0) {
+        munmap(map, STACK * 2);
+        return nullptr;
+    }
     if (lowest > begin)
         munmap(begin, size_t(lowest - begin));
     munmap(lowest + STACK, size_t(begin + STACK - lowest));
-    mprotect(lowest + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE);
-    auto fiber = new Fiber();
-    fiber->saved = new Fiber::Saved();
+    auto fiber = new (std::nothrow) Fiber();
+    auto saved = new (std::nothrow) Fiber::Saved();
+    if (fiber == nullptr || saved == nullptr) {
+        delete fiber;
+        delete saved;
+        munmap(lowest, STACK);
+        return nullptr;
+    }
+    fiber->saved = saved;
     fiber->owner = owner;
     fiber->state = reinterpret_cast<ThreadState *>(lowest + STACK) - 1;
     back_link(fiber->state) = fiber;

@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -13,53 +12,23 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "division.h"
 #include "memory.h"
 #include "settings.h"
+#include "worker.h"
 
 namespace emulated {
 
 namespace {
 
-struct Launch {
-    const Kernel &kernel;
-    void *const *arguments;
-    Dim grid, block;
-    size_t shared;
-    std::atomic<uint64_t> next{0};  // the next block that nobody has begun
-    std::atomic<int> ended{int(Ended::Well)};
-
-    uint64_t blocks() const { return uint64_t(grid.x) * grid.y * grid.z; }
-    Dim block_number(uint64_t i) const {
-        return {unsigned(i % grid.x), unsigned(i / grid.x % grid.y), unsigned(i / grid.x / grid.y)};
-    }
-    unsigned threads() const { return block.x * block.y * block.z; }
-    // The first failure is the one that is told.
-    bool fail(Ended how) {
-        int well = int(Ended::Well);
-        return ended.compare_exchange_strong(well, int(how));
-    }
-    bool failed() const { return ended.load() != int(Ended::Well); }
-};
-
-// What one thread of the host needs to run blocks.
-struct Worker {
-    std::vector<Fiber *> idle, waiting, next;
-    Outside *outside = make_outside();
-    unsigned char *shared = new unsigned char[MOST_SHARED + 256];
-    Launch *launch = nullptr;
-    Fiber *current = nullptr;
-    pthread_t host;
-    sigjmp_buf escape;
-    // Written by the signal handler, read after the jump.
-    int signal = 0;
-    void *address = nullptr;
-};
-
-thread_local Worker *running;
+// The signal handler reads it, where nothing may be allocated for it. This model takes all
+// thread-locals of the library from the little that the loader has left for such: a few
+// words are fine, and many make the library one that cannot be loaded.
+thread_local Worker *running __attribute__((tls_model("initial-exec")));
 char time_over;  // its address marks the signals of the watch
 
 // --- Faults ------------------------------------------------------------------------------
@@ -82,6 +51,7 @@ void on_signal(int signal, siginfo_t *info, void *context) {
             return;
         w->signal = from_watch ? SIGALRM : signal;
         w->address = from_watch ? nullptr : info->si_addr;
+        w->wild = signal == SIGSEGV && info->si_code == SI_KERNEL;
         siglongjmp(w->escape, 1);
     }
     if (from_watch)
@@ -105,18 +75,28 @@ void install_handlers() {
     sigaction(SIGFPE, &action, &earlier_fpe);
 }
 
-// A fiber's stack may be what has run out, so the handler needs another one.
-void give_signal_stack() {
-    stack_t there;
-    if (sigaltstack(nullptr, &there) != 0 || !(there.ss_flags & SS_DISABLE))
-        return;
-    constexpr size_t SIZE = 64 * 1024;
-    static thread_local unsigned char *memory = new unsigned char[SIZE];
-    stack_t mine = {};
-    mine.ss_sp = memory;
-    mine.ss_size = SIZE;
-    sigaltstack(&mine, nullptr);
-}
+// A fiber's stack may be what has run out, so the handler needs another one: the worker's,
+// for as long as it runs blocks, unless the thread has one.
+class SignalStack {
+  public:
+    explicit SignalStack(Worker &w) {
+        stack_t there, mine = {};
+        if (sigaltstack(nullptr, &there) != 0 || !(there.ss_flags & SS_DISABLE))
+            return;
+        mine.ss_sp = w.signal_stack;
+        mine.ss_size = sizeof w.signal_stack;
+        given = sigaltstack(&mine, nullptr) == 0;
+    }
+    ~SignalStack() {
+        stack_t none = {};
+        none.ss_flags = SS_DISABLE;
+        if (given)
+            sigaltstack(&none, nullptr);
+    }
+
+  private:
+    bool given = false;
+};
 
 // Ends kernels that run for too long: sends a signal to the workers of a launch whose time
 // is over, again and again, as one may be between two threads of a block.
@@ -128,7 +108,7 @@ class Watch {
             begun = std::chrono::steady_clock::now();
         working.push_back(w);
         if (!started)
-            std::thread([this] { watch(); }).detach();
+            start();
         started = true;
     }
 
@@ -139,6 +119,14 @@ class Watch {
     }
 
   private:
+    void start() {
+        try {
+            std::thread([this] { watch(); }).detach();
+        } catch (const std::system_error &error) {
+            fprintf(stderr, "emulated device: kernels may run for ever, as there is no thread to watch them: %s\n", error.what());
+        }
+    }
+
     [[noreturn]] void watch() {
         for (;;) {
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -164,28 +152,36 @@ Watch &watch() {
     return *one;
 }
 
-std::string place_of(const Worker &w) {
+std::string place_of(const Worker &w, const Fiber *fiber) {
     char text[200];
-    const ThreadState &s = *w.current->state;
+    const ThreadState &s = *fiber->state;
     snprintf(text, sizeof text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", w.launch->kernel.name, s.block.x, s.block.y,
              s.block.z, s.thread.x, s.thread.y, s.thread.z);
     return text;
 }
 
+std::string describe_fault(const Worker &w) {
+    if (w.wild)
+        return "at an address that no pointer can have, or that is not aligned";
+    if (w.shared.guards(w.address))
+        return "beside the " + std::to_string(w.launch->shared) + " bytes of shared memory";
+    return describe_address(w.address);
+}
+
 // After the jump, on the worker's own stack.
-void tell_fault(Worker &w) {
-    std::string place = place_of(w);
+void tell_fault(Worker &w, const Fiber *faulted) {
+    std::string place = place_of(w, faulted);
     if (w.signal == SIGALRM) {
         if (w.launch->fail(Ended::TimedOut))
             finding("%s: still running after %u s", place.c_str(), settings().seconds);
     } else if (w.signal == SIGFPE) {
         if (w.launch->fail(Ended::Failed))
             finding("%s: an arithmetic fault of the host", place.c_str());
-    } else if (is_stack_guard(w.address, w.current)) {
+    } else if (is_stack_guard(w.address, faulted)) {
         if (w.launch->fail(Ended::Failed))
             finding("%s: it needs more than the %zu bytes of stack that threads of the emulated device have", place.c_str(), STACK);
     } else if (w.launch->fail(Ended::IllegalAddress)) {
-        finding("%s: an access %s", place.c_str(), describe_address(w.address).c_str());
+        finding("%s: an access %s", place.c_str(), describe_fault(w).c_str());
     }
 }
 
@@ -232,7 +228,7 @@ void begin_thread(Worker &w, Dim block, unsigned number) {
     s.block = block;
     s.block_size = l.block;
     s.grid_size = l.grid;
-    s.shared = w.shared;
+    s.shared = w.shared.of_size(l.shared);
     s.wait = wait_at_barrier;
     s.site = 0;
     fiber->done = false;
@@ -245,12 +241,10 @@ void begin_thread(Worker &w, Dim block, unsigned number) {
 bool barrier_is_whole(Worker &w) {
     for (Fiber *fiber : w.waiting)
         if (fiber->state->site != w.waiting.front()->state->site) {
-            w.current = fiber;
             if (w.launch->fail(Ended::Failed))
-                finding("%s: waits at another barrier than thread (%u,%u,%u)", place_of(w).c_str(),
+                finding("%s: waits at another barrier than thread (%u,%u,%u)", place_of(w, fiber).c_str(),
                         w.waiting.front()->state->thread.x, w.waiting.front()->state->thread.y,
                         w.waiting.front()->state->thread.z);
-            w.current = nullptr;
             return false;
         }
     return true;
@@ -260,7 +254,7 @@ void run_block(Worker &w, Dim block) {
     unsigned threads = w.launch->threads();
     bool reversed = settings().order == Settings::Reversed;
     w.waiting.clear();
-    memset(w.shared, settings().poison, w.launch->shared);
+    memset(w.shared.of_size(w.launch->shared), settings().poison, w.launch->shared);
     for (unsigned i = 0; i < threads && !w.launch->failed(); i++)
         begin_thread(w, block, reversed ? threads - 1 - i : i);
     while (!w.waiting.empty() && !w.launch->failed() && barrier_is_whole(w)) {
@@ -275,30 +269,45 @@ void run_block(Worker &w, Dim block) {
 }
 
 // Threads that a failure has left in the middle begin anew the next time.
-void clean_up(Worker &w) {
+void clean_up(Worker &w, Fiber *faulted) {
     std::set<Fiber *> left(w.waiting.begin(), w.waiting.end());
     left.insert(w.next.begin(), w.next.end());
-    if (w.current != nullptr)
-        left.insert(w.current);
+    if (faulted != nullptr)
+        left.insert(faulted);
     for (Fiber *fiber : w.idle)
         left.erase(fiber);
     for (Fiber *fiber : left) {
         restart(fiber, thread_main);
         w.idle.push_back(fiber);
     }
-    w.current = nullptr;
     w.waiting.clear();
     w.next.clear();
 }
+
+// For as long as it lives, the thread's signals are the worker's business.
+class Turn {
+  public:
+    explicit Turn(Worker &w) : worker(w), stack(w) {
+        w.host = pthread_self();
+        watch().join(&w);
+        running = &w;
+    }
+    ~Turn() {
+        watch().leave(&worker);
+        running = nullptr;
+    }
+
+  private:
+    Worker &worker;
+    SignalStack stack;
+};
 
 // Each block is begun before the next one, however many threads of the host there are, so
 // that a scan that looks back at earlier blocks never waits for one that has no thread.
 void run_blocks(Worker &w, Launch &launch) {
     w.launch = &launch;
-    w.host = pthread_self();
-    give_signal_stack();
-    running = &w;
-    watch().join(&w);
+    Turn turn(w);
+    Fiber *volatile faulted = nullptr;
     if (sigsetjmp(w.escape, 1) == 0) {
         while (!launch.failed()) {
             uint64_t number = launch.next++, blocks = launch.blocks();
@@ -307,12 +316,23 @@ void run_blocks(Worker &w, Launch &launch) {
             run_block(w, launch.block_number(settings().blocks_reversed ? blocks - 1 - number : number));
         }
     } else {
-        tell_fault(w);
+        // At once: the watch goes on with its signals, and each would jump here again.
+        faulted = w.current;
+        w.current = nullptr;
+        tell_fault(w, faulted);
     }
-    watch().leave(&w);
-    running = nullptr;
     if (launch.failed())
-        clean_up(w);
+        clean_up(w, faulted);
+}
+
+// Nothing may be thrown out of a thread's function.
+void run_blocks_or_fail(Worker &w, Launch &launch) noexcept {
+    try {
+        run_blocks(w, launch);
+    } catch (const std::exception &error) {
+        fprintf(stderr, "emulated device: kernel %s: %s\n", launch.kernel.name, error.what());
+        launch.fail(Ended::Failed);
+    }
 }
 
 }  // namespace
@@ -333,9 +353,14 @@ Ended run_grid(const Kernel &kernel, void *const *arguments, Dim grid, Dim block
         workers.push_back(new Worker());
     std::vector<Worker *> used(workers.begin(), workers.begin() + long(wanted));
     std::vector<std::thread> helpers;
-    for (size_t i = 1; i < wanted; i++)
-        helpers.emplace_back([&, i] { run_blocks(*used[i], launch); });
-    run_blocks(*used[0], launch);
+    helpers.reserve(wanted);
+    try {
+        for (size_t i = 1; i < wanted; i++)
+            helpers.emplace_back([&, i] { run_blocks_or_fail(*used[i], launch); });
+    } catch (const std::system_error &) {
+        // No more threads to be had: those that there are do all of the work.
+    }
+    run_blocks_or_fail(*used[0], launch);
     for (std::thread &helper : helpers)
         helper.join();
     return Ended(launch.ended.load());

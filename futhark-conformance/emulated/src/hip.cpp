@@ -31,13 +31,29 @@ struct Device {
     unsigned streams = 0;
 };
 
-Device &device_of(int number) {
+std::vector<Device> &devices() {
     static auto *all = new std::vector<Device>(settings().devices);
-    return (*all)[size_t(number)];
+    return *all;
 }
+
+// There is one with this number: NEED_DEVICE has seen to it.
+Device &device_of(int number) { return devices()[size_t(number)]; }
 
 thread_local int current;  // the device that this thread's calls are for
 Queue &queue() { return device_of(current).queue; }
+
+#define NEED_DEVICE                  \
+    DRIVER_CALL;                     \
+    if (devices().empty())           \
+    return NO_DEVICE
+
+// Waits for the work of the device that something belongs to, which need not be current.
+Status finish_owner(const void *owner) {
+    for (Device &device : devices())
+        if (&device.queue == owner)
+            return device.queue.finish();
+    return queue().finish();
+}
 
 struct Stream {
     int device;
@@ -46,23 +62,29 @@ struct Stream {
 // The record of a device begins with its name; where the name of its architecture stands
 // depends on the version of the record.
 int describe(char *record, int device, size_t size, size_t architecture) {
+    if (device < 0 || size_t(device) >= devices().size())
+        return devices().empty() ? NO_DEVICE : INVALID_DEVICE;
     memset(record, 0, size);
     snprintf(record, architecture, "Emulated HIP device %d", device);
     strcpy(record + architecture, "gfx1100");
     return OK;
 }
 
-int copy(bool later, void *to, const void *from, size_t size, bool to_device, bool from_device) {
-    DRIVER_CALL;
+int copy(bool later, void *to, const void *from, size_t size, bool to_device, bool from_device) try {
+    NEED_DEVICE;
     Copy c = {to, from, size, to_device, from_device};
     return later ? copy_later(queue(), c) : copy_now(queue(), c);
-}
+} CATCH
 
 }  // namespace
 
 // --- Devices -----------------------------------------------------------------------------
 
-EXPORT int hipInit(unsigned flags) { return flags == 0 ? OK : INVALID_VALUE; }
+EXPORT int hipInit(unsigned flags) {
+    if (flags != 0)
+        return INVALID_VALUE;
+    return settings().devices == 0 ? NO_DEVICE : OK;
+}
 
 EXPORT int hipGetDeviceCount(int *count) {
     *count = int(settings().devices);
@@ -70,6 +92,8 @@ EXPORT int hipGetDeviceCount(int *count) {
 }
 
 EXPORT int hipDeviceGet(int *device, int number) {
+    if (settings().devices == 0)
+        return NO_DEVICE;
     if (number < 0 || unsigned(number) >= settings().devices)
         return INVALID_DEVICE;
     *device = number;
@@ -86,13 +110,15 @@ EXPORT int hipSetDevice(int number) {
 
 EXPORT int hipGetDevice(int *device) {
     *device = current;
-    return OK;
+    return settings().devices == 0 ? NO_DEVICE : OK;
 }
 
 EXPORT int hipGetDeviceProperties(char *record, int device) { return describe(record, device, 792, 396); }
 EXPORT int hipGetDevicePropertiesR0600(char *record, int device) { return describe(record, device, 1472, 1160); }
 
-EXPORT int hipDeviceGetAttribute(int *value, int attribute, int) {
+EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
+    if (device < 0 || size_t(device) >= devices().size())
+        return devices().empty() ? NO_DEVICE : INVALID_DEVICE;
     switch (attribute) {
     case L2_CACHE_SIZE: *value = CACHE; break;
     case MAX_GRID_DIM_X: *value = MOST_BLOCKS; break;
@@ -108,68 +134,67 @@ EXPORT int hipDeviceGetAttribute(int *value, int attribute, int) {
     return OK;
 }
 
-EXPORT int hipDeviceSynchronize() {
-    DRIVER_CALL;
+EXPORT int hipDeviceSynchronize() try {
+    NEED_DEVICE;
     return queue().finish();
-}
+} CATCH
 
 // --- Programs ---------------------------------------------------------------------------------
 
-EXPORT int hipModuleLoadData(Program **program, const void *image) {
-    DRIVER_CALL;
-    *program = load_program(static_cast<const char *>(image));
-    return *program == nullptr ? INVALID_IMAGE : OK;
-}
+EXPORT int hipModuleLoadData(Program **program, const void *image) try {
+    NEED_DEVICE;
+    return load_program(*program, static_cast<const char *>(image), &queue());
+} CATCH
 
-EXPORT int hipModuleUnload(Program *program) {
-    DRIVER_CALL;
-    queue().finish();
+EXPORT int hipModuleUnload(Program *program) try {
+    NEED_DEVICE;
+    finish_owner(program->owner);
     unload_program(program);
     return OK;
-}
+} CATCH
 
 EXPORT int hipModuleGetFunction(const Kernel **kernel, Program *program, const char *name) {
-    DRIVER_CALL;
+    NEED_DEVICE;
     *kernel = find_kernel(program, name);
     return *kernel == nullptr ? NOT_FOUND : OK;
 }
 
 EXPORT int hipFuncGetAttribute(int *value, int attribute, const Kernel *kernel) {
-    DRIVER_CALL;
+    NEED_DEVICE;
     *value = attribute == 0 ? int(kernel->bound) : 0;
     return OK;
 }
 
 EXPORT int hipModuleLaunchKernel(const Kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                 unsigned shared, Stream *stream, void **arguments, void **extra) {
-    DRIVER_CALL;
+                                 unsigned shared, Stream *stream, void **arguments, void **extra) try {
+    NEED_DEVICE;
     if (extra != nullptr)
         return INVALID_VALUE;
     if (stream->device != current)
         return INVALID_HANDLE;
     return launch(queue(), kernel, {gx, gy, gz}, {bx, by, bz}, shared, arguments);
-}
+} CATCH
 
 // --- Memory -------------------------------------------------------------------------------------
 
-EXPORT int hipMalloc(void **address, size_t size) {
-    DRIVER_CALL;
+EXPORT int hipMalloc(void **address, size_t size) try {
+    NEED_DEVICE;
     if (queue().broken() != OK)
         return queue().broken();
     *address = allocate(size == 0 ? 1 : size, &queue());
     return *address == nullptr ? OUT_OF_MEMORY : OK;
-}
+} CATCH
 
 EXPORT int hipMallocManaged(void **address, size_t size, unsigned) { return hipMalloc(address, size); }
 
 // Waits for the work, as the real one does.
-EXPORT int hipFree(void *address) {
-    DRIVER_CALL;
-    Status status = queue().finish();
+EXPORT int hipFree(void *address) try {
+    NEED_DEVICE;
+    Status status = finish_owner(owner_of(address));
     if (address != nullptr && !release(address))
         return INVALID_VALUE;
     return status;
-}
+} CATCH
 
 EXPORT int hipMemcpyHtoD(void *to, void *from, size_t size) { return copy(false, to, from, size, true, false); }
 EXPORT int hipMemcpyDtoH(void *to, void *from, size_t size) { return copy(false, to, from, size, false, true); }
@@ -187,17 +212,17 @@ EXPORT int hipMemcpyWithStream(void *to, const void *from, size_t size, int kind
 // Each of Futhark's contexts has a stream, creates it first and lets it go last. A device
 // that broke works again for a new one: a real one would have to be reset, or would have
 // ended the process.
-EXPORT int hipStreamCreate(Stream **stream) {
-    DRIVER_CALL;
+EXPORT int hipStreamCreate(Stream **stream) try {
+    NEED_DEVICE;
     if (queue().broken() != OK)
         queue() = Queue();
     *stream = new Stream{current};
     device_of(current).streams++;
     return OK;
-}
+} CATCH
 
-EXPORT int hipStreamDestroy(Stream *stream) {
-    DRIVER_CALL;
+EXPORT int hipStreamDestroy(Stream *stream) try {
+    NEED_DEVICE;
     Device &device = device_of(stream->device);
     delete stream;
     Status status = device.queue.finish();
@@ -207,35 +232,34 @@ EXPORT int hipStreamDestroy(Stream *stream) {
     if (left > 0)
         finding("the last stream ended with %zu allocations that were never freed", left);
     return status;
-}
+} CATCH
 
-EXPORT int hipStreamSynchronize(Stream *stream) {
-    DRIVER_CALL;
+EXPORT int hipStreamSynchronize(Stream *stream) try {
+    NEED_DEVICE;
     return device_of(stream->device).queue.finish();
-}
+} CATCH
 
-EXPORT int hipEventCreate(Event **event) {
+EXPORT int hipEventCreate(Event **event) try {
     *event = new Event();
     return OK;
-}
+} CATCH
 
 EXPORT int hipEventDestroy(Event *event) {
-    DRIVER_CALL;
-    queue().finish();
+    NEED_DEVICE;
     delete event;
     return OK;
 }
 
-EXPORT int hipEventRecord(Event *event, void *) {
-    DRIVER_CALL;
+EXPORT int hipEventRecord(Event *event, void *) try {
+    NEED_DEVICE;
     return record(queue(), event);
-}
+} CATCH
 
-EXPORT int hipEventElapsedTime(float *milliseconds, Event *from, Event *to) {
-    DRIVER_CALL;
+EXPORT int hipEventElapsedTime(float *milliseconds, Event *from, Event *to) try {
+    NEED_DEVICE;
     Status status = queue().finish();
-    *milliseconds = float(to->milliseconds - from->milliseconds);
+    *milliseconds = float(*to->milliseconds - *from->milliseconds);
     return status;
-}
+} CATCH
 
-EXPORT const char *hipGetErrorString(int status) { return status_text(status); }
+EXPORT const char *hipGetErrorString(int status) { return status == NO_DEVICE ? "no ROCm-capable device is detected" : status_text(status); }

@@ -191,6 +191,12 @@ bool is_device_range(const void *address, size_t size) {
     return offset <= found->second.size && size <= found->second.size - offset;
 }
 
+const void *owner_of(const void *address) {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = live.find(reinterpret_cast<uintptr_t>(address));
+    return found == live.end() ? nullptr : found->second.owner;
+}
+
 size_t memory_in_use() {
     std::lock_guard<std::mutex> lock(mutex);
     return in_use;

@@ -20,6 +20,9 @@ size_t release_all(const void *owner);
 // Whether all of the range lies in one allocation.
 bool is_device_range(const void *address, size_t size);
 
+// Who asked for it; NULL if nothing was allocated there.
+const void *owner_of(const void *address);
+
 size_t memory_in_use();
 
 // What lies at an address that a kernel must not touch, in words.

@@ -1,5 +1,6 @@
 // NVRTC and hiprtc: the run-time compilers of CUDA and HIP.
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct Source {
     std::string text, log, image;
 };
 
-enum Result { SUCCESS = 0, INVALID_INPUT = 3, INVALID_PROGRAM = 4, INVALID_OPTION = 5, COMPILATION = 6 };
+enum Result { SUCCESS = 0, NO_MEMORY = 1, INVALID_INPUT = 3, INVALID_PROGRAM = 4, INVALID_OPTION = 5, COMPILATION = 6 };
 
 bool begins(const std::string &text, const char *with) { return text.compare(0, strlen(with), with) == 0; }
 
@@ -125,16 +126,18 @@ EXPORT int nvrtcVersion(int *major, int *minor) {
     return SUCCESS;
 }
 
-EXPORT int nvrtcCreateProgram(Source **source, const char *text, const char *, int headers, const char *const *, const char *const *) {
+EXPORT int nvrtcCreateProgram(Source **source, const char *text, const char *, int headers, const char *const *, const char *const *) try {
     if (source == nullptr || text == nullptr || headers != 0)
         return INVALID_INPUT;
     *source = new Source{text, "", ""};
     return SUCCESS;
+} catch (const std::exception &) {
+    return NO_MEMORY;
 }
 
 EXPORT int nvrtcDestroyProgram(Source **source) { return drop(source); }
 
-EXPORT int nvrtcCompileProgram(Source *source, int count, const char *const *given) {
+EXPORT int nvrtcCompileProgram(Source *source, int count, const char *const *given) try {
     if (source == nullptr)
         return INVALID_PROGRAM;
     std::vector<std::string> options = {"-D__CUDACC_RTC__=1", "-D__CUDACC__=1", "-D__NVCC__=1"}, rest;
@@ -143,6 +146,8 @@ EXPORT int nvrtcCompileProgram(Source *source, int count, const char *const *giv
     if (!host_options(*source, rest, options))
         return INVALID_OPTION;
     return compile_source(*source, source->text, options);
+} catch (const std::exception &) {
+    return NO_MEMORY;
 }
 
 EXPORT int nvrtcGetProgramLogSize(Source *source, size_t *size) { return source == nullptr ? INVALID_PROGRAM : put_size(source->log, size); }
@@ -163,16 +168,18 @@ EXPORT const char *nvrtcGetErrorString(int result) {
 
 // --- hiprtc ------------------------------------------------------------------------------------
 
-EXPORT int hiprtcCreateProgram(Source **source, const char *text, const char *, int headers, const char *const *, const char *const *) {
+EXPORT int hiprtcCreateProgram(Source **source, const char *text, const char *, int headers, const char *const *, const char *const *) try {
     if (source == nullptr || text == nullptr || headers != 0)
         return INVALID_INPUT;
     *source = new Source{text, "", ""};
     return SUCCESS;
+} catch (const std::exception &) {
+    return NO_MEMORY;
 }
 
 EXPORT int hiprtcDestroyProgram(Source **source) { return drop(source); }
 
-EXPORT int hiprtcCompileProgram(Source *source, int count, const char *const *given) {
+EXPORT int hiprtcCompileProgram(Source *source, int count, const char *const *given) try {
     if (source == nullptr)
         return INVALID_PROGRAM;
     std::vector<std::string> options = {"-D__HIPCC_RTC__=1", "-D__HIPCC__=1", "-D__HIP_PLATFORM_AMD__=1", "-D__HIP_DEVICE_COMPILE__=1"}, rest;
@@ -187,6 +194,8 @@ EXPORT int hiprtcCompileProgram(Source *source, int count, const char *const *gi
     }
     // hiprtc knows half without a header.
     return compile_source(*source, "#include <cuda_fp16.h>\n" + source->text, options);
+} catch (const std::exception &) {
+    return NO_MEMORY;
 }
 
 EXPORT int hiprtcGetProgramLogSize(Source *source, size_t *size) { return source == nullptr ? INVALID_PROGRAM : put_size(source->log, size); }

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -19,11 +22,16 @@ namespace {
     exit(2);
 }
 
-unsigned long number(const std::string &setting, const std::string &value) {
+unsigned long number(const std::string &setting, const std::string &value, unsigned long least, unsigned long most) {
     char *end = nullptr;
+    errno = 0;
     unsigned long n = strtoul(value.c_str(), &end, 0);
-    if (value.empty() || *end != 0)
+    if (value.empty() || !isdigit(static_cast<unsigned char>(value[0])) || *end != 0)
         refuse(setting);
+    if (errno != 0 || n < least || n > most) {
+        fprintf(stderr, "FUTHARK_EMULATED: `%s` is out of range: from %lu to %lu\n", setting.c_str(), least, most);
+        exit(2);
+    }
     return n;
 }
 
@@ -46,23 +54,23 @@ void apply(Settings &s, const std::string &setting) {
     else if (setting == "trace")
         s.trace = true;
     else if (name == "threads")
-        s.threads = unsigned(number(setting, value));
+        s.threads = unsigned(number(setting, value, 1, 64));
     else if (name == "poison")
-        s.poison = static_cast<unsigned char>(number(setting, value));
+        s.poison = static_cast<unsigned char>(number(setting, value, 0, 255));
     else if (name == "memory")
-        s.memory = number(setting, value) << 20;
+        s.memory = number(setting, value, 0, 1ul << 20) << 20;
     else if (name == "devices")
-        s.devices = unsigned(number(setting, value));
+        s.devices = unsigned(number(setting, value, 0, 64));
     else if (name == "seconds")
-        s.seconds = unsigned(number(setting, value));
+        s.seconds = unsigned(number(setting, value, 1, 86400));
     else if (name == "fail-allocation")
-        s.fail_allocation = number(setting, value);
+        s.fail_allocation = number(setting, value, 0, ULONG_MAX);
     else if (name == "fail-copy")
-        s.fail_copy = number(setting, value);
+        s.fail_copy = number(setting, value, 0, ULONG_MAX);
     else if (name == "fail-launch")
-        s.fail_launch = number(setting, value);
+        s.fail_launch = number(setting, value, 0, ULONG_MAX);
     else if (name == "fail-set-device")
-        s.fail_set_device = number(setting, value);
+        s.fail_set_device = number(setting, value, 0, ULONG_MAX);
     else if (name == "flags")
         s.flags = value;
     else
@@ -76,8 +84,6 @@ Settings read() {
     for (std::string setting; std::getline(list, setting, ',');)
         if (!setting.empty())
             apply(s, setting);
-    if (s.threads == 0)
-        s.threads = 1;
     return s;
 }
 

@@ -14,7 +14,7 @@ struct Settings {
     bool guarded = true;         // allocations end at a page that cannot be touched
     enum { Forward, Reversed, Alternating } order = Forward;  // of the threads of a block
     bool blocks_reversed = false;  // the last block of a grid first
-    unsigned threads = 1;        // of the host that run blocks side by side
+    unsigned threads = 1;        // of the host that run blocks side by side; at most 64
     unsigned char poison = 0xA5; // what fresh memory is filled with
     size_t memory = size_t(1) << 30;
     unsigned devices = 1;

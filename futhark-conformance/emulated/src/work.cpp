@@ -1,8 +1,10 @@
 #include "work.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,27 +19,51 @@ namespace emulated {
 
 // --- Programs ------------------------------------------------------------------------------
 
-Program *load_program(const char *image) {
+namespace {
+
+bool write_all(int fd, const std::string &bytes) {
+    for (size_t done = 0; done < bytes.size();) {
+        ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n < 0 ? 0 : size_t(n);
+    }
+    return true;
+}
+
+}  // namespace
+
+Status load_program(Program *&program, const char *image, const void *owner) {
+    program = nullptr;
     std::string object = object_in(image);
     if (object.empty())
-        return nullptr;
+        return INVALID_IMAGE;
     // A file of its own name: to the loader, what has the same name is the same object.
     std::string path = temporary_folder() + "/futhark-emulated-XXXXXX";
-    int fd = mkstemp(&path[0]);
-    if (fd < 0)
-        return nullptr;
-    bool whole = write(fd, object.data(), object.size()) == ssize_t(object.size());
-    close(fd);
-    void *handle = whole ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    unlink(path.c_str());
-    if (handle == nullptr)
-        return nullptr;
-    auto kernels = static_cast<const Kernel *>(dlsym(handle, "emulated_kernels"));
-    if (kernels == nullptr) {
-        dlclose(handle);
-        return nullptr;
+    int fd = mkostemp(&path[0], O_CLOEXEC);
+    if (fd < 0 || !write_all(fd, object)) {
+        fprintf(stderr, "emulated device: kernels cannot be written to %s: %s; name another folder in TMPDIR\n", path.c_str(),
+                strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+            unlink(path.c_str());
+        }
+        return OPERATING_SYSTEM;
     }
-    return new Program{handle, kernels};
+    close(fd);
+    void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const char *why = handle == nullptr ? dlerror() : nullptr;
+    unlink(path.c_str());
+    auto kernels = handle == nullptr ? nullptr : static_cast<const Kernel *>(dlsym(handle, "emulated_kernels"));
+    if (kernels == nullptr) {
+        fprintf(stderr, "emulated device: kernels cannot be loaded: %s; if programs may not run from there, name another folder in TMPDIR\n",
+                why == nullptr ? "they have no table" : why);
+        if (handle != nullptr)
+            dlclose(handle);
+        return SHARED_OBJECT_INIT_FAILED;
+    }
+    program = new Program{handle, kernels, owner};
+    return OK;
 }
 
 void unload_program(Program *program) {
@@ -64,11 +90,14 @@ const char *status_text(int status) {
     case INVALID_DEVICE: return "invalid device ordinal";
     case INVALID_IMAGE: return "device kernel image is invalid";
     case INVALID_CONTEXT: return "invalid device context";
+    case SHARED_OBJECT_INIT_FAILED: return "shared object initialization failed";
+    case OPERATING_SYSTEM: return "OS call failed or operation not supported on this OS";
     case INVALID_HANDLE: return "invalid resource handle";
     case NOT_FOUND: return "named symbol not found";
     case ILLEGAL_ADDRESS: return "an illegal memory access was encountered";
     case OUT_OF_RESOURCES: return "too many resources requested for launch";
     case LAUNCH_TIMEOUT: return "the launch timed out and was terminated";
+    case CONTEXT_IS_DESTROYED: return "context is destroyed";
     case LAUNCH_FAILED: return "unspecified launch failure";
     default: return "unrecognized error code";
     }
@@ -110,6 +139,8 @@ uint64_t checksum(const void *bytes, size_t size) {
 Status check_copy(const Copy &c) {
     if (shall_fail(copies, settings().fail_copy))
         return LAUNCH_FAILED;
+    if (c.size == 0)
+        return OK;
     if ((c.to_device && !is_device_range(c.to, c.size)) || (c.from_device && !is_device_range(c.from, c.size))) {
         finding("a copy of %zu bytes is out of range: %s", c.size,
                 describe_address(c.to_device && !is_device_range(c.to, c.size) ? c.to : c.from).c_str());
@@ -168,7 +199,7 @@ Status copy_now(Queue &queue, const Copy &c) {
     if (status != OK)
         return status;
     status = queue.finish();
-    if (status == OK)
+    if (status == OK && c.size > 0)
         memmove(c.to, c.from, c.size);
     return status;
 }
@@ -182,7 +213,8 @@ Status copy_later(Queue &queue, const Copy &c) {
     queue.add([=] {
         if (watched && checksum(c.from, c.size) != before)
             finding("a buffer of the host changed before the copy of its %zu bytes was done", c.size);
-        memmove(c.to, c.from, c.size);
+        if (c.size > 0)
+            memmove(c.to, c.from, c.size);
         return OK;
     });
     return OK;

@@ -14,17 +14,20 @@ namespace emulated {
 struct Program {
     void *handle;
     const Kernel *kernels;  // the last one has no name
+    const void *owner;      // the context that it was loaded for
 };
 
-// NULL if the image is none of ours.
-Program *load_program(const char *image);
+enum Status : int;
+
+// INVALID_IMAGE if the image is none of ours. Where the host is what fails, stderr says how.
+Status load_program(Program *&program, const char *image, const void *owner);
 void unload_program(Program *program);
 const Kernel *find_kernel(const Program *program, const char *name);
 
 // --- Work ------------------------------------------------------------------------------------
 
 // Errors have the same numbers in CUDA and HIP, as far as we use them.
-enum Status {
+enum Status : int {
     OK = 0,
     INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
@@ -33,11 +36,14 @@ enum Status {
     INVALID_DEVICE = 101,
     INVALID_IMAGE = 200,
     INVALID_CONTEXT = 201,
+    SHARED_OBJECT_INIT_FAILED = 303,
+    OPERATING_SYSTEM = 304,
     INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     ILLEGAL_ADDRESS = 700,
     OUT_OF_RESOURCES = 701,
     LAUNCH_TIMEOUT = 702,
+    CONTEXT_IS_DESTROYED = 709,
     LAUNCH_FAILED = 719,
 };
 

@@ -21,6 +21,12 @@ int cuCtxCreate_v2(void **, unsigned, int);
 int cuCtxDestroy_v2(void *);
 int cuCtxSynchronize();
 int cuCtxPopCurrent_v2(void **);
+int cuCtxPushCurrent_v2(void *);
+int cuCtxGetCurrent(void **);
+int cuEventCreate(void **, unsigned);
+int cuEventRecord(void *, void *);
+int cuEventDestroy_v2(void *);
+int cuModuleUnload(void *);
 int cuMemAlloc_v2(Address *, size_t);
 int cuMemFree_v2(Address);
 int cuMemcpyHtoD_v2(Address, const void *, size_t);
@@ -41,6 +47,11 @@ int hiprtcCreateProgram(void **, const char *, const char *, int, const char *co
 int hiprtcCompileProgram(void *, int, const char *const *);
 int hiprtcGetCodeSize(void *, size_t *);
 int hiprtcGetCode(void *, char *);
+const char *hipGetErrorString(int);
+int hipInit(unsigned);
+int hipGetDevice(int *);
+int hipSetDevice(int);
+int hipDeviceSynchronize();
 int hipStreamCreate(void **);
 int hipStreamDestroy(void *);
 int hipStreamSynchronize(void *);
@@ -96,6 +107,8 @@ extern "C" __global__ void divide(int *out, int a, int b, long long c, long long
   out[0] = a / b; out[1] = a % b; out[2] = (int)(c / d); out[3] = 5;
 }
 static __device__ int deep(int n, volatile int *p) { volatile int big[1000]; big[0] = n; int r = n > 0 ? deep(n - 1, big) : 0; return r + big[0] + p[0]; }
+extern "C" __global__ void leap(int *out, int n) { volatile char big[400000]; big[n] = 1; out[0] = big[n]; }
+extern "C" __global__ void beyond(int *out, int n) { ((volatile int *)shared_mem)[n] = 1; out[0] = 1; }
 extern "C" __global__ void overflow(int *out, int n) { out[0] = deep(n, out); }
 )";
 
@@ -201,6 +214,13 @@ void errors_of_the_compiler() {
     const char *options[] = {"--what-is-this"};
     EXPECT(nvrtcCreateProgram(&program, "", "test", 0, nullptr, nullptr), 0);
     EXPECT(nvrtcCompileProgram(program, 1, options), 5);
+}
+
+// What no generated program says: the compiler answers, and not the device.
+void odd_texts() {
+    std::string log;
+    for (const char *text : {"__global__ %", "__global__ void", "__global__ __launch_bounds__(", "void barrier(", "barrier(", "extern __shared__"})
+        compile(text, 6, &log);
 }
 
 void no_compiler() {
@@ -355,6 +375,109 @@ void stack_overflow() {
     expect_finding("bytes of stack");
 }
 
+// A frame that is bigger than the guard does not leap over it.
+void big_frames() {
+    Cuda cuda;
+    Address out = cuda.memory(16);
+    int n = 5;
+    EXPECT(cuda.run("leap", 1, 1, 0, {&out, &n}), 719);
+    expect_finding("bytes of stack");
+}
+
+void beyond_shared_memory() {
+    Cuda cuda;
+    Address out = cuda.memory(16);
+    int n = 9;
+    EXPECT(cuda.run("beyond", 1, 1, 40, {&out, &n}), 0);
+    expect_no_findings();
+    n = 12;
+    EXPECT(cuda.run("beyond", 1, 1, 40, {&out, &n}), 700);
+    expect_finding("beside the 40 bytes of shared memory");
+}
+
+void wild_addresses() {
+    Cuda cuda;
+    Address out = cuda.memory(16);
+    long long at = 1ll << 60;
+    int value = 1;
+    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
+    expect_finding("at an address that no pointer can have");
+}
+
+void empty_copies() {
+    Cuda cuda;
+    EXPECT(cuMemcpyHtoD_v2(0, nullptr, 0), 0);
+    EXPECT(cuMemcpyDtoHAsync_v2(nullptr, 0, 0, nullptr), 0);
+    EXPECT(cuCtxSynchronize(), 0);
+    expect_no_findings();
+}
+
+// One that still lies on a stack answers, until it is gone from there.
+void destroyed_contexts() {
+    Cuda below, cuda;
+    EXPECT(cuCtxPushCurrent_v2(cuda.context), 0);
+    EXPECT(cuCtxDestroy_v2(cuda.context), 0);
+    expect_finding("destroyed that still lies on the stack");
+    void *context = nullptr;
+    EXPECT(cuCtxGetCurrent(&context), 0);
+    EXPECT(context == cuda.context, true);
+    Address address;
+    EXPECT(cuMemAlloc_v2(&address, 8), 709);
+    EXPECT(cuCtxSynchronize(), 709);
+    EXPECT(cuCtxPushCurrent_v2(cuda.context), 709);
+    EXPECT(cuCtxDestroy_v2(cuda.context), 709);
+    const char *text;
+    EXPECT(cuGetErrorString(709, &text), 0);
+    EXPECT(strcmp(text, "context is destroyed"), 0);
+    EXPECT(cuCtxPopCurrent_v2(&context), 0);
+    EXPECT(cuCtxDestroy_v2(context), 201);
+    EXPECT(cuMemAlloc_v2(&address, 8), 0);
+}
+
+// With `delayed`: what goes away waits for the work of its own context, whichever is current.
+void work_of_another_context() {
+    Cuda first;
+    void *event = nullptr;
+    EXPECT(cuEventCreate(&event, 0), 0);
+    Address out = first.memory(40);
+    long long at = 1;
+    int value = 42;
+    EXPECT(first.launch("put", 1, 1, 0, {&out, &at, &value}), 0);
+    EXPECT(cuEventRecord(event, nullptr), 0);
+    Cuda second;
+    EXPECT(cuEventDestroy_v2(event), 0);
+    EXPECT(cuModuleUnload(first.module), 0);
+    EXPECT(cuMemFree_v2(out), 0);
+    EXPECT(cuCtxDestroy_v2(second.context), 0);
+    EXPECT(cuCtxSynchronize(), 0);
+    expect_no_findings();
+}
+
+// The text is compiled, and then there is no folder to load it from.
+void no_temporary_folder() {
+    Cuda cuda;
+    std::string image = compile(KERNELS);
+    setenv("TMPDIR", "/nowhere", 1);
+    EXPECT(cuModuleLoadData(&cuda.module, image.c_str()), 304);
+    EXPECT(cuModuleLoadData(&cuda.module, "nonsense"), 200);
+}
+
+// With `devices=0`.
+void hip_without_devices() {
+    int device = 0;
+    void *pointer = nullptr;
+    EXPECT(hipInit(0), 100);
+    EXPECT(hipGetDevice(&device), 100);
+    EXPECT(hipSetDevice(0), 100);
+    EXPECT(hipStreamCreate(&pointer), 100);
+    EXPECT(hipMalloc(&pointer, 4), 100);
+    EXPECT(hipFree(nullptr), 100);
+    EXPECT(hipMemcpyDtoH(&device, nullptr, 4), 100);
+    EXPECT(hipModuleLoadData(&pointer, "nonsense"), 100);
+    EXPECT(hipDeviceSynchronize(), 100);
+    EXPECT(strcmp(hipGetErrorString(100), "no ROCm-capable device is detected"), 0);
+}
+
 // With `delayed`.
 void copies_wait() {
     Cuda cuda;
@@ -491,7 +614,8 @@ void faults_of_the_host() {
     Address out = cuda.memory(16);
     int add = 1;
     EXPECT(cuda.run("number", 1, 1, 0, {&out, &add}), 0);
-    *reinterpret_cast<volatile int *>(16) = 1;
+    volatile uintptr_t nowhere = 16;
+    *reinterpret_cast<volatile int *>(nowhere) = 1;
 }
 
 struct Case {
@@ -507,6 +631,8 @@ const Case cases[] = {
     CASE(use_of_freed_memory), CASE(freed_twice), CASE(leaks), CASE(divergent_barriers),
     CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(copies_wait),
     CASE(without_delay_copies_do_not_wait), CASE(the_second_one_fails), CASE(fresh_memory_is_poisoned),
+    CASE(odd_texts), CASE(big_frames), CASE(beyond_shared_memory), CASE(wild_addresses), CASE(empty_copies),
+    CASE(destroyed_contexts), CASE(work_of_another_context), CASE(no_temporary_folder), CASE(hip_without_devices),
     CASE(damaged_images), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
 };
 

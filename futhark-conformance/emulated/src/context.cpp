@@ -1,0 +1,93 @@
+#include "context.h"
+
+#include <memory>
+#include <set>
+
+#include "memory.h"
+#include "settings.h"
+
+namespace emulated {
+
+namespace {
+
+struct Entry {
+    Context *context;
+    Entry *below;
+};
+
+// The top of the stack. It is but a pointer, as destructors of others that run at a thread's
+// end may still call the driver; and the loader has little room for this library's
+// thread-locals (see `running` in grid.cpp).
+thread_local Entry *top;
+
+std::set<Context *> &contexts() {
+    static auto *all = new std::set<Context *>();
+    return *all;
+}
+
+void drop_if_over(Context *context) {
+    if (!context->destroyed || context->stacked > 0)
+        return;
+    contexts().erase(context);
+    delete context;
+}
+
+}  // namespace
+
+Context *current_context() { return top == nullptr ? nullptr : top->context; }
+
+Status make_context(Context *&context) {
+    auto fresh = std::make_unique<Context>();
+    contexts().insert(fresh.get());
+    context = fresh.release();
+    return push_context(context);
+}
+
+Status destroy_context(Context *context) {
+    if (Status status = usable(context))
+        return status;
+    context->queue.finish();
+    size_t left = release_all(context);
+    if (left > 0)
+        finding("a context ended with %zu allocations that were never freed", left);
+    // What is left of its stacked places belongs to other threads, or lies deeper here.
+    if (current_context() == context)
+        pop_context();
+    if (context->stacked > 0)
+        finding("a context was destroyed that still lies on the stack of some thread");
+    context->destroyed = true;
+    drop_if_over(context);
+    return OK;
+}
+
+Status usable(Context *context) {
+    if (contexts().count(context) == 0)
+        return INVALID_CONTEXT;
+    return context->destroyed ? CONTEXT_IS_DESTROYED : OK;
+}
+
+Status push_context(Context *context) {
+    if (Status status = usable(context))
+        return status;
+    top = new Entry{context, top};
+    context->stacked++;
+    return OK;
+}
+
+void pop_context() {
+    Entry *entry = top;
+    Context *context = entry->context;
+    top = entry->below;
+    delete entry;
+    context->stacked--;
+    drop_if_over(context);
+}
+
+Status finish_context(const void *owner) {
+    for (Context *context : contexts())
+        if (context == owner && !context->destroyed)
+            return context->queue.finish();
+    return OK;
+}
+
+}  // namespace emulated
