@@ -40,7 +40,10 @@ static void *fut_memory(void *p, size_t size) {
 }
 
 static void *fut_malloc(size_t n) {
-  return fut_memory(FUT_UNLIKELY(fut_self.zero) ? calloc(1, n) : malloc(n), n);
+  // One byte more while a context starts: on cuda what was read from a cache file is then
+  // taken for a string, and is not stored as one.
+  bool more = fut_self.zero && n < SIZE_MAX;
+  return fut_memory(FUT_UNLIKELY(more) ? calloc(1, n + 1) : malloc(n), n);
 }
 static void *fut_calloc(size_t n, size_t size) { return fut_memory(calloc(n, size), n * size); }
 static void *fut_realloc(void *p, size_t n) { return fut_memory(realloc(p, n), n); }

@@ -2,6 +2,7 @@
 -- indices outside that are passed over.
 
 -- ==
+-- tags { unordered_scattered }
 -- entry: element
 -- input { [1, 2, 3] 1i64 9 } output { [1, 9, 3] }
 -- input { [1, 2, 3] 3i64 9 } error: out of bounds
