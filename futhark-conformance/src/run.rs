@@ -2,7 +2,7 @@
 
 use crate::cli::{Command, DevicesArgs, JudgeArgs, ListArgs, MachineArgs, ReportArgs, RunArgs};
 use crate::corpus::{self, Program};
-use crate::devices::{self, Device};
+use crate::devices::{self, Device, Emulate};
 use crate::expect::Expectations;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
@@ -91,6 +91,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     settings.inputs = args.inputs.clone();
     settings.architectures.clone_from(&args.architectures);
     settings.usable = usable(&devices);
+    insist(args.machine.emulate, &devices)?;
     let chosen = choose(&args.machine.backends, &devices)?;
 
     let all = jobs_of(&programs, &chosen, &compilers);
@@ -404,6 +405,20 @@ fn usable(devices: &[Device]) -> Vec<Backend> {
     usable.sort();
     usable.dedup();
     usable
+}
+
+/// Whoever wants the emulated device whatever else there is wants no run without it.
+fn insist(emulate: Emulate, devices: &[Device]) -> Result<(), Ended> {
+    let mut missing = devices.iter().map(|device| &device.info);
+    let missing = missing.find(|info| info.emulated && !info.usable);
+    match missing.filter(|_| emulate == Emulate::Always) {
+        Some(info) => Err(could_not_run(anyhow!(
+            "the emulated device cannot be used for {}: {}",
+            info.backend,
+            info.reason
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The backends of the run: all that are usable, or all that were asked for,

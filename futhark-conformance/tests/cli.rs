@@ -574,6 +574,26 @@ fn checks_are_explained() {
     assert!(said.contains("arrays, shape, index"), "{said}");
 }
 
+#[test]
+fn without_a_cpp_compiler_there_is_no_emulated_device_and_it_is_said() {
+    let corpus = Corpus::new(&[("good.fut", GOOD)]);
+    let run = |emulate: &str| {
+        let mut command = corpus.command();
+        command.env("CXX", "/nowhere/c++");
+        command.args(["run", ".", "--backend", "cuda", "--check", "compile"]);
+        command.args(["--emulate", emulate, "--futhark", &compiler()]);
+        command.arg("--build-dir").arg(corpus.path("build"));
+        command.output().expect("the program starts")
+    };
+    let output = run("always");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("CXX names a C++ compiler"), "{said}");
+    assert!(said.contains("/nowhere/c++"), "{said}");
+    // Where it is only welcome, programs are compiled without it.
+    assert_eq!(run("auto").status.code(), Some(0));
+}
+
 /// One compiler is enough for most questions; the newest knows most.
 fn compiler() -> String {
     let all = futhark_safe::compile::Compiler::all();

@@ -34,6 +34,27 @@ pub struct Env<'a> {
     context: RefCell<Option<Rc<Context>>>,
 }
 
+/// See [`Env::twin`].
+#[derive(Clone, Debug)]
+pub struct Twin<'a> {
+    library: &'a Library,
+    blocks: &'a TestBlocks,
+    seed: u64,
+    source: PathBuf,
+    compiler: PathBuf,
+}
+
+impl<'a> Twin<'a> {
+    /// An environment that gives the same arguments.
+    #[must_use]
+    pub fn env(&self) -> Env<'a> {
+        let mut env = Env::new(self.library, self.blocks, self.seed);
+        env.others.source.clone_from(&self.source);
+        env.others.compiler.clone_from(&self.compiler);
+        env
+    }
+}
+
 impl<'a> Env<'a> {
     /// Without a context yet.
     #[must_use]
@@ -48,6 +69,19 @@ impl<'a> Env<'a> {
             emulated: false,
             architectures: &[],
             context: RefCell::new(None),
+        }
+    }
+
+    /// What another thread makes an environment of its own from: the same program, without
+    /// the shared context.
+    #[must_use]
+    pub fn twin(&self) -> Twin<'a> {
+        Twin {
+            library: self.library,
+            blocks: self.blocks,
+            seed: self.seed,
+            source: self.others.source.clone(),
+            compiler: self.others.compiler.clone(),
         }
     }
 

@@ -131,8 +131,8 @@ fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
     has(&theirs, &contents)?;
     drop(theirs);
     let before = Answer::any(env, context);
-    let (library, blocks, seed) = (env.library, env.blocks, env.seed);
-    let answered = elsewhere(|| again(&Env::new(library, blocks, seed), context, &before));
+    let twin = env.twin();
+    let answered = elsewhere(|| again(&twin.env(), context, &before));
     answered.map_err(|stop| stop.at("on another thread"))?;
     works(env, context)
 }
@@ -142,9 +142,9 @@ fn threads(env: &Env<'_>, context: &Context) -> StepResult {
     const THREADS: usize = 3;
     const ROUNDS: usize = 5;
     let before = Answer::any(env, context);
-    let (library, blocks, seed) = (env.library, env.blocks, env.seed);
+    let twin = env.twin();
     let work = |own: bool| {
-        let env = Env::new(library, blocks, seed);
+        let env = twin.env();
         let fresh = own.then(|| env.new_context()).transpose()?;
         let context = fresh.as_ref().unwrap_or(context);
         for _ in 0..ROUNDS {
