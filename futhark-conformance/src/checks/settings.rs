@@ -226,7 +226,9 @@ fn cache(env: &Env<'_>) -> StepResult {
             _ => Err(Stop::mismatch("a file of the user's was changed")),
         };
     }
-    match env.cache.as_deref().filter(|_| env.is_simulated()) {
+    // The emulated device keeps what it compiled: there a context costs little.
+    let costly = env.is_simulated() && !env.emulated;
+    match env.cache.as_deref().filter(|_| costly) {
         // Made by the first context of this run: another one would take as long.
         Some(first) => {
             copy(first, &file).map_err(failed)?;
