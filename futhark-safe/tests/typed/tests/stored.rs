@@ -294,7 +294,7 @@ fn another_program_or_type_is_refused() {
     refused::<stored::Pt>(forge(&program[1..], "pt", &body), "another program");
     refused::<stored::Pt>(forge("", "pt", &body), "another program");
     // Of the same form under another name.
-    refused::<stored::Dot>(forge(&program, "pt", &body), "wanted is one of type dot");
+    refused::<stored::Track>(forge(&program, "pt", &body), "wanted is one of type track");
     refused::<stored::Pt>(forge(&program, "dot", &body), "of type dot was stored");
 }
 
