@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::checks::{self, Check};
-use crate::devices::Emulate;
-use crate::pattern::CheckPattern;
+use crate::devices::{Device, Emulate};
+use crate::pattern::{CheckPattern, Pattern};
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
 use serde::{Deserialize, Serialize};
@@ -134,6 +134,10 @@ pub struct MachineArgs {
     /// Backends, separated by commas [default: those that this machine can run]
     #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend)]
     pub backends: Vec<Backend>,
+
+    /// Only devices with this name, `*` for anything; may be repeated [default: all that `devices` shows]
+    #[arg(long = "device", value_name = "PATTERN")]
+    pub devices: Vec<Pattern>,
 
     /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
     #[arg(long, value_name = "PATH")]
@@ -287,9 +291,9 @@ pub struct ChildArgs {
     /// The program; without one, the device is tried.
     #[arg(long)]
     pub program: Option<PathBuf>,
-    /// The backend.
-    #[arg(long, value_parser = backend)]
-    pub backend: Backend,
+    /// The device, as JSON.
+    #[arg(long)]
+    pub device: Device,
     /// The compiler.
     #[arg(long)]
     pub futhark: PathBuf,
@@ -311,18 +315,12 @@ pub struct ChildArgs {
     /// An architecture that kernels are to be compiled for.
     #[arg(long = "architecture")]
     pub architectures: Vec<String>,
-    /// The backends that this machine can run.
+    /// The backends that processes can run whatever their device is.
     #[arg(long, value_delimiter = ',', value_parser = backend)]
-    pub usable: Vec<Backend>,
+    pub at_hand: Vec<Backend>,
     /// What is generated.
     #[command(flatten)]
     pub inputs: InputArgs,
-    /// Whether an interpreter stands for the device.
-    #[arg(long)]
-    pub simulated: bool,
-    /// Why only compiling is possible.
-    #[arg(long)]
-    pub no_device: Option<String>,
     /// The limit on memory in MiB, 0 for none.
     #[arg(long, default_value_t = 0)]
     pub memory: u64,

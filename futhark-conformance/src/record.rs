@@ -3,7 +3,7 @@
 //! report (`report::json`).
 
 use crate::cli::Shard;
-use futhark_manifest::Backend;
+use crate::devices::Device;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -136,22 +136,6 @@ pub struct CompilerInfo {
     pub path: String,
 }
 
-/// A backend, and whether this machine can run what it makes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceInfo {
-    /// The backend's name.
-    pub backend: String,
-    /// The device's name; empty if there is none.
-    pub device: String,
-    /// Whether a program ran.
-    pub usable: bool,
-    /// Whether it is emulated.
-    #[serde(default)]
-    pub emulated: bool,
-    /// Why none did; of an emulated one, why no real one was used.
-    pub reason: String,
-}
-
 /// The first line of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -172,14 +156,8 @@ pub struct Header {
     /// Options of the run that a repetition of a finding needs as well.
     #[serde(default)]
     pub options: Vec<String>,
-    /// The backends that were asked for.
-    pub devices: Vec<DeviceInfo>,
-}
-
-/// The device's name where the host does the work.
-#[must_use]
-pub fn host_device(backend: Backend) -> Option<&'static str> {
-    (!backend.is_gpu()).then_some("cpu")
+    /// The devices of the backends that were asked for.
+    pub devices: Vec<Device>,
 }
 
 #[cfg(test)]

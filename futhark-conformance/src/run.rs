@@ -2,7 +2,7 @@
 
 use crate::cli::{Command, DevicesArgs, JudgeArgs, ListArgs, MachineArgs, ReportArgs, RunArgs};
 use crate::corpus::{self, Program};
-use crate::devices::{self, Device, Emulate};
+use crate::devices::{self, Device, Emulate, Kind};
 use crate::expect::Expectations;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
@@ -90,9 +90,10 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     }
     settings.inputs = args.inputs.clone();
     settings.architectures.clone_from(&args.architectures);
-    settings.usable = usable(&devices);
-    insist(args.machine.emulate, &devices)?;
-    let chosen = choose(&args.machine.backends, &devices)?;
+    settings.at_hand = devices::at_hand(&devices);
+    devices::insist(args.machine.emulate, &devices).map_err(could_not_run)?;
+    let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
+    let chosen = devices::columns(&devices, &args.machine.backends).map_err(could_not_run)?;
 
     let all = jobs_of(&programs, &chosen, &compilers);
     let jobs: Vec<Job> = match args.shard {
@@ -106,8 +107,8 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
     };
     let columns = chosen.iter().flat_map(|device| {
         compilers.iter().map(|compiler| Column {
-            backend: device.info.backend.clone(),
-            device: device.info.device.clone(),
+            backend: device.backend.to_string(),
+            device: device.name.clone(),
             compiler: compiler.version.clone(),
         })
     });
@@ -125,7 +126,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
             .cloned()
             .collect(),
         options: for_repetition(args),
-        devices: devices.into_iter().map(|device| device.info).collect(),
+        devices,
     };
     announce(&header, &programs, jobs.len());
     let mut output = Output::create(&args.reports, header, matrix).map_err(usage)?;
@@ -295,18 +296,21 @@ fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
         println!("compiler {} ({})", compiler.version, compiler.path);
     }
     let devices = probe(&args.machine, &compilers, &settings);
-    for Device { info, .. } in &devices {
-        let reason = one_line(&info.reason);
-        match (info.usable, info.emulated) {
-            (true, false) => println!("{:10} usable: {}", info.backend, info.device),
-            (true, true) => println!(
-                "{:10} usable, emulated: {} (no real one: {reason})",
-                info.backend, info.device
+    let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
+    for device in &devices {
+        let backend = device.backend.as_str();
+        let reason = device.why();
+        match (device.usable, device.kind) {
+            (true, Kind::Real) => println!("{backend:10} usable: {}", device.name),
+            (true, Kind::Simulated) => println!("{backend:10} usable, simulated: {}", device.name),
+            (true, Kind::Emulated) => println!(
+                "{backend:10} usable, emulated: {} (no real one: {reason})",
+                device.name
             ),
-            (false, _) => println!("{:10} not usable: {reason}", info.backend),
+            (false, _) => println!("{backend:10} not usable: {reason}"),
         }
     }
-    if devices.iter().any(|device| device.info.usable) {
+    if devices.iter().any(|device| device.usable) {
         Ok(Exit::Held)
     } else {
         Ok(Exit::CouldNotRun)
@@ -380,6 +384,13 @@ fn probe(asked: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings) -
 /// The options of this run that a repetition of one of its findings needs as well.
 fn for_repetition(args: &RunArgs) -> Vec<String> {
     let mut words = Vec::new();
+    // The name of the emulated device tells how it was to behave.
+    if !args.machine.emulated.is_empty() {
+        words.extend(["--emulated".to_owned(), args.machine.emulated.clone()]);
+    }
+    if args.machine.emulate == Emulate::Always {
+        words.extend(["--emulate".to_owned(), "always".to_owned()]);
+    }
     if let Some(cases) = args.inputs.cases {
         words.extend(["--cases".to_owned(), cases.to_string()]);
     }
@@ -395,78 +406,18 @@ fn for_repetition(args: &RunArgs) -> Vec<String> {
     words
 }
 
-/// What checks may compare with. The host can run what it compiles for itself,
-/// whether or not it was asked for; the emulated device is there only for jobs of its own.
-fn usable(devices: &[Device]) -> Vec<Backend> {
-    let probed = devices.iter().map(|device| &device.info);
-    let real = probed.filter(|device| device.usable && !device.emulated);
-    let mut usable = vec![Backend::C, Backend::Multicore];
-    usable.extend(real.filter_map(|device| device.backend.parse::<Backend>().ok()));
-    usable.sort();
-    usable.dedup();
-    usable
-}
-
-/// Whoever wants the emulated device whatever else there is wants no run without it.
-fn insist(emulate: Emulate, devices: &[Device]) -> Result<(), Ended> {
-    let mut missing = devices.iter().map(|device| &device.info);
-    let missing = missing.find(|info| info.emulated && !info.usable);
-    match missing.filter(|_| emulate == Emulate::Always) {
-        Some(info) => Err(could_not_run(anyhow!(
-            "the emulated device cannot be used for {}: {}",
-            info.backend,
-            info.reason
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// The backends of the run: all that are usable, or all that were asked for,
-/// of which those that are not usable are only compiled for.
-fn choose(asked: &[Backend], devices: &[Device]) -> Result<Vec<Device>, Ended> {
-    let chosen: Vec<Device> = devices
-        .iter()
-        .filter(|device| device.info.usable || !asked.is_empty())
-        .cloned()
-        .collect();
-    if chosen.is_empty() {
-        let reasons: Vec<String> = devices
-            .iter()
-            .map(|device| format!("{}: {}", device.info.backend, device.info.reason))
-            .collect();
-        return Err(could_not_run(anyhow!(
-            "no backend can be used on this machine:\n{}",
-            reasons.join("\n")
-        )));
-    }
-    Ok(chosen)
-}
-
 /// Programs first: what fails for one backend often fails for the others, and
 /// is then seen side by side.
 fn jobs_of(programs: &[Program], devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for program in programs.iter().filter(|program| program.skip.is_none()) {
-        for Device { info, environment } in devices {
-            let Ok(backend) = info.backend.parse() else {
-                continue;
-            };
+        for device in devices {
             for compiler in compilers {
-                let place = Place {
-                    program: program.name(),
-                    backend: info.backend.clone(),
-                    device: info.device.clone(),
-                    compiler: compiler.version.clone(),
-                };
-                let no_device = (!info.usable).then(|| one_line(&info.reason));
                 jobs.push(Job {
                     program: program.path.clone(),
-                    backend,
+                    place: device.place(program.name(), compiler.version.clone()),
+                    device: device.clone(),
                     compiler: compiler.clone(),
-                    place,
-                    no_device,
-                    environment: environment.clone(),
-                    emulated: info.emulated,
                 });
             }
         }
@@ -521,11 +472,7 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
     // Seen on a terminal only: elsewhere it is in the report.
     if std::io::stderr().is_terminal() {
         for device in header.devices.iter().filter(|device| !device.usable) {
-            eprintln!(
-                "not usable: {}: {}",
-                device.backend,
-                one_line(&device.reason)
-            );
+            eprintln!("not usable: {}: {}", device.backend, device.why());
         }
     }
 }
@@ -534,14 +481,4 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
 pub(crate) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
-}
-
-/// A message for a table or a sentence.
-fn one_line(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{} ...", &line[..end]),
-        None => line,
-    }
 }

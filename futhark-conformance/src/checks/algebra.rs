@@ -47,7 +47,7 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
     };
     let count = match env.inputs.cases {
         Some(cases) => cases,
-        None if env.inputs.simulated => VALUES / 4,
+        None if env.device.is_slow() => VALUES / 4,
         None => VALUES,
     };
     let begun = Instant::now();

@@ -3,7 +3,6 @@
 use super::env::Env;
 use crate::child::steps::{Steps, Stop};
 use futhark_manifest::Backend;
-use futhark_safe::Config;
 use futhark_safe::dynamic::Context;
 
 /// The option that the emulated device takes for this (`emulated/src/realrtc.h`).
@@ -22,13 +21,13 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         .filter(|architecture| backend_of(architecture) == backend);
     for architecture in wanted {
         steps.run("device-code", architecture, || {
-            if !env.emulated {
+            if !env.device.is_emulated() {
                 return Err(Stop::skip(
                     "only the emulated device asks the compiler for an architecture that is not its own",
                 ));
             }
             // Without a cache file, from which the kernels would come compiled.
-            let config = Config::new().build_option(format!("{ALSO_FOR}{architecture}"));
+            let config = env.device.config().build_option(format!("{ALSO_FOR}{architecture}"));
             match Context::new(env.library, &config) {
                 Ok(_) => Ok(()),
                 // A compiler that is older than the architecture says nothing about the program.

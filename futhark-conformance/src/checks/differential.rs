@@ -46,7 +46,9 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     };
     let backend = env.program().backend;
     let here = format!("{backend} of Futhark {}", env.program().version);
-    let store = Store::open(&env.inputs.regressions, &env.others.source, &here);
+    // Several devices may be at work on one program.
+    let place = format!("{here} {}", env.device.name);
+    let store = Store::open(&env.inputs.regressions, &env.others.source, &place);
     let sides = Sides {
         env,
         tested: &Side::tested(env),

@@ -3,6 +3,7 @@
 use super::others::Others;
 use crate::blocks::TestBlocks;
 use crate::child::steps::{Ran, StepResult, Steps};
+use crate::devices::Device;
 use crate::inputs::Settings;
 use futhark_manifest::Program;
 use futhark_safe::Config;
@@ -18,6 +19,8 @@ pub struct Env<'a> {
     pub library: &'a Library,
     /// The test blocks.
     pub blocks: &'a TestBlocks,
+    /// The device.
+    pub device: &'a Device,
     /// Where generated values begin.
     pub seed: u64,
     /// Where devices may keep what they compile: the first context of this
@@ -27,8 +30,6 @@ pub struct Env<'a> {
     pub inputs: Settings,
     /// The same program for other backends and by other compilers.
     pub others: Others,
-    /// Whether the device is the emulated one.
-    pub emulated: bool,
     /// The architectures that kernels are to be compiled for.
     pub architectures: &'a [String],
     context: RefCell<Option<Rc<Context>>>,
@@ -39,6 +40,7 @@ pub struct Env<'a> {
 pub struct Twin<'a> {
     library: &'a Library,
     blocks: &'a TestBlocks,
+    device: &'a Device,
     seed: u64,
     source: PathBuf,
     compiler: PathBuf,
@@ -48,7 +50,7 @@ impl<'a> Twin<'a> {
     /// An environment that gives the same arguments.
     #[must_use]
     pub fn env(&self) -> Env<'a> {
-        let mut env = Env::new(self.library, self.blocks, self.seed);
+        let mut env = Env::new(self.library, self.blocks, self.device, self.seed);
         env.others.source.clone_from(&self.source);
         env.others.compiler.clone_from(&self.compiler);
         env
@@ -58,15 +60,20 @@ impl<'a> Twin<'a> {
 impl<'a> Env<'a> {
     /// Without a context yet.
     #[must_use]
-    pub fn new(library: &'a Library, blocks: &'a TestBlocks, seed: u64) -> Env<'a> {
+    pub fn new(
+        library: &'a Library,
+        blocks: &'a TestBlocks,
+        device: &'a Device,
+        seed: u64,
+    ) -> Env<'a> {
         Env {
             library,
             blocks,
+            device,
             seed,
             cache: None,
             others: Others::default(),
             inputs: Settings::default(),
-            emulated: false,
             architectures: &[],
             context: RefCell::new(None),
         }
@@ -79,6 +86,7 @@ impl<'a> Env<'a> {
         Twin {
             library: self.library,
             blocks: self.blocks,
+            device: self.device,
             seed: self.seed,
             source: self.others.source.clone(),
             compiler: self.others.compiler.clone(),
@@ -89,12 +97,6 @@ impl<'a> Env<'a> {
     #[must_use]
     pub fn program(&self) -> &'a Program {
         self.library.program()
-    }
-
-    /// Whether an interpreter stands for the device: then everything is less.
-    #[must_use]
-    pub fn is_simulated(&self) -> bool {
-        self.inputs.simulated
     }
 
     /// The folder of the source.
@@ -109,16 +111,20 @@ impl<'a> Env<'a> {
         format!("{}:{line}", self.others.source.display())
     }
 
+    /// The settings of every context of this process.
+    pub fn config(&self) -> Config {
+        match &self.cache {
+            Some(file) => self.device.config().cache_file(file),
+            None => self.device.config(),
+        }
+    }
+
     /// A context of its own.
     ///
     /// # Errors
     /// What the library says.
     pub fn new_context(&self) -> Result<Context, futhark_safe::Error> {
-        let config = match &self.cache {
-            Some(file) => Config::new().cache_file(file),
-            None => Config::new(),
-        };
-        Context::new(self.library, &config)
+        Context::new(self.library, &self.config())
     }
 
     /// A context of another library, for another backend or by another
@@ -127,7 +133,11 @@ impl<'a> Env<'a> {
     /// # Errors
     /// What the library says.
     pub fn context_of(&self, library: &Library) -> Result<Context, futhark_safe::Error> {
-        Context::new(library, &Config::new())
+        let config = match library.backend() == self.library.backend() {
+            true => self.device.config(),
+            false => Config::new(),
+        };
+        Context::new(library, &config)
     }
 
     /// The shared context; a new one if there is none.

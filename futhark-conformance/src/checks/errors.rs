@@ -18,7 +18,7 @@ use futhark_safe::{Error, Kind};
 /// So many failing test cases of a program are repeated; an interpreter in a
 /// device's place takes its time.
 const MAX_CASES: usize = 12;
-const MAX_CASES_SIMULATED: usize = 1;
+const MAX_CASES_SLOW: usize = 1;
 
 /// So many wrong sizes are tried for one entry point.
 const MAX_SIZES: usize = 6;
@@ -29,8 +29,8 @@ const TOO_MUCH: usize = 1 << 30;
 /// Every class of error that the program offers.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
-    let (entries, most) = if env.is_simulated() {
-        (1, MAX_CASES_SIMULATED)
+    let (entries, most) = if env.device.is_slow() {
+        (1, MAX_CASES_SLOW)
     } else {
         (usize::MAX, MAX_CASES)
     };
@@ -116,7 +116,7 @@ fn refused(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
 /// sizes only it knows, so another backend is asked whether it agrees.
 fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     let before = Answer::of(env, context, entry);
-    let most = if env.is_simulated() { 1 } else { MAX_SIZES };
+    let most = if env.device.is_slow() { 1 } else { MAX_SIZES };
     let places = entry.inputs.iter().enumerate().flat_map(|(place, input)| {
         let rank = array(env, input.ty).map_or(0, |array| array.rank);
         (0..rank).map(move |dim| (place, dim))

@@ -54,7 +54,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     env.step(steps, "lifecycle", "another thread", |context| {
         another_thread(env, context)
     });
-    if !env.program().backend.is_gpu() {
+    if env.device.bears_threads() {
         env.step(steps, "lifecycle", "threads", |context| {
             threads(env, context)
         });
@@ -72,7 +72,7 @@ fn many(env: &Env<'_>) -> StepResult {
         let context = env.new_context().map_err(|error| at(error.into()))?;
         works(env, &context).map_err(at)?;
         // On a simulated device one answer takes longer than many contexts.
-        if !env.is_simulated() {
+        if !env.device.is_slow() {
             let before = before.get_or_insert_with(|| Answer::any(env, &context));
             again(env, &context, before).map_err(at)?;
         }
@@ -87,7 +87,7 @@ fn two(env: &Env<'_>) -> StepResult {
     works(env, &second)?;
     foreign(env, &first, &second)?;
     let before = Answer::any(env, &first);
-    if !env.is_simulated() {
+    if !env.device.is_slow() {
         again(env, &second, &before).map_err(|stop| stop.at("the second context"))?;
     }
     drop(first);

@@ -22,8 +22,8 @@ pub struct Others {
     pub compiler: PathBuf,
     /// The other compilers of the run, oldest first.
     pub compilers: Vec<PathBuf>,
-    /// The backends that this machine can run.
-    pub usable: Vec<Backend>,
+    /// The backends that this process can run.
+    pub at_hand: Vec<Backend>,
     /// Where compiled programs are kept.
     pub build_dir: PathBuf,
     /// Whether to compile as for users.
@@ -47,7 +47,7 @@ impl Others {
             source: program.to_owned(),
             compiler: args.futhark.clone(),
             compilers: args.against.clone(),
-            usable: args.usable.clone(),
+            at_hand: args.at_hand.clone(),
             build_dir: args.build_dir.clone(),
             optimise: args.optimise,
             loaded: RefCell::default(),
@@ -71,7 +71,7 @@ impl Others {
     /// that is about this library.
     pub fn by(&self, compiler: &Path, backend: Backend) -> StepResult<Library> {
         // The sequential backend runs wherever the others do, asked for or not.
-        if backend != Backend::C && !self.usable.contains(&backend) {
+        if backend != Backend::C && !self.at_hand.contains(&backend) {
             return Err(Stop::skip(format!("this machine cannot run {backend}")));
         }
         let found = self

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// With an interpreter in the device's place, a context takes seconds to make
 /// where there is much code: then only programs with one entry point are asked.
-const MAX_ENTRIES_SIMULATED: usize = 1;
+const MAX_ENTRIES_SLOW: usize = 1;
 
 /// A name that no parameter has.
 const NO_SUCH_PARAMETER: &str = "no such parameter";
@@ -21,18 +21,18 @@ const NO_SUCH_PARAMETER: &str = "no such parameter";
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     steps.run("settings", "unknown", || unknown(env));
-    if env.is_simulated() && program.entries().len() > MAX_ENTRIES_SIMULATED {
+    if env.device.is_slow() && program.entries().len() > MAX_ENTRIES_SLOW {
         return;
     }
     steps.run("settings", "profiling", || profiling(env));
     steps.run("settings", "logging and debugging", || {
-        same_with(env, config(env).logging(true))?;
-        same_with(env, config(env).debugging(true))
+        same_with(env, env.config().logging(true))?;
+        same_with(env, env.config().debugging(true))
     });
     if program.backend == Backend::Multicore {
         steps.run("settings", "number of threads", || {
             for threads in [1, 2, 5] {
-                same_with(env, config(env).num_threads(threads))
+                same_with(env, env.config().num_threads(threads))
                     .map_err(|stop| stop.at(&format!("{threads} threads")))?;
             }
             Ok(())
@@ -40,14 +40,6 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
     steps.run("settings", "tuning parameters", || tuning(env));
     steps.run("settings", "cache file", || cache(env));
-}
-
-/// The settings of every context of this run.
-fn config(env: &Env<'_>) -> Config {
-    match &env.cache {
-        Some(file) => Config::new().cache_file(file),
-        None => Config::new(),
-    }
 }
 
 /// What the backend does not have is refused in words, and what is refused
@@ -96,7 +88,7 @@ fn profiling(env: &Env<'_>) -> StepResult {
     let plain = env.context()?;
     let before = Answer::any(env, &plain)?;
     events(&plain.report()?)?;
-    let context = Context::new(env.library, &config(env).profiling(true))?;
+    let context = Context::new(env.library, &env.config().profiling(true))?;
     // Constants of the program are computed at the start.
     events(&context.report()?)?;
     before.ask_again(env, &context)?;
@@ -188,11 +180,11 @@ fn tuning(env: &Env<'_>) -> StepResult {
     }
     let set = parameters
         .iter()
-        .fold(config(env), |config, (name, class)| {
+        .fold(env.config(), |config, (name, class)| {
             config.tuning_param(name.as_str(), value_of(class))
         });
     same_with(env, set)?;
-    same_with(env, config(env)).map_err(|stop| stop.at("without the settings again"))
+    same_with(env, env.config()).map_err(|stop| stop.at("without the settings again"))
 }
 
 /// A value that a parameter can have, and hardly has without being set.
@@ -214,10 +206,11 @@ fn cache(env: &Env<'_>) -> StepResult {
     let failed = |error: std::io::Error| Stop::error(error.to_string());
     let folder = tempfile::tempdir().map_err(failed)?;
     let file = folder.path().join("cache");
-    let with =
-        |what: &str| same_with(env, Config::new().cache_file(&file)).map_err(|stop| stop.at(what));
+    let with = |what: &str| {
+        same_with(env, env.device.config().cache_file(&file)).map_err(|stop| stop.at(what))
+    };
     let read = |path: &Path| std::fs::read(path).ok();
-    if !env.program().backend.is_gpu() {
+    if !env.device.compiles_kernels() {
         with("a file that is not there")?;
         std::fs::write(&file, "the user's own").map_err(failed)?;
         with("a file of the user's")?;
@@ -227,7 +220,7 @@ fn cache(env: &Env<'_>) -> StepResult {
         };
     }
     // The emulated device keeps what it compiled: there a context costs little.
-    let costly = env.is_simulated() && !env.emulated;
+    let costly = env.device.is_slow() && !env.device.is_emulated();
     match env.cache.as_deref().filter(|_| costly) {
         // Made by the first context of this run: another one would take as long.
         Some(first) => {
@@ -245,7 +238,7 @@ fn cache(env: &Env<'_>) -> StepResult {
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0xff;
     let mut damages = vec![("with a byte changed", flipped)];
-    if !env.is_simulated() {
+    if !env.device.is_slow() {
         damages.push(("cut in half", good[..middle].to_vec()));
         damages.push(("empty", Vec::new()));
     }

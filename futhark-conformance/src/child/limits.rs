@@ -1,7 +1,5 @@
 //! What a child process may use, and for how long it may live.
 
-use futhark_manifest::Backend;
-
 /// Makes this process die with its parent: a run that is interrupted leaves
 /// nothing behind.
 pub fn die_with_parent() {
@@ -14,11 +12,10 @@ pub fn die_with_parent() {
 }
 
 /// Limits the address space, so that a program that asks for everything fails
-/// alone. Drivers of devices reserve more than they use, so on such backends
-/// there is no limit.
-pub fn limit_memory(mebibytes: u64, backend: Backend) {
+/// alone; 0 for no limit.
+pub fn limit_memory(mebibytes: u64) {
     #[cfg(target_os = "linux")]
-    if mebibytes > 0 && !backend.is_gpu() {
+    if mebibytes > 0 {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let bytes = mebibytes.saturating_mul(1024 * 1024);
         let maximum = getrlimit(Resource::As).maximum;
@@ -27,7 +24,7 @@ pub fn limit_memory(mebibytes: u64, backend: Backend) {
         let _ = setrlimit(Resource::As, Rlimit { current, maximum });
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = (mebibytes, backend);
+    let _ = mebibytes;
 }
 
 /// A process with hardly any memory beyond what it uses, until this is dropped.

@@ -9,9 +9,9 @@ pub mod watch;
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled, Env, Others};
 use crate::cli::ChildArgs;
-use crate::emulated::FINDINGS;
+use crate::devices::Device;
 use crate::inputs::Settings;
-use crate::record::{Event, host_device};
+use crate::record::Event;
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
@@ -43,7 +43,7 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         Ok(())
     });
     let Some(build) = built else { return };
-    let turn = Turn::take(&args.build_dir, program, args.backend, &args.futhark);
+    let turn = Turn::take(&args.build_dir, program, args.device.backend, &args.futhark);
     let compiled = checks::build(&build, &blocks, steps);
     drop(turn);
     match compiled {
@@ -51,10 +51,12 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     }
-    if let Some(reason) = &args.no_device {
-        return checks::skip_running(steps, &format!("no device: {reason}"));
+    let device = &args.device;
+    if !device.usable {
+        let reason = format!("no device: {}", device.why());
+        return checks::skip_running(steps, &reason);
     }
-    let no_backend = format!("no_{}", args.backend);
+    let no_backend = format!("no_{}", device.backend);
     if blocks.tags.contains(&no_backend) {
         return checks::skip_running(steps, &format!("tagged {no_backend}"));
     }
@@ -66,22 +68,20 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
     let Some(library) = library else {
         return checks::skip_running(steps, "the library cannot be loaded");
     };
-    limits::limit_memory(args.memory, args.backend);
-    let mut env = Env::new(&library, &blocks, args.seed);
+    if device.bears_memory_limit() {
+        limits::limit_memory(args.memory);
+    }
+    let mut env = Env::new(&library, &blocks, device, args.seed);
     // Without a folder it only takes longer.
-    let folder = args
-        .backend
-        .is_gpu()
-        .then(tempfile::tempdir)
-        .and_then(Result::ok);
+    let folder = device.compiles_kernels().then(tempfile::tempdir);
+    let folder = folder.and_then(Result::ok);
     env.inputs = Settings {
         cases: args.inputs.cases,
         regressions: args.inputs.regressions.clone().unwrap_or_default(),
         input: args.inputs.input.clone(),
-        simulated: args.simulated,
+        slow: device.is_slow(),
     };
     env.others = Others::of(program, args);
-    env.emulated = std::env::var_os(FINDINGS).is_some();
     env.architectures = &args.architectures;
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
@@ -102,7 +102,7 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
 
 fn build_of(program: &Path, args: &ChildArgs) -> StepResult<Build> {
     let compiler = Compiler::at(&args.futhark).map_err(|error| Stop::error(error.to_string()))?;
-    Ok(Build::new(program, args.backend)
+    Ok(Build::new(program, args.device.backend)
         .compiler(compiler)
         .out_dir(&args.build_dir)
         .fast(!args.optimise))
@@ -134,11 +134,15 @@ fn try_device(args: &ChildArgs) -> StepResult<String> {
     let build = build_of(&source, args)?;
     let library = Library::build(&build)?;
     // The names of the device are told only in the log; the parent reads it.
-    let context = Context::new(&library, &futhark_safe::Config::new().logging(true))?;
+    let context = Context::new(&library, &args.device.config().logging(true))?;
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
     match outputs.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
         _ => return Err(Stop::mismatch("a small program gave a wrong answer")),
     }
-    Ok(host_device(args.backend).unwrap_or_default().to_owned())
+    let backend = args.device.backend;
+    Ok(match backend.is_gpu() {
+        true => String::new(),
+        false => Device::host(backend).name,
+    })
 }

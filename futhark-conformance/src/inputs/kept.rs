@@ -29,7 +29,7 @@ pub struct Store {
 
 impl Store {
     /// The files of a program below `folder`. `place` tells apart what runs at
-    /// the same time: backend and compiler.
+    /// the same time: backend, device and compiler.
     ///
     /// What an earlier process was working on when it died is kept.
     #[must_use]

@@ -13,8 +13,8 @@ pub struct Settings {
     pub regressions: PathBuf,
     /// The one input that is asked for.
     pub input: Option<PathBuf>,
-    /// Whether an interpreter stands for the device: then everything is less.
-    pub simulated: bool,
+    /// Whether the device is slow: then everything is less.
+    pub slow: bool,
 }
 
 /// How much may be spent on making an input simpler.
@@ -30,7 +30,7 @@ impl Settings {
     /// How many inputs an entry point gets.
     #[must_use]
     pub fn cases(&self) -> u32 {
-        self.cases.unwrap_or(if self.simulated { 4 } else { 24 })
+        self.cases.unwrap_or(if self.slow { 4 } else { 24 })
     }
 
     /// After so long no further input is begun.
@@ -46,8 +46,8 @@ impl Settings {
     /// How large inputs are.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        if self.simulated {
-            Limits::SIMULATED
+        if self.slow {
+            Limits::SLOW
         } else {
             Limits::REAL
         }
@@ -57,7 +57,7 @@ impl Settings {
     #[must_use]
     pub fn patience(&self) -> Patience {
         Patience {
-            tries: if self.simulated { 60 } else { 1000 },
+            tries: if self.slow { 60 } else { 1000 },
             time: Duration::from_secs(5),
         }
     }

@@ -30,7 +30,7 @@ impl Limits {
         elements: 4096,
     };
     /// For devices that an interpreter stands for.
-    pub const SIMULATED: Limits = Limits {
+    pub const SLOW: Limits = Limits {
         extent: 20,
         elements: 64,
     };
@@ -79,7 +79,7 @@ pub fn value(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Input> {
 /// Arguments with the given extents and scalars, always the same: for trials.
 #[must_use]
 pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option<Vec<Input>> {
-    let strategy = fixed(call, extents, scalars, Taste::Tame, Limits::SIMULATED);
+    let strategy = fixed(call, extents, scalars, Taste::Tame, Limits::SLOW);
     let tree = strategy.new_tree(&mut runner(1, "sample")).ok()?;
     Some(tree.current())
 }

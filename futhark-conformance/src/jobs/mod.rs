@@ -4,7 +4,7 @@
 mod supervise;
 
 use crate::cli::{InputArgs, WorkArgs};
-use crate::devices::Environment;
+use crate::devices::Device;
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, Finding, Place};
 use futhark_manifest::Backend;
@@ -14,23 +14,18 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// One program for one backend with one compiler.
+/// One program for one device with one compiler.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The program's source.
     pub program: PathBuf,
-    /// The backend.
-    pub backend: Backend,
+    /// The device, and with it the backend. If it cannot be used, the program is only
+    /// compiled.
+    pub device: Device,
     /// The compiler.
     pub compiler: CompilerInfo,
     /// What the reports call it.
     pub place: Place,
-    /// Why the result of compiling cannot be run here, if it cannot.
-    pub no_device: Option<String>,
-    /// How its process finds the device.
-    pub environment: Environment,
-    /// Whether the device is the emulated one, which also tells of misuse.
-    pub emulated: bool,
 }
 
 /// What all jobs of a run have in common.
@@ -54,8 +49,8 @@ pub struct Settings {
     pub compilers: Vec<CompilerInfo>,
     /// The architectures that kernels are to be compiled for.
     pub architectures: Vec<String>,
-    /// The backends that this machine can run.
-    pub usable: Vec<Backend>,
+    /// The backends that a process can run in this program's own environment.
+    pub at_hand: Vec<Backend>,
     /// What is generated.
     pub inputs: InputArgs,
 }
@@ -79,7 +74,7 @@ impl Settings {
             optimise: work.optimise,
             compilers: Vec::new(),
             architectures: Vec::new(),
-            usable: Vec::new(),
+            at_hand: Vec::new(),
             inputs: InputArgs::default(),
         }
     }
@@ -136,20 +131,17 @@ pub fn run(
     });
 }
 
-/// Runs a small program for each backend in its environment: the device's name, or why
-/// there is none.
+/// Runs a small program on each device: its name, or why that did not work.
 #[must_use]
 pub fn probe(
-    candidates: &[(Backend, Environment)],
+    candidates: &[Device],
     compiler: &CompilerInfo,
     settings: &Settings,
 ) -> Vec<Result<String, String>> {
     thread::scope(|scope| {
         let probes: Vec<_> = candidates
             .iter()
-            .map(|(backend, environment)| {
-                scope.spawn(move || supervise::probe(*backend, environment, compiler, settings))
-            })
+            .map(|device| scope.spawn(move || supervise::probe(device, compiler, settings)))
             .collect();
         let answers = probes.into_iter().map(|probe| {
             probe

@@ -4,10 +4,9 @@
 
 use super::{Job, Settings, Update};
 use crate::child::protocol;
-use crate::devices::Environment;
+use crate::devices::{Device, on_platform};
 use crate::emulated::FINDINGS;
 use crate::record::{Cause, CompilerInfo, Event, Finding, Outcome};
-use futhark_manifest::Backend;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -45,7 +44,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
     let mut resume_after = None;
     let (mut deaths, mut timeouts, mut given_up) = (0, 0, 0);
     loop {
-        let mut command = base(settings, &job.compiler, job.backend, &job.environment);
+        let mut command = base(settings, &job.compiler, &job.device);
         if let Some(file) = &findings {
             command.env(FINDINGS, file.path());
         }
@@ -63,15 +62,12 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         for other in others.filter(|other| other.path != job.compiler.path) {
             command.args(["--against", &other.path]);
         }
-        for backend in &settings.usable {
-            command.args(["--usable", backend.as_str()]);
+        for backend in &settings.at_hand {
+            command.args(["--at-hand", backend.as_str()]);
         }
-        generating(&mut command, job, settings);
+        generating(&mut command, settings);
         for architecture in &settings.architectures {
             command.args(["--architecture", architecture]);
-        }
-        if let Some(reason) = &job.no_device {
-            command.args(["--no-device", reason]);
         }
         if let Some(index) = resume_after {
             command.args(["--resume-after", &usize::to_string(&index)]);
@@ -131,7 +127,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
 }
 
 /// Hands on what is to be generated.
-fn generating(command: &mut Command, job: &Job, settings: &Settings) {
+fn generating(command: &mut Command, settings: &Settings) {
     let inputs = &settings.inputs;
     if let Some(cases) = inputs.cases {
         command.args(["--cases", &cases.to_string()]);
@@ -142,39 +138,27 @@ fn generating(command: &mut Command, job: &Job, settings: &Settings) {
     let folder = inputs.regressions.clone();
     let folder = folder.unwrap_or_else(|| settings.build_dir.join("regressions"));
     command.arg("--regressions").arg(folder);
-    if is_simulated(&job.place.device) {
-        command.arg("--simulated");
-    }
-}
-
-/// Whether an interpreter stands for the device, as far as its name tells.
-fn is_simulated(device: &str) -> bool {
-    let device = device.to_lowercase();
-    ["oclgrind", "simulat", "emulat"]
-        .iter()
-        .any(|name| device.contains(name))
 }
 
 /// Compiles and runs a small program; the device's name if that worked.
 pub(super) fn probe(
-    backend: Backend,
-    environment: &Environment,
+    device: &Device,
     compiler: &CompilerInfo,
     settings: &Settings,
 ) -> Result<String, String> {
-    let command = base(settings, compiler, backend, environment);
+    let command = base(settings, compiler, device);
     let mut process =
         Process::start(command, settings.timeout).map_err(|error| error.to_string())?;
-    let (mut device, mut reason) = (None, None);
+    let (mut found, mut reason) = (None, None);
     let end = process.listen(&mut |event| match event {
-        Event::Device { name } => device = Some(name),
+        Event::Device { name } => found = Some(name),
         Event::End(finding) if finding.outcome == Outcome::Fail => reason = Some(finding.message),
         _ => {}
     });
     if let Some((_, message)) = end.death {
         return Err(message);
     }
-    match (device, reason) {
+    match (found, reason) {
         (Some(name), _) if name.is_empty() => {
             Ok(logged_device(&process.last_words()).unwrap_or_else(|| "default".to_owned()))
         }
@@ -191,32 +175,20 @@ fn logged_device(log: &str) -> Option<String> {
             .map(str::trim)
     };
     let device = named("Using device:")?;
-    Some(match named("Using platform:") {
-        Some(platform) => format!("{platform}: {device}"),
-        None => device.to_owned(),
-    })
+    Some(on_platform(named("Using platform:"), device))
 }
 
 /// The file for what the emulated device has to tell; it is gone after the job.
 fn findings_of(job: &Job) -> std::io::Result<Option<NamedTempFile>> {
-    job.emulated.then(NamedTempFile::new).transpose()
+    let emulated = job.device.is_emulated();
+    emulated.then(NamedTempFile::new).transpose()
 }
 
-fn base(
-    settings: &Settings,
-    compiler: &CompilerInfo,
-    backend: Backend,
-    environment: &Environment,
-) -> Command {
+fn base(settings: &Settings, compiler: &CompilerInfo, device: &Device) -> Command {
     let mut command = Command::new(&settings.executable);
-    command.envs(environment.iter().map(|(name, value)| (name, value)));
-    command.args([
-        "child",
-        "--backend",
-        backend.as_str(),
-        "--futhark",
-        &compiler.path,
-    ]);
+    command.envs(device.environment.iter().map(|(name, value)| (name, value)));
+    command.args(["child", "--device", &device.to_argument()]);
+    command.args(["--futhark", &compiler.path]);
     command.arg("--build-dir").arg(&settings.build_dir);
     if settings.optimise {
         command.arg("--optimise");

@@ -11,9 +11,10 @@ mod verdict;
 
 use crate::cli::JudgeArgs;
 use crate::corpus::{self, Program};
+use crate::devices::Device;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
-use crate::record::{CompilerInfo, Finding, Place};
+use crate::record::{CompilerInfo, Finding};
 use anyhow::{Context as _, Result};
 use copy::Copied;
 use futhark_manifest::Backend;
@@ -87,18 +88,11 @@ fn ask_ourselves(
 }
 
 fn job(program: &Path, compiler: &CompilerInfo) -> Job {
+    let device = Device::host(Backend::C);
     Job {
         program: program.to_owned(),
-        backend: Backend::C,
+        place: device.place(program.display().to_string(), compiler.version.clone()),
+        device,
         compiler: compiler.clone(),
-        place: Place {
-            program: program.display().to_string(),
-            backend: Backend::C.to_string(),
-            device: String::new(),
-            compiler: compiler.version.clone(),
-        },
-        no_device: None,
-        environment: Vec::new(),
-        emulated: false,
     }
 }

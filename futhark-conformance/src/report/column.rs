@@ -1,5 +1,6 @@
 //! The columns of the table: a backend on a device, with a compiler.
 
+use crate::devices::{must_be_told, parts};
 use crate::record::Place;
 use futhark_manifest::Backend;
 use std::cmp::Ordering;
@@ -27,14 +28,24 @@ impl Column {
         })
     }
 
-    /// What stands for the device above a column: a word that must never be left out, or
-    /// nothing.
+    /// What stands for the device above the column: a word that must never be left out; or,
+    /// where `others` have the same backend, what tells it from them; or nothing.
     #[must_use]
-    pub fn device_note(&self) -> &str {
-        if self.device.starts_with("emulated") {
-            "emulated"
-        } else {
-            ""
+    pub fn device_note(&self, others: &[Column]) -> &str {
+        if let Some(word) = must_be_told(&self.device) {
+            return word;
+        }
+        let mut rivals = others
+            .iter()
+            .filter(|other| other.backend == self.backend && other.device != self.device)
+            .peekable();
+        if rivals.peek().is_none() {
+            return "";
+        }
+        let (platform, device) = parts(&self.device);
+        match rivals.any(|other| parts(&other.device).0 == platform) {
+            true => device,
+            false => platform,
         }
     }
 

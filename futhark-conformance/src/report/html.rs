@@ -54,7 +54,7 @@ fn head(out: &mut dyn Write, header: &Header, total: Counts) -> io::Result<()> {
     }
     for device in &header.devices {
         let what = if device.usable {
-            format!("{} on {}", device.backend, device.device)
+            format!("{} on {}", device.backend, device.name)
         } else {
             let reason = device.reason.lines().next().unwrap_or_default();
             format!("{}: not usable: {reason}", device.backend)
@@ -101,7 +101,8 @@ fn table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
          <th scope=\"col\">program</th>"
     )?;
     for column in matrix.columns() {
-        let words = [&column.backend, column.device_note(), &column.compiler];
+        let note = column.device_note(matrix.columns());
+        let words = [&column.backend, note, &column.compiler];
         let words = words.into_iter().filter(|word| !word.is_empty());
         let name = words.collect::<Vec<_>>().join(" ");
         write!(out, "<th scope=\"col\">{}</th>", Escaped(&name))?;

@@ -9,7 +9,7 @@
 //! | `seed` | the seed of generated inputs |
 //! | `shard` | which part of a run this is, as `I/N`; only if it is one |
 //! | `compilers` | `[{version, path}]` |
-//! | `devices` | `[{backend, device, usable, reason}]` |
+//! | `devices` | `[{backend, device, kind, usable, reason}]`; kinds are `real`, `simulated` and `emulated`; `choice` is what the backend calls it if it is not its first |
 //!
 //! Every other line is a record of one case of one check:
 //!

@@ -150,8 +150,9 @@ impl Matrix {
             std::iter::once(first.to_owned()).chain(columns).collect()
         };
         let mut lines = vec![heading("", &|column| column.backend.clone())];
-        if self.columns.iter().any(|c| !c.device_note().is_empty()) {
-            lines.push(heading("", &|column| column.device_note().to_owned()));
+        let note = |column: &Column| shortened(column.device_note(&self.columns));
+        if self.columns.iter().any(|column| !note(column).is_empty()) {
+            lines.push(heading("", &note));
         }
         lines.push(heading("program", &|column| column.compiler.clone()));
         let last_heading = lines.len() - 1;
@@ -221,6 +222,15 @@ impl Matrix {
         }
         text.push('\n');
         text
+    }
+}
+
+/// A name for the head of a narrow column.
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 16;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", name[..end].trim_end()),
+        None => name.to_owned(),
     }
 }
 
@@ -333,6 +343,32 @@ mod tests {
         matrix.add(&found);
         let text = matrix.render(|_| String::new());
         assert!(text.contains("cuda\n         emulated\nprogram"), "{text}");
+    }
+
+    #[test]
+    fn devices_of_one_backend_have_columns_of_their_own() {
+        console::set_colors_enabled(false);
+        let on = |device: &str, outcome| {
+            let mut found = record("a.fut", "opencl", outcome);
+            found.place.device = device.into();
+            found
+        };
+        let head = |records: &[Record]| {
+            let mut matrix = Matrix::of(records);
+            records.iter().for_each(|record| matrix.add(record));
+            let text = matrix.render(|_| String::new());
+            let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+            (lines[1].trim().to_owned(), lines[4].to_owned())
+        };
+        let (notes, cells) = head(&[
+            on("Oclgrind: Oclgrind Simulator", Outcome::Pass),
+            on("Portable Computing Language: pthread-x", Outcome::Fail),
+        ]);
+        assert_eq!(notes, "Oclgrind  Portable Computi...");
+        assert_eq!(cells, "a.fut    1         1!");
+        // On one platform it is the device that tells them apart.
+        let two = [on("P: one", Outcome::Pass), on("P: two", Outcome::Pass)];
+        assert_eq!(head(&two).0, "one     two");
     }
 
     #[test]

@@ -160,7 +160,7 @@ fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
         let known = &mut merged.header.devices;
         let same = known.iter_mut().find(|other| {
             other.backend == device.backend
-                && (other.device == device.device || !other.usable || !device.usable)
+                && (other.name == device.name || !other.usable || !device.usable)
         });
         match same {
             // One machine of several that can run it is enough.

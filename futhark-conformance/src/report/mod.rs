@@ -10,6 +10,7 @@ pub mod merge;
 pub mod output;
 pub mod progress;
 
+use crate::devices::HOST;
 use crate::record::{Header, Outcome, Record};
 
 /// How many records ended in which way.
@@ -53,18 +54,15 @@ pub fn repeat(record: &Record, compiler: &str, seed: u64) -> String {
     } else {
         format!("{}:{}", finding.check, finding.case)
     };
-    let words = [
-        "futhark-conformance",
-        "run",
-        &place.program,
-        "--backend",
-        &place.backend,
-        "--futhark",
-        compiler,
-        "--check",
-        &check,
-    ];
-    let mut command = words.map(quoted).join(" ");
+    let mut words = vec!["futhark-conformance", "run", &place.program];
+    words.extend(["--backend", &place.backend]);
+    // The host has one device for all backends, and without a device there is nothing to name.
+    if !matches!(place.device.as_str(), "" | HOST) {
+        words.extend(["--device", &place.device]);
+    }
+    words.extend(["--futhark", compiler, "--check", &check]);
+    let words: Vec<String> = words.into_iter().map(quoted).collect();
+    let mut command = words.join(" ");
     if seed != 1 {
         command.push_str(&format!(" --seed {seed}"));
     }
@@ -107,7 +105,9 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Cause, CompilerInfo, DeviceInfo, Finding, Place};
+    use crate::devices::Device;
+    use crate::record::{Cause, CompilerInfo, Finding, Place};
+    use futhark_manifest::Backend;
 
     /// A record for the tests of all reports.
     pub(super) fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
@@ -141,13 +141,7 @@ mod tests {
                 version: "1".into(),
                 path: "/x/futhark-1".into(),
             }],
-            devices: vec![DeviceInfo {
-                backend: "c".into(),
-                device: "cpu".into(),
-                usable: true,
-                emulated: false,
-                reason: String::new(),
-            }],
+            devices: vec![Device::host(Backend::C)],
         }
     }
 
@@ -160,6 +154,8 @@ mod tests {
             r"futhark-conformance run 'programs/a b.fut' --backend c --futhark /x/futhark --check 'blocks:f'\'' #0'"
         );
         assert!(repeat(&record, "futhark", 7).ends_with(" --seed 7"));
+        record.place.device = "A: b".into();
+        assert!(repeat(&record, "futhark", 1).contains(" --backend c --device 'A: b' "));
         assert!(repeat_with(&header(), &record).contains("--futhark /x/futhark-1 "));
         record.place.compiler = "2".into();
         assert!(repeat_with(&header(), &record).contains("--futhark futhark "));

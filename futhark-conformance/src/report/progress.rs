@@ -2,6 +2,7 @@
 //! finished job elsewhere.
 
 use super::Counts;
+use crate::devices::{HOST, parts};
 use crate::record::{Outcome, Place};
 use console::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -55,7 +56,9 @@ impl Progress {
     pub fn step(&self, place: &Place, check: &str, case: &str) {
         self.bar.set_message(format!(
             "{} {} {}: {check} {case}",
-            place.program, place.backend, place.compiler
+            place.program,
+            worker(place),
+            place.compiler
         ));
     }
 
@@ -68,7 +71,9 @@ impl Progress {
             let fail = Style::new().for_stderr().red().bold().apply_to("FAIL");
             self.bar.println(format!(
                 "{fail} {} [{}, {}] {check} {case}",
-                place.program, place.backend, place.compiler
+                place.program,
+                worker(place),
+                place.compiler
             ));
         }
     }
@@ -101,7 +106,7 @@ impl Progress {
                 self.finished,
                 self.total,
                 place.program,
-                place.backend,
+                worker(place),
                 place.compiler,
                 running.begun.elapsed().as_secs_f64()
             );
@@ -111,5 +116,13 @@ impl Progress {
     /// The run has ended: the bar goes.
     pub fn close(self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// The backend, and the platform or device that it runs on if that is not the host.
+fn worker(place: &Place) -> String {
+    match place.device.as_str() {
+        "" | HOST => place.backend.clone(),
+        name => format!("{} ({})", place.backend, parts(name).0),
     }
 }

@@ -63,7 +63,7 @@ pub fn check_index(env: &Env<'_>, steps: &mut Steps<'_>) {
         let mut random = Random::new(env.seed, "index");
         let inner = inner_shape(array.rank);
         // Each error costs an interpreter a while: of C it asks for a few.
-        let simulated = env.is_simulated();
+        let simulated = env.device.is_slow();
         let by_c = |shape: &[usize]| !simulated || shape == inner_shape(shape.len());
         for shape in [inner, vec![1; array.rank]] {
             let contents = any_bits(&mut random, array.elem, &shape);

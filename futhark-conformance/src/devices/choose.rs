@@ -1,0 +1,179 @@
+//! Which of the devices that were found a run has columns for.
+
+use super::{Device, Emulate};
+use crate::pattern::Pattern;
+use futhark_manifest::Backend;
+use std::fmt;
+
+/// Patterns that describe none of the devices that were found.
+#[derive(Debug)]
+pub struct NoSuchDevice {
+    pattern: Pattern,
+    names: Vec<String>,
+}
+
+impl fmt::Display for NoSuchDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no device is called \"{}\"; ", self.pattern)?;
+        match self.names.as_slice() {
+            [] => write!(f, "there are none for the backends that were asked for"),
+            names => write!(f, "there are:\n  {}", names.join("\n  ")),
+        }
+    }
+}
+
+impl std::error::Error for NoSuchDevice {}
+
+/// The devices that some pattern describes; all, if there is no pattern.
+///
+/// # Errors
+/// If a pattern describes no device.
+pub fn pick(devices: Vec<Device>, patterns: &[Pattern]) -> Result<Vec<Device>, NoSuchDevice> {
+    if patterns.is_empty() {
+        return Ok(devices);
+    }
+    let described = |device: &Device, pattern: &Pattern| {
+        !device.name.is_empty() && pattern.matches(&device.name)
+    };
+    for pattern in patterns {
+        if !devices.iter().any(|device| described(device, pattern)) {
+            let named = devices.iter().filter(|device| !device.name.is_empty());
+            let mut names: Vec<String> = named.map(|device| device.name.clone()).collect();
+            names.dedup();
+            return Err(NoSuchDevice {
+                pattern: pattern.clone(),
+                names,
+            });
+        }
+    }
+    let picked = devices.into_iter();
+    let picked = picked.filter(|device| patterns.iter().any(|p| described(device, p)));
+    Ok(picked.collect())
+}
+
+/// Whoever wants the emulated device whatever else there is wants no run without it.
+///
+/// # Errors
+/// If it cannot be used.
+pub fn insist(emulate: Emulate, devices: &[Device]) -> Result<(), NoEmulation> {
+    let mut missing = devices.iter().filter(|device| !device.usable);
+    match missing.find(|device| emulate == Emulate::Always && device.is_emulated()) {
+        Some(device) => Err(NoEmulation(device.clone())),
+        None => Ok(()),
+    }
+}
+
+/// The emulated device that cannot be used.
+#[derive(Debug)]
+pub struct NoEmulation(Device);
+
+impl fmt::Display for NoEmulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NoEmulation(Device {
+            backend, reason, ..
+        }) = self;
+        write!(
+            f,
+            "the emulated device cannot be used for {backend}: {reason}"
+        )
+    }
+}
+
+impl std::error::Error for NoEmulation {}
+
+/// The columns of a run: all devices that can be used. For a backend that was asked for and
+/// has none, programs are only compiled.
+///
+/// # Errors
+/// If there is none of either.
+pub fn columns(devices: &[Device], asked: &[Backend]) -> Result<Vec<Device>, NothingUsable> {
+    let mut columns: Vec<Device> = Vec::new();
+    for device in devices {
+        let backend = device.backend;
+        let has_one = |devices: &[Device]| devices.iter().any(|other| other.backend == backend);
+        let usable = devices.iter().any(|d| d.usable && d.backend == backend);
+        if device.usable || asked.contains(&backend) && !usable && !has_one(&columns) {
+            columns.push(device.clone());
+        }
+    }
+    if columns.is_empty() {
+        let reasons = devices.iter();
+        let reasons = reasons.map(|device| format!("{}: {}", device.backend, device.reason));
+        return Err(NothingUsable {
+            reasons: reasons.collect(),
+        });
+    }
+    Ok(columns)
+}
+
+/// No backend has a device.
+#[derive(Debug)]
+pub struct NothingUsable {
+    reasons: Vec<String>,
+}
+
+impl fmt::Display for NothingUsable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reasons = self.reasons.join("\n");
+        write!(f, "no backend can be used on this machine:\n{reasons}")
+    }
+}
+
+impl std::error::Error for NothingUsable {}
+
+/// The backends that every process of a run can use, whichever device it is for: checks may
+/// compare with them. The host can run what it compiles for itself, whether or not it was
+/// asked for; what takes an environment of its own is there only for jobs of its own.
+#[must_use]
+pub fn at_hand(devices: &[Device]) -> Vec<Backend> {
+    let mut backends = vec![Backend::C, Backend::Multicore];
+    let found = devices.iter();
+    let found = found.filter(|device| device.usable && device.environment.is_empty());
+    backends.extend(found.map(|device| device.backend));
+    backends.sort();
+    backends.dedup();
+    backends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futhark_manifest::Backend;
+
+    fn devices() -> Vec<Device> {
+        let opencl = |name: &str| Device {
+            name: name.to_owned(),
+            ..Device::host(Backend::OpenCl)
+        };
+        vec![
+            Device::host(Backend::C),
+            opencl("A: first"),
+            opencl("B: second"),
+            Device::unknown(Backend::Cuda),
+        ]
+    }
+
+    fn picked(patterns: &[&str]) -> Result<Vec<String>, String> {
+        let patterns: Vec<Pattern> = patterns.iter().map(|p| p.parse().unwrap()).collect();
+        let picked = pick(devices(), &patterns).map_err(|error| error.to_string())?;
+        Ok(picked.into_iter().map(|device| device.name).collect())
+    }
+
+    #[test]
+    fn devices_are_picked_by_name() {
+        assert_eq!(picked(&[]).unwrap().len(), 4);
+        assert_eq!(picked(&["B*"]).unwrap(), ["B: second"]);
+        assert_eq!(picked(&["B*", "cpu"]).unwrap(), ["cpu", "B: second"]);
+        // One that is not there has no name, so nobody can mean it.
+        assert_eq!(picked(&["*"]).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn every_pattern_must_mean_something() {
+        let error = picked(&["A*", "C*"]).unwrap_err();
+        assert_eq!(
+            error,
+            "no device is called \"C*\"; there are:\n  cpu\n  A: first\n  B: second"
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! Finding devices: what this machine has, PoCL of the toolchain, and the emulated one for
+//! cuda and hip where there is no card.
+
+use super::{Device, Environment, Kind, names, pocl};
+use crate::emulated::Emulated;
+use crate::jobs::{self, Settings};
+use crate::record::CompilerInfo;
+use clap::ValueEnum;
+use futhark_manifest::Backend;
+
+/// When cuda and hip run on the emulated device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emulate {
+    /// Where no card can be used
+    Auto,
+    /// Also where there is one
+    Always,
+    /// Never: without a card, programs are only compiled
+    Never,
+}
+
+/// A backend is asked for no more devices than this.
+const MOST: usize = 16;
+
+/// How the generated code says that a backend has fewer devices than was asked for.
+const NO_MORE: [&str; 2] = ["Could not find acceptable", "No suitable"];
+
+/// Finds out, with a small program for each, on which devices the backends run here.
+///
+/// A backend has each device that it lists, on whatever platform; devices of one name count
+/// once. Every backend is in the list: one without a device that can be used with the reason.
+#[must_use]
+pub fn find(
+    backends: &[Backend],
+    compiler: &CompilerInfo,
+    settings: &Settings,
+    emulate: Emulate,
+    emulated_settings: &str,
+) -> Vec<Device> {
+    let real = backends
+        .iter()
+        .filter(|&&backend| emulate != Emulate::Always || !can_be_emulated(backend));
+    let mut candidates: Vec<Device> = real.map(|&backend| Device::unknown(backend)).collect();
+    if backends.contains(&Backend::OpenCl) {
+        candidates.extend(pocl::of_toolchain(settings));
+    }
+    let first = try_all(candidates, compiler, settings);
+    let further = further(&first, compiler, settings);
+    let mut devices = Vec::new();
+    for device in first.into_iter().chain(further) {
+        add(&mut devices, device);
+    }
+
+    let missing: Vec<Backend> = backends
+        .iter()
+        .copied()
+        .filter(|&backend| can_be_emulated(backend) && emulate != Emulate::Never)
+        .filter(|&backend| !devices.iter().any(|d| d.usable && d.backend == backend))
+        .collect();
+    if !missing.is_empty() {
+        for device in emulated(&missing, compiler, settings, emulated_settings) {
+            take_the_place(&mut devices, device);
+        }
+    }
+    devices.sort_by_key(|device| backends.iter().position(|&b| b == device.backend));
+    devices
+}
+
+fn can_be_emulated(backend: Backend) -> bool {
+    matches!(backend, Backend::Cuda | Backend::Hip)
+}
+
+/// The devices behind the first of each list, in the order of the lists.
+fn further(first: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Vec<Device> {
+    let mut lists: Vec<&Device> = first
+        .iter()
+        .filter(|device| device.usable && device.backend.is_gpu())
+        .collect();
+    let mut found = Vec::new();
+    for number in 1..MOST {
+        let candidates = lists.iter().map(|list| Device {
+            choice: Some(format!("#{number}")),
+            environment: list.environment.clone(),
+            ..Device::unknown(list.backend)
+        });
+        let tried = try_all(candidates.collect(), compiler, settings);
+        // A list that has ended goes; so does one with a device that does not work, as those
+        // behind it may fail for the same reason.
+        let mut tested = tried.iter();
+        lists.retain(|_| tested.next().is_some_and(|device| device.usable));
+        let ended = |device: &Device| NO_MORE.iter().any(|words| device.reason.contains(words));
+        found.extend(tried.into_iter().filter(|device| !ended(device)));
+        if lists.is_empty() {
+            break;
+        }
+    }
+    found
+}
+
+/// Devices of one name cannot be told apart in a report: the first stands for all.
+fn add(devices: &mut Vec<Device>, device: Device) {
+    let known = |other: &Device| {
+        device.usable && other.backend == device.backend && other.name == device.name
+    };
+    if !devices.iter().any(known) {
+        devices.push(device);
+    }
+}
+
+/// The emulated device for each of the backends, or why there is none.
+fn emulated(
+    backends: &[Backend],
+    compiler: &CompilerInfo,
+    settings: &Settings,
+    emulated_settings: &str,
+) -> Vec<Device> {
+    let unknown = |environment: Environment, reason: String| {
+        let describe = move |&backend: &Backend| Device {
+            kind: Kind::Emulated,
+            environment: environment.clone(),
+            reason: reason.clone(),
+            ..Device::unknown(backend)
+        };
+        backends.iter().map(describe).collect::<Vec<Device>>()
+    };
+    match Emulated::build(&settings.build_dir) {
+        Ok(emulated) => {
+            let environment = emulated.environment(emulated_settings);
+            let mut devices = try_all(unknown(environment, String::new()), compiler, settings);
+            for device in devices.iter_mut().filter(|device| device.usable) {
+                // It goes by no other name, whatever the driver says.
+                device.name = names::emulated(emulated_settings);
+            }
+            devices
+        }
+        Err(error) => unknown(Environment::new(), format!("{error:#}")),
+    }
+}
+
+/// What was said of the real device stays the reason.
+fn take_the_place(devices: &mut Vec<Device>, mut device: Device) {
+    let Some(real) = devices
+        .iter_mut()
+        .find(|other| other.backend == device.backend)
+    else {
+        devices.push(device);
+        return;
+    };
+    device.reason = match device.usable {
+        true => real.reason.clone(),
+        false => format!("{}; {}", real.reason, device.reason),
+    };
+    *real = device;
+}
+
+/// The candidates with what trying them has shown.
+fn try_all(candidates: Vec<Device>, compiler: &CompilerInfo, settings: &Settings) -> Vec<Device> {
+    let answers = jobs::probe(&candidates, compiler, settings);
+    let tried = candidates.into_iter().zip(answers);
+    let tried = tried.map(|(mut device, answer)| {
+        match answer {
+            Ok(name) => {
+                if device.kind == Kind::Real && device.backend.is_gpu() {
+                    device.kind = Kind::of(&name);
+                }
+                device.name = name;
+                device.usable = true;
+            }
+            Err(reason) => device.reason = reason,
+        }
+        device
+    });
+    tried.collect()
+}

@@ -1,0 +1,70 @@
+//! What devices are called.
+
+use super::Kind;
+
+impl Kind {
+    /// What does the work of the device that a driver names so, as far as that tells.
+    pub(super) fn of(name: &str) -> Kind {
+        let name = name.to_lowercase();
+        let simulated = ["oclgrind", "simulat", "emulat"];
+        match simulated.iter().any(|word| name.contains(word)) {
+            true => Kind::Simulated,
+            false => Kind::Real,
+        }
+    }
+}
+
+/// What reports call the emulated device: never anything but emulated.
+pub(super) fn emulated(settings: &str) -> String {
+    match settings {
+        "" => EMULATED.to_owned(),
+        _ => format!("{EMULATED}: {settings}"),
+    }
+}
+
+const EMULATED: &str = "emulated";
+
+/// The word for a device that stands above its column, where it must never be left out.
+pub(crate) fn must_be_told(name: &str) -> Option<&str> {
+    name.starts_with(EMULATED).then_some(EMULATED)
+}
+
+/// The platform of an OpenCL device, and the device on it, as they are put together.
+pub(crate) fn on_platform(platform: Option<&str>, device: &str) -> String {
+    match platform {
+        Some(platform) => format!("{platform}: {device}"),
+        None => device.to_owned(),
+    }
+}
+
+/// The platform in a name, or the whole of it where there is none; and the rest.
+pub(crate) fn parts(name: &str) -> (&str, &str) {
+    name.split_once(": ").unwrap_or((name, name))
+}
+
+/// A message for a table or a sentence.
+pub(super) fn one_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} ...", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interpreters_are_known_by_their_names() {
+        assert_eq!(Kind::of("Oclgrind: Oclgrind Simulator"), Kind::Simulated);
+        assert_eq!(Kind::of("NVIDIA H200"), Kind::Real);
+    }
+
+    #[test]
+    fn long_reasons_become_one_short_line() {
+        assert_eq!(one_line("a\n  b"), "a b");
+        assert_eq!(one_line(&"x".repeat(300)).len(), 204);
+    }
+}
