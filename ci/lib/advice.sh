@@ -40,6 +40,11 @@ TEXT
   HIP                ROCm from its vendor, or your system's package (Debian, Ubuntu: libamdhip64-dev; Fedora: rocm-hip-devel).
 TEXT
             ;;
+        ispc-*)
+            cat <<'TEXT'
+  ISPC               your system's package, in the version that your Futhark compiler writes for (0.25.27: 1.26, 0.25.32: 1.28).
+TEXT
+            ;;
         llvm)
             cat <<'TEXT'
   libclang           your system's package (Debian, Ubuntu: libclang-dev; Fedora: clang-libs; Homebrew: llvm);

@@ -36,6 +36,16 @@ link_newest() {
     fi
 }
 
+# Puts beside each compiler the ISPC of its suite, where the build looks for it.
+link_ispc() {
+    local suite compiler ispc
+    for suite in trixie forky; do
+        if compiler=$(recorded "futhark-$suite") && ispc=$(recorded "ispc-$suite"); then
+            ln -sfn "../../bin/ispc-$ispc" "$prefix/compilers/$compiler/ispc"
+        fi
+    done
+}
+
 # Writes env.sh, if it would change. It stays small: everything in it is decided
 # when it is sourced, so that it holds for parts that come later.
 write_env() {

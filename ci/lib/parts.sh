@@ -6,6 +6,9 @@
 
 all_parts='futhark-trixie futhark-forky opencl cuda hip llvm'
 
+# Big, and for one backend each: fetched when they are asked for.
+extra_parts='ispc-trixie ispc-forky'
+
 # Libraries come from the oldest suite that they run on, so that one recipe
 # serves Debian 12 and everything after it.
 lib_suite=bookworm
@@ -18,7 +21,7 @@ cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.1
 # part_recipe PART: changes when the part must be installed anew.
 part_recipe() {
     case $1 in
-    futhark-*) printf '1 %s' "$1" ;;
+    futhark-* | ispc-*) printf '1 %s' "$1" ;;
     cuda) printf '1 %s' "$cuda_packages" ;;
     *) printf '1 %s %s' "$1" "$lib_suite" ;;
     esac
@@ -28,6 +31,7 @@ part_recipe() {
 part_title() {
     case $1 in
     futhark-*) printf 'Futhark compiler' ;;
+    ispc-*) printf 'ISPC, for the Futhark compiler of that suite' ;;
     opencl) printf 'OpenCL: headers, loader, Oclgrind' ;;
     cuda) printf 'CUDA: headers, NVRTC, runtime' ;;
     hip) printf 'HIP: headers, runtime' ;;
@@ -40,6 +44,7 @@ part_title() {
 part_proof() {
     case $1 in
     futhark-*) printf 'bin/futhark-%s' "$2" ;;
+    ispc-*) printf 'bin/ispc-%s' "$2" ;;
     opencl) printf 'opencl/lib/libOpenCL.so.1' ;;
     cuda) printf 'cuda/lib/libnvrtc.so' ;;
     hip) printf 'hip/lib/libamdhip64.so' ;;
@@ -91,6 +96,37 @@ install_futhark() {
     write_launcher "$version" >"$work/$part.launcher"
     chmod 755 "$work/$part.launcher"
     mv "$work/$part.launcher" "$prefix/bin/futhark-$version"
+    printf '%s' "$version" >"$work/$part.version"
+}
+
+# Each Futhark compiler writes kernels for the ISPC of its own suite and no other.
+install_ispc() {
+    local suite=${part#ispc-} stage=$work/$part package unpacked version
+    unpacked=$work/apt-$suite/unpacked
+    apt_open "$suite"
+    mkdir -p "$stage/lib"
+    for package in $(apt_unpack "$suite" ispc); do
+        copy_libs "$unpacked/$package" "$stage/lib"
+    done
+    mv "$unpacked/ispc/usr/bin/ispc" "$stage/ispc"
+    (cd "$stage" && ln -s lib/ld-linux*.so.? loader)
+    version=$("$stage/loader" --library-path "$stage/lib" "$stage/ispc" --version |
+        sed -nE 's/.* ([0-9]+(\.[0-9]+)+) \(build.*/\1/p' | head -1)
+    [ -n "$version" ] || {
+        because 'the unpacked ISPC does not start'
+        return 1
+    }
+    adopt "$stage" "ispc/$version"
+    mkdir -p "$prefix/bin"
+    cat >"$work/$part.launcher" <<LAUNCHER
+#!/bin/sh
+# Runs ISPC $version with the libraries that it was built for. Made by ci/setup.
+self=\$(readlink -f -- "\$0")
+home=\${self%/*/*}/ispc/$version
+exec "\$home/loader" --library-path "\$home/lib" "\$home/ispc" "\$@"
+LAUNCHER
+    chmod 755 "$work/$part.launcher"
+    mv "$work/$part.launcher" "$prefix/bin/ispc-$version"
     printf '%s' "$version" >"$work/$part.version"
 }
 

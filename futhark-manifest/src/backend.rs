@@ -57,6 +57,15 @@ impl Backend {
             Backend::OpenCl | Backend::Cuda | Backend::Hip => true,
         }
     }
+
+    /// Whether a context has threads of its own, whose number can be set.
+    #[must_use]
+    pub const fn has_threads(self) -> bool {
+        match self {
+            Backend::Multicore | Backend::Ispc => true,
+            Backend::C | Backend::OpenCl | Backend::Cuda | Backend::Hip => false,
+        }
+    }
 }
 
 impl fmt::Display for Backend {

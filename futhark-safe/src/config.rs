@@ -38,7 +38,7 @@ impl Config {
         self
     }
 
-    /// `multicore`: how many threads compute, 1 to 4096. Without it, one per core.
+    /// `multicore`, `ispc`: how many threads compute, 1 to 4096. Without it, one per core.
     pub fn num_threads(self, n: usize) -> Config {
         let allowed = (1..=4096).contains(&n);
         self.checked(Setting::NumThreads(n as i64), allowed, || {

@@ -66,6 +66,54 @@ fn it_builds_and_runs_on_each_backend() {
     );
 }
 
+/// A machine without any GPU library, whatever this one has.
+const NO_DRIVERS: [(&str, &str); 3] = [
+    ("FUTHARK_LIBOPENCL", "/nonexistent/libOpenCL.so.1"),
+    ("FUTHARK_LIBCUDA", "/nonexistent/libcuda.so.1"),
+    ("FUTHARK_LIBAMDHIP64", "/nonexistent/libamdhip64.so"),
+];
+
+#[test]
+fn all_five_backends_in_one_binary_need_no_driver_to_start() {
+    let package = Package::new("outside-five");
+    let five = BUILD.replace(
+        "[Backend::OpenCl,",
+        "[Backend::Cuda, Backend::Hip, Backend::OpenCl,",
+    );
+    package.write("build.rs", &five);
+    for (backend, answer) in [
+        // Nothing is wished for: the first that works.
+        ("", &["multicore 2.6666667"][..]),
+        ("c", &["c 2.6666667"]),
+        ("opencl", &["Load", "/nonexistent/libOpenCL.so.1"]),
+        ("cuda", &["Load", "/nonexistent/libcuda.so.1"]),
+        ("hip", &["Load", "/nonexistent/libamdhip64.so"]),
+    ] {
+        let arguments: &[&str] = if backend.is_empty() {
+            &[]
+        } else {
+            &["--", backend]
+        };
+        let output = package.cargo("run", arguments, &NO_DRIVERS);
+        assert!(
+            output.status.success(),
+            "{backend}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_says(&String::from_utf8_lossy(&output.stdout), answer);
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target");
+    let needed = Command::new("ldd")
+        .arg(target.join("debug/outside-five"))
+        .output()
+        .unwrap();
+    let needed = String::from_utf8(needed.stdout).unwrap();
+    assert!(needed.contains("libc.so"), "{needed}");
+    for library in ["OpenCL", "cuda", "nvrtc", "hip"] {
+        assert!(!needed.contains(library), "{library} is needed:\n{needed}");
+    }
+}
+
 #[test]
 fn no_futhark_compiler() {
     let package = Package::new("outside-no-compiler");
@@ -130,12 +178,15 @@ fn no_headers_for_a_gpu_backend() {
             "opencl-headers",
         ],
     );
-    // A backend that nobody compiles.
+    // A backend whose compiler is missing.
     package.write(
         "build.rs",
         &BUILD.replace("Backend::OpenCl", "Backend::Ispc"),
     );
-    assert_says(&package.fails(&[]), &["the backend ispc is not supported"]);
+    assert_says(
+        &package.fails(&[("ISPC", "/nonexistent/ispc")]),
+        &["no ISPC can be run", "/nonexistent/ispc", "install ispc"],
+    );
 }
 
 #[test]

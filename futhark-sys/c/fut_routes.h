@@ -1,6 +1,6 @@
 // After the generated code: where its routed calls arrive (see fut_prelude.h).
 //
-// Everything here runs inside a guarded call, on multicore also on workers.
+// Everything here runs inside a guarded call, on multicore and ispc also on workers.
 
 // Our context, on whichever of its threads this is; NULL outside of calls.
 static struct fut_context *fut_current(void) {

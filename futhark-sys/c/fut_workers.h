@@ -1,4 +1,4 @@
-// multicore only: how threads of the runtime stop when one of them cannot go on.
+// multicore and ispc only: how threads of the runtime stop when one of them cannot go on.
 //
 // A thread that dies lets go of the mutexes it holds, marks the crew dead and
 // stands still. Every other worker passes through pthread_mutex_lock or

@@ -4,7 +4,7 @@
 use super::answers::Answer;
 use super::env::Env;
 use crate::child::steps::{StepResult, Steps, Stop};
-use futhark_manifest::{Backend, TypeRef};
+use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, Error, Kind};
 use serde_json::Value as Json;
@@ -29,7 +29,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         same_with(env, env.config().logging(true))?;
         same_with(env, env.config().debugging(true))
     });
-    if program.backend == Backend::Multicore {
+    if program.backend.has_threads() {
         steps.run("settings", "number of threads", || {
             for threads in [1, 2, 5] {
                 same_with(env, env.config().num_threads(threads))
@@ -49,11 +49,10 @@ fn unknown(env: &Env<'_>) -> StepResult {
         "a parameter",
         Config::new().tuning_param(NO_SUCH_PARAMETER, 1),
     )];
-    match env.program().backend {
-        Backend::C => wrong.push(("threads", Config::new().num_threads(2))),
-        Backend::Multicore => wrong.push(("a device", Config::new().device("#0"))),
-        _ => wrong.push(("threads", Config::new().num_threads(2))),
-    }
+    wrong.push(match env.program().backend.has_threads() {
+        true => ("a device", Config::new().device("#0")),
+        false => ("threads", Config::new().num_threads(2)),
+    });
     for (what, config) in wrong {
         match Context::new(env.library, &config) {
             Ok(_) => return Err(Stop::mismatch(format!("{what} was accepted"))),

@@ -9,6 +9,7 @@ use super::cc::{CCompiler, Options};
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::hash::Hash;
+use super::ispc::Ispc;
 use super::layout;
 use super::plain;
 use super::toolchain::Toolchain;
@@ -25,6 +26,14 @@ pub enum Linkage {
     Shared,
     /// A static library, to be linked into a binary.
     Static,
+}
+
+/// The compilers of a build.
+struct Tools {
+    futhark: Compiler,
+    cc: CCompiler,
+    /// On the backend `ispc`.
+    ispc: Option<Ispc>,
 }
 
 /// What to compile, and how.
@@ -142,28 +151,30 @@ impl Build {
     ///
     /// See [`ErrorKind`]; the text of both compilers is passed on as it is.
     pub fn run(&self) -> Result<Artifact, Error> {
-        if self.backend == Backend::Ispc {
-            let message = "the backend ispc is not supported; use multicore, or c";
-            return Err(Error::new(ErrorKind::Unsupported, message));
-        }
         let futhark = match &self.compiler {
             Some(compiler) => compiler.clone(),
             None => Compiler::find()?,
         };
         let program_hash = futhark.hash(&self.source)?;
         let cc = CCompiler::find()?;
-        let include = Toolchain::from_env().include_folders(self.backend);
+        let toolchain = Toolchain::from_env();
+        let ispc = match self.backend {
+            Backend::Ispc => Some(Ispc::find(&toolchain, &futhark)?),
+            _ => None,
+        };
+        let tools = Tools { futhark, cc, ispc };
+        let include = toolchain.include_folders(self.backend);
         let options = Options {
             backend: self.backend,
             level: self.level,
             hardened: self.hardened,
             extra: &self.flags,
             include: &include,
-            zero: cc.zeroes_variables()?,
+            zero: tools.cc.zeroes_variables()?,
         };
 
         let name = self.name();
-        let key = self.key(&futhark, &cc, &program_hash, &options)?;
+        let key = self.key(&tools, &program_hash, &options)?;
         let folder = self
             .out_dir
             .join(format!("{name}-{}-{}", self.backend, &key[..16]));
@@ -174,28 +185,25 @@ impl Build {
             linkage: self.linkage,
         };
         if !paths.in_folder("done").is_file() {
-            self.build(&futhark, &cc, &program_hash, &options, &paths)?;
+            self.build(&tools, &program_hash, &options, &paths)?;
         }
         Artifact::read(paths)
     }
 
     /// Everything that decides what comes out.
-    fn key(
-        &self,
-        futhark: &Compiler,
-        cc: &CCompiler,
-        program: &str,
-        options: &Options<'_>,
-    ) -> Result<String, Error> {
+    fn key(&self, tools: &Tools, program: &str, options: &Options<'_>) -> Result<String, Error> {
         let mut hash = Hash::new()
             .with(env!("CARGO_PKG_VERSION").as_bytes())
             .with(program.as_bytes())
             // Places in the source are part of the program's messages.
             .with(self.source.to_string_lossy().as_bytes())
-            .with(futhark.version().text.as_bytes())
-            .with(cc.version()?.as_bytes())
+            .with(tools.futhark.version().text.as_bytes())
+            .with(tools.cc.version()?.as_bytes())
             .with(self.backend.as_str().as_bytes())
             .with(&[self.linkage as u8, u8::from(self.raw)]);
+        if let Some(ispc) = &tools.ispc {
+            hash = hash.with(ispc.version().as_bytes());
+        }
         for argument in options.arguments() {
             hash = hash.with(argument.as_bytes());
         }
@@ -229,8 +237,7 @@ impl Build {
     /// Builds in a folder of its own, then gives it its name: what is there is whole.
     fn build(
         &self,
-        futhark: &Compiler,
-        cc: &CCompiler,
+        tools: &Tools,
         program_hash: &str,
         options: &Options<'_>,
         paths: &Paths,
@@ -247,7 +254,7 @@ impl Build {
         let _ = std::fs::remove_dir_all(&work.folder);
         std::fs::create_dir_all(&work.folder)
             .map_err(|error| Error::io("make the folder", &work.folder, error))?;
-        let result = self.build_in(futhark, cc, program_hash, options, &work);
+        let result = self.build_in(tools, program_hash, options, &work);
         let result = result.and_then(|()| {
             match std::fs::rename(&work.folder, &paths.folder) {
                 Ok(()) => Ok(()),
@@ -262,12 +269,12 @@ impl Build {
 
     fn build_in(
         &self,
-        futhark: &Compiler,
-        cc: &CCompiler,
+        tools: &Tools,
         program_hash: &str,
         options: &Options<'_>,
         paths: &Paths,
     ) -> Result<(), Error> {
+        let Tools { futhark, cc, ispc } = tools;
         let warnings =
             futhark.generate(self.backend, &self.source, &paths.in_folder(&paths.name))?;
         let manifest_text = paths.read("json")?;
@@ -308,6 +315,15 @@ impl Build {
 
         let object = paths.in_folder("unit.o");
         cc.compile(&paths.in_folder("fut_unit.c"), &object, options)?;
+        if let Some(ispc) = ispc {
+            let kernels = paths.in_folder("kernels.o");
+            ispc.compile(
+                &paths.in_folder(&format!("{}.kernels.ispc", paths.name)),
+                &kernels,
+                self.level,
+            )?;
+            cc.join(&object, &kernels)?;
+        }
         let mut symbols = vec![paths.symbol.clone()];
         symbols.extend(plain.iter().map(|name| plain::symbol(&paths.symbol, name)));
         cc.keep_symbols(&object, &symbols)?;

@@ -146,6 +146,29 @@ impl CCompiler {
         }
     }
 
+    /// Makes one object of two: `object`, with what `other` has as well.
+    pub(super) fn join(&self, object: &Path, other: &Path) -> Result<(), Error> {
+        let alone = object.with_extension("alone.o");
+        std::fs::rename(object, &alone).map_err(|error| Error::io("rename", object, error))?;
+        let mut command = self.command();
+        command.args(["-r", "-nostdlib"]).arg(&alone).arg(other);
+        command.arg("-o").arg(object);
+        run(command)?.map_err(|text| {
+            Error::new(
+                ErrorKind::C,
+                format!(
+                    "{} cannot be joined with {}:\n{text}",
+                    alone.display(),
+                    other.display()
+                ),
+            )
+        })?;
+        for file in [alone.as_path(), other] {
+            let _ = std::fs::remove_file(file);
+        }
+        Ok(())
+    }
+
     /// Makes every global symbol of `object` local but these.
     pub(super) fn keep_symbols(&self, object: &Path, symbols: &[String]) -> Result<(), Error> {
         let list = object.with_extension("symbols");

@@ -31,8 +31,10 @@ pub enum ErrorKind {
     Layout,
     /// No C compiler was found.
     NoCCompiler,
-    /// A backend that this crate does not compile for.
-    Unsupported,
+    /// No ISPC was found, which the backend `ispc` needs.
+    NoIspc,
+    /// ISPC refused the generated kernels: mostly it is of another time than the Futhark compiler.
+    Ispc,
     /// The raw module could not be made: libclang is missing, or refused the header.
     Bindings,
     /// A header of the backend is missing.

@@ -9,6 +9,7 @@
 //! plain.rs      which functions of name.h a raw module calls, and their symbols
 //! unit/         writes our C file: hooks, #include "name.c", wrappers, the table
 //! cc.rs         compiles it, keeps the table's symbol global, links or archives it
+//! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    name.h in Rust, for raw modules (feature `raw`)
 //! build.rs      puts the steps in order and caches the result
 //! toolchain.rs  where compilers and headers are: every environment variable
@@ -21,6 +22,7 @@ mod cc;
 mod compiler;
 mod error;
 mod hash;
+mod ispc;
 mod layout;
 mod plain;
 mod toolchain;

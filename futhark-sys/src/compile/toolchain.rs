@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::Backend;
 
+use super::compiler::Compiler;
+
 /// A look at this machine: which compilers and headers can be used.
 ///
 /// | variable | meaning |
@@ -15,6 +17,7 @@ use futhark_manifest::Backend;
 /// | `FUTHARK_TOOLCHAIN` | then `bin/futhark` in this folder (what `ci/setup` makes); also `opencl/`, `cuda/` and `hip/include` |
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
+/// | `ISPC` | the ISPC to use, before `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which fits that Futhark compiler, and `ispc` on `PATH` |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 #[derive(Clone, Debug, Default)]
 pub struct Toolchain {
@@ -23,17 +26,19 @@ pub struct Toolchain {
     root: Option<PathBuf>,
     cuda: Vec<PathBuf>,
     hip: Vec<PathBuf>,
+    ispc: Option<PathBuf>,
 }
 
 impl Toolchain {
     /// The names of the variables that are read, for `cargo:rerun-if-env-changed`.
-    pub const VARIABLES: [&'static str; 8] = [
+    pub const VARIABLES: [&'static str; 9] = [
         "FUTHARK",
         "FUTHARK_TOOLCHAIN",
         "CUDA_HOME",
         "CUDA_PATH",
         "ROCM_PATH",
         "HIP_PATH",
+        "ISPC",
         "LIBCLANG_PATH",
         "BINDGEN_EXTRA_CLANG_ARGS",
     ];
@@ -58,6 +63,7 @@ impl Toolchain {
                 .into_iter()
                 .filter_map(folder)
                 .collect(),
+            ispc: folder("ISPC"),
         }
     }
 
@@ -111,6 +117,21 @@ impl Toolchain {
             home.is_dir()
         });
         homes
+    }
+
+    /// The ISPC for the kernels that this Futhark compiler writes.
+    pub(super) fn ispc(&self, futhark: &Compiler) -> Option<PathBuf> {
+        if let Some(named) = &self.ispc {
+            return Some(named.clone());
+        }
+        let private = || {
+            let (major, minor, patch) = futhark.version().number?;
+            let folder = self.root.as_ref()?.join("compilers");
+            Some(folder.join(format!("{major}.{minor}.{patch}/ispc")))
+        };
+        private()
+            .filter(|file| is_executable(file))
+            .or_else(|| self.on_path("ispc"))
     }
 
     fn on_path(&self, name: &str) -> Option<PathBuf> {

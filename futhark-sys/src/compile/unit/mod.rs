@@ -48,7 +48,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The fixed files that a unit includes: name and text.
-pub(super) const FIXED_FILES: [(&str, &str); 11] = [
+pub(super) const FIXED_FILES: [(&str, &str); 12] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
@@ -57,6 +57,7 @@ pub(super) const FIXED_FILES: [(&str, &str); 11] = [
     ("fut_elements.h", include_str!("../../../c/fut_elements.h")),
     ("fut_device.h", include_str!("../../../c/fut_device.h")),
     ("fut_guard.h", include_str!("../../../c/fut_guard.h")),
+    ("fut_ispc.h", include_str!("../../../c/fut_ispc.h")),
     ("fut_load.h", include_str!("../../../c/fut_load.h")),
     ("fut_prelude.h", include_str!("../../../c/fut_prelude.h")),
     ("fut_routes.h", include_str!("../../../c/fut_routes.h")),
@@ -69,7 +70,7 @@ pub(super) const FIXED_FILES: [(&str, &str); 11] = [
 ];
 
 /// What writes a unit, so that a change of it makes every kept build stale.
-pub(super) const WRITER: [&str; 9] = [
+pub(super) const WRITER: [&str; 10] = [
     include_str!("mod.rs"),
     include_str!("driver.rs"),
     include_str!("elements.rs"),
@@ -78,6 +79,7 @@ pub(super) const WRITER: [&str; 9] = [
     include_str!("table.rs"),
     include_str!("wrappers.rs"),
     include_str!("../cc.rs"),
+    include_str!("../ispc.rs"),
     include_str!("../plain.rs"),
 ];
 
@@ -109,7 +111,7 @@ impl Unit<'_> {
         let _ = writeln!(
             c,
             "#define FUT_MULTICORE {}",
-            u8::from(backend == Backend::Multicore)
+            u8::from(backend.has_threads())
         );
         let _ = writeln!(c, "#define FUT_GPU_BACKEND {}", u8::from(backend.is_gpu()));
         let has_current = matches!(backend, Backend::Cuda | Backend::Hip);
@@ -138,6 +140,9 @@ impl Unit<'_> {
         wrappers::write(self, &mut c);
         opaque::write(self, &mut c)?;
         table::write(self, &mut c);
+        if backend == Backend::Ispc {
+            c.push_str("#include \"fut_ispc.h\"\n");
+        }
         Ok(c)
     }
 
