@@ -185,7 +185,7 @@ fn check_programs(args: &RunArgs) -> Result<Exit, Ended> {
         }
     }
     let total = output.matrix.total();
-    output.finish().map_err(could_not_run)?;
+    output.finish(true).map_err(could_not_run)?;
     verdict(total)
 }
 
@@ -215,10 +215,10 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
     }
     print!("{}", output.render());
     let total = output.matrix.total();
-    output.finish().map_err(could_not_run)?;
+    output.finish(missing.is_empty()).map_err(could_not_run)?;
     if total.failed == 0 && !missing.is_empty() {
         return Err(could_not_run(anyhow!(
-            "the run is not whole: of its parts, {} is missing",
+            "the run is not whole; missing: {}",
             missing.join(", ")
         )));
     }

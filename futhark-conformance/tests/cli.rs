@@ -75,7 +75,9 @@ impl Run {
     }
 
     fn records(&self) -> &[Value] {
-        self.lines.get(1..).unwrap_or_default()
+        let end = self.lines.iter().position(|line| line["records"].is_u64());
+        let end = end.unwrap_or(self.lines.len());
+        self.lines.get(1..end).unwrap_or_default()
     }
 
     /// The records of a program and a check.
@@ -162,7 +164,8 @@ fn a_good_program_passes_every_check() {
 fn the_report_begins_with_a_header() {
     let run = Corpus::new(&[("good.fut", GOOD)]).run(&["--check", "manifest", "--seed", "7"]);
     let header = &run.lines[0];
-    assert_eq!(header["schema"], 1);
+    assert_eq!(header["schema"], 2);
+    assert_eq!(run.lines.last().unwrap()["records"], run.records().len());
     assert_eq!(header["seed"], 7);
     assert!(
         header["compilers"][0]["version"].is_string() && header["compilers"][0]["path"].is_string()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-const HEADER: &str = r#"{"schema":1,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","usable":true,"reason":""}]}"#;
+const HEADER: &str = r#"{"schema":2,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","usable":true,"reason":""}]}"#;
 
 struct Folder(tempfile::TempDir);
 
@@ -18,14 +18,15 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// A file with a header, of part `shard` if that is not empty, and records.
+    /// A file with a header, of part `shard` if that is not empty, records, and an end.
     fn part(&self, name: &str, shard: &str, records: &[String]) {
         let mut header = HEADER.to_owned();
         if !shard.is_empty() {
             let field = format!(r#""seed":1,"shard":"{shard}","#);
             header = header.replace(r#""seed":1,"#, &field);
         }
-        let lines = [&[header], records].concat().join("\n");
+        let end = format!(r#"{{"records":{}}}"#, records.len());
+        let lines = [&[header], records, &[end]].concat().join("\n");
         fs::write(self.path(name), lines + "\n").unwrap();
     }
 
@@ -107,7 +108,24 @@ fn the_exit_code_is_that_of_the_whole() {
     let half = folder.report(&["half"]);
     assert_eq!(half.status.code(), Some(3));
     let said = text(&half.stderr);
-    assert!(said.contains("of its parts, 1/2 is missing"), "{said}");
+    assert!(said.contains("missing: part 1/2"), "{said}");
+}
+
+#[test]
+fn an_interrupted_run_is_not_reported_as_a_whole_one() {
+    let folder = Folder::new();
+    folder.part("cut", "", &[record("a.fut", "pass", "")]);
+    let text_of = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
+    let whole = text_of("cut");
+    let (cut, end) = whole.trim_end().rsplit_once('\n').unwrap();
+    assert_eq!(end, r#"{"records":1}"#);
+    fs::write(folder.path("cut"), cut).unwrap();
+    let output = folder.report(&["cut", "--json", "again"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = text(&output.stderr);
+    assert!(said.contains("missing: the end of cut"), "{said}");
+    // Nor does it become whole on the way.
+    assert_eq!(folder.report(&["again"]).status.code(), Some(3));
 }
 
 #[test]

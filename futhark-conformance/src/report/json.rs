@@ -23,21 +23,31 @@
 //! | `message` | the details, or the reason for a skip |
 //! | `seconds` | the time it took |
 //!
-//! Each line is written as soon as it is known, so that an interrupted run
-//! leaves a report that can be read.
+//! The last line is `{"records": N}`: how many there are. Each line is written as soon as it is
+//! known, so that an interrupted run leaves a report that can be read, and without its last
+//! line nobody takes it for a whole one.
 
 use crate::record::{Header, Record};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// The version of the report's form.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
+
+/// The last line.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// How many records stand before it.
+    pub records: usize,
+}
 
 /// A report that is being written.
 pub struct JsonReport {
     file: File,
+    records: usize,
 }
 
 impl JsonReport {
@@ -51,6 +61,7 @@ impl JsonReport {
         }
         let mut report = JsonReport {
             file: File::create(path)?,
+            records: 0,
         };
         report.line(header)?;
         Ok(report)
@@ -61,7 +72,17 @@ impl JsonReport {
     /// # Errors
     /// If the file cannot be written.
     pub fn add(&mut self, record: &Record) -> io::Result<()> {
+        self.records += 1;
         self.line(record)
+    }
+
+    /// Says that nothing more will come.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn end(&mut self) -> io::Result<()> {
+        let records = self.records;
+        self.line(&End { records })
     }
 
     fn line(&mut self, value: &impl Serialize) -> io::Result<()> {

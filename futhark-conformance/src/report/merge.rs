@@ -1,6 +1,6 @@
 //! Reports that are read again: those of the parts of one run become one.
 
-use super::json::SCHEMA;
+use super::json::{End, SCHEMA};
 use crate::cli::Shard;
 use crate::record::{Header, Place, Record};
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ pub struct Merged {
     pub header: Header,
     /// In the order of the files, and in each file as written.
     pub records: Vec<Record>,
-    /// The parts that are not there, as `I/N`.
+    /// What is not there: parts, as `part I/N`, and ends of reports.
     pub missing: Vec<String>,
 }
 
@@ -47,13 +47,21 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
     let mut merged: Option<Merged> = None;
     let mut shards: Vec<Shard> = Vec::new();
     let mut cases: HashMap<Case, &Path> = HashMap::new();
+    let mut interrupted = Vec::new();
     for path in files {
         let fail = |line: Option<usize>, message: String| MergeError {
             path: path.clone(),
             line,
             message,
         };
-        let (header, records) = read(path)?;
+        let Report {
+            header,
+            records,
+            whole,
+        } = read(path)?;
+        if !whole {
+            interrupted.push(format!("the end of {}", path.display()));
+        }
         if let Some(shard) = header.shard {
             if shards.contains(&shard) {
                 return Err(fail(Some(1), format!("part {shard} was given already")));
@@ -100,19 +108,27 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
         message: "no file was named".to_owned(),
     })?;
     merged.missing = missing(&shards);
+    merged.missing.extend(interrupted);
     merged.header.shard = None;
     Ok(merged)
 }
 
-/// The header and the records of one file.
-fn read(path: &Path) -> Result<(Header, Vec<Record>), MergeError> {
+/// What one file says.
+struct Report {
+    header: Header,
+    records: Vec<Record>,
+    /// Whether the run came to its end.
+    whole: bool,
+}
+
+fn read(path: &Path) -> Result<Report, MergeError> {
     let fail = |line: Option<usize>, message: String| MergeError {
         path: path.to_owned(),
         line,
         message,
     };
     let text = std::fs::read_to_string(path).map_err(|error| fail(None, error.to_string()))?;
-    let mut lines = text.lines();
+    let mut lines = text.lines().peekable();
     let first = lines
         .next()
         .ok_or_else(|| fail(None, "it is empty".to_owned()))?;
@@ -125,15 +141,38 @@ fn read(path: &Path) -> Result<(Header, Vec<Record>), MergeError> {
         );
         return Err(fail(Some(1), message));
     }
-    let records = lines.enumerate().map(|(number, line)| {
-        serde_json::from_str(line).map_err(|error| {
+    let mut records: Vec<Record> = Vec::new();
+    let mut whole = false;
+    let mut number = 1;
+    while let Some(line) = lines.next() {
+        number += 1;
+        if lines.peek().is_none()
+            && let Ok(end) = serde_json::from_str::<End>(line)
+        {
+            if end.records != records.len() {
+                let message = format!(
+                    "{} records were written, {} are here",
+                    end.records,
+                    records.len()
+                );
+                return Err(fail(Some(number), message));
+            }
+            whole = true;
+            break;
+        }
+        let record = serde_json::from_str(line).map_err(|error| {
             fail(
-                Some(number + 2),
+                Some(number),
                 format!("this is no record of a report: {error}"),
             )
-        })
-    });
-    Ok((header, records.collect::<Result<_, _>>()?))
+        })?;
+        records.push(record);
+    }
+    Ok(Report {
+        header,
+        records,
+        whole,
+    })
 }
 
 /// What makes two records ones of the same case.
@@ -189,7 +228,7 @@ fn missing(shards: &[Shard]) -> Vec<String> {
     (1..=count)
         .map(|index| Shard { index, count })
         .filter(|shard| !shards.contains(shard))
-        .map(|shard| shard.to_string())
+        .map(|shard| format!("part {shard}"))
         .collect()
 }
 
@@ -213,6 +252,7 @@ mod tests {
             for record in records {
                 report.add(record).unwrap();
             }
+            report.end().unwrap();
             path
         }
     }
@@ -238,7 +278,7 @@ mod tests {
         let last = parts.write("3", &part("3/3"), &[library.clone(), b.clone()]);
         let merged = merge(&[first, last]).unwrap();
         assert_eq!(merged.records, [library, a, b]);
-        assert_eq!(merged.missing, ["2/3"]);
+        assert_eq!(merged.missing, ["part 2/3"]);
         assert_eq!(merged.header, header());
     }
 
@@ -246,7 +286,9 @@ mod tests {
     fn damage_is_told_with_its_line() {
         let parts = Parts::new();
         let good = parts.write("good", &header(), &[record("a.fut", "c", Outcome::Pass)]);
-        let mut text = std::fs::read_to_string(&good).unwrap();
+        let whole = std::fs::read_to_string(&good).unwrap();
+        let (text, _) = whole.trim_end().rsplit_once('\n').unwrap();
+        let mut text = text.to_owned();
         text.truncate(text.len() - 5);
         let bad = parts.0.path().join("bad");
         for (text, words) in [
@@ -263,8 +305,37 @@ mod tests {
             ..header()
         };
         let error = error(&[parts.write("other", &other, &[])]);
-        assert!(error.contains("line 1: the report has form 2"), "{error}");
+        assert!(error.contains("line 1: the report has form 3"), "{error}");
         assert!(merge(&[parts.0.path().join("nowhere")]).is_err());
+    }
+
+    #[test]
+    fn an_interrupted_report_is_not_taken_for_a_whole_one() {
+        let parts = Parts::new();
+        let records = [
+            record("a.fut", "c", Outcome::Pass),
+            record("b.fut", "c", Outcome::Pass),
+        ];
+        let path = parts.write("whole", &header(), &records);
+        assert!(
+            merge(std::slice::from_ref(&path))
+                .unwrap()
+                .missing
+                .is_empty()
+        );
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        // The end is missing, and then a record before it.
+        std::fs::write(&path, lines[..3].join("\n")).unwrap();
+        let merged = merge(std::slice::from_ref(&path)).unwrap();
+        assert_eq!(merged.records, records);
+        assert_eq!(merged.missing, [format!("the end of {}", path.display())]);
+        std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
+        let error = error(std::slice::from_ref(&path));
+        assert!(
+            error.contains("line 3: 2 records were written, 1 are here"),
+            "{error}"
+        );
     }
 
     #[test]

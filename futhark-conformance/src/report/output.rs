@@ -102,13 +102,18 @@ impl Output {
             .render(|record| repeat_with(&self.header, record))
     }
 
-    /// Writes what can only be written at the end.
+    /// Writes what can only be written at the end. Of a run that is not `whole`, the report for
+    /// machines says so by having no last line.
     ///
     /// # Errors
     /// The first thing that could not be written, earlier or now.
-    pub fn finish(mut self) -> Result<(), OutputError> {
+    pub fn finish(mut self, whole: bool) -> Result<(), OutputError> {
         if let Some(error) = self.failed {
             return Err(error);
+        }
+        if let Some((json, path)) = self.json.as_mut().filter(|_| whole) {
+            let path = path.clone();
+            json.end().map_err(|source| OutputError { path, source })?;
         }
         if let Some((junit, file, path)) = &mut self.junit {
             let repeat = |record: &Record| repeat_with(&self.header, record);

@@ -186,7 +186,11 @@ impl Setting<'_> {
         command.arg("--json").arg(&report).args(arguments);
         let output = command.output().expect("the program starts");
         let text = std::fs::read_to_string(report).unwrap_or_default();
-        let records = text.lines().skip(1);
+        // Between the header and the end.
+        let records = text
+            .lines()
+            .skip(1)
+            .filter(|line| !line.starts_with("{\"records\""));
         Run {
             records: records
                 .map(|line| serde_json::from_str(line).expect("each line is JSON"))
