@@ -139,6 +139,12 @@ static void fut_release_context(struct fut_context *c) {
 #define FUT_HOST_ALLOC_struct fut_runtime_host_alloc(struct
 #define FUT_HOST_ALLOC_ctx fut_host_alloc(ctx
 
+#if defined(FUT_BACKEND_ispc)
+#define lexical_realloc_error(first, ...) FUT_LEXICAL_REALLOC_ERROR_##first, __VA_ARGS__)
+#define FUT_LEXICAL_REALLOC_ERROR_struct fut_runtime_lexical_realloc_error(struct
+#define FUT_LEXICAL_REALLOC_ERROR_ctx fut_runtime_lexical_realloc_error(ctx
+#endif
+
 struct memblock;
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what);
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size);
