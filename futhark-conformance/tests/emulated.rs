@@ -2,6 +2,7 @@
 //! `emulated/tests/device.cpp`, which calls the functions of the drivers as a program does.
 
 use futhark_conformance::emulated::{Emulated, FINDINGS};
+use futhark_safe::compile::Compiler;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -118,6 +119,44 @@ fn a_setting_out_of_range_is_refused() {
         let wanted = format!("`{setting}` is out of range");
         assert!(text(&output).contains(&wanted), "{}", text(&output));
     }
+}
+
+/// A program that wants a thousand threads and some more in one block.
+const TOO_MANY_THREADS: &str = r#"
+-- ==
+-- entry: sums
+-- input { 3i64 } output { [3i64, 6i64] }
+-- input { 1025i64 } error: invalid argument
+-- input { 1024i64 } output { [523776i64, 524800i64] }
+entry sums (n: i64): [2]i64 =
+  #[incremental_flattening(only_intra)]
+  map (\i -> i64.sum (map (+ i) (iota n))) [0, 1]
+"#;
+
+#[test]
+fn a_block_of_too_many_threads_is_an_error_and_the_context_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("threads.fut");
+    std::fs::write(&program, TOO_MANY_THREADS).unwrap();
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
+    let newest = Compiler::all().pop().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"))
+        .arg("run")
+        .arg(&program)
+        .args(["--backend", "cuda,hip", "--emulate", "always"])
+        .args(["--check", "blocks", "--build-dir"])
+        .arg(kept)
+        .arg("--futhark")
+        .arg(newest.program())
+        .output()
+        .unwrap();
+    // The middle case is the error, and the ones around it are the results.
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(
+        text(&output).contains(" passed, 0 failed"),
+        "{}",
+        text(&output)
+    );
 }
 
 /// What processors without a switch of their own use.

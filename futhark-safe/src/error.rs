@@ -79,6 +79,14 @@ impl Error {
         error
     }
 
+    /// A failure that the C side reported by its code alone.
+    pub(crate) fn silent(kind: Kind, operation: impl Into<Cow<'static, str>>, code: i32) -> Error {
+        let message = format!("failed with code {code} and without a message");
+        let mut error = Error::new(kind, operation, message);
+        error.0.code = Some(code);
+        error
+    }
+
     pub(crate) fn into_kind(mut self, kind: Kind) -> Error {
         self.0.kind = kind;
         self

@@ -50,8 +50,10 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #endif
 #if FUT_GPU_BACKEND
   // A kernel that failed may have left counters on the device half-way.
-  if (fut_reset_state(c->ctx) != 0 || futhark_context_sync(c->ctx) != 0)
+  if (fut_reset_state(c->ctx) != 0 || futhark_context_sync(c->ctx) != 0) {
+    fut_take_messages(c);
     fut_fatal("the state on the device cannot be reset after the failure");
+  }
 #endif
   c->settling = 0;
   c->code = rc;

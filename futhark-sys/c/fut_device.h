@@ -10,6 +10,15 @@
 // This file comes after the pointers to the driver's functions and before the generated
 // code, whose calls of those functions it counts.
 
+#if FUT_HAS_CURRENT
+// Ends the call: whatever the generated code did now would be done elsewhere.
+_Noreturn static void fut_not_current(const char *what, int code) {
+  char why[96];
+  snprintf(why, sizeof why, "%s cannot be made current: the driver answers %d", what, code);
+  fut_fatal(why);
+}
+#endif
+
 #if defined(FUT_BACKEND_cuda)
 
 // How many contexts lie on this thread's stack because of us or the generated code.
@@ -71,10 +80,15 @@ static void fut_device_after(struct fut_current before) {
     (void)fut_driver_cuCtxSetCurrent(before.context);
 }
 
-#define FUT_DEVICE_OF(c)                                                             \
-  if ((c)->ctx != NULL && (c)->ctx->cu_ctx != NULL &&                                \
-      fut_has_pushed(fut_driver_cuCtxPushCurrent((c)->ctx->cu_ctx)) != CUDA_SUCCESS) \
-    fut_fatal("the context of the driver cannot be made current");
+static void fut_make_current(CUcontext context) {
+  CUresult result = fut_has_pushed(fut_driver_cuCtxPushCurrent(context));
+  if (result != CUDA_SUCCESS)
+    fut_not_current("the context of the driver", (int)result);
+}
+
+#define FUT_DEVICE_OF(c)                              \
+  if ((c)->ctx != NULL && (c)->ctx->cu_ctx != NULL)   \
+    fut_make_current((c)->ctx->cu_ctx);
 
 // In a guarded call, before its context is destroyed or lent: it lies on the stack once.
 // What was skipped would stay there when it is gone.
@@ -103,10 +117,15 @@ static void fut_device_after(struct fut_current before) {
     (void)fut_driver_hipSetDevice(before.device);
 }
 
-#define FUT_DEVICE_OF(c)                                                    \
-  if ((c)->ctx != NULL && (c)->ctx->dev != fut_guard_here.current.device && \
-      fut_driver_hipSetDevice((c)->ctx->dev) != hipSuccess)                 \
-    fut_fatal("the context's device cannot be made current");
+static void fut_make_current(hipDevice_t device) {
+  hipError_t result = fut_driver_hipSetDevice(device);
+  if (result != hipSuccess)
+    fut_not_current("the context's device", (int)result);
+}
+
+#define FUT_DEVICE_OF(c)                                                      \
+  if ((c)->ctx != NULL && (c)->ctx->dev != fut_guard_here.current.device)     \
+    fut_make_current((c)->ctx->dev);
 
 #define FUT_DEVICE_ONCE()
 

@@ -20,7 +20,11 @@ inline std::recursive_mutex &driver_mutex() {
     return *mutex;
 }
 
-#define DRIVER_CALL std::lock_guard<std::recursive_mutex> driver_lock(emulated::driver_mutex())
+// Begins every function that asks something of the device.
+#define DRIVER_CALL                                                              \
+    std::lock_guard<std::recursive_mutex> driver_lock(emulated::driver_mutex()); \
+    if (emulated::device_is_lost())                                              \
+    return UNKNOWN
 
 // Ends an exported function that was begun with `try`: generated programs are C, and nothing
 // may be thrown through them.

@@ -103,7 +103,7 @@ EXPORT int hipDeviceGet(int *device, int number) {
 EXPORT int hipSetDevice(int number) {
     DRIVER_CALL;
     static unsigned long calls;
-    if (shall_fail(calls, settings().fail_set_device))
+    if (shall_fail("choice of a device", calls, settings().fail_set_device))
         return INVALID_DEVICE;
     return hipDeviceGet(&current, number);
 }

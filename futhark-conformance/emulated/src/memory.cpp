@@ -130,7 +130,7 @@ std::string place_in(uintptr_t begin, const Allocation &a, uintptr_t address, co
 
 void *allocate(size_t size, const void *owner) {
     std::lock_guard<std::mutex> lock(mutex);
-    if (shall_fail(allocations, settings().fail_allocation) || size > settings().memory - std::min(in_use, settings().memory))
+    if (shall_fail("allocation", allocations, settings().fail_allocation) || size > settings().memory - std::min(in_use, settings().memory))
         return nullptr;
     Allocation a = {size, owner, nullptr, 0};
     unsigned char *address;

@@ -71,6 +71,8 @@ void apply(Settings &s, const std::string &setting) {
         s.fail_launch = number(setting, value, 0, ULONG_MAX);
     else if (name == "fail-set-device")
         s.fail_set_device = number(setting, value, 0, ULONG_MAX);
+    else if (name == "lose-device")
+        s.lose_device = number(setting, value, 0, ULONG_MAX);
     else if (name == "flags")
         s.flags = value;
     else
@@ -130,8 +132,18 @@ void finding(const char *format, ...) {
     close(fd);
 }
 
-bool shall_fail(unsigned long &counter, unsigned long which) {
-    return which != 0 && __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED) == which;
+bool device_is_lost() {
+    static unsigned long calls;
+    static bool lost;
+    lost = lost || shall_fail("call", calls, settings().lose_device);
+    return lost;
+}
+
+bool shall_fail(const char *what, unsigned long &counter, unsigned long which) {
+    if (which == 0 || __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED) != which)
+        return false;
+    fprintf(stderr, "emulated device: %s number %lu fails, as was asked for\n", what, which);
+    return true;
 }
 
 }  // namespace emulated

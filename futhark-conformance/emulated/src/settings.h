@@ -20,6 +20,7 @@ struct Settings {
     unsigned devices = 1;
     unsigned seconds = 60;       // how long a kernel may run
     unsigned long fail_allocation = 0, fail_copy = 0, fail_launch = 0, fail_set_device = 0;  // the n-th one; 0: none
+    unsigned long lose_device = 0;  // from the n-th call on, the device is gone
     bool trace = false;          // every launch, on stderr
     std::string flags = "-O1";   // for the host's compiler, when it compiles kernels
 };
@@ -35,7 +36,10 @@ std::string temporary_folder();
 // file FUTHARK_EMULATED_FINDINGS, or told on stderr if there is none.
 void finding(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// Counts towards the n-th operation that shall fail.
-bool shall_fail(unsigned long &counter, unsigned long which);
+// Whether the device is gone, which is counted in calls, and said once on stderr.
+bool device_is_lost();
+
+// Counts towards the n-th operation that shall fail, and says on stderr when it is reached.
+bool shall_fail(const char *what, unsigned long &counter, unsigned long which);
 
 }  // namespace emulated

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -99,6 +100,7 @@ const char *status_text(int status) {
     case LAUNCH_TIMEOUT: return "the launch timed out and was terminated";
     case CONTEXT_IS_DESTROYED: return "context is destroyed";
     case LAUNCH_FAILED: return "unspecified launch failure";
+    case UNKNOWN: return "unknown error";
     default: return "unrecognized error code";
     }
 }
@@ -137,7 +139,7 @@ uint64_t checksum(const void *bytes, size_t size) {
 }
 
 Status check_copy(const Copy &c) {
-    if (shall_fail(copies, settings().fail_copy))
+    if (shall_fail("copy", copies, settings().fail_copy))
         return LAUNCH_FAILED;
     if (c.size == 0)
         return OK;
@@ -192,6 +194,13 @@ void trace_launch(const Kernel &k, Dim g, Dim b, size_t shared, double milliseco
             g.y, g.z, b.x, b.y, b.z, shared, milliseconds);
 }
 
+// A driver gives a number only.
+void tell_limits(const Kernel *k, uint64_t threads, size_t shared) {
+    if (k != nullptr)
+        fprintf(stderr, "emulated device: %s is not launched with %llu threads in a block and %zu bytes of shared memory: it takes %u and %zu\n",
+                k->name, static_cast<unsigned long long>(threads), shared, std::min(k->bound, MOST_THREADS), MOST_SHARED);
+}
+
 }  // namespace
 
 Status copy_now(Queue &queue, const Copy &c) {
@@ -208,11 +217,15 @@ Status copy_later(Queue &queue, const Copy &c) {
     Status status = check_copy(c);
     if (status != OK || queue.broken() != OK)
         return status != OK ? status : queue.broken();
-    bool watched = settings().delayed && !c.from_device;
-    uint64_t before = watched ? checksum(c.from, c.size) : 0;
+    const void *host = !settings().delayed ? nullptr : !c.from_device ? c.from : !c.to_device ? c.to : nullptr;
+    uint64_t before = host == nullptr ? 0 : checksum(host, c.size);
     queue.add([=] {
-        if (watched && checksum(c.from, c.size) != before)
-            finding("a buffer of the host changed before the copy of its %zu bytes was done", c.size);
+        if (host != nullptr && checksum(host, c.size) != before) {
+            finding("a buffer of the host changed before the copy %s its %zu bytes was done", c.from_device ? "to" : "of", c.size);
+            // It may be somebody else's by now.
+            if (c.from_device)
+                return OK;
+        }
         if (c.size > 0)
             memmove(c.to, c.from, c.size);
         return OK;
@@ -223,11 +236,15 @@ Status copy_later(Queue &queue, const Copy &c) {
 Status launch(Queue &queue, const Kernel *kernel, Dim grid, Dim block, size_t shared, void *const *arguments) {
     uint64_t threads = uint64_t(block.x) * block.y * block.z;
     if (kernel == nullptr || grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || threads > MOST_THREADS ||
-        grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535 || block.z > 64 || shared > MOST_SHARED)
+        grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535 || block.z > 64 || shared > MOST_SHARED) {
+        tell_limits(kernel, threads, shared);
         return INVALID_VALUE;
-    if (threads > kernel->bound)
+    }
+    if (threads > kernel->bound) {
+        tell_limits(kernel, threads, shared);
         return OUT_OF_RESOURCES;
-    if (shall_fail(launches, settings().fail_launch))
+    }
+    if (shall_fail("launch", launches, settings().fail_launch))
         return LAUNCH_FAILED;
     if (queue.broken() != OK)
         return queue.broken();

@@ -45,6 +45,7 @@ enum Status : int {
     LAUNCH_TIMEOUT = 702,
     CONTEXT_IS_DESTROYED = 709,
     LAUNCH_FAILED = 719,
+    UNKNOWN = 999,
 };
 
 const char *status_text(int status);
@@ -76,7 +77,8 @@ struct Copy {
 
 Status copy_now(Queue &queue, const Copy &copy);
 // A copy from the host reads at the last moment that is allowed: what is there by then is
-// what arrives, and a difference to what was there is a finding.
+// what arrives, and a difference to what was there is a finding. So it is with what a copy
+// to the host would overwrite.
 Status copy_later(Queue &queue, const Copy &copy);
 
 Status launch(Queue &queue, const Kernel *kernel, Dim grid, Dim block, size_t shared, void *const *arguments);

@@ -49,6 +49,7 @@ pub fn run(env: &Env<'_>, steps: &mut Steps<'_>) {
             check(env, steps);
         }
     }
+    lifecycle::end(env, steps);
 }
 
 /// Reports the checks that need a context as skipped.

@@ -37,14 +37,12 @@ impl Watch {
         }
         lines.truncate(MOST_LINES);
         let told = format!("the emulated device: {}", lines.join("\n"));
-        Err(match result {
-            Err(Stop::Fail { cause, message }) => Stop::Fail {
-                cause,
-                message: format!("{message}\n{told}"),
-            },
-            Ok(()) | Err(Stop::Skip { .. }) => Stop::Fail {
-                cause: Cause::Misuse,
-                message: told,
+        // Whatever else went wrong, this comes first: it may be why.
+        Err(Stop::Fail {
+            cause: Cause::Misuse,
+            message: match result {
+                Err(Stop::Fail { message, .. }) => format!("{message}\n{told}"),
+                Ok(()) | Err(Stop::Skip { .. }) => told,
             },
         })
     }

@@ -9,13 +9,16 @@ pub struct Fault {
     pub what: &'static str,
     /// The backend that has it.
     pub backend: &'static str,
+    /// How the emulated device behaves on which it is looked for (cuda and hip).
+    pub device: &'static str,
     /// The program that shows it, in `programs`.
     pub program: &'static str,
     /// How the generated text is changed.
     pub rules: &'static [Rule],
     /// The check that must find it.
     pub check: &'static str,
-    /// What that check must say, as reports have it: mismatch, error, crash, timeout, leak.
+    /// What that check must say, as reports have it: mismatch, error, crash, timeout, leak,
+    /// misuse.
     /// Where memory is freed too early, chance decides: then there are several.
     pub cause: &'static str,
     /// All that is run, where more would crash, or be waited for until its time is up.
@@ -23,10 +26,23 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The backend, and how its device behaves if that is not as ever.
+    pub fn place(&self) -> String {
+        match self.device {
+            "" => self.backend.to_owned(),
+            device => format!("{}, {device}", self.backend),
+        }
+    }
+
     /// What the check may say.
     pub fn causes(&self) -> impl Iterator<Item = &'static str> {
         self.cause.split(" or ")
     }
+}
+
+/// A card is never needed: what the faults of these backends show must be the same everywhere.
+pub fn is_emulated(backend: &str) -> bool {
+    ["cuda", "hip"].contains(&backend)
 }
 
 /// One change: every place where `find` matches within a function is replaced.

@@ -49,7 +49,7 @@ fn every_fault_is_found_by_the_check_that_should_find_it() {
     let healthy = controls(&nursery, &faults);
     let tried: Vec<&Fault> = faults
         .iter()
-        .filter(|fault| healthy.contains(&(fault.program, fault.backend)))
+        .filter(|fault| healthy.contains(&(fault.program, fault.backend, fault.device)))
         .collect();
     let verdicts = in_parallel(&tried, |fault| trial::plant_and_run(&nursery, fault));
     let pairs: Vec<(&Fault, &Verdict)> = tried.iter().copied().zip(&verdicts).collect();
@@ -70,25 +70,27 @@ fn every_fault_is_found_by_the_check_that_should_find_it() {
 
 /// Without a fault everything passes, or a fault that is found proves nothing. Programs
 /// on backends that this machine cannot run are left out.
-fn controls(nursery: &Nursery, faults: &[Fault]) -> BTreeSet<(&'static str, &'static str)> {
+fn controls(
+    nursery: &Nursery,
+    faults: &[Fault],
+) -> BTreeSet<(&'static str, &'static str, &'static str)> {
     let places: BTreeSet<_> = faults
         .iter()
-        .map(|fault| (fault.program, fault.backend))
+        .map(|fault| (fault.program, fault.backend, fault.device))
         .collect();
     let places: Vec<_> = places.into_iter().collect();
-    let runs = in_parallel(&places, |(program, backend)| {
-        trial::run_healthy(nursery, faults, program, backend)
-    });
+    let runs = in_parallel(&places, |place| trial::run_healthy(nursery, faults, *place));
     let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
     let mut healthy = BTreeSet::new();
-    for ((program, backend), run) in places.into_iter().zip(runs) {
+    for (place, run) in places.into_iter().zip(runs) {
+        let (program, backend, device) = place;
         assert!(
             run.failures().is_empty(),
-            "{program} on {backend} without any fault: {:#?}",
+            "{program} on {backend} {device} without any fault: {:#?}",
             run.failures()
         );
         if run.passed() > 1 {
-            healthy.insert((program, backend));
+            healthy.insert(place);
         } else {
             assert!(
                 !needed,

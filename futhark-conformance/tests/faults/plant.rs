@@ -4,6 +4,7 @@
 use crate::fault::Fault;
 use crate::mutate::Generated;
 use crate::programs;
+use futhark_conformance::emulated::Emulated;
 use futhark_safe::compile::Compiler;
 use std::collections::HashMap;
 use std::fs;
@@ -11,13 +12,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use tempfile::TempDir;
 
 /// Where compilers with faults grow, all from the same healthy one.
 pub struct Nursery {
     folder: TempDir,
     compiler: Compiler,
+    device: OnceLock<()>,
     generated: Mutex<HashMap<(&'static str, &'static str), Generated>>,
 }
 
@@ -26,6 +28,7 @@ impl Nursery {
         Nursery {
             folder: tempfile::tempdir().expect("a folder for temporary files"),
             compiler,
+            device: OnceLock::new(),
             generated: Mutex::new(HashMap::new()),
         }
     }
@@ -39,6 +42,25 @@ impl Nursery {
     /// Its version.
     pub fn version(&self) -> String {
         self.compiler.version().to_string()
+    }
+
+    /// Where programs are built. The emulated device is kept for the next time: what a run
+    /// finds in this folder, it does not compile again.
+    pub fn builds(&self) -> PathBuf {
+        let builds = self.folder("build");
+        self.device.get_or_init(|| {
+            fs::create_dir_all(&builds).expect("the folder can be made");
+            let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
+            // Without a C++ compiler the runs say so themselves.
+            if Emulated::build(&kept).is_ok() {
+                for entry in fs::read_dir(kept).expect("it was just made") {
+                    let entry = entry.expect("the folder can be read");
+                    let here = builds.join(entry.file_name());
+                    std::os::unix::fs::symlink(entry.path(), here).expect("it is empty");
+                }
+            }
+        });
+        builds
     }
 
     /// A folder for a purpose.

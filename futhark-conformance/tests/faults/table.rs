@@ -94,10 +94,12 @@ fn row(fault: &Fault) -> String {
     let Fault {
         name,
         what,
-        backend,
         check,
         cause,
         ..
     } = fault;
-    format!("| `{name}` | {what} | {backend} | {check} | {cause} |")
+    format!(
+        "| `{name}` | {what} | {} | {check} | {cause} |",
+        fault.place()
+    )
 }

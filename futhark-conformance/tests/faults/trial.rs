@@ -1,6 +1,6 @@
 //! Runs the program under test on a program of ours, as its users do, and reads its report.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, is_emulated};
 use crate::plant::Nursery;
 use crate::programs;
 use serde_json::Value;
@@ -118,6 +118,7 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
         compiler: &compiler,
         program: fault.program,
         backend: fault.backend,
+        device: fault.device,
         name: fault.name,
     };
     let mut run = match fault.only {
@@ -133,14 +134,20 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
 }
 
 /// The same without a fault, with the checks that faults of the program name.
-pub fn run_healthy(nursery: &Nursery, faults: &[Fault], program: &str, backend: &str) -> Run {
-    let here = |fault: &&Fault| fault.program == program && fault.backend == backend;
+pub fn run_healthy(
+    nursery: &Nursery,
+    faults: &[Fault],
+    (program, backend, device): (&str, &str, &str),
+) -> Run {
+    let here =
+        |fault: &&Fault| (fault.program, fault.backend, fault.device) == (program, backend, device);
     let named = faults.iter().filter(here).map(|fault| fault.check);
     let setting = Setting {
         compiler: &nursery.healthy(),
         program,
         backend,
-        name: &format!("healthy-{program}-{backend}"),
+        device,
+        name: &format!("healthy-{program}-{backend}-{device}"),
     };
     setting.run(nursery, &checks(named))
 }
@@ -171,6 +178,7 @@ struct Setting<'a> {
     compiler: &'a Path,
     program: &'a str,
     backend: &'a str,
+    device: &'a str,
     name: &'a str,
 }
 
@@ -180,9 +188,12 @@ impl Setting<'_> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
         command.arg("run").arg(programs().join(self.program));
         command.args(["--backend", self.backend, "--jobs", "1"]);
+        if is_emulated(self.backend) {
+            command.args(["--emulate", "always", "--emulated", self.device]);
+        }
         command.arg("--futhark").arg(self.compiler);
         // One folder for all: the probe is the same program for each of them.
-        command.arg("--build-dir").arg(nursery.folder("build"));
+        command.arg("--build-dir").arg(nursery.builds());
         command.arg("--json").arg(&report).args(arguments);
         let output = command.output().expect("the program starts");
         let text = std::fs::read_to_string(report).unwrap_or_default();

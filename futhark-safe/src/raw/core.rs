@@ -487,10 +487,7 @@ fn classify(
         None if kind == Kind::OutOfMemory => {
             Error::from_c(kind, operation, "not enough memory".into(), code)
         }
-        None => {
-            let text = format!("failed with code {code} and without a message");
-            Error::from_c(kind, operation, text, code)
-        }
+        None => Error::silent(kind, operation, code),
     }
 }
 

@@ -104,11 +104,16 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         core,
         ty: ty as u32,
         operation: "restore",
-        // The runtime looks at types itself: our checks take a f16 for a u16.
-        refusal: Kind::Restore,
+        refusal: Kind::Backend,
     };
     // SAFETY: T; `Bytes` holds what `store` gave for the same type of the same program
     // (source, compiler and layout agree), so lengths and sizes in it are right; S: it is
     // read when this returns.
-    unsafe { make.by(restore, &[stored.body.as_ptr().cast()], []) }
+    let made = unsafe { make.by(restore, &[stored.body.as_ptr().cast()], []) };
+    // The runtime looks at types itself (our checks take a f16 for a u16), and says nothing if
+    // they are others; a device that fails does.
+    made.map_err(|error| match error.kind() {
+        Kind::Backend if error.c_message().is_none() => error.into_kind(Kind::Restore),
+        _ => error,
+    })
 }

@@ -2,10 +2,12 @@
 
 mod arrays;
 mod contexts;
+mod devices;
 mod entries;
 mod leaks;
 mod opaques;
 mod parallel;
+mod waits;
 
 use crate::fault::Fault;
 
@@ -18,6 +20,8 @@ pub fn all() -> Vec<Fault> {
         parallel::FAULTS,
         contexts::FAULTS,
         leaks::FAULTS,
+        waits::FAULTS,
+        devices::FAULTS,
     ]
     .concat()
 }
@@ -34,6 +38,7 @@ const fn fault(
         name,
         what,
         backend,
+        device: "",
         program,
         rules,
         check,

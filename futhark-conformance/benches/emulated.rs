@@ -1,0 +1,214 @@
+//! What the emulated device costs: starting a context, and work that takes a tenth of a
+//! second or more on one thread of the host, beside the same on backend c in the same run.
+//!
+//! `cargo bench -p futhark-conformance --bench emulated` takes some minutes, and ends with a
+//! table of ratios; `-- start` or `-- work` measures only that. A Futhark compiler, a C
+//! compiler and a C++ compiler are needed. Times are of the processor, compilers that were
+//! started included, so that others on the machine do not count.
+
+#![forbid(unsafe_code)]
+
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use criterion::{BenchmarkId, Criterion};
+use futhark_conformance::emulated::Emulated;
+use futhark_safe::compile::Build;
+use futhark_safe::dynamic::{Arg, Context, Library, Value};
+use futhark_safe::{Backend, Config};
+use rustix::time::{ClockId, clock_gettime};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What is compared, the first one with the others.
+const BACKENDS: [Backend; 3] = [Backend::C, Backend::Cuda, Backend::Hip];
+
+fn main() {
+    if std::env::var_os(INSIDE).is_none() {
+        return measure_with_the_device();
+    }
+    let mut criterion = Criterion::default()
+        .with_measurement(ProcessorTime)
+        .sample_size(10)
+        .configure_from_args();
+    let table = Table::default();
+    starts(&mut criterion, &table);
+    works(&mut criterion, &table);
+    print!("{}", table.text());
+}
+
+/// Set where the drivers that the programs find are the emulated ones.
+const INSIDE: &str = "FUTHARK_BENCH_INSIDE";
+
+/// Drivers are found by the environment that a process began with.
+fn measure_with_the_device() {
+    let emulated = Emulated::build(&kept()).expect("a C++ compiler");
+    let status = Command::new(std::env::current_exe().expect("this program has a path"))
+        .args(std::env::args_os().skip(1))
+        .envs(emulated.environment(""))
+        .env(INSIDE, "1")
+        .status()
+        .expect("this program can be run again");
+    assert!(status.success(), "{status}");
+}
+
+/// A context, with kernels to compile and with kernels that are kept.
+fn starts(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
+    let program = "workloads/nbody.fut";
+    for (name, cold) in [
+        ("start, kernels are kept", false),
+        ("start, kernels to compile", true),
+    ] {
+        let mut group = criterion.benchmark_group(name);
+        for backend in BACKENDS {
+            let library = build(program, backend);
+            let make = || Context::new(&library, &config(backend, cold)).expect("a context");
+            drop(make());
+            group.bench_function(BenchmarkId::from_parameter(backend), |bencher| {
+                bencher.iter_custom(|times| table.time(name, backend, times, || drop(make())));
+            });
+        }
+        group.finish();
+    }
+}
+
+/// A context's settings. An option that changes nothing makes kernels that nobody has kept.
+fn config(backend: Backend, cold: bool) -> Config {
+    static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    if !cold || !backend.is_gpu() {
+        return Config::new();
+    }
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let process = std::process::id();
+    Config::new().build_option(format!("-DBENCH_{process}_{number}=1"))
+}
+
+/// Programs of the corpus whose arguments say how much there is to do.
+fn works(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
+    let all: [(&str, &str, Vec<Value>); 5] = [
+        ("mandelbrot", "area", vec![800i64.into(), 400i32.into()]),
+        ("black_scholes", "book_value", vec![2_000_000i64.into()]),
+        (
+            "nbody",
+            "conserves",
+            vec![400i64.into(), 0.001f64.into(), 20i32.into()],
+        ),
+        ("kmeans", "corners", vec![200_000i64.into()]),
+        ("random_numbers", "near_pi", vec![20_000_000i64.into()]),
+    ];
+    for (program, entry, arguments) in all {
+        let name = format!("work, {program}");
+        let mut group = criterion.benchmark_group(&name);
+        for backend in BACKENDS {
+            let library = build(&format!("workloads/{program}.fut"), backend);
+            let context = Context::new(&library, &Config::new()).expect("a context");
+            let call = || {
+                let arguments = arguments.iter().map(Arg::Borrow).collect();
+                context.call(entry, arguments).expect("a result");
+                context.sync().expect("it is done");
+            };
+            group.bench_function(BenchmarkId::from_parameter(backend), |bencher| {
+                bencher.iter_custom(|times| table.time(&name, backend, times, call));
+            });
+        }
+        group.finish();
+    }
+}
+
+/// As users build it: the C compiler optimises.
+fn build(program: &str, backend: Backend) -> Library {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
+    let build = Build::new(programs.join(program), backend).out_dir(kept().join("bench"));
+    Library::build(&build).expect("the program compiles")
+}
+
+/// What is compiled once and kept.
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated")
+}
+
+/// The least time of each, in seconds.
+#[derive(Default)]
+struct Table(RefCell<BTreeMap<String, BTreeMap<String, f64>>>);
+
+impl Table {
+    fn time(&self, name: &str, backend: Backend, times: u64, mut work: impl FnMut()) -> Duration {
+        let begun = ProcessorTime.start();
+        (0..times).for_each(|_| work());
+        let all = ProcessorTime.end(begun);
+        let each = all.as_secs_f64() / times as f64;
+        let mut table = self.0.borrow_mut();
+        let row = table.entry(name.to_owned()).or_default();
+        let least = row.entry(backend.to_string()).or_insert(each);
+        *least = least.min(each);
+        all
+    }
+
+    /// Seconds, and how often those of the first backend they are.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, row) in &*self.0.borrow() {
+            let first = row.get(BACKENDS[0].as_str()).copied();
+            text += &format!("{name:28}");
+            for (backend, seconds) in row {
+                let ratio = first.map_or(f64::NAN, |first| seconds / first);
+                text += &format!(" {backend} {:.2} ms ({ratio:.1})", seconds * 1e3);
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Time of the processor, on all threads of this process and of compilers that it waited for.
+struct ProcessorTime;
+
+impl Measurement for ProcessorTime {
+    type Intermediate = Duration;
+    type Value = Duration;
+
+    fn start(&self) -> Duration {
+        let here = clock_gettime(ClockId::ProcessCPUTime);
+        let seconds = u64::try_from(here.tv_sec).unwrap_or(0);
+        let nanoseconds = u32::try_from(here.tv_nsec).unwrap_or(0);
+        Duration::new(seconds, nanoseconds) + of_children()
+    }
+
+    fn end(&self, begun: Duration) -> Duration {
+        self.start().saturating_sub(begun)
+    }
+
+    fn add(&self, one: &Duration, other: &Duration) -> Duration {
+        *one + *other
+    }
+
+    fn zero(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn to_f64(&self, value: &Duration) -> f64 {
+        WallTime.to_f64(value)
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        WallTime.formatter()
+    }
+}
+
+/// On Linux, where the kernel tells it in hundredths of a second.
+fn of_children() -> Duration {
+    const TICK: Duration = Duration::from_millis(10);
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in parentheses, may have spaces in it; two fields on are 16 and 17.
+    let fields = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace();
+    let ticks = fields
+        .skip(13)
+        .take(2)
+        .filter_map(|field| field.parse::<u32>().ok());
+    TICK * ticks.sum::<u32>()
+}

@@ -1,0 +1,177 @@
+//! One use of every operation that a context offers, with the results that it must have.
+
+use futhark_safe::dynamic::{Arg, Array, Context, Opaque, Scalar, Value};
+use futhark_safe::{Error, Kind};
+
+/// How a use ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// The operation said that it failed.
+    Told(Error),
+    /// It said nothing, and its result is wrong.
+    Wrong(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Told(error)
+    }
+}
+
+/// Uses everything. `operation` is always what was begun last.
+///
+/// # Errors
+/// The first failure.
+pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result<(), Failure> {
+    let mut begin = |name| *operation = name;
+    begin("new");
+    let xs = context.array_of(&[4], &[1i64, 2, 3, 4])?;
+    let xss = context.array_of(&[2, 3], &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    begin("values");
+    same("values", xs.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+    begin("index");
+    same("index", xs.index(&[2])?, Scalar::I64(3))?;
+    begin("shape");
+    same("shape", xss.shape(), vec![2, 3])?;
+    begin("clone");
+    let copy = xs.try_clone()?;
+    same("clone", copy.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+
+    begin("entry point, scalar of a constant");
+    same(
+        "at",
+        scalar(call(context, "at", vec![3i64.into()])?)?,
+        Scalar::I64(18),
+    )?;
+    begin("entry point that observes");
+    let xs = Value::from(xs);
+    let doubled = array(context.call("doubled", vec![Arg::Borrow(&xs)])?.remove(0))?;
+    same("doubled", doubled.to_vec::<i64>()?, vec![2, 4, 6, 8])?;
+    let turned = array(call(context, "turned", vec![xss.into()])?)?;
+    same(
+        "turned",
+        turned.to_vec::<f32>()?,
+        vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0],
+    )?;
+    begin("entry point with several results");
+    let mut sums = context.call("sums", vec![Arg::Borrow(&xs)])?;
+    same("sum", scalar(sums.remove(1))?, Scalar::I64(10))?;
+    same(
+        "sums",
+        array(sums.remove(0))?.to_vec::<i64>()?,
+        vec![1, 3, 6, 10],
+    )?;
+    begin("entry point that consumes");
+    let overwritten = array(call(context, "overwrite", vec![copy.into()])?)?;
+    same("overwrite", overwritten.to_vec::<i64>()?, vec![7, 7, 3, 4])?;
+    begin("entry point that fails");
+    let nine = Value::from(9i64);
+    match context.call("checked", vec![Arg::Borrow(&xs), Arg::Borrow(&nine)]) {
+        Ok(_) => return Err(Failure::Wrong("an index outside was accepted".into())),
+        Err(error) if error.kind() == Kind::Program => {}
+        Err(error) => return Err(error.into()),
+    }
+
+    begin("record");
+    let record = Value::from(context.record("point", &[&2f32.into(), &3f32.into()])?);
+    let columns = opaque(
+        context
+            .call("both", vec![Arg::Borrow(&xs), Arg::Borrow(&xs)])?
+            .remove(0),
+    )?;
+    begin("project");
+    same(
+        "y",
+        scalar(opaque(record)?.project("y")?)?,
+        Scalar::F32(3.0),
+    )?;
+    let left = array(columns.project("left")?)?;
+    same("left", left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+    begin("store");
+    let stored = columns.store()?;
+    begin("restore");
+    let restored = Value::from(context.restore(&stored)?);
+    let dot = context.call("dot", vec![Arg::Borrow(&restored)])?.remove(0);
+    same("dot", scalar(dot)?, Scalar::I64(30))?;
+    begin("entry point that consumes a record");
+    // Its memory is shared with `left`: it is copied first.
+    let added = array(call(context, "consumed", vec![columns.into()])?)?;
+    same("consumed", added.to_vec::<i64>()?, vec![2, 4, 6, 8])?;
+    same("left again", left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+
+    begin("zip");
+    let fs = |values: &[f32]| context.array_of(&[2], values).map(Value::from);
+    let points = context.zip("[]point", &[&fs(&[1.0, 2.0])?, &fs(&[3.0, 4.0])?])?;
+    same("zip", points.shape()?, vec![2])?;
+    begin("index of an array of records");
+    let point = opaque(points.index(&[1])?)?;
+    same(
+        "x of an element",
+        scalar(point.project("x")?)?,
+        Scalar::F32(2.0),
+    )?;
+    begin("entry point, array of records");
+    let line = opaque(call(context, "line", vec![3i64.into()])?)?;
+    let xs_of_line = array(line.project("x")?)?;
+    same("line", xs_of_line.to_vec::<f32>()?, vec![0.0, 1.0, 2.0])?;
+
+    begin("sum");
+    let corners = Value::from(context.array_of(&[3], &[1f32, 2.0, 4.0])?);
+    let shape = context.sum("shape", "corners", &[&corners])?;
+    begin("destruct");
+    same("variant", shape.variant()?, "corners".to_owned())?;
+    let payload = array(shape.destruct("corners")?.remove(0))?;
+    same("payload", payload.to_vec::<f32>()?, vec![1.0, 2.0, 4.0])?;
+    begin("entry point, sum");
+    let size = call(context, "size", vec![shape.into()])?;
+    same("size", scalar(size)?, Scalar::F32(7.0))?;
+
+    begin("sync");
+    context.sync()?;
+    begin("free");
+    drop((xs, doubled, turned, overwritten, restored, left, added));
+    context.sync()?;
+    begin("clear caches");
+    context.clear_caches()?;
+    begin("profiling");
+    context.pause_profiling()?;
+    context.unpause_profiling()?;
+    begin("report");
+    let report = context.report()?;
+    same("report", report.is_empty(), false)
+}
+
+fn call(context: &Context, entry: &str, args: Vec<Value>) -> Result<Value, Failure> {
+    let args = args.into_iter().map(Arg::Consume).collect();
+    Ok(context.call(entry, args)?.remove(0))
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, wanted: T) -> Result<(), Failure> {
+    if is == wanted {
+        return Ok(());
+    }
+    Err(Failure::Wrong(format!(
+        "{what}: expected {wanted:?}, got {is:?}"
+    )))
+}
+
+fn array(value: Value) -> Result<Array, Failure> {
+    match value {
+        Value::Array(array) => Ok(array),
+        other => Err(Failure::Wrong(format!("{other:?} is no array"))),
+    }
+}
+
+fn opaque(value: Value) -> Result<Opaque, Failure> {
+    match value {
+        Value::Opaque(opaque) => Ok(opaque),
+        other => Err(Failure::Wrong(format!("{other:?} is not opaque"))),
+    }
+}
+
+fn scalar(value: Value) -> Result<Scalar, Failure> {
+    match value {
+        Value::Scalar(scalar) => Ok(scalar),
+        other => Err(Failure::Wrong(format!("{other:?} is no scalar"))),
+    }
+}

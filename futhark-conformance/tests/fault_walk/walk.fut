@@ -1,0 +1,34 @@
+-- Something for every operation that a context offers.
+
+type point = {x: f32, y: f32}
+type columns [n] = {left: [n]i64, right: [n]i64}
+type shape = #circle f32 | #corners [3]f32 | #nothing
+
+-- Computed by kernels while a context is made.
+def table: []i64 = scan (+) 0 (map (* 3) (iota 50))
+
+entry at (i: i64): i64 = table[i]
+
+entry doubled (xs: []i64): []i64 = map (* 2) xs
+
+entry overwrite (xs: *[]i64): *[]i64 = scatter xs (iota 2) (replicate 2 7)
+
+entry sums (xs: []i64): ([]i64, i64) = (scan (+) 0 xs, i64.sum xs)
+
+entry checked (xs: []i64) (i: i64): i64 = i64.sum (map (\x -> x + xs[i]) xs)
+
+entry turned [n] [m] (xss: [n][m]f32): [m][n]f32 = transpose xss
+
+entry line (n: i64): []point = tabulate n (\i -> {x = f32.i64 i, y = 1})
+
+entry both [n] (left: [n]i64) (right: [n]i64): columns [n] = {left, right}
+
+entry dot [n] (c: columns [n]): i64 = i64.sum (map2 (*) c.left c.right)
+
+entry consumed [n] (c: *columns [n]): *[n]i64 = map2 (+) c.left c.right
+
+entry size (s: shape): f32 =
+  match s
+  case #circle r -> r
+  case #corners rs -> f32.sum rs
+  case #nothing -> 0

@@ -1,0 +1,11 @@
+-- Marking places in an array of truth values, by a histogram whose operator is logical or.
+-- Another entry of the array is not touched.
+
+-- ==
+-- entry: marked
+-- input { true } output { [true, true, false, false, false, false, false, false, false, false,
+--                          false, false, false, false, false, false] }
+-- input { false } output { [false, true, false, false, false, false, false, false, false, false,
+--                           false, false, false, false, false, false] }
+entry marked (first: bool) : [16]bool =
+  reduce_by_index (replicate 16 false) (||) false [0i64, 1] [first, true]
