@@ -29,6 +29,12 @@ TEXT
                      ocl-icd-devel; macOS has both), and a driver: the one of your GPU, or Oclgrind (oclgrind).
 TEXT
             ;;
+        pocl)
+            cat <<'TEXT'
+  PoCL               only a second OpenCL device beside Oclgrind; where it is installed as a system package (Debian, Ubuntu:
+                     pocl-opencl-icd; Fedora: pocl), OCL_ICD_VENDORS=/etc/OpenCL/vendors finds it.
+TEXT
+            ;;
         cuda)
             cat <<'TEXT'
   CUDA               the toolkit, version 12, from its vendor (Futhark 0.25 does not compile against 13); set CUDA_HOME.

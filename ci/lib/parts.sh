@@ -4,7 +4,7 @@
 # folder under $work and moves it into $prefix only when it is whole.
 # Expects: $prefix, $work, $part, and lib/apt.sh.
 
-all_parts='futhark-trixie futhark-forky opencl cuda hip llvm'
+all_parts='futhark-trixie futhark-forky opencl pocl cuda hip llvm'
 
 # Big, and for one backend each: fetched when they are asked for.
 extra_parts='ispc-trixie ispc-forky'
@@ -12,6 +12,9 @@ extra_parts='ispc-trixie ispc-forky'
 # Libraries come from the oldest suite that they run on, so that one recipe
 # serves Debian 12 and everything after it.
 lib_suite=bookworm
+
+# Counts as installed: PoCL's package asks for the program, and the library has all of it.
+lib_unused=clang-15
 
 # What the programs and their expectations were tried with.
 known_versions='0.25.27 0.25.32'
@@ -33,6 +36,7 @@ part_title() {
     futhark-*) printf 'Futhark compiler' ;;
     ispc-*) printf 'ISPC, for the Futhark compiler of that suite' ;;
     opencl) printf 'OpenCL: headers, loader, Oclgrind' ;;
+    pocl) printf 'PoCL, a second OpenCL device' ;;
     cuda) printf 'CUDA: headers, NVRTC, runtime' ;;
     hip) printf 'HIP: headers, runtime' ;;
     llvm) printf 'libclang for bindgen' ;;
@@ -46,6 +50,7 @@ part_proof() {
     futhark-*) printf 'bin/futhark-%s' "$2" ;;
     ispc-*) printf 'bin/ispc-%s' "$2" ;;
     opencl) printf 'opencl/lib/libOpenCL.so.1' ;;
+    pocl) printf 'pocl/lib/host/libpocl.so' ;;
     cuda) printf 'cuda/lib/libnvrtc.so' ;;
     hip) printf 'hip/lib/libamdhip64.so' ;;
     llvm) printf 'llvm/resource/include/stddef.h' ;;
@@ -160,7 +165,7 @@ stage_libs() {
     local package unpacked=$work/apt-$lib_suite/unpacked packages library
     mkdir -p "$work/$part/lib"
     # shellcheck disable=SC2086  # a list of words
-    apt_open "$lib_suite" $apt_base
+    apt_open "$lib_suite" $apt_base $lib_unused
     packages=$(apt_unpack "$lib_suite" patchelf "$@")
     for package in $packages; do
         # Parts share packages: patch each once, before the first part links it.
@@ -200,6 +205,29 @@ install_opencl() {
     printf 'Oclgrind %s, ocl-icd %s' "$(apt_version "$lib_suite" oclgrind)" \
         "$(apt_version "$lib_suite" ocl-icd-libopencl1)" >"$work/$part.version"
     adopt "$stage" opencl
+}
+
+# PoCL looks for its headers and its kernel library in ../../share/pocl and for its
+# drivers in pocl/, as seen from its own library: hence the folder within lib. It
+# compiles kernels by itself, but has them linked by the system's ld.
+install_pocl() {
+    local unpacked=$work/apt-$lib_suite/unpacked stage=$work/$part package
+    stage_libs libpocl2
+    mv "$stage/lib" "$stage/host"
+    mkdir -p "$stage/lib" "$stage/share"
+    mv "$stage/host" "$stage/lib/host"
+    # Among the libraries is only a link to this one.
+    ln -f "$unpacked"/libclang-cpp15/usr/lib/llvm-15/lib/libclang-cpp.so.15 "$stage/lib/host/"
+    cp -a "$unpacked"/libpocl2/usr/lib/*-linux-gnu*/pocl "$stage/lib/host/"
+    # shellcheck disable=SC2016  # for the dynamic loader
+    "$unpacked/patchelf/usr/bin/patchelf" --set-rpath '$ORIGIN:$ORIGIN/..' "$stage"/lib/host/pocl/*.so
+    for package in libpocl2 libpocl2-common; do
+        cp -al "$unpacked/$package/usr/share/pocl" "$stage/share/"
+    done
+    ln -s libpocl.so.2 "$stage/lib/host/libpocl.so"
+    check_libs host/libpocl.so host/pocl/libpocl-devices-pthread.so
+    apt_version "$lib_suite" libpocl2 >"$work/$part.version"
+    adopt "$stage" pocl
 }
 
 install_hip() {

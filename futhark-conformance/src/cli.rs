@@ -40,7 +40,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare with `futhark test`, test case by test case
     Judge(JudgeArgs),
-    /// Show which backends this machine can run
+    /// Show which backends this machine can run, and on which devices
     Devices(DevicesArgs),
     /// Work on one program for one backend, in a process of its own
     #[command(hide = true)]
@@ -106,6 +106,7 @@ Examples:
   futhark-conformance run my.fut --backend c,multicore
   futhark-conformance run lib/ --futhark ~/bin/futhark --json report.jsonl
   futhark-conformance run my.fut --backend c --check 'blocks:main #0'
+  futhark-conformance run my.fut --backend opencl --device 'NVIDIA*'
 
 Every program is compiled once per backend and compiler, and checked in a
 process of its own: one that crashes or hangs is a finding, not the end.

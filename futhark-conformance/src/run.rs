@@ -456,12 +456,10 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
         .iter()
         .map(|compiler| compiler.version.as_str())
         .collect();
-    let usable: Vec<&str> = header
-        .devices
-        .iter()
-        .filter(|device| device.usable)
-        .map(|device| device.backend.as_str())
-        .collect();
+    let usable = header.devices.iter().filter(|device| device.usable);
+    let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
+    // How many devices it has is seen in the table.
+    usable.dedup();
     eprintln!(
         "{}, {}: Futhark {}; {}",
         counted(programs.len(), "program"),

@@ -65,6 +65,13 @@ impl<'a> Answer<'a> {
         self.entry
     }
 
+    /// Whether no result has an element, as far as they are known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let mut known = self.results.iter().flatten().peekable();
+        known.peek().is_some() && known.all(|value| value.count() == 0)
+    }
+
     /// Asks the same again: of this context, or of another one.
     ///
     /// # Errors

@@ -10,9 +10,8 @@ use futhark_safe::{Config, Error, Kind};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-/// With an interpreter in the device's place, a context takes seconds to make
-/// where there is much code: then only programs with one entry point are asked.
-const MAX_ENTRIES_SLOW: usize = 1;
+/// Where contexts are costly, only programs with so few entry points are asked.
+const MAX_ENTRIES_COSTLY: usize = 1;
 
 /// A name that no parameter has.
 const NO_SUCH_PARAMETER: &str = "no such parameter";
@@ -21,7 +20,7 @@ const NO_SUCH_PARAMETER: &str = "no such parameter";
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     steps.run("settings", "unknown", || unknown(env));
-    if env.device.is_slow() && program.entries().len() > MAX_ENTRIES_SLOW {
+    if env.device.has_costly_contexts() && program.entries().len() > MAX_ENTRIES_COSTLY {
         return;
     }
     steps.run("settings", "profiling", || profiling(env));
@@ -92,12 +91,14 @@ fn profiling(env: &Env<'_>) -> StepResult {
     events(&context.report()?)?;
     before.ask_again(env, &context)?;
     let collected = events(&context.report()?)?;
-    // Whatever a device does is an event; on the host only parallel loops are.
+    // Whatever a device does is an event; on the host only parallel loops are. For arrays
+    // without elements it may have nothing to do.
     let entry = before.entry();
     let results = entry.outputs.iter().map(|output| output.ty);
     let mut types = entry.inputs.iter().map(|input| input.ty).chain(results);
-    let on_device =
-        env.program().backend.is_gpu() && types.any(|ty| !matches!(ty, TypeRef::Scalar(_)));
+    let on_device = env.program().backend.is_gpu()
+        && types.any(|ty| !matches!(ty, TypeRef::Scalar(_)))
+        && !before.is_empty();
     if on_device && collected == 0 {
         return Err(Stop::mismatch(
             "nothing that the device did is in the report",
@@ -219,7 +220,7 @@ fn cache(env: &Env<'_>) -> StepResult {
         };
     }
     // The emulated device keeps what it compiled: there a context costs little.
-    let costly = env.device.is_slow() && !env.device.is_emulated();
+    let costly = env.device.has_costly_contexts() && !env.device.is_emulated();
     match env.cache.as_deref().filter(|_| costly) {
         // Made by the first context of this run: another one would take as long.
         Some(first) => {
@@ -237,7 +238,7 @@ fn cache(env: &Env<'_>) -> StepResult {
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0xff;
     let mut damages = vec![("with a byte changed", flipped)];
-    if !env.device.is_slow() {
+    if !env.device.has_costly_contexts() {
         damages.push(("cut in half", good[..middle].to_vec()));
         damages.push(("empty", Vec::new()));
     }

@@ -73,7 +73,7 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
     }
     let mut env = Env::new(&library, &blocks, device, args.seed);
     // Without a folder it only takes longer.
-    let folder = device.compiles_kernels().then(tempfile::tempdir);
+    let folder = device.needs_cache_file().then(tempfile::tempdir);
     let folder = folder.and_then(Result::ok);
     env.inputs = Settings {
         cases: args.inputs.cases,

@@ -176,4 +176,39 @@ mod tests {
             "no device is called \"C*\"; there are:\n  cpu\n  A: first\n  B: second"
         );
     }
+
+    #[test]
+    fn only_a_backend_that_was_asked_for_gets_a_column_without_a_device() {
+        let names = |devices: &[Device], asked: &[Backend]| -> Vec<String> {
+            let columns = columns(devices, asked).unwrap_or_default();
+            columns.into_iter().map(|device| device.name).collect()
+        };
+        assert_eq!(names(&devices(), &[]), ["cpu", "A: first", "B: second"]);
+        let asked = [Backend::OpenCl, Backend::Cuda];
+        assert_eq!(
+            names(&devices()[1..], &asked),
+            ["A: first", "B: second", ""]
+        );
+        // One device that works is enough for a backend, and one column without any.
+        let broken = Device::unknown(Backend::OpenCl);
+        let mut with_broken = vec![broken.clone()];
+        with_broken.extend(devices());
+        assert_eq!(names(&with_broken, &[Backend::OpenCl]).len(), 3);
+        assert_eq!(
+            names(&[broken.clone(), broken.clone()], &[Backend::OpenCl]),
+            [""]
+        );
+        assert!(columns(&[broken], &[]).is_err());
+    }
+
+    #[test]
+    fn what_takes_an_environment_is_not_at_hand() {
+        let mut devices = devices();
+        let with_opencl = [Backend::C, Backend::Multicore, Backend::OpenCl];
+        assert_eq!(at_hand(&devices).len(), with_opencl.len());
+        for device in &mut devices {
+            device.environment.push(("NAME".into(), "value".into()));
+        }
+        assert_eq!(at_hand(&devices).len(), 2);
+    }
 }

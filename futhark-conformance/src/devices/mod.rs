@@ -128,6 +128,13 @@ impl Device {
         self.kind == Kind::Real
     }
 
+    /// Whether a context takes seconds to make where there is much code: an interpreter reads
+    /// it all, PoCL compiles it.
+    #[must_use]
+    pub fn has_costly_contexts(&self) -> bool {
+        self.is_slow() || pocl::is_it(&self.name)
+    }
+
     /// Whether the address space of its processes can be limited. Drivers reserve more than
     /// they use.
     #[must_use]
@@ -139,6 +146,13 @@ impl Device {
     #[must_use]
     pub fn compiles_kernels(&self) -> bool {
         self.backend.is_gpu()
+    }
+
+    /// Whether contexts are cheaper with such a file. PoCL compiles a kernel when it is first
+    /// used and keeps it by itself; for a file it compiles all there are.
+    #[must_use]
+    pub fn needs_cache_file(&self) -> bool {
+        self.compiles_kernels() && !pocl::is_it(&self.name)
     }
 
     /// Settings of a context on this device.

@@ -16,6 +16,11 @@ pub(super) fn of_toolchain(settings: &Settings) -> Option<Device> {
     })
 }
 
+/// Whether a device is one of PoCL's, of the toolchain or not.
+pub(super) fn is_it(name: &str) -> bool {
+    name.starts_with("Portable Computing Language")
+}
+
 fn environment(root: &Path, library: &Path, settings: &Settings) -> Environment {
     let mut variables: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
     // The loader that takes the name of a library in that variable.

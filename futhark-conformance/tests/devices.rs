@@ -1,0 +1,292 @@
+//! Several devices for one backend, as users meet them: Oclgrind, or whatever OpenCL finds
+//! here, and PoCL of the toolchain (`ci/setup --only opencl,pocl`). Where one is missing,
+//! these tests say so and pass, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
+
+#![forbid(unsafe_code)]
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The first test case is right, the second wrong; neither takes a kernel.
+const PROGRAM: &str = "\
+-- ==
+-- entry: next
+-- input { 1 } output { 2 }
+-- input { 2 } output { 2 }
+entry next (x: i32): i32 = x + 1
+";
+
+const POCL: &str = "Portable Computing Language: ";
+
+/// A folder with the program, and what a run over it says.
+struct Here {
+    folder: TempDir,
+    compiler: PathBuf,
+}
+
+impl Here {
+    fn new() -> Here {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        fs::write(folder.path().join("next.fut"), PROGRAM).expect("the folder can be written");
+        let compilers = futhark_safe::compile::Compiler::all();
+        let newest = compilers
+            .last()
+            .expect("a Futhark compiler: run ci/setup first");
+        let compiler = newest.program().to_owned();
+        Here { folder, compiler }
+    }
+
+    /// As [`Here::new`], if this machine has both devices.
+    fn with_two() -> Option<Here> {
+        match both() {
+            Ok(()) => Some(Here::new()),
+            Err(why) if std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_none() => {
+                eprintln!("not tested: {why}; ci/setup brings it");
+                None
+            }
+            Err(why) => panic!("{why}; ci/setup brings it"),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, subcommand: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+        command.current_dir(self.folder.path());
+        command.arg(subcommand);
+        command
+    }
+
+    /// On OpenCL, with the newest compiler.
+    fn opencl(&self, subcommand: &str, arguments: &[&str]) -> Command {
+        let mut command = self.command(subcommand);
+        command.args(["--backend", "opencl", "--futhark"]);
+        command.arg(self.compiler.canonicalize().expect("the compiler's path"));
+        // What PoCL compiles takes seconds: once for all tests.
+        command.arg("--build-dir").arg(build_dir());
+        command.env("HOME", self.folder.path());
+        command.args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        let mut command = self.opencl("run", &["next.fut", "--check", "blocks"]);
+        command.args(["--json", "report.jsonl"]).args(arguments);
+        self.ended(command)
+    }
+
+    fn ended(&self, mut command: Command) -> Run {
+        let output = command.output().expect("the program starts");
+        let text = fs::read_to_string(self.path("report.jsonl")).unwrap_or_default();
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("each line is JSON"));
+        Run {
+            lines: lines.collect(),
+            output,
+        }
+    }
+}
+
+fn build_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("devices")
+}
+
+/// Whether there is an OpenCL that the environment names, and PoCL beside it.
+fn both() -> Result<(), &'static str> {
+    let named = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
+    let vendors = named("OCL_ICD_VENDORS").ok_or("OCL_ICD_VENDORS names no OpenCL device")?;
+    if !vendors.exists() || vendors.to_string_lossy().contains("pocl") {
+        return Err("OCL_ICD_VENDORS names no OpenCL device other than PoCL");
+    }
+    let toolchain = named("FUTHARK_TOOLCHAIN").ok_or("FUTHARK_TOOLCHAIN names no toolchain")?;
+    match toolchain.join("pocl/lib/host/libpocl.so").is_file() {
+        true => Ok(()),
+        false => Err("the toolchain has no PoCL"),
+    }
+}
+
+struct Run {
+    output: Output,
+    lines: Vec<Value>,
+}
+
+impl Run {
+    fn code(&self) -> Option<i32> {
+        self.output.status.code()
+    }
+
+    fn shown(&self) -> String {
+        let error = String::from_utf8_lossy(&self.output.stderr);
+        format!("{}{error}", String::from_utf8_lossy(&self.output.stdout))
+    }
+
+    /// The outcomes of a test case, each with its device.
+    fn outcomes(&self, case: &str) -> Vec<(String, String)> {
+        let records = self.lines.iter().filter(|record| record["case"] == case);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let outcomes = records.map(|record| (text(&record["device"]), text(&record["outcome"])));
+        let mut outcomes: Vec<_> = outcomes.collect();
+        // PoCL is the second of the two, whatever the first is called.
+        outcomes.sort_by_key(|(device, _)| device.starts_with(POCL));
+        outcomes
+    }
+
+    /// The names of the devices in the header, usable ones only.
+    fn devices(&self) -> Vec<&str> {
+        let devices = self.lines[0]["devices"].as_array().expect("a list");
+        let usable = devices.iter().filter(|device| device["usable"] == true);
+        usable
+            .filter_map(|device| device["device"].as_str())
+            .collect()
+    }
+}
+
+#[test]
+fn every_device_is_listed() {
+    let Some(here) = Here::with_two() else { return };
+    let run = here.ended(here.opencl("devices", &[]));
+    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    let shown = run.shown();
+    let lines = shown.lines().filter(|line| line.starts_with("opencl "));
+    let lines: Vec<&str> = lines
+        .filter(|line| line.contains("usable: ") || line.contains("simulated: "))
+        .collect();
+    assert_eq!(lines.len(), 2, "{shown}");
+    assert!(
+        !lines[0].contains(POCL) && lines[1].contains(POCL),
+        "{shown}"
+    );
+}
+
+#[test]
+fn each_device_has_a_column_and_expectations_of_its_own() {
+    let Some(here) = Here::with_two() else { return };
+    let expected = "[[expect]]\nprogram = \"next.fut\"\ncheck = \"blocks:next #1\"\n\
+                    device = \"Portable*\"\nreason = \"known\"\n";
+    fs::write(here.path("expectations.toml"), expected).unwrap();
+    let run = here.run(&["--junit", "junit.xml"]);
+    let shown = run.shown();
+    assert_eq!(run.code(), Some(1), "{shown}");
+    let outcomes = |case: &str| {
+        let outcomes = run.outcomes(case).into_iter();
+        outcomes.map(|(_, outcome)| outcome).collect::<Vec<_>>()
+    };
+    assert_eq!(outcomes("next #0"), ["pass", "pass"], "{shown}");
+    assert_eq!(outcomes("next #1"), ["fail", "expected-fail"], "{shown}");
+
+    // The one that failed is repeated on its device alone.
+    let failed = &run.outcomes("next #1")[0].0;
+    let repeat = shown
+        .lines()
+        .find(|line| line.trim().starts_with("repeat: "));
+    let repeat = repeat.expect("a failure has a command");
+    assert!(
+        repeat.contains("--device") && repeat.contains(failed),
+        "{repeat}"
+    );
+    let again = here.run(&["--device", failed, "--check", "blocks:next #1"]);
+    assert_eq!(again.outcomes("next #1").len(), 1, "{}", again.shown());
+
+    // Every report has both.
+    let rows = shown.lines().filter(|line| line.starts_with("next.fut "));
+    let cells: Vec<Vec<&str>> = rows
+        .map(|row| row.split("  ").filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert_eq!(cells, [["next.fut", "1 1!", "1 1~"]], "{shown}");
+    let junit = fs::read_to_string(here.path("junit.xml")).unwrap();
+    assert_eq!(junit.matches("<testsuite name=").count(), 2, "{junit}");
+    here.run(&[]);
+    let mut report = here.command("report");
+    report.args(["report.jsonl", "--html", "report.html"]);
+    let merged = here.ended(report).shown();
+    assert!(
+        merged.contains("1 1!  ") && merged.contains("Portable"),
+        "{merged}"
+    );
+    let html = fs::read_to_string(here.path("report.html")).unwrap();
+    assert_eq!(
+        html.matches("<th scope=\"col\">opencl ").count(),
+        2,
+        "{html}"
+    );
+}
+
+#[test]
+fn devices_are_chosen_by_name() {
+    let Some(here) = Here::with_two() else { return };
+    let run = here.run(&["--device", "Portable*"]);
+    assert_eq!(run.devices().len(), 1, "{}", run.shown());
+    let outcomes = run.outcomes("next #0");
+    assert!(
+        matches!(&outcomes[..], [(device, _)] if device.starts_with(POCL)),
+        "{outcomes:?}"
+    );
+    // What PoCL compiles is kept with everything else that is, not in the user's home.
+    assert!(build_dir().join("pocl-kernels").is_dir());
+    assert!(!here.path(".cache").exists());
+
+    for subcommand in ["run", "devices"] {
+        let mut command = here.opencl(subcommand, &["--device", "No such *"]);
+        if subcommand == "run" {
+            command.arg("next.fut");
+        }
+        let output = command.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(2), "{subcommand}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains("\"No such *\"") && said.contains(POCL),
+            "{said}"
+        );
+    }
+}
+
+/// Everything works as well where the toolchain has no PoCL, with a column less.
+#[test]
+fn without_pocl_there_is_a_column_less() {
+    let Some(here) = Here::with_two() else { return };
+    let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").expect("there is one");
+    // Headers and loader are needed as before.
+    let opencl = Path::new(&toolchain).join("opencl");
+    let opencl = opencl.canonicalize().expect("the toolchain has OpenCL");
+    let other = here.path("toolchain");
+    fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(opencl, other.join("opencl")).unwrap();
+    let mut command = here.opencl("run", &["next.fut", "--json", "report.jsonl"]);
+    command.args(["--check", "blocks:next #0"]);
+    command.env("FUTHARK_TOOLCHAIN", &other);
+    let run = here.ended(command);
+    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    let outcomes = run.outcomes("next #0");
+    let [(device, outcome)] = &outcomes[..] else {
+        panic!("{outcomes:?}")
+    };
+    assert!(
+        !device.starts_with(POCL) && outcome == "pass",
+        "{outcomes:?}"
+    );
+}
+
+#[test]
+fn the_host_is_a_device_too() {
+    let here = Here::new();
+    let mut command = here.command("run");
+    command.args([
+        "next.fut",
+        "--backend",
+        "c",
+        "--device",
+        "cpu",
+        "--check",
+        "blocks:next #0",
+    ]);
+    command.arg("--build-dir").arg(build_dir());
+    let output = command.output().expect("the program starts");
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+}
