@@ -37,8 +37,13 @@ TEXT
             ;;
         cuda)
             cat <<'TEXT'
-  CUDA               the toolkit, version 12, from its vendor (Futhark 0.25 does not compile against 13); set CUDA_HOME.
+  CUDA               the toolkit, version 12 or 13, from its vendor; set CUDA_HOME.
                      Its headers and NVRTC are also pip packages: see cuda_packages in ci/lib/parts.sh.
+TEXT
+            ;;
+        cuda13)
+            cat <<'TEXT'
+  CUDA 13            headers only, for one test: cuda13_packages in ci/lib/parts.sh, with pip.
 TEXT
             ;;
         hip)

@@ -4,7 +4,7 @@
 # folder under $work and moves it into $prefix only when it is whole.
 # Expects: $prefix, $work, $part, and lib/apt.sh.
 
-all_parts='futhark-trixie futhark-forky opencl pocl cuda hip llvm'
+all_parts='futhark-trixie futhark-forky opencl pocl cuda cuda13 hip llvm'
 
 # Big, and for one backend each: fetched when they are asked for.
 extra_parts='ispc-trixie ispc-forky'
@@ -21,11 +21,15 @@ known_versions='0.25.27 0.25.32'
 
 cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.105 nvidia-cuda-crt==13.5.37'
 
+# Headers only, to compile against them; nvrtc.h, which has not changed, is that of the part cuda.
+cuda13_packages='nvidia-cuda-runtime==13.5.37 nvidia-cuda-crt==13.5.37'
+
 # part_recipe PART: changes when the part must be installed anew.
 part_recipe() {
     case $1 in
     futhark-* | ispc-*) printf '1 %s' "$1" ;;
     cuda) printf '1 %s' "$cuda_packages" ;;
+    cuda13) printf '1 %s' "$cuda13_packages" ;;
     *) printf '1 %s %s' "$1" "$lib_suite" ;;
     esac
 }
@@ -38,6 +42,7 @@ part_title() {
     opencl) printf 'OpenCL: headers, loader, Oclgrind' ;;
     pocl) printf 'PoCL, a second OpenCL device' ;;
     cuda) printf 'CUDA: headers, NVRTC, runtime' ;;
+    cuda13) printf 'CUDA 13: headers' ;;
     hip) printf 'HIP: headers, runtime' ;;
     llvm) printf 'libclang for bindgen' ;;
     esac
@@ -52,6 +57,7 @@ part_proof() {
     opencl) printf 'opencl/lib/libOpenCL.so.1' ;;
     pocl) printf 'pocl/lib/host/libpocl.so' ;;
     cuda) printf 'cuda/lib/libnvrtc.so' ;;
+    cuda13) printf 'cuda13/include/cuda.h' ;;
     hip) printf 'hip/lib/libamdhip64.so' ;;
     llvm) printf 'llvm/resource/include/stddef.h' ;;
     esac
@@ -260,31 +266,44 @@ install_llvm() {
 # ---------------------------------------------------------- CUDA, through pip
 
 install_cuda() {
-    local python stage=$work/$part from library
-    python=$(python_with_pip) || {
-        because 'needs python3 with pip (Debian: python3-pip)'
-        return 1
-    }
-    mkdir -p "$stage"/{include,lib}
-    # shellcheck disable=SC2086  # a list of words
-    if ! "$python" -m pip install --no-deps --only-binary :all: --no-compile --no-cache-dir --no-input \
-        --disable-pip-version-check --retries 1 --timeout 20 --target "$stage.pip" $cuda_packages 2>&1 | tee "$stage.pip.log"; then
-        because "pip: $(sed -n 's/^ERROR: //p' "$stage.pip.log" | tail -1 | grep . || echo 'failed without a reason')"
-        return 1
-    fi
-    for from in "$stage.pip"/nvidia/*/include; do
-        cp -al "$from"/. "$stage/include/"
-    done
+    local stage=$work/$part library
+    stage_cuda "$cuda_packages"
+    mkdir -p "$stage/lib"
     for library in "$stage.pip"/nvidia/*/lib/*.so*; do
         cp -al "$library" "$stage/lib/"
     done
-    find "$stage" -name '__init__.py' -delete
     # Linkers look for names without a version, and some builds for lib64.
     (cd "$stage/lib" && ln -s libnvrtc.so.* libnvrtc.so && ln -s libcudart.so.* libcudart.so)
     ln -s lib "$stage/lib64"
     check_libs libnvrtc.so libcudart.so
-    printf '%s' "${cuda_packages#*==}" | sed 's/ .*//' >"$work/$part.version"
     adopt "$stage" cuda
+}
+
+install_cuda13() {
+    stage_cuda "$cuda13_packages"
+    adopt "$work/$part" cuda13
+}
+
+# stage_cuda PACKAGES: unpacks them beside the stage, and puts their headers into it. The
+# first one's version is the part's.
+stage_cuda() {
+    local python stage=$work/$part from
+    python=$(python_with_pip) || {
+        because 'needs python3 with pip (Debian: python3-pip)'
+        return 1
+    }
+    # shellcheck disable=SC2086  # a list of words
+    if ! "$python" -m pip install --no-deps --only-binary :all: --no-compile --no-cache-dir --no-input \
+        --disable-pip-version-check --retries 1 --timeout 20 --target "$stage.pip" $1 2>&1 | tee "$stage.pip.log"; then
+        because "pip: $(sed -n 's/^ERROR: //p' "$stage.pip.log" | tail -1 | grep . || echo 'failed without a reason')"
+        return 1
+    fi
+    mkdir -p "$stage/include"
+    for from in "$stage.pip"/nvidia/*/include; do
+        cp -al "$from"/. "$stage/include/"
+    done
+    find "$stage" -name '__init__.py' -delete
+    printf '%s' "${1#*==}" | sed 's/ .*//' >"$work/$part.version"
 }
 
 # The first python3 of PATH whose pip works: the first one need not have pip.

@@ -38,6 +38,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show again what runs have found, and put their parts together
     Report(ReportArgs),
+    /// Compile programs for machines that have no compilers, and check them there
+    Prepare(PrepareArgs),
     /// Compare with `futhark test`, test case by test case
     Judge(JudgeArgs),
     /// Show which backends this machine can run, and on which devices
@@ -273,6 +275,44 @@ impl JudgeArgs {
         }
     }
 }
+
+/// What `prepare` takes.
+#[derive(Debug, Args)]
+#[command(after_help = PREPARE_HELP)]
+pub struct PrepareArgs {
+    /// Futhark programs, or folders that hold some [default: programs]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// Where the recordings go, one folder per compiler
+    #[arg(long, value_name = "DIR", required = true)]
+    pub into: PathBuf,
+
+    /// Backends, separated by commas; c, which others are compared with, is always among them
+    #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend, required = true)]
+    pub backends: Vec<Backend>,
+
+    /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
+    #[arg(long, value_name = "PATH")]
+    pub futhark: Vec<PathBuf>,
+
+    /// How many processes work at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+
+    /// How child processes work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+const PREPARE_HELP: &str = "\
+Example:
+  futhark-conformance prepare programs --backend cuda --into recordings
+and, where programs/ and recordings/ are, with neither Futhark nor a C compiler:
+  futhark-conformance run programs --backend cuda --futhark recordings/futhark-0.25.32
+
+Exit codes: 0 everything is recorded, also that some programs do not compile; 2 wrong
+usage, 3 something could not be recorded.";
 
 /// What `devices` takes.
 #[derive(Debug, Args)]

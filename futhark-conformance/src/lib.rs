@@ -8,6 +8,7 @@
 //!             │                              └─ checks  what is asked, with
 //!             │                                 blocks, inputs, values, compare
 //!             └─ report                                 what came out
+//!      └▶ prepare   what machines without compilers need
 //! ```
 //!
 //! The library exists so that the parts can be tested; the interface for users
@@ -28,6 +29,7 @@ pub mod inputs;
 pub mod jobs;
 pub mod judge;
 pub mod pattern;
+pub mod prepare;
 pub mod record;
 pub mod report;
 pub mod run;

@@ -1,6 +1,8 @@
 //! The subcommands, and the codes that the program ends with.
 
-use crate::cli::{Command, DevicesArgs, JudgeArgs, ListArgs, MachineArgs, ReportArgs, RunArgs};
+use crate::cli::{
+    Command, DevicesArgs, JudgeArgs, ListArgs, MachineArgs, PrepareArgs, ReportArgs, RunArgs,
+};
 use crate::corpus::{self, Program};
 use crate::devices::{self, Device, Emulate, Kind};
 use crate::expect::Expectations;
@@ -15,7 +17,7 @@ use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
 use crate::report::progress::Progress;
 use crate::report::quoted;
-use crate::{blocks, checks, child, judge, toolchain};
+use crate::{blocks, checks, child, judge, prepare, toolchain};
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::Backend;
 use std::io::IsTerminal;
@@ -66,6 +68,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
             Ok(Exit::Held)
         }
         Command::Report(args) => report(args),
+        Command::Prepare(args) => prepare_programs(args),
         Command::Judge(args) => judge_programs(args),
         Command::Devices(args) => devices(args),
         Command::Child(args) => {
@@ -281,6 +284,15 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
         agreed &= one.map_err(could_not_run)?;
     }
     Ok(if agreed { Exit::Held } else { Exit::Failed })
+}
+
+fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
+    let programs = corpus::find(&paths_or_default(&args.paths)).map_err(usage)?;
+    let compilers = find_compilers(&args.futhark)?;
+    let settings = Settings::new(executable()?, &args.work, 1, Vec::new());
+    let threads = threads(args.jobs);
+    prepare::run(args, &programs, &compilers, &settings, threads).map_err(could_not_run)?;
+    Ok(Exit::Held)
 }
 
 fn threads(asked: Option<u16>) -> usize {

@@ -53,11 +53,20 @@ static CUresult fut_destroy(CUcontext context) {
   return result;
 }
 
+// CUDA 13 calls it cuCtxCreate_v4, which takes one parameter more. Code that knows passes four.
+#define FUT_FIFTH(a, b, c, d, fifth, ...) fifth
+#define FUT_CREATE(...) FUT_FIFTH(__VA_ARGS__, fut_driver_cuCtxCreate, FUT_CREATE_OF_THREE, )(__VA_ARGS__)
+#if CUDA_VERSION >= 13000
+#define FUT_CREATE_OF_THREE(context, flags, device) fut_driver_cuCtxCreate(context, NULL, flags, device)
+#else
+#define FUT_CREATE_OF_THREE fut_driver_cuCtxCreate
+#endif
+
 #undef cuCtxCreate
 #undef cuCtxPushCurrent
 #undef cuCtxPopCurrent
 #undef cuCtxDestroy
-#define cuCtxCreate(...) fut_has_pushed(fut_driver_cuCtxCreate(__VA_ARGS__))
+#define cuCtxCreate(...) fut_has_pushed(FUT_CREATE(__VA_ARGS__))
 #define cuCtxPushCurrent(...) fut_has_pushed(fut_driver_cuCtxPushCurrent(__VA_ARGS__))
 #define cuCtxPopCurrent(...) fut_has_popped(fut_driver_cuCtxPopCurrent(__VA_ARGS__))
 #define cuCtxDestroy(context) fut_destroy(context)

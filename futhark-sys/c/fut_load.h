@@ -36,6 +36,14 @@ struct fut_driver_library {
   const char *install;  // what to do when none is there; NULL: may be missing
 };
 
+// The headers say which CUDA it is: functions have other parameters under other names in
+// each (see fut_device.h).
+#if defined(FUT_BACKEND_cuda) && CUDA_VERSION >= 13000
+#define FUT_CUDA "13"
+#else
+#define FUT_CUDA "12"
+#endif
+
 static const struct fut_driver_library fut_driver_libraries[] = {
 #if defined(FUT_BACKEND_opencl)
     {"FUTHARK_LIBOPENCL",
@@ -43,8 +51,8 @@ static const struct fut_driver_library fut_driver_libraries[] = {
      "install an OpenCL loader (Debian: ocl-icd-libopencl1) and the driver of your device"},
 #elif defined(FUT_BACKEND_cuda)
     {"FUTHARK_LIBCUDA", {"libcuda.so.1", "libcuda.so"}, "install NVIDIA's driver"},
-    {"FUTHARK_LIBNVRTC", {"libnvrtc.so.12", "libnvrtc.so"}, "install NVRTC of CUDA 12"},
-    {"FUTHARK_LIBCUDART", {"libcudart.so.12", "libcudart.so"}, "install the CUDA 12 runtime"},
+    {"FUTHARK_LIBNVRTC", {"libnvrtc.so." FUT_CUDA, "libnvrtc.so"}, "install NVRTC of CUDA " FUT_CUDA},
+    {"FUTHARK_LIBCUDART", {"libcudart.so." FUT_CUDA, "libcudart.so"}, "install the runtime of CUDA " FUT_CUDA},
 #elif defined(FUT_BACKEND_hip)
     {"FUTHARK_LIBAMDHIP64",
      {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
@@ -116,13 +124,16 @@ static char *fut_driver_probe(void) {
                     "or a CPU implementation such as PoCL or Oclgrind", (int)err);
 #elif defined(FUT_BACKEND_cuda)
   CUresult err = fut_driver_cuInit(0);
+  const char *said = NULL;
+  if (err != CUDA_SUCCESS && fut_driver_cuGetErrorString(err, &said) != CUDA_SUCCESS)
+    said = NULL;
   if (err != CUDA_SUCCESS)
-    return fut_text("no CUDA device can be used (cuInit answers %d)", (int)err);
+    return fut_text("no CUDA device can be used (cuInit answers %d: %s)", (int)err, said != NULL ? said : "it has no text for that");
 #elif defined(FUT_BACKEND_hip)
   int devices = 0;
   hipError_t err = fut_driver_hipGetDeviceCount(&devices);
   if (err != hipSuccess || devices == 0)
-    return fut_text("no HIP device was found (hipGetDeviceCount answers %d)", (int)err);
+    return fut_text("no HIP device was found (hipGetDeviceCount answers %d: %s)", (int)err, fut_driver_hipGetErrorString(err));
 #endif
   return NULL;
 }

@@ -20,6 +20,13 @@ use steps::{StepResult, Steps, Stop};
 use turn::Turn;
 use watch::Watch;
 
+/// The program by which a device is tried: its file name and its text. It is parallel, so
+/// that the device has something to do.
+pub const PROBE: (&str, &str) = (
+    "probe.fut",
+    "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n",
+);
+
 /// Does what the arguments say, and reports on the standard output.
 pub fn main(args: &ChildArgs) {
     limits::die_with_parent();
@@ -121,15 +128,13 @@ fn probe(args: &ChildArgs, steps: &mut Steps<'_>) {
 }
 
 fn try_device(args: &ChildArgs) -> StepResult<String> {
-    // Parallel, so that a device has something to do.
-    const SOURCE: &str = "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n";
     let failed = |error: io::Error| Stop::error(error.to_string());
     // Always at the same place, so that what was compiled is found again; put
     // there in one move, as probes for other backends run at the same time.
     std::fs::create_dir_all(&args.build_dir).map_err(failed)?;
-    let source = args.build_dir.join("probe.fut");
+    let source = args.build_dir.join(PROBE.0);
     let mut file = tempfile::NamedTempFile::new_in(&args.build_dir).map_err(failed)?;
-    file.write_all(SOURCE.as_bytes()).map_err(failed)?;
+    file.write_all(PROBE.1.as_bytes()).map_err(failed)?;
     file.persist(&source).map_err(|error| failed(error.error))?;
     let build = build_of(&source, args)?;
     let library = Library::build(&build)?;

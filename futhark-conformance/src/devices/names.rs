@@ -42,14 +42,18 @@ pub(crate) fn parts(name: &str) -> (&str, &str) {
     name.split_once(": ").unwrap_or((name, name))
 }
 
-/// A message for a table or a sentence.
+/// A message for a table or a sentence. Of a long one the beginning says where it comes from,
+/// and the end what was wrong: a driver's answer comes behind everything that led to it.
 pub(super) fn one_line(text: &str) -> String {
-    const LONGEST: usize = 200;
+    const BEGINNING: usize = 100;
+    const END: usize = 200;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{} ...", &line[..end]),
-        None => line,
+    let places: Vec<usize> = line.char_indices().map(|(place, _)| place).collect();
+    if places.len() <= BEGINNING + END {
+        return line;
     }
+    let (beginning, end) = (places[BEGINNING], places[places.len() - END]);
+    format!("{} ... {}", &line[..beginning], &line[end..])
 }
 
 #[cfg(test)]
@@ -65,6 +69,8 @@ mod tests {
     #[test]
     fn long_reasons_become_one_short_line() {
         assert_eq!(one_line("a\n  b"), "a b");
-        assert_eq!(one_line(&"x".repeat(300)).len(), 204);
+        let long = one_line(&format!("from here{}to there", "é".repeat(500)));
+        assert!(long.starts_with("from here") && long.ends_with("to there"));
+        assert_eq!(long.chars().count(), 305);
     }
 }

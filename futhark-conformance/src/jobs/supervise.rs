@@ -174,8 +174,19 @@ fn logged_device(log: &str) -> Option<String> {
             .find_map(|line| line.trim().strip_prefix(what))
             .map(str::trim)
     };
-    let device = named("Using device:")?;
+    let Some(device) = named("Using device:") else {
+        return numbered_device(named("Using device #")?, log);
+    };
     Some(on_platform(named("Using platform:"), device))
+}
+
+/// The name of the device that cuda or hip has chosen by its number, which it lists before:
+/// `Device #0: name="H200", compute capability=9.0`.
+fn numbered_device(number: &str, log: &str) -> Option<String> {
+    let entry = format!("Device #{number}: name=\"");
+    let listed = log.lines().find_map(|line| line.strip_prefix(&entry))?;
+    let (name, _) = listed.rsplit_once('"')?;
+    Some(name.to_owned())
 }
 
 /// The file for what the emulated device has to tell; it is gone after the job.
@@ -407,18 +418,26 @@ impl Drop for Process {
     }
 }
 
-/// The last lines of a stream. Read to its end, so that the child never waits
-/// for a reader.
+/// The last lines of a stream, and those before them that say which device it is. Read to
+/// its end, so that the child never waits for a reader.
 fn tail(stream: impl Read) -> String {
-    let mut last = VecDeque::new();
+    let (mut devices, mut last) = (Vec::<String>::new(), VecDeque::<String>::new());
     let mut lines = BufReader::new(stream).split(b'\n');
     while let Some(Ok(line)) = lines.next() {
         if last.len() == STDERR_LINES {
-            last.pop_front();
+            devices.extend(last.pop_front().filter(|line| tells_the_device(line)));
+            devices.truncate(STDERR_LINES);
         }
         last.push_back(String::from_utf8_lossy(&line).into_owned());
     }
-    Vec::from(last).join("\n").trim().to_owned()
+    devices.extend(last);
+    devices.join("\n").trim().to_owned()
+}
+
+/// A log goes on with pages about the code for the device.
+fn tells_the_device(line: &str) -> bool {
+    let beginnings = ["Device #", "Using device", "Using platform"];
+    beginnings.iter().any(|words| line.starts_with(words))
 }
 
 fn signal_name(signal: i32) -> String {
@@ -526,6 +545,12 @@ mod tests {
             Some("H200")
         );
         assert_eq!(logged_device("nothing\n"), None);
+        let cuda = "\
+Device #0: name=\"H200\", compute capability=9.0
+Device #1: name=\"NVIDIA T4\", compute capability=7.5
+Using device #1
+";
+        assert_eq!(logged_device(cuda).as_deref(), Some("NVIDIA T4"));
     }
 
     #[test]
@@ -534,5 +559,8 @@ mod tests {
         let kept = tail(text.as_bytes());
         assert_eq!(kept.lines().count(), STDERR_LINES);
         assert!(kept.ends_with("line 999"));
+        let kept = tail(format!("Using device #0\n{text}").as_bytes());
+        assert_eq!(kept.lines().count(), STDERR_LINES + 1);
+        assert!(kept.starts_with("Using device #0\n"));
     }
 }

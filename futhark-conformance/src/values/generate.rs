@@ -3,19 +3,33 @@
 
 use super::{HostValue, TextError, parse};
 use futhark_manifest::ElemType;
+use std::fmt;
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Generator {
-    /// A value of this type, such as `[10][2]f32`.
-    Type {
-        /// The extent of each dimension; empty for a scalar.
-        shape: Vec<usize>,
-        /// The element type.
-        elem: ElemType,
-    },
+    /// A value of this type.
+    Type(GeneratedType),
     /// This value.
     Value(HostValue),
+}
+
+/// A type with sizes, such as `[10][2]f32`, which is also how it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeneratedType {
+    /// The extent of each dimension; empty for a scalar.
+    pub shape: Vec<usize>,
+    /// The element type.
+    pub elem: ElemType,
+}
+
+impl fmt::Display for GeneratedType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for dim in &self.shape {
+            write!(f, "[{dim}]")?;
+        }
+        write!(f, "{}", self.elem)
+    }
 }
 
 /// Parses a sequence of types and scalars, separated by white space.
@@ -28,7 +42,7 @@ pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
             // A word is a part of the text, so its place is the distance.
             let at = word.as_ptr().addr() - text.as_ptr().addr();
             match parse_type(word) {
-                Some((shape, elem)) => Ok(Generator::Type { shape, elem }),
+                Some(ty) => Ok(Generator::Type(ty)),
                 None => scalar(word).map(Generator::Value).ok_or_else(|| TextError {
                     at,
                     message: format!(
@@ -41,7 +55,7 @@ pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
 }
 
 /// `[10][2]f32`.
-fn parse_type(word: &str) -> Option<(Vec<usize>, ElemType)> {
+fn parse_type(word: &str) -> Option<GeneratedType> {
     let mut shape = Vec::new();
     let mut rest = word;
     while let Some(behind) = rest.strip_prefix('[') {
@@ -49,7 +63,8 @@ fn parse_type(word: &str) -> Option<(Vec<usize>, ElemType)> {
         shape.push(dim.parse().ok()?);
         rest = behind;
     }
-    Some((shape, ElemType::from_name(rest)?))
+    let elem = ElemType::from_name(rest)?;
+    Some(GeneratedType { shape, elem })
 }
 
 fn scalar(word: &str) -> Option<HostValue> {
@@ -67,14 +82,15 @@ mod tests {
     #[test]
     fn types_and_numbers() {
         let found = parse_generators(" [10][2]f32 7i8\n bool 3 ").unwrap();
-        let array = Generator::Type {
+        let array = Generator::Type(GeneratedType {
             shape: vec![10, 2],
             elem: ElemType::F32,
-        };
+        });
         assert_eq!(found.len(), 4);
         assert_eq!(found[0], array);
         assert!(matches!(&found[1], Generator::Value(value) if value.to_string() == "7i8"));
-        assert!(matches!(&found[2], Generator::Type { shape, .. } if shape.is_empty()));
+        assert!(matches!(&found[2], Generator::Type(ty) if ty.shape.is_empty()));
+        assert!(matches!(&found[0], Generator::Type(ty) if ty.to_string() == "[10][2]f32"));
         assert_eq!(parse_generators("").unwrap(), []);
     }
 

@@ -151,10 +151,10 @@ impl Build {
     ///
     /// See [`ErrorKind`]; the text of both compilers is passed on as it is.
     pub fn run(&self) -> Result<Artifact, Error> {
-        let futhark = match &self.compiler {
-            Some(compiler) => compiler.clone(),
-            None => Compiler::find()?,
-        };
+        let futhark = self.futhark()?;
+        if let Some(recording) = futhark.recording() {
+            return self.recall(recording, futhark.version());
+        }
         let program_hash = futhark.hash(&self.source)?;
         let cc = CCompiler::find()?;
         let toolchain = Toolchain::from_env();
@@ -178,16 +178,37 @@ impl Build {
         let folder = self
             .out_dir
             .join(format!("{name}-{}-{}", self.backend, &key[..16]));
-        let paths = Paths {
-            folder,
-            name,
-            symbol: format!("fut_{}_{}", self.backend, &key[..16]),
-            linkage: self.linkage,
-        };
+        let paths = self.paths(folder, format!("fut_{}_{}", self.backend, &key[..16]));
         if !paths.in_folder("done").is_file() {
             self.build(&tools, &program_hash, &options, &paths)?;
         }
         Artifact::read(paths)
+    }
+
+    /// The compiler that was chosen, or the default one.
+    pub(super) fn futhark(&self) -> Result<Compiler, Error> {
+        self.compiler.clone().map_or_else(Compiler::find, Ok)
+    }
+
+    pub(super) fn paths(&self, folder: PathBuf, symbol: String) -> Paths {
+        Paths {
+            folder,
+            name: self.name(),
+            symbol,
+            linkage: self.linkage,
+        }
+    }
+
+    /// What was asked for besides source and backend.
+    pub(super) fn options_of_user(&self) -> Vec<String> {
+        let mut options = vec![
+            format!("{:?}", self.linkage),
+            format!("O{}", self.level),
+            format!("hardened {}", self.hardened),
+            format!("raw {}", self.raw),
+        ];
+        options.extend(self.flags.iter().cloned());
+        options
     }
 
     /// Everything that decides what comes out.
@@ -217,7 +238,7 @@ impl Build {
     }
 
     /// The name of the generated files: the source's, as far as a C compiler can take it.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let stem = self
             .source
             .file_stem()
@@ -242,13 +263,8 @@ impl Build {
         options: &Options<'_>,
         paths: &Paths,
     ) -> Result<(), Error> {
-        let temporary = paths.folder.with_extension(format!(
-            "tmp{}-{}",
-            std::process::id(),
-            BUILDS.fetch_add(1, Ordering::Relaxed)
-        ));
         let work = Paths {
-            folder: temporary,
+            folder: temporary(&paths.folder),
             ..paths.clone()
         };
         let _ = std::fs::remove_dir_all(&work.folder);
@@ -336,6 +352,15 @@ impl Build {
     }
 }
 
+/// A folder beside this one for what is not whole yet.
+pub(super) fn temporary(folder: &Path) -> PathBuf {
+    folder.with_extension(format!(
+        "tmp{}-{}",
+        std::process::id(),
+        BUILDS.fetch_add(1, Ordering::Relaxed)
+    ))
+}
+
 fn read_program(paths: &Paths, text: &str) -> Result<Program, Error> {
     Manifest::parse(text)
         .and_then(|manifest| manifest.resolve())
@@ -344,7 +369,7 @@ fn read_program(paths: &Paths, text: &str) -> Result<Program, Error> {
 
 /// The files of one build.
 #[derive(Clone, Debug)]
-struct Paths {
+pub(super) struct Paths {
     folder: PathBuf,
     name: String,
     symbol: String,
@@ -366,7 +391,7 @@ impl Paths {
         std::fs::write(&path, text).map_err(|error| Error::io("write", path, error))
     }
 
-    fn library(&self) -> PathBuf {
+    pub(super) fn library(&self) -> PathBuf {
         let extension = match self.linkage {
             Linkage::Shared => std::env::consts::DLL_EXTENSION,
             Linkage::Static => "a",
@@ -389,7 +414,7 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    fn read(paths: Paths) -> Result<Artifact, Error> {
+    pub(super) fn read(paths: Paths) -> Result<Artifact, Error> {
         let manifest = paths.read("json")?;
         let program = read_program(&paths, &manifest)?;
         let warnings = read(&paths.in_folder("warnings.txt"))?;
@@ -465,7 +490,8 @@ impl Artifact {
     /// Opens the shared object.
     ///
     /// Sound without `unsafe` as far as the folder is: the file was made by this
-    /// build, or by an earlier one into the same folder, which must belong to nobody else.
+    /// build, or by an earlier one into the same folder, which must belong to nobody else; or it
+    /// was recorded, and who names a recording as a compiler lets it run code.
     ///
     /// # Errors
     ///
@@ -473,7 +499,9 @@ impl Artifact {
     #[cfg(feature = "load")]
     pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::LoadError> {
         // SAFETY: the file came out of `Build::run`, which renames a folder to its final,
-        // content-derived name only when everything in it is complete.
+        // content-derived name only when everything in it is complete; or it was recorded from
+        // such a folder, its bytes are those of then (`recall`), and the recording stands in
+        // for a compiler, whose code runs in any case.
         unsafe { crate::load::open(&self.library(), self.symbol()) }
     }
 }

@@ -290,7 +290,7 @@ fn no_compiler(why: &str) -> Error {
 fn explain(text: &str, unit: &Path, backend: Backend) -> Error {
     const HEADERS: [(&str, &str); 3] = [
         ("CL/cl.h", "the OpenCL headers (Debian: opencl-headers)"),
-        ("cuda", "the headers of CUDA 12 (named by CUDA_HOME)"),
+        ("cuda", "the headers of CUDA 12 or 13 (named by CUDA_HOME)"),
         (
             "hip/",
             "the HIP headers (Debian: libamdhip64-dev; otherwise named by ROCM_PATH)",

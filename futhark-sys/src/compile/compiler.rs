@@ -7,13 +7,15 @@ use std::process::{Command, Output, Stdio};
 use futhark_manifest::{Backend, Version};
 
 use super::error::{Error, ErrorKind};
+use super::recording;
 use super::toolchain::Toolchain;
 
-/// A Futhark compiler that runs.
+/// A Futhark compiler that runs, or a recording of one ([`Build::record`](super::Build::record)).
 #[derive(Clone, Debug)]
 pub struct Compiler {
     program: PathBuf,
     version: Version,
+    recorded: bool,
 }
 
 const HOW_TO_INSTALL: &str = "\
@@ -63,13 +65,21 @@ impl Compiler {
         all
     }
 
-    /// The compiler in this file (or of this name on `PATH`).
+    /// The compiler in this file (or of this name on `PATH`), or the one that was recorded into
+    /// this folder.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::NoCompiler`]: it is not there, does not run, or is older than [`Compiler::OLDEST`].
     pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
         let program = program.into();
+        if let Some(version) = recording::version(&program) {
+            return Ok(Compiler {
+                program,
+                version,
+                recorded: true,
+            });
+        }
         let fail = |why: String| {
             let message = format!(
                 "{} is no Futhark compiler that can be used: {why}.\n{HOW_TO_INSTALL}",
@@ -94,13 +104,24 @@ impl Compiler {
                 "its version is {version}; {major}.{minor}.{patch} or later is needed"
             )));
         }
-        Ok(Compiler { program, version })
+        Ok(Compiler {
+            program,
+            version,
+            recorded: false,
+        })
     }
 
-    /// The file that is run.
+    /// The file that is run, or the folder of the recording.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// The folder of the recording, if it is one: then it knows the programs that were
+    /// recorded and no others.
+    #[must_use]
+    pub fn recording(&self) -> Option<&Path> {
+        self.recorded.then_some(&self.program)
     }
 
     /// What it says its version is.
@@ -140,6 +161,36 @@ impl Compiler {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
+    /// A value of the type `ty`, such as `[10]i32`, in the binary data format: what
+    /// `futhark test` takes for `random input`.
+    ///
+    /// # Errors
+    ///
+    /// The compiler does not know the type, or the recording has no value of it.
+    pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
+        if let Some(recording) = self.recording() {
+            let file = recording::dataset(recording, ty);
+            return std::fs::read(&file).map_err(|error| Error::io("read", file, error));
+        }
+        let output = run(&self.program, ["dataset", "-b", "-g", ty].map(OsStr::new))
+            .map_err(|error| Error::io("run", &self.program, error))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(Error::new(ErrorKind::Program, said.trim_end()));
+        }
+        Ok(output.stdout)
+    }
+
+    /// Keeps a value of the type `ty` in a recording of this compiler.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiler::dataset`], and if it cannot be written.
+    pub fn record_dataset(&self, ty: &str, recording: &Path) -> Result<(), Error> {
+        recording::begin(recording, self)?;
+        recording::write(&recording::dataset(recording, ty), self.dataset(ty)?)
+    }
+
     /// Compiles `source` as a library: writes `base.c`, `base.h` and `base.json`. Gives its warnings.
     pub(super) fn generate(
         &self,
@@ -165,10 +216,16 @@ impl Compiler {
         source: &Path,
     ) -> Result<Output, Error> {
         if !source.is_file() {
-            return Err(Error::new(
-                ErrorKind::NoSource,
-                format!("there is no Futhark source file {}", source.display()),
-            ));
+            return Err(Error::no_source(source));
+        }
+        if self.recorded {
+            let message = format!(
+                "{} is a recording of Futhark {}, which knows what was recorded; for anything else \
+                 the compiler itself is needed",
+                self.program.display(),
+                self.version
+            );
+            return Err(Error::new(ErrorKind::NoCompiler, message));
         }
         let output = run(&self.program, arguments)
             .map_err(|error| Error::io("run", &self.program, error))?;

@@ -1,7 +1,7 @@
 //! What can go wrong between a source file and a table.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a program could not be built.
 ///
@@ -72,6 +72,11 @@ impl Error {
             ),
             source: Some(Box::new(error)),
         }
+    }
+
+    pub(super) fn no_source(source: &Path) -> Error {
+        let message = format!("there is no Futhark source file {}", source.display());
+        Error::new(ErrorKind::NoSource, message)
     }
 
     /// What kind of failure it was.

@@ -12,6 +12,7 @@
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    name.h in Rust, for raw modules (feature `raw`)
 //! build.rs      puts the steps in order and caches the result
+//! recording.rs  results for machines without compilers
 //! toolchain.rs  where compilers and headers are: every environment variable
 //! ```
 
@@ -25,11 +26,13 @@ mod hash;
 mod ispc;
 mod layout;
 mod plain;
+mod recording;
 mod toolchain;
 mod unit;
 
 pub use build::{Artifact, Build, Linkage};
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
+pub use recording::Recorded;
 pub use toolchain::Toolchain;
 pub use unit::function_names;

@@ -8,9 +8,9 @@ use crate::checks::env::Env;
 use crate::child::steps::{StepResult, Stop};
 use crate::values::{self, Generator, HostValue, data};
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
+use futhark_safe::compile::{self, Compiler};
 use futhark_safe::dynamic::{Context, Value};
 use std::path::Path;
-use std::process::Command;
 
 /// What the arguments are made from, read once and good for any context.
 pub enum Input {
@@ -160,27 +160,28 @@ fn read_script(env: &Env<'_>, file: &Path) -> StepResult<blocks::script::Exp> {
 fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
     let generators =
         values::parse_generators(text).map_err(|error| Stop::error(error.to_string()))?;
+    // What does not name a type needs no compiler.
+    let mut compiler = None;
     let one = |generator: Generator| match generator {
         Generator::Value(value) => Ok(value),
-        Generator::Type { shape, elem } => {
-            let dims: String = shape.iter().map(|dim| format!("[{dim}]")).collect();
-            dataset(env, &format!("{dims}{elem}"))
+        Generator::Type(ty) => {
+            let error = |error: compile::Error| Stop::error(error.to_string());
+            let compiler = match &mut compiler {
+                Some(compiler) => compiler,
+                none => none.insert(Compiler::at(&env.others.compiler).map_err(error)?),
+            };
+            dataset(compiler, &ty.to_string())
         }
     };
     generators.into_iter().map(one).collect()
 }
 
-fn dataset(env: &Env<'_>, ty: &str) -> StepResult<HostValue> {
-    let command = "futhark dataset -b -g";
-    let failed = |what: String| Stop::error(format!("`{command} {ty}`: {what}"));
-    let output = Command::new(&env.others.compiler)
-        .args(["dataset", "-b", "-g", ty])
-        .output()
+fn dataset(compiler: &Compiler, ty: &str) -> StepResult<HostValue> {
+    let failed = |what: String| Stop::error(format!("`futhark dataset -b -g {ty}`: {what}"));
+    let contents = compiler
+        .dataset(ty)
         .map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
-    }
-    let values = data::values(&output.stdout).map_err(|error| failed(error.to_string()))?;
+    let values = data::values(&contents).map_err(|error| failed(error.to_string()))?;
     match <[HostValue; 1]>::try_from(values) {
         Ok([value]) => Ok(value),
         Err(values) => Err(failed(format!(

@@ -14,9 +14,11 @@ pub(super) fn write(c_text: &str, c: &mut String) {
         "clGetPlatformIDs",
         "clGetDeviceInfo",
         "cuInit",
+        "cuGetErrorString",
         "cuCtxGetCurrent",
         "cuCtxSetCurrent",
         "hipGetDeviceCount",
+        "hipGetErrorString",
         "hipGetDevice",
         "hipSetDevice",
     ] {

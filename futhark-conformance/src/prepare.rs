@@ -1,0 +1,140 @@
+//! Compiling here what is checked elsewhere: for machines with a card and no compilers.
+//!
+//! Nothing else of a run knows of it. What this leaves, one folder per compiler, is a
+//! compiler to `run --futhark` (see `futhark_safe::compile::Build::record`): it gives the
+//! libraries that were made here, and fails where compiling failed here. What only a real
+//! compiler can do is skipped there, with that reason: the checks `plain` and `server`, which
+//! compile programs of their own, and `symbols` where there is no `nm`.
+
+use crate::blocks::{Source, TestBlocks};
+use crate::child::PROBE;
+use crate::cli::PrepareArgs;
+use crate::corpus::Program;
+use crate::jobs::Settings;
+use crate::record::CompilerInfo;
+use crate::run::counted;
+use crate::values::{self, Generator};
+use anyhow::{Context as _, bail};
+use futhark_manifest::Backend;
+use futhark_safe::compile::{Build, Compiler, Recorded};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Records every program for every backend by every compiler, `threads` at a time, and tells
+/// on the standard error stream how far it is.
+///
+/// # Errors
+/// If something could not be recorded; the rest is.
+pub fn run(
+    args: &PrepareArgs,
+    programs: &[Program],
+    compilers: &[CompilerInfo],
+    settings: &Settings,
+    threads: usize,
+) -> anyhow::Result<()> {
+    std::fs::create_dir_all(&settings.build_dir)?;
+    let probe = settings.build_dir.join(PROBE.0);
+    std::fs::write(&probe, PROBE.1)
+        .with_context(|| format!("failed to write {}", probe.display()))?;
+    let checked = programs.iter().filter(|program| program.skip.is_none());
+    let sources: Vec<&Path> = checked
+        .map(|program| program.path.as_path())
+        .chain([probe.as_path()])
+        .collect();
+    let backends: BTreeSet<Backend> = args.backends.iter().copied().chain([Backend::C]).collect();
+
+    let mut jobs = Vec::new();
+    for info in compilers {
+        let recording = args.into.join(format!("futhark-{}", info.version));
+        let compiler = Compiler::at(&info.path)?;
+        for ty in random_types(&sources) {
+            compiler.record_dataset(&ty, &recording)?;
+        }
+        for source in &sources {
+            jobs.extend(backends.iter().map(|&backend| {
+                Job {
+                    build: Build::new(*source, backend)
+                        .compiler(compiler.clone())
+                        .out_dir(&settings.build_dir)
+                        .fast(!settings.optimise),
+                    recording: recording.clone(),
+                    version: &info.version,
+                }
+            }));
+        }
+    }
+    let refused = record_all(&jobs, threads)?;
+    eprintln!(
+        "recorded {} of {} in {}, {} of which cannot be compiled",
+        counted(jobs.len(), "build"),
+        counted(sources.len(), "program"),
+        args.into.display(),
+        refused
+    );
+    Ok(())
+}
+
+/// One build, and where it is recorded.
+struct Job<'a> {
+    build: Build,
+    recording: PathBuf,
+    version: &'a str,
+}
+
+/// How many of the programs cannot be compiled, which is recorded as well.
+fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
+    let (next, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let failures = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..threads.min(jobs.len()) {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(number) else { break };
+                    let (source, backend) = (job.build.source().display(), job.build.backend());
+                    let place = format!("{source} {backend} {}", job.version);
+                    let what = match job.build.record(&job.recording) {
+                        Ok(Recorded::Refusal(_)) => {
+                            refused.fetch_add(1, Ordering::Relaxed);
+                            "recorded: it cannot be compiled"
+                        }
+                        Ok(_) => "recorded",
+                        Err(error) => {
+                            let mut failures = failures.lock().unwrap_or_else(|e| e.into_inner());
+                            failures.push(format!("{place}: {error}"));
+                            "FAILED"
+                        }
+                    };
+                    eprintln!("[{}/{}] {place}: {what}", number + 1, jobs.len());
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap_or_else(|e| e.into_inner());
+    if !failures.is_empty() {
+        let count = counted(failures.len(), "build");
+        bail!("{count} could not be recorded:\n{}", failures.join("\n"));
+    }
+    Ok(refused.into_inner())
+}
+
+/// The types of which test blocks want generated values; what cannot be read is told where
+/// the program is checked.
+fn random_types(sources: &[&Path]) -> BTreeSet<String> {
+    let texts = sources
+        .iter()
+        .filter_map(|source| std::fs::read_to_string(source).ok());
+    let cases = texts.flat_map(|text| TestBlocks::parse(&text).unwrap_or_default().cases);
+    let inputs = cases.filter_map(|case| match case.input {
+        Source::Random(text) => values::parse_generators(&text).ok(),
+        _ => None,
+    });
+    let types = inputs.flatten().filter_map(|generator| match generator {
+        Generator::Type(ty) => Some(ty.to_string()),
+        Generator::Value(_) => None,
+    });
+    types.collect()
+}

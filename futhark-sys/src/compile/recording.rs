@@ -1,0 +1,314 @@
+//! Recordings: what compilers made of some programs, in a folder that stands for them on
+//! machines where they are not.
+//!
+//! ```text
+//! DIR/futhark-recording            which version of the Futhark compiler it is
+//! DIR/builds/NAME-BACKEND-KEY/     one build: the library, NAME.h, NAME.json, warnings.txt, and
+//!                                  `library`, which says of what it was made; or only
+//!                                  `refused`, what was wrong with the program
+//! DIR/datasets/TYPE                values of a type
+//! ```
+//!
+//! Such a folder is taken wherever the path of a compiler is ([`Compiler::at`]), and needs no
+//! trust that a compiler would not need: naming either lets it run code. A build is found by
+//! what it was asked with (source text, name, backend, options), without starting anything.
+//! Imports are looked at, too: a program that was changed since is an error, never an old
+//! library. So is a library whose bytes changed on the way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::build::{self, Artifact, Build};
+use super::compiler::Compiler;
+use super::error::{Error, ErrorKind};
+use super::hash::Hash;
+use futhark_manifest::Version;
+
+/// What [`Build::record`] wrote down.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Recorded {
+    /// The library.
+    Library,
+    /// The program cannot be compiled, for this reason; building from the recording fails for the same.
+    Refusal(Error),
+}
+
+impl Build {
+    /// Compiles like [`Build::run`], and keeps the result in the folder `recording`, which
+    /// then stands for this build's Futhark compiler, and for the C compiler, on any
+    /// machine that can load the library.
+    ///
+    /// Blocks like [`Build::run`]. Several processes may record into one folder at a time.
+    ///
+    /// # Errors
+    ///
+    /// What says nothing about the program: a compiler or header is missing, a file cannot be
+    /// read or written, or the folder is a recording of another compiler.
+    pub fn record(&self, recording: &Path) -> Result<Recorded, Error> {
+        let futhark = self.futhark()?;
+        begin(recording, &futhark)?;
+        let folder = self.recorded_folder(recording)?;
+        let temporary = Temporary::beside(&folder)?;
+        let recorded = match self.run() {
+            Ok(artifact) => {
+                self.keep_library(&futhark, &artifact, &temporary.0)?;
+                Recorded::Library
+            }
+            Err(error) => {
+                let Some(kind) = name_of(error.kind()) else {
+                    return Err(error);
+                };
+                write(&temporary.0.join("refused"), format!("{kind}\n{error}"))?;
+                Recorded::Refusal(error)
+            }
+        };
+        temporary.become_folder(&folder)?;
+        Ok(recorded)
+    }
+
+    /// The build as `recording` has it.
+    pub(super) fn recall(&self, recording: &Path, version: &Version) -> Result<Artifact, Error> {
+        let folder = self.recorded_folder(recording)?;
+        if let Ok(text) = fs::read_to_string(folder.join("refused")) {
+            return Err(refusal(&text));
+        }
+        let Ok(text) = fs::read_to_string(folder.join("library")) else {
+            let message = format!(
+                "{} is not recorded for {} in {}, where Futhark {version} was run on other programs, or on another text of this one; \
+                 without a recording the Futhark compiler is needed",
+                self.source().display(),
+                self.backend(),
+                recording.display()
+            );
+            return Err(Error::new(ErrorKind::NoCompiler, message));
+        };
+        let damaged = |what: &str| {
+            let message = format!(
+                "the recorded build {} is damaged ({what}); unpack or record it again",
+                folder.display()
+            );
+            Error::new(ErrorKind::Io, message)
+        };
+        let mut lines = text.lines().map(|line| line.split_once(' '));
+        let (Some(Some(("symbol", symbol))), Some(Some(("library", hash)))) =
+            (lines.next(), lines.next())
+        else {
+            return Err(damaged("its description"));
+        };
+        for import in lines {
+            let (hash, file) = import.ok_or_else(|| damaged("its description"))?;
+            let path = folder_of(self.source()).join(file);
+            if hash_of(&path)? != hash {
+                let message = format!(
+                    "{}, which {} imports, is not what it was when the build was recorded",
+                    path.display(),
+                    self.source().display()
+                );
+                return Err(Error::new(ErrorKind::NoCompiler, message));
+            }
+        }
+        let paths = self.paths(folder.clone(), symbol.to_owned());
+        if hash_of(&paths.library())? != hash {
+            return Err(damaged("its library"));
+        }
+        Artifact::read(paths)
+    }
+
+    /// Where a recording has this build.
+    fn recorded_folder(&self, recording: &Path) -> Result<PathBuf, Error> {
+        let text = self.source_text()?;
+        let mut key = Hash::new()
+            .with(env!("CARGO_PKG_VERSION").as_bytes())
+            .with(&text)
+            .with(self.backend().as_str().as_bytes());
+        for option in self.options_of_user() {
+            key = key.with(option.as_bytes());
+        }
+        let key = &key.hex()[..16];
+        let name = format!("{}-{}-{key}", self.name(), self.backend());
+        Ok(recording.join("builds").join(name))
+    }
+
+    fn source_text(&self) -> Result<Vec<u8>, Error> {
+        fs::read(self.source()).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::no_source(self.source()),
+            _ => Error::io("read", self.source(), error),
+        })
+    }
+
+    fn keep_library(
+        &self,
+        futhark: &Compiler,
+        artifact: &Artifact,
+        folder: &Path,
+    ) -> Result<(), Error> {
+        let library = artifact.library();
+        let header = artifact.header();
+        let manifest = header.with_extension("json");
+        let warnings = artifact.folder().join("warnings.txt");
+        for file in [&library, &header, &manifest, &warnings] {
+            let to = folder.join(file.file_name().unwrap_or_default());
+            fs::copy(file, to).map_err(|error| Error::io("copy", file, error))?;
+        }
+        let mut text = format!(
+            "symbol {}\nlibrary {}\n",
+            artifact.symbol(),
+            hash_of(&library)?
+        );
+        let home = canonical(folder_of(self.source()))?;
+        let own = canonical(self.source())?;
+        for import in futhark.imports(self.source())? {
+            let path = canonical(&import)?;
+            if path != own {
+                let hash = hash_of(&path)?;
+                text += &format!("{hash} {}\n", relative(&path, &home).display());
+            }
+        }
+        write(&folder.join("library"), text)
+    }
+}
+
+/// Where values of a type are kept.
+pub(super) fn dataset(recording: &Path, ty: &str) -> PathBuf {
+    recording.join("datasets").join(ty)
+}
+
+/// The version of the compiler that the folder stands for, if it is a recording.
+pub(super) fn version(folder: &Path) -> Option<Version> {
+    let text = fs::read_to_string(folder.join(MARK)).ok()?;
+    Some(Version::new(&text))
+}
+
+/// Makes the folder a recording of this compiler, which it may be already.
+pub(super) fn begin(recording: &Path, futhark: &Compiler) -> Result<(), Error> {
+    let own = &futhark.version().text;
+    match version(recording) {
+        Some(found) if &found.text == own => return Ok(()),
+        Some(found) => {
+            let message = format!(
+                "{} is a recording of Futhark {found} and cannot take builds of {}",
+                recording.display(),
+                futhark.version()
+            );
+            return Err(Error::new(ErrorKind::Io, message));
+        }
+        None => {}
+    }
+    for folder in ["builds", "datasets"] {
+        let folder = recording.join(folder);
+        fs::create_dir_all(&folder).map_err(|error| Error::io("make the folder", folder, error))?;
+    }
+    write(&recording.join(MARK), own)
+}
+
+const MARK: &str = "futhark-recording";
+
+/// The failures that say something about the program and not about the machine.
+const REFUSALS: [(ErrorKind, &str); 5] = [
+    (ErrorKind::Program, "program"),
+    (ErrorKind::CompilerFailed, "compiler"),
+    (ErrorKind::Manifest, "manifest"),
+    (ErrorKind::Layout, "layout"),
+    (ErrorKind::C, "c"),
+];
+
+fn name_of(kind: ErrorKind) -> Option<&'static str> {
+    let found = REFUSALS.into_iter().find(|(other, _)| *other == kind);
+    found.map(|(_, name)| name)
+}
+
+fn refusal(text: &str) -> Error {
+    let (name, message) = text.split_once('\n').unwrap_or((text, ""));
+    let found = REFUSALS.into_iter().find(|(_, other)| *other == name);
+    Error::new(found.map_or(ErrorKind::Io, |(kind, _)| kind), message)
+}
+
+/// A folder beside the place that it will take when it is whole; gone if it is not to be.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn beside(folder: &Path) -> Result<Temporary, Error> {
+        let temporary = build::temporary(folder);
+        let _ = fs::remove_dir_all(&temporary);
+        fs::create_dir_all(&temporary)
+            .map_err(|error| Error::io("make the folder", &temporary, error))?;
+        Ok(Temporary(temporary))
+    }
+
+    fn become_folder(self, folder: &Path) -> Result<(), Error> {
+        let _ = fs::remove_dir_all(folder);
+        match fs::rename(&self.0, folder) {
+            // Another process has recorded the same.
+            Err(_) if folder.is_dir() => Ok(()),
+            moved => moved.map_err(|error| Error::io("rename", &self.0, error)),
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn folder_of(source: &Path) -> &Path {
+    match source.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, Error> {
+    path.canonicalize()
+        .map_err(|error| Error::io("find", path, error))
+}
+
+/// `path` as seen from the folder `home`, both without links.
+fn relative(path: &Path, home: &Path) -> PathBuf {
+    let common = home.ancestors().find(|folder| path.starts_with(folder));
+    let Some((up, rest)) = common.and_then(|folder| {
+        let up = home.strip_prefix(folder).ok()?.components().count();
+        Some((up, path.strip_prefix(folder).ok()?))
+    }) else {
+        return path.to_owned();
+    };
+    let mut relative: PathBuf = std::iter::repeat_n("..", up).collect();
+    relative.push(rest);
+    relative
+}
+
+fn hash_of(file: &Path) -> Result<String, Error> {
+    let bytes = fs::read(file).map_err(|error| Error::io("read", file, error))?;
+    Ok(Hash::new().with(&bytes).hex())
+}
+
+pub(super) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Error> {
+    fs::write(path, contents).map_err(|error| Error::io("write", path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_told_from_the_folder_of_the_source() {
+        let seen = |path: &str, home: &str| relative(Path::new(path), Path::new(home));
+        assert_eq!(seen("/a/b/c.fut", "/a/b"), Path::new("c.fut"));
+        assert_eq!(seen("/a/c.fut", "/a/b/d"), Path::new("../../c.fut"));
+        assert_eq!(seen("/x/c.fut", "/a"), Path::new("../x/c.fut"));
+    }
+
+    #[test]
+    fn a_refusal_is_what_it_was() {
+        for (kind, name) in REFUSALS {
+            assert_eq!(name_of(kind), Some(name));
+            let error = refusal(&format!("{name}\ntwo\nlines"));
+            assert_eq!(
+                (error.kind(), error.to_string()),
+                (kind, "two\nlines".to_owned())
+            );
+        }
+        assert_eq!(name_of(ErrorKind::NoHeader), None);
+    }
+}
