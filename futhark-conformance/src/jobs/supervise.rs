@@ -140,6 +140,9 @@ fn generating(command: &mut Command, settings: &Settings) {
     command.arg("--regressions").arg(folder);
 }
 
+/// A device that is there is not given up for being slow to start: without it nothing is checked.
+const PROBE: Duration = Duration::from_secs(60);
+
 /// Compiles and runs a small program; the device's name if that worked.
 pub(super) fn probe(
     device: &Device,
@@ -147,8 +150,8 @@ pub(super) fn probe(
     settings: &Settings,
 ) -> Result<String, String> {
     let command = base(settings, compiler, device);
-    let mut process =
-        Process::start(command, settings.timeout).map_err(|error| error.to_string())?;
+    let limit = settings.timeout.max(PROBE);
+    let mut process = Process::start(command, limit).map_err(|error| error.to_string())?;
     let (mut found, mut reason) = (None, None);
     let end = process.listen(&mut |event| match event {
         Event::Device { name } => found = Some(name),
