@@ -51,6 +51,11 @@ TEXT
   HIP                ROCm from its vendor, or your system's package (Debian, Ubuntu: libamdhip64-dev; Fedora: rocm-hip-devel).
 TEXT
             ;;
+        nvrtc)
+            cat <<'TEXT'
+  NVRTC              the newest of CUDA 12; a pip package, too: see nvrtc_packages in ci/lib/parts.sh.
+TEXT
+            ;;
         ispc-*)
             cat <<'TEXT'
   ISPC               your system's package, in the version that your Futhark compiler writes for (0.25.27: 1.26, 0.25.32: 1.28).

@@ -6,8 +6,8 @@
 
 all_parts='futhark-trixie futhark-forky opencl pocl cuda cuda13 hip llvm'
 
-# Big, and for one backend each: fetched when they are asked for.
-extra_parts='ispc-trixie ispc-forky'
+# Big, and for one backend or check each: fetched when they are asked for.
+extra_parts='nvrtc ispc-trixie ispc-forky'
 
 # Libraries come from the oldest suite that they run on, so that one recipe
 # serves Debian 12 and everything after it.
@@ -24,12 +24,16 @@ cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.1
 # Headers only, to compile against them; nvrtc.h, which has not changed, is that of the part cuda.
 cuda13_packages='nvidia-cuda-runtime==13.5.37 nvidia-cuda-crt==13.5.37'
 
+# Knows the cards that the part cuda is too old for, and needs a newer driver to run its code.
+nvrtc_packages='nvidia-cuda-nvrtc-cu12==12.9.86'
+
 # part_recipe PART: changes when the part must be installed anew.
 part_recipe() {
     case $1 in
     futhark-* | ispc-*) printf '1 %s' "$1" ;;
     cuda) printf '1 %s' "$cuda_packages" ;;
     cuda13) printf '1 %s' "$cuda13_packages" ;;
+    nvrtc) printf '1 %s' "$nvrtc_packages" ;;
     *) printf '1 %s %s' "$1" "$lib_suite" ;;
     esac
 }
@@ -43,6 +47,7 @@ part_title() {
     pocl) printf 'PoCL, a second OpenCL device' ;;
     cuda) printf 'CUDA: headers, NVRTC, runtime' ;;
     cuda13) printf 'CUDA 13: headers' ;;
+    nvrtc) printf 'a newer NVRTC, for newer cards' ;;
     hip) printf 'HIP: headers, runtime' ;;
     llvm) printf 'libclang for bindgen' ;;
     esac
@@ -58,6 +63,7 @@ part_proof() {
     pocl) printf 'pocl/lib/host/libpocl.so' ;;
     cuda) printf 'cuda/lib/libnvrtc.so' ;;
     cuda13) printf 'cuda13/include/cuda.h' ;;
+    nvrtc) printf 'nvrtc/lib/libnvrtc.so' ;;
     hip) printf 'hip/lib/libamdhip64.so' ;;
     llvm) printf 'llvm/resource/include/stddef.h' ;;
     esac
@@ -282,6 +288,24 @@ install_cuda() {
 install_cuda13() {
     stage_cuda "$cuda13_packages"
     adopt "$work/$part" cuda13
+}
+
+install_nvrtc() {
+    local stage=$work/$part library
+    stage_cuda "$nvrtc_packages"
+    mkdir -p "$stage/lib"
+    for library in "$stage.pip"/nvidia/*/lib/*.so*; do
+        case $library in
+        *.alt.*) ;; # another build of the same
+        *) cp -al "$library" "$stage/lib/" ;;
+        esac
+    done
+    (cd "$stage/lib" && ln -s libnvrtc.so.12 libnvrtc.so)
+    # Kernels include headers of the runtime, which the part cuda has.
+    rm -rf "$stage/include"
+    ln -s ../cuda/include "$stage/include"
+    check_libs libnvrtc.so
+    adopt "$stage" nvrtc
 }
 
 # stage_cuda PACKAGES: unpacks them beside the stage, and puts their headers into it. The

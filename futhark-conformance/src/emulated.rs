@@ -109,9 +109,13 @@ impl Emulated {
 /// The real run-time compilers of the private toolchain, if it has them and nobody names
 /// others: the device asks them about architectures other than its own.
 fn real_compilers() -> Vec<(OsString, OsString)> {
-    const PLACES: [(&str, &str); 2] = [
-        ("FUTHARK_EMULATED_NVRTC", "cuda/lib/libnvrtc.so"),
-        ("FUTHARK_EMULATED_HIPRTC", "hip/lib/libamdhip64.so"),
+    const PLACES: [(&str, &[&str]); 2] = [
+        // The first is the newer one, which not everybody has.
+        (
+            "FUTHARK_EMULATED_NVRTC",
+            &["nvrtc/lib/libnvrtc.so", "cuda/lib/libnvrtc.so"],
+        ),
+        ("FUTHARK_EMULATED_HIPRTC", &["hip/lib/libamdhip64.so"]),
     ];
     let Some(root) = std::env::var_os("FUTHARK_TOOLCHAIN") else {
         return Vec::new();
@@ -119,9 +123,11 @@ fn real_compilers() -> Vec<(OsString, OsString)> {
     PLACES
         .into_iter()
         .filter(|(name, _)| std::env::var_os(name).is_none())
-        .map(|(name, place)| (name.into(), Path::new(&root).join(place)))
-        .filter(|(_, file)| file.is_file())
-        .map(|(name, file)| (name, file.into()))
+        .filter_map(|(name, places)| {
+            let mut files = places.iter().map(|place| Path::new(&root).join(place));
+            let file = files.find(|file| file.is_file())?;
+            Some((name.into(), file.into()))
+        })
         .collect()
 }
 
