@@ -91,59 +91,52 @@ copy_libs() {
 # ---------------------------------------------------------------- compilers
 
 install_futhark() {
-    local suite=${part#futhark-} stage=$work/$part package unpacked version
-    unpacked=$work/apt-$suite/unpacked
-    apt_open "$suite"
-    mkdir -p "$stage/lib"
-    for package in $(apt_unpack "$suite" futhark); do
-        copy_libs "$unpacked/$package" "$stage/lib"
-    done
-    mv "$unpacked/futhark/usr/bin/futhark" "$stage/futhark"
-    # The compiler may be newer than this system's C library, so it brings its
-    # own, and the loader that belongs to it.
-    (cd "$stage" && ln -s lib/ld-linux*.so.? loader)
-    version=$("$stage/loader" --library-path "$stage/lib" "$stage/futhark" --version |
-        sed -nE '1s/^Futhark ([0-9]+(\.[0-9]+)*).*/\1/p')
-    [ -n "$version" ] || {
-        because 'the unpacked compiler does not start'
-        return 1
-    }
-    adopt "$stage" "compilers/$version"
-    mkdir -p "$prefix/bin"
-    write_launcher "$version" >"$work/$part.launcher"
-    chmod 755 "$work/$part.launcher"
-    mv "$work/$part.launcher" "$prefix/bin/futhark-$version"
-    printf '%s' "$version" >"$work/$part.version"
+    local version
+    stage_program futhark 's/^Futhark ([0-9]+(\.[0-9]+)*).*/\1/p'
+    write_launcher "$version" | adopt_program futhark compilers
 }
 
 # Each Futhark compiler writes kernels for the ISPC of its own suite and no other.
 install_ispc() {
-    local suite=${part#ispc-} stage=$work/$part package unpacked version
-    unpacked=$work/apt-$suite/unpacked
-    apt_open "$suite"
-    mkdir -p "$stage/lib"
-    for package in $(apt_unpack "$suite" ispc); do
-        copy_libs "$unpacked/$package" "$stage/lib"
-    done
-    mv "$unpacked/ispc/usr/bin/ispc" "$stage/ispc"
-    (cd "$stage" && ln -s lib/ld-linux*.so.? loader)
-    version=$("$stage/loader" --library-path "$stage/lib" "$stage/ispc" --version |
-        sed -nE 's/.* ([0-9]+(\.[0-9]+)+) \(build.*/\1/p' | head -1)
-    [ -n "$version" ] || {
-        because 'the unpacked ISPC does not start'
-        return 1
-    }
-    adopt "$stage" "ispc/$version"
-    mkdir -p "$prefix/bin"
-    cat >"$work/$part.launcher" <<LAUNCHER
+    local version
+    stage_program ispc 's/.* ([0-9]+(\.[0-9]+)+) \(build.*/\1/p'
+    adopt_program ispc ispc <<LAUNCHER
 #!/bin/sh
 # Runs ISPC $version with the libraries that it was built for. Made by ci/setup.
 self=\$(readlink -f -- "\$0")
 home=\${self%/*/*}/ispc/$version
 exec "\$home/loader" --library-path "\$home/lib" "\$home/ispc" "\$@"
 LAUNCHER
+}
+
+# stage_program NAME SCRIPT: the program of that package, from this part's suite. It may be
+# newer than this system's C library, so it brings its own, and the loader that belongs
+# to it. SCRIPT makes $version of what the program says of itself.
+stage_program() {
+    local name=$1 suite=${part#*-} stage=$work/$part package unpacked
+    unpacked=$work/apt-$suite/unpacked
+    apt_open "$suite"
+    mkdir -p "$stage/lib"
+    for package in $(apt_unpack "$suite" "$name"); do
+        copy_libs "$unpacked/$package" "$stage/lib"
+    done
+    mv "$unpacked/$name/usr/bin/$name" "$stage/$name"
+    (cd "$stage" && ln -s lib/ld-linux*.so.? loader)
+    version=$("$stage/loader" --library-path "$stage/lib" "$stage/$name" --version | sed -nE "$2" | head -1)
+    [ -n "$version" ] || {
+        because "the unpacked $name does not start"
+        return 1
+    }
+}
+
+# adopt_program NAME FOLDER: puts what was staged into its place, and the launcher that is
+# read beside those of other versions.
+adopt_program() {
+    cat >"$work/$part.launcher"
     chmod 755 "$work/$part.launcher"
-    mv "$work/$part.launcher" "$prefix/bin/ispc-$version"
+    adopt "$work/$part" "$2/$version"
+    mkdir -p "$prefix/bin"
+    mv "$work/$part.launcher" "$prefix/bin/$1-$version"
     printf '%s' "$version" >"$work/$part.version"
 }
 
