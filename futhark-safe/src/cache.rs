@@ -1,8 +1,10 @@
-//! Cache files of device code, kept from drivers when they are damaged.
+//! Cache files of device code, kept from drivers when they are damaged or not meant.
 //!
 //! The runtime compares size and program of such a file, not its content, and hands it
-//! to the driver, which may end the process over a damaged one. So a second file beside it
-//! holds a checksum, and a cache file that disagrees is removed, to be written anew.
+//! to the driver, which may end the process over a damaged one. Of what the code was compiled
+//! with it compares a part: code for blocks of 32 threads is run with 256 and computes
+//! something else. So a second file beside it holds a checksum over content, program and
+//! settings, and a cache file that disagrees is removed, to be written anew.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,18 +21,21 @@ pub(crate) struct CacheFile {
     path: PathBuf,
     /// Where its checksum is.
     seal: PathBuf,
+    /// What the code in it depends on.
+    compiled_with: String,
 }
 
 impl CacheFile {
-    /// Makes sure that what is there was written in full and never changed. Failing to do
-    /// so is no failure: it costs the time of compiling again.
-    pub(crate) fn check(path: &Path) -> CacheFile {
+    /// Makes sure that what is there was written in full, for the same program and settings, and
+    /// never changed. Failing to do so is no failure: it costs the time of compiling again.
+    pub(crate) fn check(path: &Path, compiled_with: String) -> CacheFile {
         let mut seal = path.as_os_str().to_owned();
         seal.push(".sum");
         let file = CacheFile {
             _turn: TURN.lock().unwrap_or_else(PoisonError::into_inner),
             path: path.to_owned(),
             seal: seal.into(),
+            compiled_with,
         };
         if let Some(sum) = file.sum()
             && file.sealed().as_deref() != Some(&sum)
@@ -53,7 +58,8 @@ impl CacheFile {
     fn sum(&self) -> Option<String> {
         let is_file = std::fs::metadata(&self.path).ok()?.is_file();
         let bytes = is_file.then(|| std::fs::read(&self.path))?.ok()?;
-        Some(format!("{:016x}\n", checksum(&[&bytes])))
+        let parts = [self.compiled_with.as_bytes(), &bytes];
+        Some(format!("{:016x}\n", checksum(&parts)))
     }
 
     fn sealed(&self) -> Option<String> {

@@ -63,7 +63,8 @@ impl Config {
     }
 
     /// GPU backends: keeps compiled device code in this file, which makes the next
-    /// start faster. A file that is missing, stale or damaged is written anew; a second one
+    /// start faster. A file that is missing, stale, damaged, or made with other settings (tuning
+    /// parameters, sizes, options) is written anew; a second one
     /// beside it, `.sum` added to its name, holds a checksum. Where they cannot be written,
     /// every start takes as long as the first. The files are believed: they must be
     /// writable by nobody whom you would not let run code.

@@ -52,6 +52,13 @@ fn damaged_cache_files_are_written_anew() {
             assert_eq!(std::fs::read_to_string(&sum).unwrap().len(), 17);
         }
 
+        // Code for other blocks is other code, although the runtime takes the file for the same.
+        let smaller = Config::new().block_size(32).cache_file(&file);
+        works_with_config(&library, &smaller);
+        assert!(std::fs::read(&file).unwrap() != good, "it is compiled anew");
+        works_with(&library, &file);
+        assert!(std::fs::read(&file).unwrap() == good, "and again");
+
         // A full disk, a folder that is not there, a folder in its place.
         for path in ["/dev/full", "/nonexistent/cache", "/"] {
             works_with(&library, Path::new(path));
@@ -84,7 +91,11 @@ fn fresh(name: &str) -> PathBuf {
 }
 
 fn works_with(library: &Library, file: &Path) {
-    let context = Context::new(library, &Config::new().cache_file(file)).unwrap();
+    works_with_config(library, &Config::new().cache_file(file));
+}
+
+fn works_with_config(library: &Library, config: &Config) {
+    let context = Context::new(library, config).unwrap();
     let five = vec![Arg::Consume(Value::from(5i64))];
     let results = context.call("replicate_top", five).unwrap();
     assert!(matches!(results[0], Value::Scalar(Scalar::I64(5))));

@@ -88,6 +88,22 @@ fn every_backend_compiles_and_gives_a_table_with_one_symbol() {
 }
 
 #[test]
+fn a_program_may_be_called_like_a_header_of_the_system() {
+    let folder = folder("system-headers");
+    for name in ["math", "strings", "errno", "assert"] {
+        let source = folder.join(format!("{name}.fut"));
+        std::fs::write(&source, PROGRAM).unwrap();
+        for backend in [Backend::C, Backend::Multicore, Backend::Hip] {
+            let build = Build::new(&source, backend).out_dir(&folder).fast(true);
+            let artifact = build
+                .run()
+                .unwrap_or_else(|error| panic!("{name} {backend}: {error}"));
+            assert!(artifact.open().is_ok());
+        }
+    }
+}
+
+#[test]
 fn layouts_are_read_out_of_the_generated_code() {
     let folder = folder("layout");
     let source = source(&folder);

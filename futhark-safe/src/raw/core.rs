@@ -65,7 +65,10 @@ impl Core {
         let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
         // Other backends take a cache file and ignore it.
         let cache = settings.iter().filter_map(Setting::cache_file).next_back();
-        let cache = cache.filter(|_| table.is_gpu()).map(CacheFile::check);
+        let cache = cache.filter(|_| table.is_gpu()).map(|path| {
+            let code: Vec<_> = settings.iter().filter(|s| s.changes_code()).collect();
+            CacheFile::check(path, format!("{} {code:?}", table.program()))
+        });
         let mut status = c::FUT_LOST as i32;
         let new = table.raw().context_new.expect("a table has context_new");
         // SAFETY: T; `for_c` holds as many settings as said, whose text lives in `settings`.

@@ -35,6 +35,17 @@ impl Setting {
         }
     }
 
+    /// Whether device code may be another with it.
+    pub(super) fn changes_code(&self) -> bool {
+        !matches!(
+            self,
+            Setting::CacheFile(_)
+                | Setting::Profiling(_)
+                | Setting::Logging(_)
+                | Setting::NumThreads(_)
+        )
+    }
+
     /// The setting in C's form. It points into `self`.
     pub(super) fn to_c(&self) -> c::Setting {
         let flag = |what, on: bool| (what, i64::from(on), None);

@@ -135,9 +135,10 @@ impl CCompiler {
         let folder = unit.parent().unwrap_or(Path::new("."));
         let mut command = self.command();
         command.args(options.arguments());
-        // Our <assert.h> before the system's, and our headers.
+        // Our <assert.h> before the system's; our headers only where they are named in quotes,
+        // as a program may be called `math` or `strings`.
         command.arg(format!("-I{}", folder.join("override").display()));
-        command.arg(format!("-I{}", folder.display()));
+        command.arg(format!("-iquote{}", folder.display()));
         command.arg("-c").arg(unit).arg("-o").arg(object);
         let stderr = run(command)?;
         match stderr {

@@ -68,7 +68,8 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
     let (new_source, new) = (work.path().join("plain.c"), work.path().join("plain"));
     std::fs::write(&new_source, text).map_err(failed)?;
     let cc = std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc"));
-    let mut include = OsString::from("-I");
+    // In quotes only: a program may be called like a header of the system.
+    let mut include = OsString::from("-iquote");
     include.push(folder);
     let output = Command::new(&cc)
         .args(["-std=c99", "-O0", "-w"])
