@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn interpreters_are_known_by_their_names() {
         assert_eq!(Kind::of("Oclgrind: Oclgrind Simulator"), Kind::Simulated);
-        assert_eq!(Kind::of("NVIDIA H200"), Kind::Real);
+        assert_eq!(Kind::of("NVIDIA A100"), Kind::Real);
     }
 
     #[test]
