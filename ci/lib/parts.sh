@@ -265,12 +265,9 @@ install_llvm() {
 # ---------------------------------------------------------- CUDA, through pip
 
 install_cuda() {
-    local stage=$work/$part library
+    local stage=$work/$part
     stage_cuda "$cuda_packages"
-    mkdir -p "$stage/lib"
-    for library in "$stage.pip"/nvidia/*/lib/*.so*; do
-        cp -al "$library" "$stage/lib/"
-    done
+    stage_cuda_libs
     # Linkers look for names without a version, and some builds for lib64.
     (cd "$stage/lib" && ln -s libnvrtc.so.* libnvrtc.so && ln -s libcudart.so.* libcudart.so)
     ln -s lib "$stage/lib64"
@@ -284,15 +281,9 @@ install_cuda13() {
 }
 
 install_nvrtc() {
-    local stage=$work/$part library
+    local stage=$work/$part
     stage_cuda "$nvrtc_packages"
-    mkdir -p "$stage/lib"
-    for library in "$stage.pip"/nvidia/*/lib/*.so*; do
-        case $library in
-        *.alt.*) ;; # another build of the same
-        *) cp -al "$library" "$stage/lib/" ;;
-        esac
-    done
+    stage_cuda_libs
     (cd "$stage/lib" && ln -s libnvrtc.so.12 libnvrtc.so)
     # Kernels include headers of the runtime, which the part cuda has.
     rm -rf "$stage/include"
@@ -321,6 +312,18 @@ stage_cuda() {
     done
     find "$stage" -name '__init__.py' -delete
     printf '%s' "${1#*==}" | sed 's/ .*//' >"$work/$part.version"
+}
+
+# stage_cuda_libs: and the libraries of what stage_cuda has unpacked.
+stage_cuda_libs() {
+    local library stage=$work/$part
+    mkdir -p "$stage/lib"
+    for library in "$stage.pip"/nvidia/*/lib/*.so*; do
+        case $library in
+        *.alt.*) ;; # another build of the same
+        *) cp -al "$library" "$stage/lib/" ;;
+        esac
+    done
 }
 
 # The first python3 of PATH whose pip works: the first one need not have pip.

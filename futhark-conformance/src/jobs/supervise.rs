@@ -184,7 +184,7 @@ fn logged_device(log: &str) -> Option<String> {
 }
 
 /// The name of the device that cuda or hip has chosen by its number, which it lists before:
-/// `Device #0: name="A100", compute capability=9.0`.
+/// `Device #0: name="A100", compute capability=8.0`.
 fn numbered_device(number: &str, log: &str) -> Option<String> {
     let entry = format!("Device #{number}: name=\"");
     let listed = log.lines().find_map(|line| line.strip_prefix(&entry))?;
@@ -549,7 +549,7 @@ mod tests {
         );
         assert_eq!(logged_device("nothing\n"), None);
         let cuda = "\
-Device #0: name=\"A100\", compute capability=9.0
+Device #0: name=\"A100\", compute capability=8.0
 Device #1: name=\"NVIDIA T4\", compute capability=7.5
 Using device #1
 ";
