@@ -60,7 +60,7 @@ const SOURCES: &[(&str, &str)] = &[
 /// The device, ready to be handed to child processes.
 #[derive(Clone, Debug)]
 pub struct Emulated {
-    compiler: OsString,
+    compiler: Compiler,
     library: PathBuf,
     kernels: PathBuf,
 }
@@ -75,13 +75,15 @@ impl Emulated {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("failed to create {}", dir.display()))?;
         let dir = dir.canonicalize()?;
-        let folder = dir.join(format!("emulated-{:016x}", hash_of_sources()));
-        let kernels = dir.join("emulated-kernels");
+        let compiler = Compiler::find()?;
+        let folder = dir.join(format!("emulated-{:016x}", hash_of(SOURCES)));
+        // What another compiler, or another version, made of a kernel is not taken for its own.
+        let kernels = format!("emulated-kernels-{:016x}", hash_of(&compiler.version));
+        let kernels = dir.join(kernels);
         std::fs::create_dir_all(&kernels)?;
-        let compiler = find_compiler()?;
         let library = folder.join(LIBRARY);
         if !library.is_file() {
-            compile(&compiler, &dir, &folder)?;
+            compile(&compiler.name, &dir, &folder)?;
         }
         Ok(Emulated {
             compiler,
@@ -101,7 +103,7 @@ impl Emulated {
         variables.push(("FUTHARK_EMULATED".into(), settings.into()));
         variables.push(("FUTHARK_EMULATED_CACHE".into(), self.kernels.clone().into()));
         variables.extend(real_compilers());
-        variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.clone()));
+        variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.name.clone()));
         variables
     }
 }
@@ -133,40 +135,52 @@ fn real_compilers() -> Vec<(OsString, OsString)> {
 
 const LIBRARY: &str = "libfuthark-emulated.so";
 
-fn hash_of_sources() -> u64 {
+fn hash_of<T: Hash + ?Sized>(what: &T) -> u64 {
     let mut hasher = DefaultHasher::new();
-    SOURCES.hash(&mut hasher);
+    what.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The compiler that `CXX` names, or one under a usual name.
-fn find_compiler() -> anyhow::Result<OsString> {
-    if let Some(named) = std::env::var_os("CXX").filter(|name| !name.is_empty()) {
-        if works(&named) {
-            return Ok(named);
-        }
-        bail!(
-            "CXX names a C++ compiler that cannot be started: {}",
-            named.display()
-        );
-    }
-    ["c++", "g++", "clang++"]
-        .into_iter()
-        .map(OsString::from)
-        .find(works)
-        .ok_or_else(|| {
-            anyhow!("the emulated device needs a C++ compiler, and there is no c++, g++ or clang++; install one (Debian: g++), or name it in CXX")
-        })
+/// A C++ compiler of this machine.
+#[derive(Clone, Debug)]
+struct Compiler {
+    name: OsString,
+    /// What it says of itself.
+    version: Vec<u8>,
 }
 
-fn works(compiler: &OsString) -> bool {
-    Command::new(compiler)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+impl Compiler {
+    /// The compiler that `CXX` names, or one under a usual name.
+    fn find() -> anyhow::Result<Compiler> {
+        if let Some(named) = std::env::var_os("CXX").filter(|name| !name.is_empty()) {
+            let message = format!(
+                "CXX names a C++ compiler that cannot be started: {}",
+                named.display()
+            );
+            return Compiler::ask(named).ok_or_else(|| anyhow!(message));
+        }
+        ["c++", "g++", "clang++"]
+            .into_iter()
+            .find_map(|name| Compiler::ask(name.into()))
+            .ok_or_else(|| {
+                anyhow!("the emulated device needs a C++ compiler, and there is no c++, g++ or clang++; install one (Debian: g++), or name it in CXX")
+            })
+    }
+
+    /// The compiler of this name, if it can be started.
+    fn ask(name: OsString) -> Option<Compiler> {
+        let answer = Command::new(&name)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        let version = answer.stdout;
+        answer
+            .status
+            .success()
+            .then_some(Compiler { name, version })
+    }
 }
 
 /// Compiles beside the place and moves it there, as others may do the same.
