@@ -31,7 +31,6 @@ pub struct Device {
     #[serde(rename = "device")]
     pub name: String,
     /// What does its work.
-    #[serde(default)]
     pub kind: Kind,
     /// Whether a program ran on it.
     pub usable: bool,
@@ -204,11 +203,5 @@ mod tests {
         };
         let text = device.to_argument();
         assert_eq!(text.parse::<Device>().unwrap(), device);
-    }
-
-    #[test]
-    fn reports_of_older_versions_are_read() {
-        let text = r#"{"backend":"c","device":"cpu","usable":true,"reason":""}"#;
-        assert_eq!(text.parse::<Device>().unwrap(), Device::host(Backend::C));
     }
 }
