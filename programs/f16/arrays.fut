@@ -29,11 +29,12 @@ entry axpy [n] (a: f16) (xs: [n]f16) (ys: [n]f16) : [n]f16 =
 entry round_trip [n] (at: [n]f16) (value: [n]f32) : [n]f16 = times (make at value)
 
 -- ==
--- entry: all_bits
--- input { [0u16, 1u16, 15360u16, 31744u16, 32768u16, 65535u16] }
--- output { [0u16, 1u16, 15360u16, 31744u16, 32768u16, 65535u16] }
+-- entry: number_bits
+-- input { [0u16, 1u16, 15360u16, 31744u16, 32768u16, 64512u16, 31745u16, 65535u16] }
+-- output { [0u16, 1u16, 15360u16, 31744u16, 32768u16, 64512u16, 32256u16, 32256u16] }
 -- input { empty([0]u16) } output { empty([0]u16) }
-entry all_bits [n] (xs: [n]u16) : [n]u16 = map (\x -> f16.to_bits (f16.from_bits x)) xs
+entry number_bits [n] (xs: [n]u16) : [n]u16 =
+  map (\x -> let y = f16.from_bits x in if f16.isnan y then 32256 else f16.to_bits y) xs
 
 -- ==
 -- entry: pick

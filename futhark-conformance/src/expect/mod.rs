@@ -10,16 +10,19 @@
 //! ```
 //!
 //! `program`, `check`, `backend`, `compiler` and `device` are patterns with
-//! `*`; one that is left out matches everything, but `program` must be there.
+//! `*`, or lists of them, which stand for an entry each; one that is left out
+//! matches everything, but `program` must be there.
 //! `check` is either `CHECK:CASE`, and every case that it matches must fail, or
 //! `CHECK`, and at least one case of each check that it matches must fail.
 //! A failure that matches becomes an expected one; where everything passes,
 //! that fails the run, so that the list cannot outlive its reasons. Only an entry with
-//! `sometimes = true` lets a pass be: for what depends on what the memory happens to hold.
+//! `sometimes = true` lets a pass be: for what depends on what the memory happens to hold, or
+//! on the inputs that are generated.
+
+mod written;
 
 use crate::pattern::{CheckPattern, Pattern};
 use crate::record::{Cause, Finding, Outcome, Place, Record};
-use serde::Deserialize;
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,32 +30,22 @@ use std::path::{Path, PathBuf};
 /// The name of the file that is looked for above the programs.
 pub const FILE_NAME: &str = "expectations.toml";
 
-/// One entry of the list.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What is expected: one of each pattern.
+#[derive(Clone, Debug, Default)]
 pub struct Expectation {
     program: Pattern,
-    #[serde(default)]
     check: CheckPattern,
-    #[serde(default)]
     backend: Pattern,
-    #[serde(default)]
     compiler: Pattern,
-    #[serde(default)]
     device: Pattern,
     reason: String,
     /// Whether it may pass as well.
-    #[serde(default)]
     sometimes: bool,
-    #[serde(skip)]
     matched: bool,
-    #[serde(skip)]
     in_scope: bool,
     /// For checks as wholes: those that have passed cases only, so far, and
     /// those that have failed ones, at places where the work goes on.
-    #[serde(skip)]
     passing: HashSet<(Place, String)>,
-    #[serde(skip)]
     failing: HashSet<(Place, String)>,
 }
 
@@ -119,13 +112,6 @@ impl fmt::Display for ExpectError {
 
 impl std::error::Error for ExpectError {}
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    expect: Vec<Expectation>,
-}
-
 impl Expectations {
     /// Reads a list.
     ///
@@ -142,17 +128,9 @@ impl Expectations {
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        if let Some(entry) = file
-            .expect
-            .iter()
-            .find(|entry| entry.reason.trim().is_empty())
-        {
-            return Err(format!("an expectation needs a reason: {entry}"));
-        }
         Ok(Expectations {
             folder: folder.to_owned(),
-            list: file.expect,
+            list: written::read(text)?,
         })
     }
 
@@ -392,8 +370,32 @@ mod tests {
     }
 
     #[test]
+    fn each_of_a_list_must_come_true() {
+        let text = "[[expect]]\nprogram = [\"a.fut\", \"b.fut\"]\ncheck = [\"blocks\", \"arrays\"]\nreason = \"known\"\n";
+        let mut expectations = list(text);
+        for (program, check) in [("a.fut", "blocks"), ("b.fut", "arrays")] {
+            let mut failure = record(program, check, "f", Outcome::Fail);
+            expectations.visit(&failure.place);
+            expectations.judge(&mut failure);
+            assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
+        }
+        let missed: Vec<String> = expectations.unmatched().map(ToString::to_string).collect();
+        assert_eq!(missed.len(), 2, "{missed:?}");
+        assert!(missed[0].starts_with("a.fut arrays "), "{missed:?}");
+        assert!(missed[1].starts_with("b.fut blocks "), "{missed:?}");
+    }
+
+    #[test]
     fn mistakes_in_the_list_are_reported() {
         let wrong = [
+            (
+                "[[expect]]\nprogram = []\nreason = \"none\"\n",
+                "expects nothing: none",
+            ),
+            (
+                "[[expect]]\nprogram = 1\nreason = \"x\"\n",
+                "expected a pattern or a list of patterns",
+            ),
             ("[[expect]]\nreason = \"x\"\n", "program"),
             (
                 "[[expect]]\nprogram = \"a\"\nreason = \" \"\n",
