@@ -54,7 +54,7 @@ step() {
 # Rust is the one tool that set-up does not bring: how it is installed is the
 # user's choice.
 need_cargo() {
-    have cargo || die "cargo is not on PATH. Install Rust 1.88 or newer (rustup, or your system's package) and run this again."
+    have cargo || die "cargo is not on PATH. Install Rust 1.89 or newer (rustup, or your system's package) and run this again."
 }
 
 # Takes the environment that ci/setup has left.

@@ -6,6 +6,7 @@
 //! something else. So a second file beside it holds a checksum over content, program and
 //! settings, and a cache file that disagrees is removed, to be written anew.
 
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +18,8 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// The cache file that a context is about to use.
 pub(crate) struct CacheFile {
+    // In this order: another process goes on before another thread of this one.
+    _lock: Option<File>,
     _turn: MutexGuard<'static, ()>,
     path: PathBuf,
     /// Where its checksum is.
@@ -31,10 +34,13 @@ impl CacheFile {
     pub(crate) fn check(path: &Path, compiled_with: String) -> CacheFile {
         let mut seal = path.as_os_str().to_owned();
         seal.push(".sum");
+        let seal = PathBuf::from(seal);
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let file = CacheFile {
-            _turn: TURN.lock().unwrap_or_else(PoisonError::into_inner),
+            _lock: lock(path, &seal),
+            _turn: turn,
             path: path.to_owned(),
-            seal: seal.into(),
+            seal,
             compiled_with,
         };
         if let Some(sum) = file.sum()
@@ -66,4 +72,20 @@ impl CacheFile {
         let is_file = std::fs::metadata(&self.seal).ok()?.is_file();
         is_file.then(|| std::fs::read_to_string(&self.seal))?.ok()
     }
+}
+
+/// Other processes that use the same cache file wait for this one, as other threads do. There
+/// is no lock where the file cannot be made: then it cannot vouch for anything either.
+fn lock(path: &Path, seal: &Path) -> Option<File> {
+    let is_other = |path| std::fs::metadata(path).is_ok_and(|there| !there.is_file());
+    if is_other(path) || is_other(seal) {
+        return None;
+    }
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(seal)
+        .ok()?;
+    file.lock().ok()?;
+    Some(file)
 }

@@ -26,6 +26,9 @@ pub struct Config {
     problem: Option<String>,
 }
 
+/// How many build options the runtime's buffer surely has room for.
+const MOST_BUILD_OPTIONS: usize = 64;
+
 impl Config {
     /// The runtime's defaults.
     pub fn new() -> Config {
@@ -57,16 +60,31 @@ impl Config {
         self.text(Setting::Platform, name.into())
     }
 
-    /// GPU backends: an option for the compiler of device code.
+    /// GPU backends: an option for the compiler of device code; 1 to 64 of them, none empty.
+    ///
+    /// One text may hold several, between blanks.
     pub fn build_option(self, option: impl Into<String>) -> Config {
-        self.text(Setting::BuildOption, option.into())
+        let option = option.into();
+        // The runtime reads beyond the end of an empty one, and for each counts two bytes less
+        // than it writes: many would overrun its buffer, which has some hundred to spare.
+        if option.is_empty() {
+            return self.refused("a build option is empty".to_owned());
+        }
+        let given = |setting: &&Setting| matches!(setting, Setting::BuildOption(_));
+        if self.settings.iter().filter(given).count() == MOST_BUILD_OPTIONS {
+            return self.refused(format!(
+                "there are more than {MOST_BUILD_OPTIONS} build options; one text can hold several"
+            ));
+        }
+        self.text(Setting::BuildOption, option)
     }
 
     /// GPU backends: keeps compiled device code in this file, which makes the next
     /// start faster. A file that is missing, stale, damaged, or made with other settings (tuning
     /// parameters, sizes, options) is written anew; a second one
     /// beside it, `.sum` added to its name, holds a checksum. Where they cannot be written,
-    /// every start takes as long as the first. The files are believed: they must be
+    /// every start takes as long as the first. Contexts that use the same one start one after the
+    /// other, in other processes, too. The files are believed: they must be
     /// writable by nobody whom you would not let run code.
     pub fn cache_file(self, path: impl Into<PathBuf>) -> Config {
         let path = path.into();
@@ -157,11 +175,16 @@ impl Config {
         self
     }
 
-    fn checked(mut self, setting: Setting, ok: bool, problem: impl FnOnce() -> String) -> Config {
+    fn checked(self, setting: Setting, ok: bool, problem: impl FnOnce() -> String) -> Config {
         if ok {
             return self.with(setting);
         }
-        self.problem.get_or_insert_with(problem);
+        self.refused(problem())
+    }
+
+    /// The first problem is told when a context is made.
+    fn refused(mut self, problem: String) -> Config {
+        self.problem.get_or_insert(problem);
         self
     }
 
@@ -171,9 +194,7 @@ impl Config {
             Ok(text) => self.with(make(text)),
             Err(error) => {
                 let text = String::from_utf8_lossy(&error.into_vec()).into_owned();
-                self.checked(Setting::Debugging(false), false, || {
-                    format!("the text {text:?} of a setting contains a NUL")
-                })
+                self.refused(format!("the text {text:?} of a setting contains a NUL"))
             }
         }
     }

@@ -52,6 +52,22 @@ fn damaged_cache_files_are_written_anew() {
             assert_eq!(std::fs::read_to_string(&sum).unwrap().len(), 17);
         }
 
+        // Another process that uses it is waited for.
+        let other = std::fs::File::open(&sum).unwrap();
+        other.lock().unwrap();
+        std::thread::scope(|scope| {
+            let (done, is_done) = std::sync::mpsc::channel();
+            let (library, file) = (&library, &file);
+            scope.spawn(move || {
+                works_with(library, file);
+                done.send(()).unwrap();
+            });
+            let early = is_done.recv_timeout(std::time::Duration::from_secs(2));
+            other.unlock().unwrap();
+            assert!(early.is_err(), "it did not wait");
+            is_done.recv().unwrap();
+        });
+
         // Code for other blocks is other code, although the runtime takes the file for the same.
         let smaller = Config::new().block_size(32).cache_file(&file);
         works_with_config(&library, &smaller);

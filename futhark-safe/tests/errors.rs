@@ -133,6 +133,48 @@ fn a_late_failure_is_told_again_in_full() {
     });
 }
 
+/// A call that fails for a reason of its own while an earlier one fails on the device tells
+/// both; the result of the earlier one tells its own failure, and as what it was.
+#[test]
+fn an_earlier_failure_keeps_its_own_text() {
+    each(|library| {
+        if library.backend() != Backend::OpenCl {
+            return;
+        }
+        let ctx = start(library);
+        let (xs, is) = (array(&ctx, &[1, 2]), array(&ctx, &[5]));
+        let failed = ctx.call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&is)]);
+        let failed = failed.unwrap().remove(0);
+        let later = ctx.call("array_top", scalars(&[1 << 50])).unwrap_err();
+        assert_eq!(later.kind(), Kind::OutOfMemory, "{later}");
+        let both = later.c_message().unwrap();
+        assert!(both.contains("Furthermore: Index [5] out of"), "{both}");
+        let earlier = read(&failed).unwrap_err();
+        assert_eq!((earlier.kind(), earlier.code()), (Kind::Program, Some(2)));
+        let text = earlier.c_message().unwrap();
+        assert!(text.starts_with("Index [5] out of bounds"), "{text}");
+        ctx.sync().unwrap();
+    });
+}
+
+/// More build options than the runtime has room for are refused; those that are taken fit.
+#[test]
+fn build_options_fit() {
+    each(|library| {
+        if library.backend() != Backend::OpenCl {
+            return;
+        }
+        let some = |n| (0..n).fold(Config::new(), |config, _| config.build_option("-DX"));
+        drop(Context::new(library, &some(64)).unwrap());
+        let empty = Config::new().build_option("");
+        for (refused, why) in [(some(65), "more than 64"), (empty, "empty")] {
+            let error = Context::new(library, &refused).unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert!(error.to_string().contains(why), "{error}");
+        }
+    });
+}
+
 /// Resident memory of this process, in KiB.
 fn memory() -> Option<usize> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;

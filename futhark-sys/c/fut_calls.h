@@ -11,6 +11,8 @@ static inline bool fut_disturbed(struct fut_context *c) {
   return c->ctx->error != NULL || c->text.length != 0;
 }
 
+#define FUT_FURTHERMORE "\nFurthermore: "
+
 // Fetches what the runtime has to say: the first message is kept whole, another one is added.
 static void fut_take_messages(struct fut_context *c) {
   char *text;
@@ -19,7 +21,7 @@ static void fut_take_messages(struct fut_context *c) {
       c->message = text;
       continue;
     }
-    char *both = msgprintf("%s\nFurthermore: %s", c->message, text);
+    char *both = msgprintf("%s" FUT_FURTHERMORE "%s", c->message, text);
     free(text);
     fut_set_message(c, both);
   }
@@ -40,9 +42,14 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   c->settling = 1;
   fut_take_messages(c);
 #if FUT_GPU_BACKEND
-  // What is still under way must not disturb the next call, and may know more.
-  if (fut_wait(c->ctx) != 0)
+  // What is still under way must not disturb the next call, and may know more: what it says
+  // is an earlier call's, unless a wait was what failed this one.
+  int32_t late = c->late;
+  int32_t own = c->message == NULL ? 0 : (int32_t)(strlen(c->message) + strlen(FUT_FURTHERMORE));
+  if (fut_wait(c->ctx) != 0) {
     fut_take_messages(c);
+    c->late = late != 0 ? late : 1 + own;
+  }
 #endif
 #if FUT_MULTICORE
   // The runtime never resets this, and every later parallel call would fail.

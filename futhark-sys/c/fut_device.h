@@ -19,6 +19,23 @@ _Noreturn static void fut_not_current(const char *what, int code) {
 }
 #endif
 
+#if FUT_HAS_CURRENT
+// With profiling the generated code makes events and does not look whether it has got them:
+// the driver would be handed one that nobody has written.
+static inline void fut_event_made(int code) {
+  if (code == 0)
+    return;
+  char why[96];
+  snprintf(why, sizeof why, "an event for profiling cannot be made: the driver answers %d", code);
+  fut_fatal(why);
+}
+
+#undef cudaEventCreate
+#define cudaEventCreate(event) fut_event_made((int)fut_driver_cudaEventCreate(event))
+#undef hipEventCreate
+#define hipEventCreate(event) fut_event_made((int)fut_driver_hipEventCreate(event))
+#endif
+
 #if defined(FUT_BACKEND_cuda)
 
 // How many contexts lie on this thread's stack because of us or the generated code.
@@ -39,7 +56,7 @@ static CUresult fut_has_popped(CUresult result) {
 static CUcontext fut_current_context(void) {
   CUcontext context = NULL;
   // Without a driver there is none (the self-test).
-  if (fut_driver_cuCtxGetCurrent == NULL || fut_driver_cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+  if (!fut_driver_is_there() || fut_driver_cuCtxGetCurrent(&context) != CUDA_SUCCESS)
     return NULL;
   return context;
 }
@@ -117,7 +134,7 @@ static hipError_t fut_device_get(hipDevice_t *device, int number) {
 static struct fut_current fut_device_before(void) {
   int device = -1;
   // Without a driver there is none (the self-test).
-  bool known = fut_driver_hipGetDevice != NULL && fut_driver_hipGetDevice(&device) == hipSuccess;
+  bool known = fut_driver_is_there() && fut_driver_hipGetDevice(&device) == hipSuccess;
   return (struct fut_current){.device = known ? device : -1};
 }
 

@@ -53,7 +53,7 @@ struct fut_context {
   int32_t settling;  // `message` belongs to the call that is running
   uint32_t forks;  // `fut_forks` when the context was made
   int32_t memory;  // atomic: an allocation failed or was refused in this call
-  int32_t late;    // a failure showed only in a wait: some earlier call may be the one that failed
+  int32_t late;    // a failure showed only in a wait, so some earlier call may be the one that failed: 1 + where it is in `message`
   int32_t code;
   char *message;   // malloc'ed, of the last failure
   struct fut_context *lent_before;  // what `fut_self.lent` was when this one was lent

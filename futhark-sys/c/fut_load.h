@@ -66,6 +66,10 @@ static const struct fut_driver_library fut_driver_libraries[] = {
 static pthread_mutex_t fut_driver_mutex = PTHREAD_MUTEX_INITIALIZER;
 static int fut_driver_loaded;
 
+// Whether the functions are there for a thread that has not asked for them: another one may
+// be looking them up right now.
+static inline bool fut_driver_is_there(void) { return __atomic_load_n(&fut_driver_loaded, __ATOMIC_ACQUIRE) != 0; }
+
 static char *fut_text(const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -144,7 +148,7 @@ static char *fut_driver_ready(void) {
   pthread_mutex_lock(&fut_driver_mutex);
   if (!fut_driver_loaded) {
     why = fut_driver_load_all();
-    fut_driver_loaded = why == NULL;
+    __atomic_store_n(&fut_driver_loaded, why == NULL, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&fut_driver_mutex);
   return why != NULL ? why : fut_driver_probe();

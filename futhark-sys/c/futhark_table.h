@@ -174,8 +174,9 @@ struct fut_table {
   const char *(*message)(struct fut_context *ctx);
   // The C return code of that call.
   int32_t (*code)(struct fut_context *ctx);
-  // 1 if, since this was last asked, a failure showed in a wait and not in the call that
+  // Not 0 if, since this was last asked, a failure showed in a wait and not in the call that
   // failed (GPU backends): results of calls since the last successful wait are suspect.
+  // It is then one more than where in the message that failure's own text begins.
   int32_t (*late)(struct fut_context *ctx);
 
   fut_call sync;

@@ -300,8 +300,8 @@ EXPORT int cuStreamDestroy_v2(Stream *stream) try {
 EXPORT int cuStreamSynchronize(Stream *) { return cuCtxSynchronize(); }
 
 EXPORT int cuEventCreate(Event **event, unsigned) try {
-    *event = new Event();
-    return OK;
+    NEED_CONTEXT;
+    return create(event);
 } CATCH
 
 // Of the run-time API, which Futhark's programs mix in.

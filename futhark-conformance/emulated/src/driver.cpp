@@ -8,6 +8,15 @@ double now_in_milliseconds() {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+static unsigned long events;  // made so far; under the driver's lock
+
+Status create(Event **event) {
+    if (shall_fail("event", events, settings().fail_event))
+        return OUT_OF_MEMORY;
+    *event = new Event();
+    return OK;
+}
+
 Status record(Queue &queue, Event *event) {
     queue.add([place = event->milliseconds] {
         *place = now_in_milliseconds();

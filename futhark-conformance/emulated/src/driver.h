@@ -47,6 +47,7 @@ struct Event {
 };
 
 double now_in_milliseconds();
+Status create(Event **event);
 Status record(Queue &queue, Event *event);
 
 }  // namespace emulated

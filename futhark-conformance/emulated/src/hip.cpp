@@ -240,8 +240,8 @@ EXPORT int hipStreamSynchronize(Stream *stream) try {
 } CATCH
 
 EXPORT int hipEventCreate(Event **event) try {
-    *event = new Event();
-    return OK;
+    NEED_DEVICE;
+    return create(event);
 } CATCH
 
 EXPORT int hipEventDestroy(Event *event) {

@@ -69,6 +69,8 @@ void apply(Settings &s, const std::string &setting) {
         s.fail_copy = number(setting, value, 0, ULONG_MAX);
     else if (name == "fail-launch")
         s.fail_launch = number(setting, value, 0, ULONG_MAX);
+    else if (name == "fail-event")
+        s.fail_event = number(setting, value, 0, ULONG_MAX);
     else if (name == "fail-set-device")
         s.fail_set_device = number(setting, value, 0, ULONG_MAX);
     else if (name == "lose-device")

@@ -19,7 +19,7 @@ struct Settings {
     size_t memory = size_t(1) << 30;
     unsigned devices = 1;
     unsigned seconds = 60;       // how long a kernel may run
-    unsigned long fail_allocation = 0, fail_copy = 0, fail_launch = 0, fail_set_device = 0;  // the n-th one; 0: none
+    unsigned long fail_allocation = 0, fail_copy = 0, fail_launch = 0, fail_event = 0, fail_set_device = 0;  // the n-th one; 0: none
     unsigned long lose_device = 0;  // from the n-th call on, the device is gone
     bool trace = false;          // every launch, on stderr
     std::string flags = "-O1";   // for the host's compiler, when it compiles kernels

@@ -1,6 +1,6 @@
 //! What happens when a device fails, at every place where one can: on the emulated device
 //! the first allocation fails, then the second one, and so on until none is left that a
-//! script with every operation asks for; the same for copies, launches and the choice of a
+//! script with every operation asks for; the same for copies, launches, events and the choice of a
 //! device, and for a card that disappears. Each time in a process of its own.
 //!
 //! Whatever fails is told by the operation during which it fails, or does no harm; the
@@ -27,10 +27,11 @@ const ALL: &str = "FUTHARK_WALK_ALL";
 
 /// What can fail, as the device's settings name it, what else the device is told, and how far
 /// one failure is from the next.
-const FAILURES: [(&str, &str, usize); 5] = [
+const FAILURES: [(&str, &str, usize); 6] = [
     ("fail-allocation", "", 1),
     ("fail-copy", "", 1),
     ("fail-launch", "", 1),
+    ("fail-event", "", 7),
     ("fail-set-device", "devices=2", 7),
     (LOSE_DEVICE, "", 29),
 ];

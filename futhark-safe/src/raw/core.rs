@@ -416,16 +416,33 @@ impl Locked<'_> {
         // SAFETY: T and L.
         let code = unsafe { code(self.core.context()) };
         // SAFETY: T and L.
-        let late = unsafe { late(self.core.context()) } != 0;
+        let late = unsafe { late(self.core.context()) };
         // A scalar that is read inside of a call can show the failure of an earlier one.
-        // Messages of kernels have no "Error:" in front, those of host code do.
-        let from_kernel = text
-            .as_ref()
-            .is_some_and(|t| t.contains("-> #") && !t.starts_with("Error: "));
-        let late = late || from_kernel;
+        let of_earlier = match usize::try_from(late) {
+            Ok(0) | Err(_) => text.clone().filter(|text| is_from_kernel(text)),
+            // What went before is this call's own failure.
+            Ok(place) => text.as_ref().map(|text| {
+                let own = text.get(place - 1..).filter(|text| !text.is_empty());
+                own.unwrap_or(text).to_owned()
+            }),
+        };
+        let suspect = late != 0 || of_earlier.is_some();
+        let apart = text != of_earlier;
         let error = classify(status as u32, code, text, operation());
-        if late && self.core.table.is_gpu() && error.kind() != Kind::ContextLost {
-            self.state().progress.fail(&error);
+        if suspect && self.core.table.is_gpu() && error.kind() != Kind::ContextLost {
+            let progress = &mut self.state().progress;
+            match of_earlier {
+                Some(text) if apart => {
+                    let code = if is_from_kernel(&text) {
+                        PROGRAM_ERROR
+                    } else {
+                        ERROR
+                    };
+                    let text = Some(text);
+                    progress.fail(&classify(c::FUT_FAILED, code, text, "sync".into()));
+                }
+                _ => progress.fail(&error),
+            }
         }
         error
     }
@@ -467,13 +484,22 @@ impl Drop for Locked<'_> {
     }
 }
 
+/// What `futhark_context_sync` answers when a kernel failed, and when anything else did.
+const PROGRAM_ERROR: i32 = 2;
+const ERROR: i32 = 1;
+
+/// Messages of kernels have no "Error:" in front, those of host code do.
+fn is_from_kernel(text: &str) -> bool {
+    text.contains("-> #") && !text.starts_with("Error: ")
+}
+
 fn classify(
     status: u32,
     code: i32,
     text: Option<String>,
     operation: std::borrow::Cow<'static, str>,
 ) -> Error {
-    let program = code == 2
+    let program = code == PROGRAM_ERROR
         || text.as_ref().is_some_and(|t| {
             t.starts_with("Error: ") || t.contains("\nBacktrace:\n") || t.contains("\n-> #0 ")
         });

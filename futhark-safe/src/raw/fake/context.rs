@@ -160,15 +160,22 @@ impl Context {
         let Err(mut failure) = answer else {
             return c::FUT_OK as i32;
         };
+        let mut place = 0;
         if let Err(other) = self.wait() {
+            const FURTHERMORE: &str = "\nFurthermore: ";
+            if let (false, Some(own)) = (failure.late, &failure.text) {
+                place = own.len() + FURTHERMORE.len();
+            }
             failure.late = true;
             let both = [failure.text.take(), other.text].into_iter().flatten();
-            failure.text = Some(both.collect::<Vec<_>>().join("\nFurthermore: "));
+            failure.text = Some(both.collect::<Vec<_>>().join(FURTHERMORE));
         }
         self.lost |= failure.status == c::FUT_LOST;
         self.message = failure.text.and_then(|text| CString::new(text).ok());
         self.code = failure.code;
-        self.late |= i32::from(failure.late);
+        if failure.late {
+            self.late = 1 + i32::try_from(place).expect("messages are short");
+        }
         failure.status as i32
     }
 

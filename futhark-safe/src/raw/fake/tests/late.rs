@@ -105,6 +105,23 @@ fn closing_waits_too() {
     assert_eq!(world.contexts(), 0);
 }
 
+/// A call that fails for a reason of its own tells both; the value knows what it failed of.
+#[test]
+fn a_failure_is_not_told_as_another_call_s() {
+    let world = World::new();
+    let core = world.core(Flavour::Gpu);
+    let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3]));
+    let failed = bad_gather_of(&core, &xs);
+    let inputs = [Input::scalar(2i32), Input::consumed(ys)];
+    let own = value(&core, "entry_fail", inputs).map(drop).unwrap_err();
+    assert_eq!(own.kind(), Kind::OutOfMemory, "{own}");
+    assert!(own.to_string().contains("Index [7] out of bounds"), "{own}");
+    let error = read(&failed).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::Program, Some(2)));
+    let text = error.c_message().unwrap();
+    assert!(text.starts_with("Index [7] out of bounds"), "{text}");
+}
+
 #[test]
 fn values_made_of_failed_ones_are_not_believed() {
     let world = World::new();
