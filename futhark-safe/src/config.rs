@@ -60,7 +60,7 @@ impl Config {
         self.text(Setting::Platform, name.into())
     }
 
-    /// GPU backends: an option for the compiler of device code; 1 to 64 of them, none empty.
+    /// GPU backends: an option for the compiler of device code; at most 64 of them, none empty.
     ///
     /// One text may hold several, between blanks.
     pub fn build_option(self, option: impl Into<String>) -> Config {
