@@ -211,7 +211,7 @@ pub const ALL: &[Check] = &[
         run: Some(leaks::check),
     },
     Check {
-        name: "device-code",
+        name: device_code::NAME,
         about: "the program's kernels compile for the architectures that --architectures names",
         sections: &["GPU"],
         page: include_str!("../../docs/checks/device-code.md"),

@@ -5,6 +5,9 @@ use crate::child::steps::{Steps, Stop};
 use futhark_manifest::Backend;
 use futhark_safe::dynamic::Context;
 
+/// The name of the check.
+pub const NAME: &str = "device-code";
+
 /// The option that the emulated device takes for this (`emulated/src/realrtc.h`).
 const ALSO_FOR: &str = "--also-compile-for=";
 
@@ -20,7 +23,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         .iter()
         .filter(|architecture| backend_of(architecture) == backend);
     for architecture in wanted {
-        steps.run("device-code", architecture, || {
+        steps.run(NAME, architecture, || {
             if !env.device.is_emulated() {
                 return Err(Stop::skip(
                     "only the emulated device asks the compiler for an architecture that is not its own",

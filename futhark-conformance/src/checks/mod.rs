@@ -11,7 +11,7 @@ mod calls;
 mod catalog;
 mod consume;
 mod content;
-mod device_code;
+pub(crate) mod device_code;
 mod differential;
 mod env;
 mod errors;

@@ -62,6 +62,12 @@ impl Expectation {
 }
 
 impl Expectation {
+    /// Whether it names this check.
+    #[must_use]
+    pub fn is_for(&self, check: &str) -> bool {
+        self.check.concerns(check)
+    }
+
     fn unexpected(&self, check: String, case: &str) -> Finding {
         Finding {
             check,
