@@ -418,31 +418,16 @@ impl Locked<'_> {
         // SAFETY: T and L.
         let late = unsafe { late(self.core.context()) };
         // A scalar that is read inside of a call can show the failure of an earlier one.
-        let of_earlier = match usize::try_from(late) {
-            Ok(0) | Err(_) => text.clone().filter(|text| is_from_kernel(text)),
-            // What went before is this call's own failure.
-            Ok(place) => text.as_ref().map(|text| {
-                let own = text.get(place - 1..).filter(|text| !text.is_empty());
-                own.unwrap_or(text).to_owned()
-            }),
-        };
-        let suspect = late != 0 || of_earlier.is_some();
-        let apart = text != of_earlier;
+        let suspect = late != 0 || text.as_deref().is_some_and(is_from_kernel);
+        // Where something goes before it, that is this call's own failure.
+        let place = usize::try_from(late - 1).unwrap_or(0);
+        let of_wait = text.as_deref().and_then(|text| text.get(place..));
+        let of_wait = of_wait.filter(|text| place > 0 && !text.is_empty());
+        let of_earlier = of_wait.map(failure_of_wait);
         let error = classify(status as u32, code, text, operation());
         if suspect && self.core.table.is_gpu() && error.kind() != Kind::ContextLost {
             let progress = &mut self.state().progress;
-            match of_earlier {
-                Some(text) if apart => {
-                    let code = if is_from_kernel(&text) {
-                        PROGRAM_ERROR
-                    } else {
-                        ERROR
-                    };
-                    let text = Some(text);
-                    progress.fail(&classify(c::FUT_FAILED, code, text, "sync".into()));
-                }
-                _ => progress.fail(&error),
-            }
+            progress.fail(of_earlier.as_ref().unwrap_or(&error));
         }
         error
     }
@@ -491,6 +476,16 @@ const ERROR: i32 = 1;
 /// Messages of kernels have no "Error:" in front, those of host code do.
 fn is_from_kernel(text: &str) -> bool {
     text.contains("-> #") && !text.starts_with("Error: ")
+}
+
+/// What a wait tells of an earlier call.
+fn failure_of_wait(text: &str) -> Error {
+    let code = if is_from_kernel(text) {
+        PROGRAM_ERROR
+    } else {
+        ERROR
+    };
+    classify(c::FUT_FAILED, code, Some(text.to_owned()), "sync".into())
 }
 
 fn classify(
