@@ -42,28 +42,53 @@ fn each(name: &str, source: &str, check: impl Fn(&Context)) {
     }
 }
 
-/// Units take no memory, so no allocation refuses an array of fewer than none. C would take
-/// its size for less than what it writes, and write behind the end.
+/// Units take no memory, so no allocation refuses an array of a negative number of them.
 #[test]
-fn fewer_than_no_units() {
+fn a_negative_number_of_units_is_an_error() {
     let source =
         "entry units (n: i64) : []() = replicate n ()\nentry count [n] (_: [n]()) : i64 = n\n";
     each("fewer_units.fut", source, |ctx| {
         for n in [-1i64, -15, i64::MIN] {
-            let units = ctx.call("units", vec![Arg::Borrow(&n.into())]).unwrap();
-            let Value::Opaque(units) = &units[0] else {
-                panic!()
-            };
-            let error = units.store().unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            let error = ctx.call("units", vec![Arg::Borrow(&n.into())]).unwrap_err();
+            assert_eq!(error.kind(), Kind::Program);
             assert!(error.to_string().contains(&format!("[{n}]")), "{error}");
         }
-        let none = ctx.call("units", vec![Arg::Borrow(&0i64.into())]).unwrap();
-        let Value::Opaque(none) = &none[0] else {
-            panic!()
-        };
-        none.store().unwrap();
+        for n in [0i64, 3] {
+            let units = ctx.call("units", vec![Arg::Borrow(&n.into())]).unwrap();
+            let Value::Opaque(array) = &units[0] else {
+                panic!()
+            };
+            // C leaves the bytes of units as they are; ours are zeros.
+            let stored = array.store().unwrap();
+            assert!(stored.body().ends_with(&vec![0; n as usize]));
+            let count = ctx.call("count", vec![Arg::Borrow(&units[0])]).unwrap();
+            assert!(
+                matches!(count[0], Value::Scalar(Scalar::I64(m)) if m == n),
+                "{count:?}"
+            );
+        }
         ctx.sync().unwrap();
+    });
+}
+
+/// Two negative dimensions have a positive product, which is the size of an array that cannot
+/// exist: everything that reads it reads other memory.
+#[test]
+fn negative_dimensions_are_an_error() {
+    let source = "\
+entry make (n: i64) (m: i64) : [][]i32 = replicate n (replicate m 7)
+entry used (n: i64) (m: i64) : i32 = i32.sum (flatten (reverse (opaque (replicate n (replicate m 7)))))
+entry joined (n: i64) (m: i64) : []i32 = replicate n 7 ++ replicate m 7
+";
+    each("negative.fut", source, |ctx| {
+        for (n, m) in [(-5i64, -3i64), (-5000, -5000), (-1, 9)] {
+            for entry in ["make", "used", "joined"] {
+                let arguments = [n.into(), m.into()];
+                let result = ctx.call(entry, arguments.iter().map(Arg::Borrow).collect());
+                let error = result.expect_err(entry);
+                assert_eq!(error.kind(), Kind::Program, "{entry} {n} {m}: {error}");
+            }
+        }
     });
 }
 

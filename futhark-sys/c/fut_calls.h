@@ -111,7 +111,7 @@ static inline int32_t fut_count(const int *references) {
 #define FUT_BORROW(c, value)                  \
   if ((value) != NULL) {                      \
     (value)->mem.references = &(c)->borrowed; \
-    (value)->mem.size = 0;                    \
+    (value)->mem.size = INT64_MAX;            \
     (value)->mem.desc = "borrowed memory";    \
     (c)->borrowed++;                          \
   }

@@ -23,6 +23,7 @@ struct futhark_context_config;
 #if FUT_MULTICORE
 #include "fut_workers.h"
 #endif
+#include "fut_sizes.h"
 #include "fut_traps.h"
 
 // --- Memory of the runtime -------------------------------------------------

@@ -22,11 +22,11 @@ static void fut_note_memory(struct futhark_context *ctx) {
     __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);
 }
 
-// A size below zero is a mistake of the program, told as one. While an error
-// waits nothing is allocated: the call is on its way out.
+// A negative dimension is an error of the program. While an error is pending, nothing is
+// allocated: the call is about to return.
 static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char *what) {
-  if (size < 0) {
-    set_error(ctx, msgprintf("Error: an allocation of %lld bytes, less than none, was asked for (%s).\n", (long long)size, what));
+  if (size < 0 || size == FUT_NO_SIZE) {
+    set_error(ctx, msgprintf("Error: an array with a negative dimension cannot be allocated (%s).\n", what));
     return FUTHARK_PROGRAM_ERROR;
   }
   return ctx->error != NULL ? FUTHARK_PROGRAM_ERROR : FUTHARK_SUCCESS;

@@ -60,17 +60,17 @@ pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
 ///
 /// # Panics
 ///
-/// If the type is another one: generated code says of which rank each type is.
+/// If the type is another one (generated code says of which rank each type is), or if plain C
+/// calls made an array with a negative dimension.
 pub(crate) fn shape_array<const R: usize>(array: &Handle) -> [usize; R] {
     let dims: Option<[i64; R]> = dims(array).ok().and_then(|dims| dims.try_into().ok());
     dims.expect("an array has as many dimensions as generated code says")
         .map(extent)
 }
 
-/// A program can make an empty array with a dimension below zero: `replicate 0 (replicate (-3) x)`
-/// has the shape [0, -3].
+/// A dimension that [`dims`] has checked.
 fn extent(dim: i64) -> usize {
-    usize::try_from(dim).unwrap_or(0)
+    usize::try_from(dim).expect("a dimension is not negative")
 }
 
 /// The dimensions as the runtime has them.
@@ -95,7 +95,13 @@ fn dims(array: &Handle) -> Result<&[i64]> {
     }
     // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value,
     // which lives as long as the borrow of `array` (V).
-    Ok(unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) })
+    let dims = unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) };
+    if dims.iter().any(|&dim| dim < 0) {
+        // The C side lets no such value out of a call; plain C calls could.
+        let message = format!("the runtime has an array of shape {dims:?}");
+        return Err(Error::new(Kind::Backend, "shape", message));
+    }
+    Ok(dims)
 }
 
 /// The element type of an array of scalars and its length.
@@ -107,7 +113,7 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
         return Err(Error::new(Kind::InvalidArgument, operation, message));
     };
     let dims = dims(array)?;
-    // Also if the others are below zero, or too large together.
+    // Even if the others are too large together.
     if dims.contains(&0) {
         return Ok((elem, 0));
     }

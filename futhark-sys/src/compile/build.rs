@@ -327,6 +327,9 @@ impl Build {
         for (name, text) in FIXED_FILES {
             paths.write(name, text)?;
         }
+        if self.hardened {
+            paths.write(unit::CHECKED, &unit::checked_c(&c_text))?;
+        }
         paths.write("fut_unit.c", &unit.write()?)?;
 
         let object = paths.in_folder("unit.o");

@@ -36,6 +36,11 @@ pub(super) struct ArrayStruct {
 }
 
 impl Component {
+    /// Whether this is an array of units.
+    pub(super) fn is_units(&self) -> bool {
+        matches!(self, Component::Array(array) if array.element_size() == 0)
+    }
+
     /// Whether the two have the same C type: f16 shares its own with u16.
     fn is_like(&self, other: &Component) -> bool {
         match (self, other) {
@@ -47,7 +52,7 @@ impl Component {
 
 impl ArrayStruct {
     /// Reads `futhark_<element type>_<rank>d`. An array of the unit type has bools.
-    fn read(ident: &str) -> Option<ArrayStruct> {
+    pub(super) fn read(ident: &str) -> Option<ArrayStruct> {
         let (elem, rank) = ident
             .strip_prefix("futhark_")?
             .strip_suffix('d')?
@@ -64,11 +69,25 @@ impl ArrayStruct {
         })
     }
 
+    /// The size of an element in memory, in bytes. Units take none.
+    pub(super) fn element_size(&self) -> usize {
+        match self.ident.starts_with("futhark_unit_") {
+            true => 0,
+            false => self.elem.size(),
+        }
+    }
+
     /// The C function for an operation: `futhark_new_f64_1d`.
     pub(super) fn function(&self, operation: &str) -> String {
         self.ident
             .replacen("futhark_", &format!("futhark_{operation}_"), 1)
     }
+}
+
+/// The error for an array type whose C struct is not named after element type and rank.
+pub(super) fn unknown_array(ident: &str) -> Error {
+    let message = format!("`struct {ident}` is not named futhark_<element type>_<rank>d");
+    Error::new(ErrorKind::Layout, message)
 }
 
 /// The components of the opaque type whose C struct is `ident`.

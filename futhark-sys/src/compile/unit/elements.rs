@@ -7,8 +7,8 @@ use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
 
 use super::super::error::Error;
 use super::super::layout::{self, Component};
-use super::Unit;
 use super::wrappers::{indexed, open, write_shape};
+use super::{Unit, shapes};
 
 /// What arrays of records and arrays of opaques have in common.
 struct ArrayOps<'a> {
@@ -72,11 +72,13 @@ fn write_index(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
     };
     open(c, index);
     let list = indexed("indices", ops.rank);
+    // A unit in the element is never written.
     let _ = writeln!(
         c,
         "  const int64_t *indices = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-         int rc = {index}(c->ctx, ({elem}*)out[0], (struct {ident} *)in[0]{list});\n  \
-         FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, {free_elem})\n}}"
+         fut_self.zero = true;\n  int rc = {index}(c->ctx, ({elem}*)out[0], (struct {ident} *)in[0]{list});\n  fut_self.zero = false;\n{check}  \
+         FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, {free_elem})\n}}",
+        check = shapes::result(unit.program, ops.elem, 0),
     );
 }
 

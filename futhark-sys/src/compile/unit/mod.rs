@@ -6,9 +6,13 @@
 //! one wrapper per function of the manifest; the table. The fixed part of this is
 //! in `c/`, copied beside the file; what depends on the program is written here.
 
+mod bounds;
 mod driver;
 mod elements;
+mod expr;
 mod opaque;
+mod shapes;
+mod sizes;
 mod state;
 mod table;
 mod wrappers;
@@ -30,6 +34,14 @@ pub fn function_names(program: &Program) -> Vec<String> {
         .collect()
 }
 
+/// The file with the generated C as [`checked_c`] changes it.
+pub(super) const CHECKED: &str = "fut_checked.c";
+
+/// The generated C with checked allocation sizes: what a hardened unit includes.
+pub(super) fn checked_c(c_text: &str) -> String {
+    sizes::checked(c_text)
+}
+
 /// What a unit is written from.
 pub(super) struct Unit<'a> {
     pub program: &'a Program,
@@ -48,7 +60,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The fixed files that a unit includes: name and text.
-pub(super) const FIXED_FILES: [(&str, &str); 12] = [
+pub(super) const FIXED_FILES: [(&str, &str); 14] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
@@ -61,6 +73,8 @@ pub(super) const FIXED_FILES: [(&str, &str); 12] = [
     ("fut_load.h", include_str!("../../../c/fut_load.h")),
     ("fut_prelude.h", include_str!("../../../c/fut_prelude.h")),
     ("fut_routes.h", include_str!("../../../c/fut_routes.h")),
+    ("fut_shapes.h", include_str!("../../../c/fut_shapes.h")),
+    ("fut_sizes.h", include_str!("../../../c/fut_sizes.h")),
     ("fut_traps.h", include_str!("../../../c/fut_traps.h")),
     ("fut_workers.h", include_str!("../../../c/fut_workers.h")),
     (
@@ -70,11 +84,15 @@ pub(super) const FIXED_FILES: [(&str, &str); 12] = [
 ];
 
 /// What writes a unit, so that a change of it makes every kept build stale.
-pub(super) const WRITER: [&str; 10] = [
+pub(super) const WRITER: [&str; 14] = [
     include_str!("mod.rs"),
+    include_str!("bounds.rs"),
     include_str!("driver.rs"),
     include_str!("elements.rs"),
+    include_str!("expr.rs"),
     include_str!("opaque.rs"),
+    include_str!("shapes.rs"),
+    include_str!("sizes.rs"),
     include_str!("state.rs"),
     include_str!("table.rs"),
     include_str!("wrappers.rs"),
@@ -131,12 +149,20 @@ impl Unit<'_> {
             driver::write(self.c_text, &mut c);
         }
         c.push_str("#include \"fut_device.h\"\n");
-        let _ = writeln!(c, "#include \"{name}.h\"\n#include \"{name}.c\"");
+        let _ = writeln!(c, "#include \"{name}.h\"");
+        if self.hardened {
+            let _ = writeln!(c, "#include \"{CHECKED}\"");
+        } else {
+            let _ = writeln!(c, "#include \"{name}.c\"");
+        }
         c.push_str("#include \"fut_routes.h\"\n");
         if backend.is_gpu() {
             state::write(self.c_text, &mut c)?;
         }
-        c.push_str("#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n");
+        c.push_str(
+            "#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n",
+        );
+        shapes::write(self, &mut c)?;
         wrappers::write(self, &mut c);
         opaque::write(self, &mut c)?;
         table::write(self, &mut c);

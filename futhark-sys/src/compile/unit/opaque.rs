@@ -8,7 +8,7 @@ use futhark_manifest::{OpaqueType, Type};
 use super::super::error::Error;
 use super::super::layout::{self, ArrayStruct, Component, Rule};
 use super::wrappers::{CopiedArray, open, write_duplicate, write_free};
-use super::{Unit, elem_number, elements};
+use super::{Unit, elem_number, elements, shapes};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
     // Duplicating a value of components needs those of arrays only, which stand already but
@@ -79,9 +79,16 @@ fn write_opaque(
              FUT_LEAVE(c, rc, (void)0)\n}}"
         );
         open(c, store);
+        // Units take no memory, so C leaves their bytes as they are.
+        let zero = match components.iter().any(Component::is_units) {
+            true => format!(
+                "  if ({store}(c->ctx, (const {this})in[0], NULL, &size) == 0)\n    memset(bytes, 0, size);\n"
+            ),
+            false => String::new(),
+        };
         let _ = writeln!(
             c,
-            "  void *bytes = out[0];\n  size_t size;\n  FUT_ENTER(c)\n{storable}  \
+            "  void *bytes = out[0];\n  size_t size;\n  FUT_ENTER(c)\n{storable}{zero}  \
              int rc = {store}(c->ctx, (const {this})in[0], &bytes, &size);\n  \
              FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
         );
@@ -91,8 +98,9 @@ fn write_opaque(
         let _ = writeln!(
             c,
             "  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  {this}value = {restore}(c->ctx, in[0]);\n  \
-             *(void **)out[0] = value;\n  int rc = value == NULL;\n  FUT_SYNC(c, rc);\n  \
+             *(void **)out[0] = value;\n  int rc = value == NULL;\n{check}  FUT_SYNC(c, rc);\n  \
              FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
+            check = shapes::value_result(ident, 0),
             free = opaque.ops.free,
         );
     }

@@ -12,7 +12,7 @@ use futhark_manifest::{
     TypeRef,
 };
 
-use super::{Unit, identifier};
+use super::{Unit, identifier, shapes};
 
 /// A function of `fut_table.functions`.
 pub(in crate::compile) struct Function<'a> {
@@ -189,8 +189,10 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
             }
         }
     }
+    let mut checks = String::new();
     for (i, &(ty, _)) in f.input.iter().enumerate() {
         let _ = write!(call, ", {}", argument(unit, ty, i));
+        checks.push_str(&shapes::argument(unit.program, ty, i));
     }
     // What makes a value of one variant writes only its own parts: the rest must not be
     // what the heap held before. These functions make structs and nothing large.
@@ -199,7 +201,13 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
     } else {
         ("  fut_self.zero = true;\n", "  fut_self.zero = false;\n")
     };
-    let _ = write!(c, "  FUT_ENTER(c)\n{zero}  int rc = {call});\n{done}");
+    let _ = write!(
+        c,
+        "  FUT_ENTER(c)\n{checks}{zero}  int rc = {call});\n{done}"
+    );
+    for (i, &ty) in f.out.iter().enumerate() {
+        c.push_str(&shapes::result(unit.program, ty, i));
+    }
     if scalars {
         // A scalar must be there when the call returns; an array may still be under way.
         c.push_str("  FUT_SYNC(c, rc);\n");

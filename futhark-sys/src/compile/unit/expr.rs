@@ -1,0 +1,185 @@
+//! Integer expressions of the generated C, as far as sizes need them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// An expression. What is not arithmetic on sizes is kept as text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Expr<'a> {
+    /// A variable.
+    Name(&'a str),
+    /// A constant, or anything else that has no checked counterpart.
+    Text(&'a str),
+    Times(Box<Expr<'a>>, Box<Expr<'a>>),
+    Plus(Box<Expr<'a>>, Box<Expr<'a>>),
+    Minus(Box<Expr<'a>>, Box<Expr<'a>>),
+    Call(&'a str, Vec<Expr<'a>>),
+}
+
+impl<'a> Expr<'a> {
+    /// Reads a whole text; nothing if it is not in the known form.
+    pub(super) fn parse(text: &'a str) -> Option<Expr<'a>> {
+        let mut parser = Parser { text, at: 0 };
+        let expr = parser.sum()?;
+        (parser.at == text.len()).then_some(expr)
+    }
+
+    /// Adds the variables on which the value depends. The program's own arithmetic (`add64`)
+    /// is not followed: what it computes is a dimension, which is checked as a whole.
+    pub(super) fn names(&self, names: &mut Vec<&'a str>) {
+        match self {
+            Expr::Name(name) => names.push(name),
+            Expr::Text(_) => {}
+            Expr::Times(a, b) | Expr::Plus(a, b) | Expr::Minus(a, b) => {
+                a.names(names);
+                b.names(names);
+            }
+            Expr::Call(function, arguments) => {
+                if is_of_sizes(function) {
+                    arguments.iter().for_each(|argument| argument.names(names));
+                }
+            }
+        }
+    }
+
+    /// Whether [`Expr::checked`] is the expression itself.
+    pub(super) fn is_plain(&self, checked: &BTreeSet<&str>) -> bool {
+        match self {
+            Expr::Name(name) => !checked.contains(name),
+            Expr::Text(_) => true,
+            Expr::Times(..) | Expr::Plus(..) => false,
+            Expr::Minus(a, b) => a.is_plain(checked) && b.is_plain(checked),
+            Expr::Call(function, arguments) => {
+                !is_of_sizes(function) || arguments.iter().all(|a| a.is_plain(checked))
+            }
+        }
+    }
+
+    /// The expression in checked arithmetic, where the variables in `checked` have a checked
+    /// counterpart.
+    pub(super) fn checked(&self, checked: &BTreeSet<&str>) -> String {
+        let two = |function: &str, a: &Expr<'_>, b: &Expr<'_>| {
+            format!("{function}({}, {})", a.checked(checked), b.checked(checked))
+        };
+        match self {
+            Expr::Name(name) if checked.contains(name) => format!("fut_{name}"),
+            Expr::Times(a, b) => two("fut_times", a, b),
+            Expr::Plus(a, b) => two("fut_plus", a, b),
+            Expr::Minus(a, b) => format!("fut_plus({}, -{b})", a.checked(checked)),
+            Expr::Call(function, arguments) if is_of_sizes(function) => {
+                let arguments: Vec<_> = arguments.iter().map(|a| a.checked(checked)).collect();
+                format!("{function}({})", arguments.join(", "))
+            }
+            _ => self.to_string(),
+        }
+    }
+
+    /// As [`Expr::checked`], for the length of a concatenation: each term is a length.
+    pub(super) fn concatenation(&self, checked: &BTreeSet<&str>) -> String {
+        match self {
+            Expr::Plus(a, b) => format!(
+                "fut_concat({}, {})",
+                a.concatenation(checked),
+                b.concatenation(checked)
+            ),
+            _ => self.checked(checked),
+        }
+    }
+}
+
+/// Functions that the compiler uses to compute sizes from sizes; their result is a size if
+/// their arguments are.
+fn is_of_sizes(function: &str) -> bool {
+    matches!(function, "smax64" | "smin64" | "sdiv_up64")
+}
+
+impl fmt::Display for Expr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expr::Name(text) | Expr::Text(text) => f.write_str(text),
+            Expr::Times(a, b) => write!(f, "({a} * {b})"),
+            Expr::Plus(a, b) => write!(f, "({a} + {b})"),
+            Expr::Minus(a, b) => write!(f, "({a} - {b})"),
+            Expr::Call(function, arguments) => {
+                write!(f, "{function}(")?;
+                for (i, argument) in arguments.iter().enumerate() {
+                    let comma = if i == 0 { "" } else { ", " };
+                    write!(f, "{comma}{argument}")?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    fn sum(&mut self) -> Option<Expr<'a>> {
+        let mut left = self.product()?;
+        loop {
+            if self.take(" + ") {
+                left = Expr::Plus(Box::new(left), Box::new(self.product()?));
+            } else if self.take(" - ") {
+                left = Expr::Minus(Box::new(left), Box::new(self.product()?));
+            } else {
+                return Some(left);
+            }
+        }
+    }
+
+    fn product(&mut self) -> Option<Expr<'a>> {
+        let mut left = self.atom()?;
+        while self.take(" * ") {
+            left = Expr::Times(Box::new(left), Box::new(self.atom()?));
+        }
+        Some(left)
+    }
+
+    fn atom(&mut self) -> Option<Expr<'a>> {
+        let start = self.at;
+        if self.take("(int64_t) ") {
+            self.take("-");
+            self.word(|c| c.is_ascii_digit())?;
+            return Some(Expr::Text(&self.text[start..self.at]));
+        }
+        if self.take("(") {
+            let inner = self.sum()?;
+            return self.take(")").then_some(inner);
+        }
+        let word = self.word(|c| c.is_ascii_alphanumeric() || c == '_')?;
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            return Some(Expr::Text(word));
+        }
+        if !self.take("(") {
+            return Some(Expr::Name(word));
+        }
+        let mut arguments = vec![self.sum()?];
+        while self.take(", ") {
+            arguments.push(self.sum()?);
+        }
+        self.take(")").then_some(Expr::Call(word, arguments))
+    }
+
+    fn word(&mut self, is_part: impl Fn(char) -> bool) -> Option<&'a str> {
+        let rest = self.rest();
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        self.at += end;
+        (end > 0).then(|| &rest[..end])
+    }
+}

@@ -1,0 +1,66 @@
+//! Checks of the shapes that enter and leave a call: see `fut_shapes.h`.
+
+use std::fmt::Write as _;
+
+use futhark_manifest::{Program, TypeRef};
+
+use super::super::error::Error;
+use super::super::layout::{self, ArrayStruct, Component};
+use super::Unit;
+
+/// For each type, a function that finds an array in a value whose shape cannot be.
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
+    for ty in unit.program.types() {
+        let ident = ty.c_ident();
+        let _ = writeln!(
+            c,
+            "static inline const int64_t *fut_misshapen_{ident}(const struct {ident} *value, int *rank) {{\n  \
+             (void)value;\n  (void)rank;"
+        );
+        if ty.as_opaque().is_none() {
+            let array = ArrayStruct::read(ident).ok_or_else(|| layout::unknown_array(ident))?;
+            write_array(&array, "value", c);
+        } else {
+            for (i, component) in layout::components(unit.c_text, ident)?.iter().enumerate() {
+                if let Component::Array(array) = component {
+                    write_array(array, &format!("value->v{i}"), c);
+                }
+            }
+        }
+        c.push_str("  return NULL;\n}\n");
+    }
+    Ok(())
+}
+
+fn write_array(array: &ArrayStruct, value: &str, c: &mut String) {
+    let (rank, size) = (array.rank, array.element_size());
+    let _ = writeln!(
+        c,
+        "  if (FUT_UNLIKELY(!fut_shape_fits({value}->shape, {rank}, {size}, FUT_BLOCK({value})))) {{\n    \
+         *rank = {rank};\n    return {value}->shape;\n  }}"
+    );
+}
+
+/// The check of parameter `i`, before the call.
+pub(super) fn argument(program: &Program, ty: TypeRef, i: usize) -> String {
+    let TypeRef::Type(id) = ty else {
+        return String::new();
+    };
+    let ident = program.get(id).c_ident();
+    format!("  FUT_CHECK_ARGUMENT(c, fut_misshapen_{ident}, in[{i}], \"argument {i}\")\n")
+}
+
+/// The check of result `i`, after the call.
+pub(super) fn result(program: &Program, ty: TypeRef, i: usize) -> String {
+    match ty {
+        TypeRef::Scalar(_) => String::new(),
+        TypeRef::Type(id) => value_result(program.get(id).c_ident(), i),
+    }
+}
+
+/// As [`result`], for a result that is a `struct {ident} *`.
+pub(super) fn value_result(ident: &str, i: usize) -> String {
+    format!(
+        "  FUT_CHECK_RESULT(c, rc, fut_misshapen_{ident}, *(struct {ident} **)out[{i}], \"result {i}\")\n"
+    )
+}
