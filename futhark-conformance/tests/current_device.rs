@@ -2,14 +2,14 @@
 //! and work on any thread: on the emulated device, whose current contexts are those of
 //! real drivers.
 
-use futhark_conformance::emulated::{Emulated, FINDINGS};
+mod support;
+
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
 use futhark_safe::{Backend, Config, Kind};
 use futhark_sys::table::SYMBOL;
 use std::ffi::c_void;
 use std::path::Path;
-use std::process::Command;
 use std::ptr;
 
 const PROGRAM: &str = "\
@@ -28,14 +28,14 @@ entry at (i: i64): i32 = table[i]
 
 #[test]
 fn cuda_leaves_the_current_context_alone() {
-    if in_a_process_with_the_device("cuda_leaves_the_current_context_alone", "") {
+    if support::in_a_process_with_the_device("cuda_leaves_the_current_context_alone", "") {
         with_foreign_contexts();
     }
 }
 
 #[test]
 fn hip_leaves_the_current_device_alone() {
-    if in_a_process_with_the_device("hip_leaves_the_current_device_alone", "devices=3") {
+    if support::in_a_process_with_the_device("hip_leaves_the_current_device_alone", "devices=3") {
         with_foreign_devices();
     }
 }
@@ -45,7 +45,7 @@ fn hip_does_not_work_on_another_device() {
     // Three calls of hipSetDevice come before that of the transfer: the test's, and two while
     // the context is made, of which the second one sets back what was there.
     let settings = "devices=3,fail-set-device=4";
-    if !in_a_process_with_the_device("hip_does_not_work_on_another_device", settings) {
+    if !support::in_a_process_with_the_device("hip_does_not_work_on_another_device", settings) {
         return;
     }
     let driver = Driver::open();
@@ -219,37 +219,6 @@ fn build(backend: Backend, program: &str, folder: &Path) -> Build {
     let file = folder.join("current.fut");
     std::fs::write(&file, program).unwrap();
     Build::new(&file, backend).out_dir(folder).fast(true)
-}
-
-/// Whether this is the process in which the driver is the emulated one; if it is not, the
-/// test is run in one that is.
-fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
-    if std::env::var_os("FUTHARK_LIBCUDA").is_some_and(|file| is_emulated(Path::new(&file))) {
-        return true;
-    }
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
-    let emulated = Emulated::build(&kept).unwrap();
-    let findings = kept.join(test);
-    let _ = std::fs::remove_file(&findings);
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
-        .envs(emulated.environment(settings))
-        .env(FINDINGS, &findings)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let findings = std::fs::read_to_string(&findings).unwrap_or_default();
-    assert!(!findings.contains("stack of some thread"), "{findings}");
-    false
-}
-
-fn is_emulated(file: &Path) -> bool {
-    file.ends_with("libfuthark-emulated.so")
 }
 
 /// The driver, as any other library in a process would use it.

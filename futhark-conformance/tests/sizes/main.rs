@@ -1,0 +1,387 @@
+//! Sizes that come from outside, of every sign and magnitude: each is an error or a right answer.
+//!
+//! Every construct that makes an array of a size that is an argument is called in two ways: the
+//! array is returned and handed to a further call, and it is made and used within one call. Each
+//! use reads it in another order than it was written in, where a wrong size reads other memory.
+
+mod constructs;
+#[path = "../support/mod.rs"]
+mod support;
+
+use constructs::{CONSTRUCTS, Construct};
+use futhark_safe::compile::{Build, Compiler};
+use futhark_safe::dynamic::{Arg, Context, Library, Value};
+use futhark_safe::{Backend, Config, Error, Kind};
+use std::fmt::Write as _;
+use std::path::Path;
+
+const MIN: i64 = i64::MIN;
+const MAX: i64 = i64::MAX;
+/// More bytes than an address space has.
+const HUGE: i64 = 1 << 48;
+
+/// The values that each argument takes, by the number of arguments.
+const ALL: [&[i64]; 4] = [
+    &[
+        MIN,
+        MIN + 1,
+        -HUGE,
+        -25,
+        -5,
+        -1,
+        0,
+        1,
+        3,
+        23,
+        24,
+        25,
+        HUGE,
+        MAX - 1,
+        MAX,
+    ],
+    &[
+        MIN,
+        -HUGE,
+        -5,
+        -3,
+        -1,
+        0,
+        1,
+        3,
+        8,
+        24,
+        25,
+        HUGE,
+        (1 << 62) + 1,
+        MAX,
+    ],
+    &[MIN, -5, -3, -1, 0, 2, 4, 24, HUGE, MAX],
+    &[MIN, -3, -2, 0, 1, 2, MAX],
+];
+
+/// The same, where a call takes milliseconds, and a lost context seconds.
+const FEW: [&[i64]; 4] = [
+    &[MIN, -5, 0, 3, HUGE],
+    &[-5, -3, 0, 3],
+    &[-3, 0, 2],
+    &[-3, 2],
+];
+
+/// What Oclgrind is asked for, which takes a quarter of a second for each call. The host code is
+/// that of cuda.
+const ON_OCLGRIND: [&str; 6] = [
+    "replicate2",
+    "bytes2",
+    "backwards1",
+    "unflatten2",
+    "concat1",
+    "units2",
+];
+
+#[test]
+fn sizes_on_c() {
+    for compiler in Compiler::all() {
+        check(Backend::C, &compiler, &ALL, |_| true);
+    }
+}
+
+#[test]
+fn sizes_on_multicore() {
+    for compiler in Compiler::all() {
+        check(Backend::Multicore, &compiler, &ALL, |_| true);
+    }
+}
+
+#[test]
+fn sizes_on_opencl() {
+    let compiler = Compiler::find().unwrap();
+    check(Backend::OpenCl, &compiler, &FEW, |name| {
+        ON_OCLGRIND.contains(&name)
+    });
+}
+
+#[test]
+fn sizes_on_emulated_cuda() {
+    if support::in_a_process_with_the_device("sizes_on_emulated_cuda", "") {
+        check(Backend::Cuda, &Compiler::find().unwrap(), &FEW, |_| true);
+    }
+}
+
+fn check(
+    backend: Backend,
+    compiler: &Compiler,
+    values: &[&[i64]; 4],
+    takes: impl Fn(&str) -> bool,
+) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sizes");
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = folder.join("sizes.fut");
+    // Rewriting the file while another test compiles it would show half of it.
+    let temporary = tempfile::NamedTempFile::new_in(&folder).unwrap();
+    std::fs::write(&temporary, program()).unwrap();
+    temporary.persist(&source).unwrap();
+    let build = Build::new(source, backend)
+        .compiler(compiler.clone())
+        .out_dir(&folder)
+        .fast(true);
+    let library = Library::build(&build).unwrap();
+    let mut trial = Trial::new(&library);
+    let constructs: Vec<_> = CONSTRUCTS.iter().filter(|c| takes(c.name)).collect();
+    for construct in &constructs {
+        for arguments in combinations(values[construct.arity - 1], construct.arity) {
+            if !construct.leaves_out(&arguments) {
+                trial.check(construct, &arguments);
+            }
+        }
+    }
+    let Trial {
+        calls,
+        errors,
+        wrong,
+        ..
+    } = trial;
+    println!(
+        "{backend}, {}: {} constructs, {calls} calls, {errors} errors",
+        compiler.version(),
+        constructs.len()
+    );
+    let first = &wrong[..wrong.len().min(20)];
+    assert!(wrong.is_empty(), "{} of {calls}: {first:#?}", wrong.len());
+    assert!(errors > 0 && errors < calls);
+}
+
+/// The text of the program.
+fn program() -> String {
+    let mut text = String::new();
+    for construct in CONSTRUCTS {
+        let (name, elem, make) = (construct.name, construct.elem, construct.expression);
+        let parameters: String = ["a", "b", "c", "d"][..construct.arity]
+            .iter()
+            .map(|name| format!(" ({name}: i64)"))
+            .collect();
+        let array = format!("{}{elem}", "[]".repeat(construct.rank));
+        let used = used("opaque made", construct.rank, elem);
+        let _ = writeln!(
+            text,
+            "entry {name} (xs: []i32){parameters} : {array} = {make}"
+        );
+        let _ = writeln!(
+            text,
+            "entry {name}_used (xs: []i32){parameters} : i64 = let made = {make} in {used}"
+        );
+    }
+    for (elem, ranks) in [("i32", 1..=4), ("u8", 1..=3)] {
+        for rank in ranks {
+            let array = format!("{}{elem}", "[]".repeat(rank));
+            let used = used("xs", rank, elem);
+            let _ = writeln!(text, "entry use_{elem}_{rank} (xs: {array}) : i64 = {used}");
+        }
+    }
+    text
+}
+
+/// The sum of an array, whose elements are read in another order.
+fn used(array: &str, rank: usize, elem: &str) -> String {
+    let flat = match rank {
+        1 => format!("reverse ({array})"),
+        2 => format!("flatten (reverse (transpose ({array})))"),
+        3 => format!("flatten_3d (reverse (transpose ({array})))"),
+        _ => format!("flatten_4d (reverse (transpose ({array})))"),
+    };
+    format!("i64.sum (map i64.{elem} ({flat}))")
+}
+
+/// Arithmetic on such numbers may overflow, which is an error even where the result fits.
+fn is_extreme(arguments: &[i64]) -> bool {
+    arguments
+        .iter()
+        .any(|value| value.unsigned_abs() >= HUGE as u64)
+}
+
+fn combinations(values: &[i64], arity: usize) -> Vec<Vec<i64>> {
+    (0..arity).fold(vec![Vec::new()], |all, _| {
+        let longer = |begin: &Vec<i64>| {
+            let begin = begin.clone();
+            values
+                .iter()
+                .map(move |&value| [&begin[..], &[value]].concat())
+        };
+        all.iter().flat_map(longer).collect()
+    })
+}
+
+impl Construct {
+    /// Whether a call takes too long although it is right: an empty loop of 2^48 rounds, or an
+    /// array that fits in memory only just.
+    fn leaves_out(&self, arguments: &[i64]) -> bool {
+        let huge = arguments.iter().any(|&value| value >= HUGE);
+        let empty = arguments.contains(&0);
+        let dims = self.expected(arguments).unwrap_or_default();
+        let count = dims.iter().try_fold(1i128, |n, &dim| n.checked_mul(dim));
+        let large = count.is_some_and(|n| (1 << 20..HUGE.into()).contains(&n));
+        let endless = huge && (self.loops || empty || dims.contains(&0));
+        large || endless || self.wraps && is_extreme(arguments)
+    }
+
+    fn expected(&self, arguments: &[i64]) -> Option<Vec<i128>> {
+        let arguments: Vec<i128> = arguments.iter().map(|&value| value.into()).collect();
+        (self.shape)(&arguments)
+    }
+}
+
+/// Calls of one library, in a context that is made anew where one was lost.
+struct Trial<'a> {
+    library: &'a Library,
+    context: Context,
+    xs: Value,
+    calls: usize,
+    errors: usize,
+    wrong: Vec<String>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(library: &'a Library) -> Trial<'a> {
+        let (context, xs) = start(library);
+        Trial {
+            library,
+            context,
+            xs,
+            calls: 0,
+            errors: 0,
+            wrong: Vec::new(),
+        }
+    }
+
+    fn check(&mut self, construct: &Construct, arguments: &[i64]) {
+        let name = construct.name;
+        let expected = construct.expected(arguments);
+        let returned = self.call(name, arguments);
+        let found = match &returned {
+            Ok(result) => self.array_is_right(result, construct, expected.as_deref()),
+            Err(error) => self.error_is_right(error, arguments, expected.as_deref()),
+        };
+        self.note(name, arguments, &expected, found);
+        let used = self.call(&format!("{name}_used"), arguments);
+        let found = match &used {
+            Ok(total) => sum_is_right(total, expected.as_deref()),
+            Err(error) => self.error_is_right(error, arguments, expected.as_deref()),
+        };
+        self.note(&format!("{name}, used"), arguments, &expected, found);
+    }
+
+    fn note(
+        &mut self,
+        name: &str,
+        arguments: &[i64],
+        expected: &Option<Vec<i128>>,
+        found: Result<(), String>,
+    ) {
+        if let Err(found) = found {
+            let case = format!("{name} {arguments:?}: expected {expected:?}, got {found}");
+            self.wrong.push(case);
+        }
+    }
+
+    fn call(&mut self, entry: &str, arguments: &[i64]) -> Result<Value, Error> {
+        let scalars: Vec<Value> = arguments.iter().map(|&value| value.into()).collect();
+        let arguments = std::iter::once(&self.xs).chain(&scalars).map(Arg::Borrow);
+        self.calls += 1;
+        let results = self.context.call(entry, arguments.collect());
+        // What a device computes may fail later.
+        let results = results.and_then(|results| self.context.sync().map(|()| results));
+        results.map(|mut results| results.remove(0))
+    }
+
+    /// The shape, and the elements as they are read here and as a further call reads them.
+    fn array_is_right(
+        &self,
+        result: &Value,
+        construct: &Construct,
+        expected: Option<&[i128]>,
+    ) -> Result<(), String> {
+        let Value::Array(array) = result else {
+            return Err(format!("{result:?}"));
+        };
+        let shape: Vec<i128> = array.shape().iter().map(|&dim| dim as i128).collect();
+        if expected != Some(&shape[..]) {
+            return Err(format!("an array of shape {shape:?}"));
+        }
+        let read: i64 = match construct.elem {
+            "u8" => array
+                .to_vec::<u8>()
+                .unwrap()
+                .into_iter()
+                .map(i64::from)
+                .sum(),
+            _ => array
+                .to_vec::<i32>()
+                .unwrap()
+                .into_iter()
+                .map(i64::from)
+                .sum(),
+        };
+        let entry = format!("use_{}_{}", construct.elem, construct.rank);
+        let results = self
+            .context
+            .call(&entry, vec![Arg::Borrow(result)])
+            .unwrap();
+        let sums = [read, scalar(&results[0])].map(i128::from);
+        let sum = 7 * shape.iter().product::<i128>();
+        if sums == [sum; 2] {
+            Ok(())
+        } else {
+            Err(format!("the sums {sums:?}"))
+        }
+    }
+
+    /// An error must have a reason. A lost context is replaced.
+    fn error_is_right(
+        &mut self,
+        error: &Error,
+        arguments: &[i64],
+        expected: Option<&[i128]>,
+    ) -> Result<(), String> {
+        self.errors += 1;
+        if error.kind() == Kind::ContextLost {
+            (self.context, self.xs) = start(self.library);
+        }
+        let valid = expected.is_some_and(|dims| dims.iter().all(|&dim| dim >= 0));
+        if valid && !is_extreme(arguments) {
+            Err(error.to_string())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Within a call, an array without elements may have a negative dimension.
+fn sum_is_right(total: &Value, expected: Option<&[i128]>) -> Result<(), String> {
+    let count = expected.and_then(|dims| {
+        let valid = dims.contains(&0) || dims.iter().all(|&dim| dim > 0);
+        valid.then(|| dims.iter().product::<i128>())
+    });
+    let total = i128::from(scalar(total));
+    if count == Some(total / 7) && total % 7 == 0 {
+        Ok(())
+    } else {
+        Err(format!("the sum {total}"))
+    }
+}
+
+fn scalar(value: &Value) -> i64 {
+    match value {
+        Value::Scalar(scalar) => i64::from_ne_bytes(scalar.to_bytes().try_into().unwrap()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn start(library: &Library) -> (Context, Value) {
+    let config = match library.backend().is_gpu() {
+        // A simulated device takes its time for each thread.
+        true => Config::new().block_size(16).grid_size(2),
+        false => Config::new(),
+    };
+    let context = Context::new(library, &config).unwrap();
+    let xs = context.array_of(&[24], &[7i32; 24]).unwrap().into();
+    (context, xs)
+}
