@@ -1,7 +1,13 @@
 //! What is right, beside each mistake in `refused`.
 
+#[path = "../../../golden/records.rs"]
+#[allow(unused)]
+mod records;
+#[path = "../../../golden/sums.rs"]
+#[allow(unused)]
+mod sums;
+
 use futhark_safe::Result;
-use futhark_safe_generated_tests::{golden_records as records, golden_sums as sums};
 
 fn consumed_then_made_again(ctx: &records::Context, m: records::Mixed) -> Result<()> {
     let ys = ctx.entry().take(m)?;

@@ -1,7 +1,10 @@
 //! Misuse 10: one value is consumed and observed by the same call.
 
+#[path = "../../../golden/entries.rs"]
+#[allow(unused)]
+mod entries;
+
 use futhark_safe::Result;
-use futhark_safe_generated_tests::golden_entries as entries;
 
 fn main() {}
 

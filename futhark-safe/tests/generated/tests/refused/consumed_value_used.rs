@@ -1,7 +1,10 @@
 //! Misuse 9: a value that was consumed is read.
 
+#[path = "../../../golden/records.rs"]
+#[allow(unused)]
+mod records;
+
 use futhark_safe::Result;
-use futhark_safe_generated_tests::golden_records as records;
 
 fn main() {}
 

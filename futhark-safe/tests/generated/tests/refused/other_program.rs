@@ -1,8 +1,13 @@
 //! Misuse 12: a value of another program, whose type has the same name there.
 
+#[path = "../../../golden/records.rs"]
+#[allow(unused)]
+mod records;
+#[path = "../../../golden/sums.rs"]
+#[allow(unused)]
+mod sums;
+
 use futhark_safe::Result;
-use futhark_safe_generated_tests::golden_records as records;
-use futhark_safe_generated_tests::golden_sums as sums;
 
 fn main() {}
 

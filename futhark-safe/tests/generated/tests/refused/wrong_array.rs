@@ -1,7 +1,10 @@
 //! An array of another element type, and one that the program does not have.
 
+#[path = "../../../golden/entries.rs"]
+#[allow(unused)]
+mod entries;
+
 use futhark_safe::Result;
-use futhark_safe_generated_tests::golden_entries as entries;
 
 fn main() {}
 
