@@ -1,13 +1,13 @@
-//! Manifests of compiler versions that cannot be installed, kept outside of the
-//! repository: where they are at hand, each is read without a warning.
+//! Extra manifests, from compilers that cannot be installed: each must be read without a
+//! warning. They are not part of the repository; a variable names their folder.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::common::{faultless, files_below, read};
 
 /// Names a folder of manifests, at any depth.
-const VARIABLE: &str = "FUTHARK_MANIFEST_SAMPLES";
+const VARIABLE: &str = "FUTHARK_EXTRA_MANIFESTS";
 
 #[test]
 fn samples_are_faultless() {
@@ -19,22 +19,25 @@ fn samples_are_faultless() {
     println!("{} manifests read", files.len());
 }
 
-/// The samples; none where they are not at hand.
-pub fn files() -> Vec<PathBuf> {
-    let beside = || {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../shared")
-            .join("manifests")
-    };
-    let folder = env::var_os(VARIABLE).map_or_else(beside, PathBuf::from);
-    let files = files_below(&folder, "json");
-    if files.is_empty() {
-        assert!(
-            env::var_os(VARIABLE).is_none(),
-            "{VARIABLE} names a folder without manifests: {}",
-            folder.display()
-        );
-        println!("skipped: no manifests to read; {VARIABLE} names a folder of them");
+/// The folder of extra manifests, if the variable names one.
+pub fn folder() -> Option<PathBuf> {
+    let folder = env::var_os(VARIABLE).map(PathBuf::from);
+    if folder.is_none() {
+        println!("no extra manifests: {VARIABLE} is not set");
     }
+    folder
+}
+
+/// The extra manifests. Empty unless the variable is set.
+pub fn files() -> Vec<PathBuf> {
+    let Some(folder) = folder() else {
+        return Vec::new();
+    };
+    let files = files_below(&folder, "json");
+    assert!(
+        !files.is_empty(),
+        "{VARIABLE} names a folder without manifests: {}",
+        folder.display()
+    );
     files
 }

@@ -1,24 +1,41 @@
-//! Writes the typed face of every manifest that is at hand, without tables. That the modules
-//! compile is what is tested first.
+//! Writes the typed module of every manifest, without tables. The first test is that the
+//! modules compile.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Manifests, and how their modules are called. The last folder is there only for who has it.
-const SOURCES: [(&str, &str); 3] = [
-    ("golden", "../golden"),
-    ("fixture", "../../../futhark-manifest/tests/fixtures"),
-    ("sample", "../../../../shared/manifests"),
-];
+/// Names a folder of further manifests, such as those of compilers that cannot be installed.
+const EXTRA: &str = "FUTHARK_EXTRA_MANIFESTS";
+
+/// The folders of manifests, each with the prefix of its modules' names.
+fn sources() -> Vec<(&'static str, PathBuf)> {
+    let mut sources = vec![
+        ("golden", "../golden".into()),
+        ("fixture", "../../../futhark-manifest/tests/fixtures".into()),
+    ];
+    println!("cargo::rerun-if-env-changed={EXTRA}");
+    if let Some(folder) = std::env::var_os(EXTRA).map(PathBuf::from) {
+        // For the test that counts the modules.
+        println!("cargo::rustc-env={EXTRA}={}", folder.display());
+        sources.push(("extra", folder));
+    }
+    sources
+}
 
 fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
     let mut modules = String::new();
     let mut list = String::new();
-    for (kind, folder) in SOURCES {
-        println!("cargo::rerun-if-changed={folder}");
-        for path in manifests(Path::new(folder)) {
-            let name = module_name(kind, folder, &path);
+    for (kind, folder) in sources() {
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let manifests = manifests(&folder);
+        assert!(
+            !manifests.is_empty(),
+            "{} has no manifests",
+            folder.display()
+        );
+        for path in manifests {
+            let name = module_name(kind, &folder, &path);
             let text = std::fs::read_to_string(&path).expect("a manifest is text");
             let module = futhark_safe::build::__module(&name, &text)
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -77,7 +94,7 @@ fn manifests(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The kind and the path, as an identifier.
-fn module_name(kind: &str, folder: &str, path: &Path) -> String {
+fn module_name(kind: &str, folder: &Path, path: &Path) -> String {
     let path = path.strip_prefix(folder).expect("it was found there");
     let path = path.with_extension("");
     let path = path.to_str().expect("names of manifests are ASCII");
