@@ -163,3 +163,6 @@ pub use raw::Manifest;
 pub use version::Version;
 #[cfg(feature = "json")]
 pub use visit::Visitor;
+
+/// The version of this crate.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -231,6 +231,80 @@ fn manifests_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn a_compiler_that_is_replaced_in_place_builds_again() {
+    let folder = folder("replaced");
+    let _ = std::fs::remove_dir_all(folder.join("out"));
+    let source = source(&folder);
+    let build = |edit| {
+        // One file, one version, another compiler.
+        let build = Build::new(&source, Backend::C)
+            .compiler(lying_compiler(&folder, edit))
+            .out_dir(folder.join("out"))
+            .fast(true);
+        let first = build.run().unwrap();
+        assert_eq!(first.folder(), build.run().unwrap().folder());
+        first
+    };
+    let first = build("s/a/a/");
+    let second = build("s/b/b/");
+    assert_ne!(first.folder(), second.folder());
+    // What the compilers make is equal.
+    assert_eq!(first.symbol(), second.symbol());
+    let programs = second.programs();
+    assert!(programs.contains(&folder.join("futhark-lying")));
+    for name in ["ar", "objcopy"] {
+        let found = |path: &PathBuf| path.is_absolute() && path.ends_with(name);
+        assert!(programs.iter().any(found), "{name}: {programs:?}");
+    }
+}
+
+/// Runs [`a_build_without_a_folder`] in a process of its own.
+fn build_in_a_child(cache: &Path, cflags: &str) -> std::process::Output {
+    std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_build_without_a_folder", "--nocapture"])
+        .env("FUTHARK_SYS_TEST_SOURCE", source(&folder("private")))
+        .env("XDG_CACHE_HOME", cache)
+        .env("CFLAGS", cflags)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_build_without_a_folder() {
+    // Does nothing unless it is the child.
+    if let Some(source) = std::env::var_os("FUTHARK_SYS_TEST_SOURCE") {
+        let artifact = Build::new(source, Backend::C).fast(true).run().unwrap();
+        println!("\nsymbol {}", artifact.symbol());
+    }
+}
+
+#[test]
+fn results_go_to_a_private_folder_and_depend_on_cflags() {
+    let cache = folder("private-cache");
+    let _ = std::fs::remove_dir_all(&cache);
+    let symbol = |cflags| {
+        let output = build_in_a_child(&cache, cflags);
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let symbol = text.lines().find_map(|line| line.strip_prefix("symbol "));
+        symbol.unwrap().to_owned()
+    };
+    let first = symbol("-DSOME=1");
+    assert_eq!(first, symbol("-DSOME=1"));
+    assert_ne!(first, symbol("-DSOME=2"));
+
+    let folder = cache.join("futhark-sys");
+    let permissions = std::fs::metadata(&folder).unwrap().permissions();
+    assert_eq!(permissions.mode() & 0o777, 0o700);
+    // Others could have put a library there.
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let output = build_in_a_child(&cache, "-DSOME=1");
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("only this user can access"), "{text}");
+}
+
+#[test]
 fn a_full_disk_is_an_error_and_leaves_nothing_half_done() {
     // A folder in which no file can be made stands for a disk without room.
     let folder = folder("no-room");

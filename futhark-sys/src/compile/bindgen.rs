@@ -42,7 +42,7 @@ pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
         builder = builder.clang_arg(format!("-isystem{}", folder.display()));
     }
     // Last: libclang without the clang program lacks stddef.h and its kin.
-    if let Some(folder) = CCompiler::find()?.own_headers() {
+    if let Some(folder) = CCompiler::find(&Toolchain::from_env())?.own_headers() {
         builder = builder.clang_args(["-idirafter".to_owned(), folder]);
     }
     // bindgen panics if there is no libclang.

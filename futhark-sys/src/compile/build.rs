@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futhark_manifest::{Backend, Manifest, Program};
 
-use super::cc::{CCompiler, Options};
+use super::cache::cache_folder;
+use super::cc::Options;
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::hash::Hash;
-use super::ispc::Ispc;
 use super::layout;
 use super::plain;
-use super::toolchain::Toolchain;
-use super::unit::{self, FIXED_FILES, Unit, WRITER};
+use super::tools::Tools;
+use super::unit::{self, FIXED_FILES, Unit};
 
 /// Tells apart the temporary folders of builds that run at the same time in this process.
 static BUILDS: AtomicUsize = AtomicUsize::new(0);
@@ -26,14 +26,6 @@ pub enum Linkage {
     Shared,
     /// A static library, to be linked into a binary.
     Static,
-}
-
-/// The compilers of a build.
-struct Tools {
-    futhark: Compiler,
-    cc: CCompiler,
-    /// On the backend `ispc`.
-    ispc: Option<Ispc>,
 }
 
 /// What to compile, and how.
@@ -51,7 +43,7 @@ pub struct Build {
     source: PathBuf,
     backend: Backend,
     compiler: Option<Compiler>,
-    out_dir: PathBuf,
+    out_dir: Option<PathBuf>,
     linkage: Linkage,
     level: u8,
     hardened: bool,
@@ -60,14 +52,14 @@ pub struct Build {
 }
 
 impl Build {
-    /// A build of `source` for `backend`, into the system's folder for temporary files.
+    /// A build of `source` for `backend`, into [`cache_folder`]`("futhark-sys")`.
     #[must_use]
     pub fn new(source: impl Into<PathBuf>, backend: Backend) -> Build {
         Build {
             source: source.into(),
             backend,
             compiler: None,
-            out_dir: std::env::temp_dir().join("futhark-sys"),
+            out_dir: None,
             linkage: Linkage::Shared,
             level: 3,
             hardened: true,
@@ -83,10 +75,12 @@ impl Build {
         self
     }
 
-    /// Where results go. They are kept there and found again by content.
+    /// Sets the folder for results. They are kept there and found again by content.
+    ///
+    /// Whoever can write to the folder can run code in this process: see [`Artifact::open`].
     #[must_use]
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Build {
-        self.out_dir = folder.into();
+        self.out_dir = Some(folder.into());
         self
     }
 
@@ -156,33 +150,32 @@ impl Build {
             return self.recall(recording, futhark.version());
         }
         let program_hash = futhark.hash(&self.source)?;
-        let cc = CCompiler::find()?;
-        let toolchain = Toolchain::from_env();
-        let ispc = match self.backend {
-            Backend::Ispc => Some(Ispc::find(&toolchain, &futhark)?),
-            _ => None,
-        };
-        let tools = Tools { futhark, cc, ispc };
-        let include = toolchain.include_folders(self.backend);
+        let tools = Tools::find(futhark, self.backend)?;
         let options = Options {
             backend: self.backend,
             level: self.level,
             hardened: self.hardened,
             extra: &self.flags,
-            include: &include,
+            include: &tools.include,
             zero: tools.cc.zeroes_variables()?,
         };
 
         let name = self.name();
         let key = self.key(&tools, &program_hash, &options)?;
-        let folder = self
-            .out_dir
-            .join(format!("{name}-{}-{}", self.backend, &key[..16]));
-        let paths = self.paths(folder, format!("fut_{}_{}", self.backend, &key[..16]));
+        // The symbol does not depend on the places and times of files, so that equal compilers
+        // make equal libraries.
+        let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
+        let key = tools.identify(key).hex();
+        let folder = format!("{name}-{}-{}", self.backend, &key[..16]);
+        let out_dir = match &self.out_dir {
+            Some(folder) => folder.clone(),
+            None => cache_folder("futhark-sys")?,
+        };
+        let paths = self.paths(out_dir.join(folder), symbol);
         if !paths.in_folder("done").is_file() {
             self.build(&tools, &program_hash, &options, &paths)?;
         }
-        Artifact::read(paths)
+        Artifact::read(paths, tools.into_files())
     }
 
     /// The compiler that was chosen, or the default one.
@@ -212,29 +205,21 @@ impl Build {
     }
 
     /// Everything that decides what comes out.
-    fn key(&self, tools: &Tools, program: &str, options: &Options<'_>) -> Result<String, Error> {
-        let mut hash = Hash::new()
-            .with(env!("CARGO_PKG_VERSION").as_bytes())
-            .with(program.as_bytes())
+    fn key(&self, tools: &Tools, program: &str, options: &Options<'_>) -> Result<Hash, Error> {
+        let hash = Hash::new()
+            .with(env!("FUTHARK_SYS_SOURCES"))
+            .with(env!("CARGO_PKG_VERSION"))
+            .with(futhark_manifest::VERSION)
+            .with(program)
             // Places in the source are part of the program's messages.
-            .with(self.source.to_string_lossy().as_bytes())
-            .with(tools.futhark.version().text.as_bytes())
-            .with(tools.cc.version()?.as_bytes())
-            .with(self.backend.as_str().as_bytes())
-            .with(&[self.linkage as u8, u8::from(self.raw)]);
-        if let Some(ispc) = &tools.ispc {
-            hash = hash.with(ispc.version().as_bytes());
-        }
+            .with(self.source.as_os_str().as_encoded_bytes())
+            .with(self.backend.as_str())
+            .with([self.linkage as u8, u8::from(self.raw)]);
+        let mut hash = tools.describe(hash)?;
         for argument in options.arguments() {
-            hash = hash.with(argument.as_bytes());
+            hash = hash.with(argument);
         }
-        for (name, text) in FIXED_FILES {
-            hash = hash.with(name.as_bytes()).with(text.as_bytes());
-        }
-        for source in WRITER {
-            hash = hash.with(source.as_bytes());
-        }
-        Ok(hash.hex())
+        Ok(hash)
     }
 
     /// The name of the generated files: the source's, as far as a C compiler can take it.
@@ -290,7 +275,9 @@ impl Build {
         options: &Options<'_>,
         paths: &Paths,
     ) -> Result<(), Error> {
-        let Tools { futhark, cc, ispc } = tools;
+        let Tools {
+            futhark, cc, ispc, ..
+        } = tools;
         let warnings =
             futhark.generate(self.backend, &self.source, &paths.in_folder(&paths.name))?;
         let manifest_text = paths.read("json")?;
@@ -414,10 +401,11 @@ pub struct Artifact {
     manifest: String,
     program: Program,
     warnings: String,
+    programs: Vec<PathBuf>,
 }
 
 impl Artifact {
-    pub(super) fn read(paths: Paths) -> Result<Artifact, Error> {
+    pub(super) fn read(paths: Paths, programs: Vec<PathBuf>) -> Result<Artifact, Error> {
         let manifest = paths.read("json")?;
         let program = read_program(&paths, &manifest)?;
         let warnings = read(&paths.in_folder("warnings.txt"))?;
@@ -426,6 +414,7 @@ impl Artifact {
             manifest,
             program,
             warnings,
+            programs,
         })
     }
 
@@ -488,6 +477,13 @@ impl Artifact {
     #[must_use]
     pub fn warnings(&self) -> &str {
         &self.warnings
+    }
+
+    /// The files of the programs that were run for this build, such as compilers: if one of
+    /// them changes, [`Build::run`] builds again. Empty for a recorded build.
+    #[must_use]
+    pub fn programs(&self) -> &[PathBuf] {
+        &self.programs
     }
 
     /// Opens the shared object.

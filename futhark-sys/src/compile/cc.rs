@@ -1,17 +1,21 @@
 //! The C compiler: our C file becomes an object with few global symbols, mostly one, and
 //! that a shared object or a static library.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use futhark_manifest::Backend;
 
 use super::error::{Error, ErrorKind};
+use super::toolchain::Toolchain;
 use crate::table::SYMBOL;
 
 /// How to compile C.
 pub(super) struct CCompiler {
     tool: cc::Tool,
+    ar: PathBuf,
+    objcopy: PathBuf,
     apple: bool,
 }
 
@@ -75,7 +79,7 @@ impl Options<'_> {
 
 impl CCompiler {
     /// The compiler that the cc crate chooses: `CC`, or the system's.
-    pub(super) fn find() -> Result<CCompiler, Error> {
+    pub(super) fn find(toolchain: &Toolchain) -> Result<CCompiler, Error> {
         let mut build = cc::Build::new();
         let in_build_script =
             std::env::var_os("OUT_DIR").is_some() && std::env::var_os("TARGET").is_some();
@@ -86,17 +90,23 @@ impl CCompiler {
                 .host(target)
                 .out_dir(std::env::temp_dir());
         }
-        // Flags are ours alone, so that results do not depend on the Cargo profile.
+        // Flags are ours and those of CFLAGS, so that results do not depend on the Cargo profile.
+        // In a build script the only metadata are the variables that were read.
         build
             .opt_level(0)
             .no_default_flags(true)
-            .cargo_metadata(false)
+            .cargo_metadata(in_build_script)
             .cargo_warnings(false);
         let tool = build
             .try_get_compiler()
             .map_err(|error| no_compiler(&error.to_string()))?;
         let apple = cfg!(target_vendor = "apple");
-        let compiler = CCompiler { tool, apple };
+        let compiler = CCompiler {
+            tool,
+            ar: toolchain.ar(),
+            objcopy: toolchain.objcopy(),
+            apple,
+        };
         compiler.version()?;
         Ok(compiler)
     }
@@ -109,6 +119,23 @@ impl CCompiler {
             })?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// The programs that are run: the compiler first.
+    pub(super) fn programs(&self) -> [&Path; 3] {
+        [self.tool.path(), &self.ar, &self.objcopy]
+    }
+
+    /// The compiler's command line and environment, as the variables of the cc crate decide them.
+    pub(super) fn command_line(&self) -> Vec<OsString> {
+        let command = self.tool.to_command();
+        let mut words = vec![command.get_program().to_owned()];
+        words.extend(command.get_args().map(ToOwned::to_owned));
+        for (name, value) in command.get_envs() {
+            words.push(name.to_owned());
+            words.extend(value.map(ToOwned::to_owned));
+        }
+        words
     }
 
     /// gcc from 12 and clang from 16 on take `-ftrivial-auto-var-init=zero`.
@@ -188,7 +215,7 @@ impl CCompiler {
                 .arg("-o")
                 .arg(object);
         } else {
-            command = Command::new(std::env::var_os("OBJCOPY").unwrap_or_else(|| "objcopy".into()));
+            command = Command::new(&self.objcopy);
             command.arg(option("--keep-global-symbols=")).arg(object);
         }
         run(command)?.map_err(|text| {
@@ -231,7 +258,7 @@ impl CCompiler {
 
     /// Puts `object` into a static library.
     pub(super) fn archive(&self, object: &Path, library: &Path) -> Result<(), Error> {
-        let mut command = Command::new(std::env::var_os("AR").unwrap_or_else(|| "ar".into()));
+        let mut command = Command::new(&self.ar);
         command.arg("crs").arg(library).arg(object);
         run(command)?.map_err(|text| {
             Error::new(

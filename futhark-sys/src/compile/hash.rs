@@ -1,38 +1,40 @@
-//! Names for build results: not against attackers, only against accidents.
+//! SHA-256, for the names of build results and for checks of recorded files. The build script
+//! uses this file, too.
 
-/// A 128-bit FNV-1a hash as 32 hexadecimal digits.
-pub(super) struct Hash(u128);
+/// A hash of several parts, which are kept apart by their lengths.
+#[derive(Clone)]
+pub(super) struct Hash(hmac_sha256::Hash);
 
 impl Hash {
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013B;
-
     pub(super) fn new() -> Hash {
-        Hash(0x6C62_272E_07BB_0142_62B8_2175_6295_C58D)
+        Hash(hmac_sha256::Hash::new())
     }
 
-    /// Adds one part. Parts are kept apart by their length.
+    /// Adds one part.
     #[must_use]
-    pub(super) fn with(mut self, part: &[u8]) -> Hash {
-        for &byte in (part.len() as u64).to_le_bytes().iter().chain(part) {
-            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(Self::PRIME);
-        }
+    pub(super) fn with(mut self, part: impl AsRef<[u8]>) -> Hash {
+        let part = part.as_ref();
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
         self
     }
 
-    pub(super) fn hex(&self) -> String {
-        format!("{:032x}", self.0)
+    /// 64 hexadecimal digits.
+    pub(super) fn hex(self) -> String {
+        let digits = self.0.finalize();
+        digits.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Hash;
+    use super::*;
 
     #[test]
     fn parts_are_kept_apart() {
-        let one = Hash::new().with(b"ab").with(b"c").hex();
-        let other = Hash::new().with(b"a").with(b"bc").hex();
+        let one = Hash::new().with("ab").with("c").hex();
+        let other = Hash::new().with("a").with("bc").hex();
         assert_ne!(one, other);
-        assert_eq!(one.len(), 32);
+        assert_eq!(one.len(), 64);
     }
 }

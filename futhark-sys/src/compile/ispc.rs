@@ -38,6 +38,11 @@ impl Ispc {
         })
     }
 
+    /// What is run.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// What it says of itself, part of what identifies a build.
     pub(super) fn version(&self) -> &str {
         &self.version

@@ -253,17 +253,15 @@ pub(super) fn identity(
     program: &Program,
     source_hash: &str,
 ) -> Result<String, Error> {
-    let mut hash = Hash::new()
-        .with(source_hash.as_bytes())
-        .with(program.version.text.as_bytes());
+    let mut hash = Hash::new().with(source_hash).with(&program.version.text);
     for ty in program.types().iter().filter(|ty| ty.as_opaque().is_some()) {
-        hash = hash.with(ty.name.as_bytes());
+        hash = hash.with(&ty.name);
         for component in components(c_text, ty.c_ident())? {
             let name = match component {
                 Component::Scalar(elem) => elem.as_str().to_owned(),
                 Component::Array(array) => array.ident,
             };
-            hash = hash.with(name.as_bytes());
+            hash = hash.with(name);
         }
     }
     Ok(hash.hex())

@@ -12,13 +12,17 @@
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    name.h in Rust, for raw modules (feature `raw`)
 //! build.rs      puts the steps in order and caches the result
+//! tools.rs      the programs of a build, and what identifies them
+//! cache.rs      the private folder for results, if no folder is named
 //! recording.rs  results for machines without compilers
+//! sources.rs    a hash of these files, made when this crate is built
 //! toolchain.rs  where compilers and headers are: every environment variable
 //! ```
 
 #[cfg(feature = "raw")]
 mod bindgen;
 mod build;
+mod cache;
 mod cc;
 mod compiler;
 mod error;
@@ -27,10 +31,14 @@ mod ispc;
 mod layout;
 mod plain;
 mod recording;
+#[cfg(test)]
+mod sources;
 mod toolchain;
+mod tools;
 mod unit;
 
 pub use build::{Artifact, Build, Linkage};
+pub use cache::cache_folder;
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
 pub use recording::Recorded;

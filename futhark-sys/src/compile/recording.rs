@@ -112,18 +112,18 @@ impl Build {
         if hash_of(&paths.library())? != hash {
             return Err(damaged("its library"));
         }
-        Artifact::read(paths)
+        Artifact::read(paths, Vec::new())
     }
 
     /// Where a recording has this build.
     fn recorded_folder(&self, recording: &Path) -> Result<PathBuf, Error> {
         let text = self.source_text()?;
         let mut key = Hash::new()
-            .with(env!("CARGO_PKG_VERSION").as_bytes())
+            .with(env!("CARGO_PKG_VERSION"))
             .with(&text)
-            .with(self.backend().as_str().as_bytes());
+            .with(self.backend().as_str());
         for option in self.options_of_user() {
-            key = key.with(option.as_bytes());
+            key = key.with(option);
         }
         let key = &key.hex()[..16];
         let name = format!("{}-{}-{key}", self.name(), self.backend());

@@ -18,7 +18,11 @@ use super::compiler::Compiler;
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
 /// | `ISPC` | the ISPC to use, before `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which fits that Futhark compiler, and `ispc` on `PATH` |
+/// | `AR`, `OBJCOPY` | the archiver, and the program that hides symbols |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
+///
+/// The cc crate reads `CC`, `CFLAGS` and others, also with the target's name; in a build script
+/// it tells Cargo about each of them.
 #[derive(Clone, Debug, Default)]
 pub struct Toolchain {
     futhark: Option<PathBuf>,
@@ -27,11 +31,17 @@ pub struct Toolchain {
     cuda: Vec<PathBuf>,
     hip: Vec<PathBuf>,
     ispc: Option<PathBuf>,
+    ar: Option<PathBuf>,
+    objcopy: Option<PathBuf>,
 }
 
 impl Toolchain {
-    /// The names of the variables that are read, for `cargo:rerun-if-env-changed`.
-    pub const VARIABLES: [&'static str; 9] = [
+    /// The names of the variables that are read, for `cargo:rerun-if-env-changed`. Without
+    /// `PATH`, which differs between a terminal and an editor: watch [`Artifact::programs`]
+    /// instead.
+    ///
+    /// [`Artifact::programs`]: super::Artifact::programs
+    pub const VARIABLES: [&'static str; 11] = [
         "FUTHARK",
         "FUTHARK_TOOLCHAIN",
         "CUDA_HOME",
@@ -39,6 +49,8 @@ impl Toolchain {
         "ROCM_PATH",
         "HIP_PATH",
         "ISPC",
+        "AR",
+        "OBJCOPY",
         "LIBCLANG_PATH",
         "BINDGEN_EXTRA_CLANG_ARGS",
     ];
@@ -64,6 +76,8 @@ impl Toolchain {
                 .filter_map(folder)
                 .collect(),
             ispc: folder("ISPC"),
+            ar: folder("AR"),
+            objcopy: folder("OBJCOPY"),
         }
     }
 
@@ -134,9 +148,26 @@ impl Toolchain {
             .or_else(|| self.on_path("ispc"))
     }
 
-    fn on_path(&self, name: &str) -> Option<PathBuf> {
+    /// The program that makes static libraries.
+    pub(super) fn ar(&self) -> PathBuf {
+        self.ar.clone().unwrap_or_else(|| "ar".into())
+    }
+
+    /// The program that hides symbols.
+    pub(super) fn objcopy(&self) -> PathBuf {
+        self.objcopy.clone().unwrap_or_else(|| "objcopy".into())
+    }
+
+    /// The file of a program that is run under the name `program`.
+    pub(super) fn file(&self, program: &Path) -> PathBuf {
+        let is_name = program.components().count() == 1;
+        let found = is_name.then(|| self.on_path(program)).flatten();
+        found.unwrap_or_else(|| program.to_owned())
+    }
+
+    fn on_path(&self, name: impl AsRef<Path>) -> Option<PathBuf> {
         std::env::split_paths(self.path.as_ref()?)
-            .map(|folder| folder.join(name))
+            .map(|folder| folder.join(name.as_ref()))
             .find(|file| is_executable(file))
     }
 }

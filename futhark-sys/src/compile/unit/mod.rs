@@ -83,24 +83,6 @@ pub(super) const FIXED_FILES: [(&str, &str); 14] = [
     ),
 ];
 
-/// What writes a unit, so that a change of it makes every kept build stale.
-pub(super) const WRITER: [&str; 14] = [
-    include_str!("mod.rs"),
-    include_str!("bounds.rs"),
-    include_str!("driver.rs"),
-    include_str!("elements.rs"),
-    include_str!("expr.rs"),
-    include_str!("opaque.rs"),
-    include_str!("shapes.rs"),
-    include_str!("sizes.rs"),
-    include_str!("state.rs"),
-    include_str!("table.rs"),
-    include_str!("wrappers.rs"),
-    include_str!("../cc.rs"),
-    include_str!("../ispc.rs"),
-    include_str!("../plain.rs"),
-];
-
 /// Headers of GPU backends that must be there.
 const DRIVER_HEADERS: [&str; 6] = [
     "CL/cl.h",
