@@ -64,6 +64,11 @@ fn it_builds_and_runs_on_each_backend() {
         &String::from_utf8_lossy(&output.stdout),
         &["Unsupported", "cuda", "multicore"],
     );
+    // Variables that choose the C compiler, or its flags, run the build script again.
+    for variable in ["CC", "CFLAGS"] {
+        let text = package.fails(&[(variable, "--no-such-compiler")]);
+        assert_says(&text, &["--no-such-compiler"]);
+    }
 }
 
 /// A machine without any GPU library, whatever this one has.
@@ -241,6 +246,11 @@ fn a_compiler_of_an_unknown_version() {
     );
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(printed.trim(), "c 2.6666667 [0.125, 0.25, 0.625]");
+    // One that takes its place is run again.
+    package.write("futhark-newer", "#!/bin/sh\necho 'not Futhark'\n");
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_says(&text, &["`--version` answers `not Futhark`"]);
     // One that is too old is refused.
     let old = script.replace("0.99.1", "0.19.4");
     package.write("futhark-old", &old);

@@ -139,6 +139,9 @@ impl Program {
                 )));
             }
         }
+        for program in artifacts.iter().flat_map(Artifact::programs) {
+            println!("cargo::rerun-if-changed={}", program.display());
+        }
         warn(first.manifest());
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
         let text = module::write(&name, first.program(), &first.functions(), &symbols);
