@@ -17,6 +17,7 @@ use crate::raw::{Core, Input, Output};
 /// Cloning gives another handle to the same context. Values keep it alive.
 pub struct Context<P: Program> {
     core: Arc<Core>,
+    backend: Backend,
     program: PhantomData<fn() -> P>,
 }
 
@@ -45,17 +46,19 @@ impl<P: Program> Context<P> {
             {
                 continue;
             }
-            if table.interface_hash() != P::INTERFACE {
+            if table.interface_hash() != P::INTERFACE || table.functions_hash() != P::FUNCTIONS {
                 return Err(Error::new(
                     Kind::Load,
                     P::NAME,
                     "the linked program is not the one that was compiled against",
                 ));
             }
+            let backend = backend_of(table)?;
             match Core::new(table, settings) {
                 Ok(core) => {
                     return Ok(Context {
                         core,
+                        backend,
                         program: PhantomData,
                     });
                 }
@@ -92,7 +95,7 @@ impl<P: Program> Context<P> {
     /// The backend that computes.
     #[must_use]
     pub fn backend(&self) -> Backend {
-        backend_of(self.core.table())
+        self.backend
     }
 
     /// Waits until everything that was started is done.
@@ -118,9 +121,11 @@ impl<P: Program> Context<P> {
     /// [`Kind::InvalidArgument`]: values or clones of it are in use. Otherwise whatever failed
     /// since the last call; [`Kind::ContextLost`] once and for all.
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
+        let backend = self.backend;
         self.core.close().map_err(|(core, error)| {
             let context = Context {
                 core,
+                backend,
                 program: PhantomData,
             };
             (context, error)
@@ -187,15 +192,22 @@ impl<P: Program> Context<P> {
     }
 }
 
-/// The backend of a table that this crate made.
-pub(crate) fn backend_of(table: &Table) -> Backend {
-    table.backend().parse().unwrap_or(Backend::C)
+/// The backend of a table.
+pub(crate) fn backend_of(table: &Table) -> Result<Backend> {
+    table.backend().parse().map_err(|_| {
+        let message = format!(
+            "the program was compiled for backend {}, which this version of futhark-safe does not know",
+            table.backend()
+        );
+        Error::new(Kind::Load, "backend", message)
+    })
 }
 
 impl<P: Program> Clone for Context<P> {
     fn clone(&self) -> Context<P> {
         Context {
             core: Arc::clone(&self.core),
+            backend: self.backend,
             program: PhantomData,
         }
     }

@@ -14,6 +14,10 @@ pub trait Program: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// The hash of its API; a table with another one is refused.
     const INTERFACE: u64;
+    /// The hash of the list of functions that generated code numbers; a table with another one
+    /// is refused.
+    #[doc(hidden)]
+    const FUNCTIONS: u64;
     /// Its entry points, as methods.
     type Entries<'c>: From<&'c Context<Self>>;
     /// Its tables, one per backend, the preferred first.

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Raised whenever anything below changes its meaning or its place.
-#define FUT_ABI 3u
+#define FUT_ABI 4u
 
 // What a call answers.
 #define FUT_OK 0        // done
@@ -159,6 +159,7 @@ struct fut_table {
   const char *manifest;    // the JSON text that the compiler wrote
   const char *program;     // names source, compiler version and layouts; equal for all backends
   uint64_t interface_hash; // of the manifest's API, equal for all backends of a program
+  uint64_t functions_hash; // of the names of `types`, and of the names, results and parameters of `functions`
 
   const struct fut_type *types;  // sorted by name
   uint32_t n_types;

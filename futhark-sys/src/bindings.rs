@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the header documents each item")]
 #![expect(non_camel_case_types, reason = "the names are C's")]
 
-pub const FUT_ABI: u32 = 3;
+pub const FUT_ABI: u32 = 4;
 pub const FUT_OK: u32 = 0;
 pub const FUT_FAILED: u32 = 1;
 pub const FUT_MEMORY: u32 = 2;
@@ -200,6 +200,7 @@ pub struct fut_table {
     pub manifest: *const ::core::ffi::c_char,
     pub program: *const ::core::ffi::c_char,
     pub interface_hash: u64,
+    pub functions_hash: u64,
     pub types: *const fut_type,
     pub n_types: u32,
     pub functions: *const fut_function,
@@ -234,7 +235,7 @@ pub struct fut_table {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 216usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 224usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -245,38 +246,40 @@ const _: () = {
     ["Offset of field: fut_table::program"][::core::mem::offset_of!(fut_table, program) - 32usize];
     ["Offset of field: fut_table::interface_hash"]
         [::core::mem::offset_of!(fut_table, interface_hash) - 40usize];
-    ["Offset of field: fut_table::types"][::core::mem::offset_of!(fut_table, types) - 48usize];
-    ["Offset of field: fut_table::n_types"][::core::mem::offset_of!(fut_table, n_types) - 56usize];
+    ["Offset of field: fut_table::functions_hash"]
+        [::core::mem::offset_of!(fut_table, functions_hash) - 48usize];
+    ["Offset of field: fut_table::types"][::core::mem::offset_of!(fut_table, types) - 56usize];
+    ["Offset of field: fut_table::n_types"][::core::mem::offset_of!(fut_table, n_types) - 64usize];
     ["Offset of field: fut_table::functions"]
-        [::core::mem::offset_of!(fut_table, functions) - 64usize];
+        [::core::mem::offset_of!(fut_table, functions) - 72usize];
     ["Offset of field: fut_table::n_functions"]
-        [::core::mem::offset_of!(fut_table, n_functions) - 72usize];
+        [::core::mem::offset_of!(fut_table, n_functions) - 80usize];
     ["Offset of field: fut_table::context_new"]
-        [::core::mem::offset_of!(fut_table, context_new) - 80usize];
+        [::core::mem::offset_of!(fut_table, context_new) - 88usize];
     ["Offset of field: fut_table::context_free"]
-        [::core::mem::offset_of!(fut_table, context_free) - 88usize];
-    ["Offset of field: fut_table::message"][::core::mem::offset_of!(fut_table, message) - 96usize];
-    ["Offset of field: fut_table::code"][::core::mem::offset_of!(fut_table, code) - 104usize];
-    ["Offset of field: fut_table::late"][::core::mem::offset_of!(fut_table, late) - 112usize];
-    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 120usize];
+        [::core::mem::offset_of!(fut_table, context_free) - 96usize];
+    ["Offset of field: fut_table::message"][::core::mem::offset_of!(fut_table, message) - 104usize];
+    ["Offset of field: fut_table::code"][::core::mem::offset_of!(fut_table, code) - 112usize];
+    ["Offset of field: fut_table::late"][::core::mem::offset_of!(fut_table, late) - 120usize];
+    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 128usize];
     ["Offset of field: fut_table::clear_caches"]
-        [::core::mem::offset_of!(fut_table, clear_caches) - 128usize];
+        [::core::mem::offset_of!(fut_table, clear_caches) - 136usize];
     ["Offset of field: fut_table::pause_profiling"]
-        [::core::mem::offset_of!(fut_table, pause_profiling) - 136usize];
+        [::core::mem::offset_of!(fut_table, pause_profiling) - 144usize];
     ["Offset of field: fut_table::unpause_profiling"]
-        [::core::mem::offset_of!(fut_table, unpause_profiling) - 144usize];
-    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 152usize];
+        [::core::mem::offset_of!(fut_table, unpause_profiling) - 152usize];
+    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 160usize];
     ["Offset of field: fut_table::free_text"]
-        [::core::mem::offset_of!(fut_table, free_text) - 160usize];
-    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 168usize];
+        [::core::mem::offset_of!(fut_table, free_text) - 168usize];
+    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 176usize];
     ["Offset of field: fut_table::take_back"]
-        [::core::mem::offset_of!(fut_table, take_back) - 176usize];
+        [::core::mem::offset_of!(fut_table, take_back) - 184usize];
     ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 184usize];
+        [::core::mem::offset_of!(fut_table, n_tuning_params) - 192usize];
     ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 192usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_name) - 200usize];
     ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 200usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_class) - 208usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 208usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 216usize];
 };

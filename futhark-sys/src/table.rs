@@ -142,6 +142,13 @@ impl Table {
         self.0.interface_hash
     }
 
+    /// A hash of the list of functions and of the types that they take and give. Function and
+    /// type numbers mean the same in two tables with equal hashes.
+    #[must_use]
+    pub fn functions_hash(&self) -> u64 {
+        self.0.functions_hash
+    }
+
     /// Are integer traps compiled in?
     #[must_use]
     pub fn is_hardened(&self) -> bool {
@@ -269,7 +276,7 @@ unsafe fn slice<T>(first: *const T, n: u32) -> &'static [T] {
 unsafe fn checked_text(text: *const c_char) -> &'static str {
     // SAFETY: as the caller promises.
     let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().unwrap_or_default()
+    text.to_str().expect("the caller promises UTF-8")
 }
 
 /// Why a table cannot be used.

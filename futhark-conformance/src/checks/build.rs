@@ -144,6 +144,7 @@ fn manifest(artifact: &Artifact) -> StepResult {
     }
     if artifact
         .functions()
+        .names()
         .iter()
         .any(|name| names.binary_search(&name.as_str()).is_err())
     {

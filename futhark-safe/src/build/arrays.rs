@@ -6,6 +6,7 @@ use futhark_manifest::{Field, OpaqueArray, RecordArray, Structure, TypeId, TypeK
 
 use super::module::Module;
 use super::{names, records, text};
+use crate::error::Result;
 
 pub(super) fn write_of_opaques(
     module: &Module<'_>,
@@ -22,11 +23,11 @@ pub(super) fn write_of_records(
     id: TypeId,
     array: &RecordArray,
     text: &mut String,
-) {
+) -> Result<()> {
     let optional = [array.new.is_some(), array.set.is_some()];
     write_common(module, id, array.rank, array.elem, optional, text);
     if array.fields.is_empty() {
-        return;
+        return Ok(());
     }
     let members = names::of_fields(&array.fields);
     let rust = module.names.of(id);
@@ -34,16 +35,17 @@ pub(super) fn write_of_records(
     text.push_str(
         "    /// Makes an array from the arrays of its fields. Fails if their shapes differ.\n",
     );
-    records::write_make(module, "pub fn zip", id, &array.zip, &array.fields, text);
+    records::write_make(module, "pub fn zip", id, &array.zip, &array.fields, text)?;
     if let Some(columns) = Columns::new(module, id, array, array.elem) {
         let row = module.plain_type(array.elem);
         write_to_vec(&columns, &row, text);
         write_from_slice(&columns, &row, array.rank, text);
     }
     for (field, member) in array.fields.iter().zip(&members) {
-        records::write_field(module, field, member, text);
+        records::write_field(module, field, member, text)?;
     }
     text.push_str("}\n\n");
+    Ok(())
 }
 
 /// Shape and index; `new` and `set` where this version of the compiler makes them.

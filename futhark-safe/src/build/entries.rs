@@ -7,8 +7,9 @@ use futhark_manifest::{EntryPoint, Input, ResultForm, TypeRef};
 use super::module::{Module, observed};
 use super::names;
 use super::text::{self, code, tuple};
+use crate::error::Result;
 
-pub(super) fn write(module: &Module<'_>, text: &mut String) {
+pub(super) fn write(module: &Module<'_>, text: &mut String) -> Result<()> {
     text.push_str(
         "/// The entry points of the program. `Context::entry` gives it.\n\
          #[derive(Clone, Copy, Debug)]\n\
@@ -23,12 +24,18 @@ pub(super) fn write(module: &Module<'_>, text: &mut String) {
         if i > 0 {
             text.push('\n');
         }
-        write_entry(module, entry, &names[&entry.name], text);
+        write_entry(module, entry, &names[&entry.name], text)?;
     }
     text.push_str("}\n");
+    Ok(())
 }
 
-fn write_entry(module: &Module<'_>, entry: &EntryPoint, name: &str, text: &mut String) {
+fn write_entry(
+    module: &Module<'_>,
+    entry: &EntryPoint,
+    name: &str,
+    text: &mut String,
+) -> Result<()> {
     write_docs(module, entry, text);
     let form = entry.result_form(module.program);
     let parameters = names::of_parameters(entry);
@@ -52,7 +59,7 @@ fn write_entry(module: &Module<'_>, entry: &EntryPoint, name: &str, text: &mut S
         .zip(&parameters)
         .map(|(input, name)| argument(input, name))
         .collect();
-    let number = module.number(&entry.cfun);
+    let number = module.number(&entry.cfun)?;
     let get = format!("__f::get(self.context, {number}, &mut [");
     match form {
         ResultForm::One(_) => text::list(text, 8, &get, &inputs, "])"),
@@ -90,6 +97,7 @@ fn write_entry(module: &Module<'_>, entry: &EntryPoint, name: &str, text: &mut S
         }
     }
     text.push_str("    }\n");
+    Ok(())
 }
 
 /// A call with several results: room for them, and the call. `__out` has them then.

@@ -105,8 +105,8 @@ pub use program::Program;
 ///
 /// The manifest is not valid.
 #[doc(hidden)]
-pub fn __module(name: &str, manifest: &str) -> Result<String, futhark_manifest::Error> {
+pub fn __module(name: &str, manifest: &str) -> Result<String, Box<dyn std::error::Error>> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
-    let functions = futhark_sys::compile::function_names(&program);
-    Ok(module::write(name, &program, &functions, &[]))
+    let functions = futhark_sys::compile::FunctionList::of(&program);
+    Ok(module::write(name, &program, &functions, &[])?)
 }

@@ -4,18 +4,20 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use futhark_manifest::{ElemType, Program, Record, Structure, TypeId, TypeRef};
+use futhark_sys::compile::FunctionList;
 
 use super::names::TypeNames;
 use super::text::{self, code};
 use super::{arrays, entries, records, sums};
+use crate::error::{Error, Kind, Result};
 
 /// The text of the module of `program`, whose tables are `symbols` and list `functions`.
 pub(super) fn write(
     name: &str,
     program: &Program,
-    functions: &[String],
+    functions: &FunctionList,
     symbols: &[&str],
-) -> String {
+) -> Result<String> {
     let module = Module::new(program, functions);
     let mut text = String::new();
     let _ = writeln!(
@@ -25,9 +27,9 @@ pub(super) fn write(
     );
     module.program_type(name, symbols, &mut text);
     module.arrays_of_scalars(&mut text);
-    module.opaque_types(&mut text);
-    entries::write(&module, &mut text);
-    text
+    module.opaque_types(&mut text)?;
+    entries::write(&module, &mut text)?;
+    Ok(text)
 }
 
 /// What the writers of parts of a module share.
@@ -36,13 +38,15 @@ pub(super) struct Module<'a> {
     pub(super) names: TypeNames,
     /// The number of a C function in the table.
     numbers: HashMap<&'a str, usize>,
+    functions_hash: u64,
     /// Records of scalars, by number of the type: whether it is one.
     plain: Vec<bool>,
 }
 
 impl<'a> Module<'a> {
-    pub(super) fn new(program: &'a Program, functions: &'a [String]) -> Module<'a> {
+    pub(super) fn new(program: &'a Program, functions: &'a FunctionList) -> Module<'a> {
         let numbers = functions
+            .names()
             .iter()
             .enumerate()
             .map(|(i, name)| (&**name, i))
@@ -59,14 +63,17 @@ impl<'a> Module<'a> {
             program,
             names: TypeNames::new(program),
             numbers,
+            functions_hash: functions.hash(),
             plain,
         }
     }
 
     /// The number by which generated code calls a function of the table.
-    pub(super) fn number(&self, cfun: &str) -> usize {
-        // Every function of the manifest that is called so is in the table.
-        self.numbers.get(cfun).copied().unwrap_or(usize::MAX)
+    pub(super) fn number(&self, cfun: &str) -> Result<usize> {
+        self.numbers.get(cfun).copied().ok_or_else(|| {
+            let message = format!("the table of the program does not list the function {cfun}");
+            Error::new(Kind::Compile, "build", message)
+        })
     }
 
     /// The Rust type of a value.
@@ -108,6 +115,7 @@ impl<'a> Module<'a> {
 
     fn program_type(&self, name: &str, symbols: &[&str], text: &mut String) {
         let hash = self.program.interface_hash();
+        let functions = self.functions_hash;
         let _ = write!(
             text,
             "use ::futhark_safe::{{Result, __private as __f}};\n\n\
@@ -122,6 +130,7 @@ impl<'a> Module<'a> {
              impl ::futhark_safe::Program for Program {{\n    \
              const NAME: &'static str = {name:?};\n    \
              const INTERFACE: u64 = {hash:#018x};\n    \
+             const FUNCTIONS: u64 = {functions:#018x};\n    \
              type Entries<'c> = Entries<'c>;\n\n    \
              fn tables() -> ::std::vec::Vec<__f::LinkedTable> {{\n        \
              ::futhark_safe::__unsafe_tables!({})\n    }}\n}}\n\n",
@@ -143,7 +152,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    fn opaque_types(&self, text: &mut String) {
+    fn opaque_types(&self, text: &mut String) -> Result<()> {
         for (id, ty) in self.program.types_with_ids() {
             let Some(opaque) = ty.as_opaque() else {
                 continue;
@@ -161,12 +170,13 @@ impl<'a> Module<'a> {
             );
             match &opaque.structure {
                 Structure::Plain => records::write_old_unit(self, id, opaque, text),
-                Structure::Record(record) => records::write(self, id, record, text),
-                Structure::Sum(sum) => sums::write(self, id, sum, text),
-                Structure::RecordArray(array) => arrays::write_of_records(self, id, array, text),
+                Structure::Record(record) => records::write(self, id, record, text)?,
+                Structure::Sum(sum) => sums::write(self, id, sum, text)?,
+                Structure::RecordArray(array) => arrays::write_of_records(self, id, array, text)?,
                 Structure::OpaqueArray(array) => arrays::write_of_opaques(self, id, array, text),
             }
         }
+        Ok(())
     }
 }
 
@@ -195,5 +205,30 @@ pub(super) fn observed(ty: TypeRef, expression: &str) -> String {
     match ty {
         TypeRef::Scalar(_) => format!("__f::scalar({expression})"),
         TypeRef::Type(_) => format!("__f::observed({expression})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futhark_manifest::Manifest;
+
+    use super::*;
+
+    #[test]
+    fn a_function_that_the_table_lacks_is_an_error() {
+        let program = |entries: &str| {
+            let text = format!(
+                r#"{{"backend": "c", "version": "0.25.32", "types": {{}}, "entry_points": {{{entries}}}}}"#
+            );
+            Manifest::parse(&text).unwrap().resolve().unwrap()
+        };
+        let one = program(
+            r#""f": {"cfun": "futhark_entry_f", "tuning_params": [], "inputs": [], "outputs": []}"#,
+        );
+        let functions = FunctionList::of(&program(""));
+        let error = write("one", &one, &functions, &[]).unwrap_err();
+        assert_eq!(error.kind(), Kind::Compile);
+        assert!(error.to_string().contains("futhark_entry_f"), "{error}");
+        assert!(write("one", &one, &FunctionList::of(&one), &[]).is_ok());
     }
 }

@@ -97,11 +97,15 @@ impl Program {
     pub fn try_compile(&self) -> Result<()> {
         let fail =
             |message: String| Error::new(Kind::Compile, self.source.display().to_string(), message);
-        let out_dir = std::env::var_os("OUT_DIR")
-            .map(PathBuf::from)
-            .ok_or_else(|| {
-                fail("OUT_DIR is not set: this is for build scripts, which Cargo runs".into())
-            })?;
+        let variable = |name: &str| {
+            std::env::var_os(name).ok_or_else(|| {
+                fail(format!(
+                    "{name} is not set: this is for build scripts, which Cargo runs"
+                ))
+            })
+        };
+        let out_dir = PathBuf::from(variable("OUT_DIR")?);
+        let target = variable("TARGET")?.to_string_lossy().into_owned();
         let name = match &self.name {
             Some(name) => name.clone(),
             None => self
@@ -144,14 +148,14 @@ impl Program {
         }
         warn(first.manifest());
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
-        let text = module::write(&name, first.program(), &first.functions(), &symbols);
+        let text = module::write(&name, first.program(), &first.functions(), &symbols)?;
         #[cfg(feature = "raw")]
         let text = match self.raw {
             true => text + &super::raw::write(&name, &artifacts, &out_dir)?,
             false => text,
         };
         write_if_changed(&out_dir.join(format!("{name}.rs")), &text)?;
-        link(&artifacts);
+        link(&artifacts, &target);
         Ok(())
     }
 
@@ -200,7 +204,7 @@ fn warn(manifest: &str) {
 }
 
 /// Tells Cargo what to link.
-fn link(artifacts: &[Artifact]) {
+fn link(artifacts: &[Artifact], target: &str) {
     for artifact in artifacts {
         println!(
             "cargo::rustc-link-search=native={}",
@@ -208,7 +212,6 @@ fn link(artifacts: &[Artifact]) {
         );
         println!("cargo::rustc-link-lib=static={}", artifact.symbol());
     }
-    let target = std::env::var("TARGET").unwrap_or_default();
     if !target.contains("apple") {
         for library in ["m", "dl", "pthread"] {
             println!("cargo::rustc-link-lib=dylib={library}");

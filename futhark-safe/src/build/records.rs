@@ -7,8 +7,14 @@ use futhark_manifest::{Field, OpaqueType, Record, TypeId, TypeRef};
 use super::module::{Module, observed};
 use super::names;
 use super::text::{self, code};
+use crate::error::Result;
 
-pub(super) fn write(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
+pub(super) fn write(
+    module: &Module<'_>,
+    id: TypeId,
+    record: &Record,
+    text: &mut String,
+) -> Result<()> {
     let rust = module.names.of(id);
     let members = names::of_fields(&record.fields);
     let _ = writeln!(text, "impl {rust} {{");
@@ -17,22 +23,23 @@ pub(super) fn write(module: &Module<'_>, id: TypeId, record: &Record, text: &mut
         false => "Makes a value from its fields. Calls that take it see whether sizes fit.",
     };
     let _ = writeln!(text, "    /// {what}");
-    write_make(module, "pub fn new", id, &record.new, &record.fields, text);
+    write_make(module, "pub fn new", id, &record.new, &record.fields, text)?;
     if record.is_unit() {
         text.push_str("}\n\n");
-        return;
+        return Ok(());
     }
     write_fields(module, id, record, &members, text);
     if module.plain_record(TypeRef::Type(id)).is_some() {
         write_from_fields(module, id, record, &members, text);
     }
     for (field, member) in record.fields.iter().zip(&members) {
-        write_field(module, field, member, text);
+        write_field(module, field, member, text)?;
     }
     text.push_str("}\n\n");
     if !record.is_tuple() {
         write_struct(module, id, record, &members, text);
     }
+    Ok(())
 }
 
 /// Compilers before 0.25.35 list the unit type as one without a structure, and without a constructor.
@@ -54,7 +61,12 @@ pub(super) fn write_old_unit(
 }
 
 /// A method that gives a field.
-pub(super) fn write_field(module: &Module<'_>, field: &Field, member: &str, text: &mut String) {
+pub(super) fn write_field(
+    module: &Module<'_>,
+    field: &Field,
+    member: &str,
+    text: &mut String,
+) -> Result<()> {
     let futhark = code(&format!(
         "{}: {}",
         field.name,
@@ -65,8 +77,9 @@ pub(super) fn write_field(module: &Module<'_>, field: &Field, member: &str, text
         "\n    /// Field {futhark}.\n    \
          pub fn {member}(&self) -> Result<{}> {{\n        __f::part(self, {})\n    }}\n",
         module.rust_type(field.ty),
-        module.number(&field.project)
+        module.number(&field.project)?
     );
+    Ok(())
 }
 
 /// A function that makes a value of the values of its fields, which are only read.
@@ -77,7 +90,7 @@ pub(super) fn write_make(
     cfun: &str,
     fields: &[Field],
     text: &mut String,
-) {
+) -> Result<()> {
     let members = names::of_fields(fields);
     let mut parameters = vec!["context: &Context".to_owned()];
     let mut inputs = Vec::new();
@@ -86,9 +99,10 @@ pub(super) fn write_make(
         inputs.push(observed(field.ty, member));
     }
     text::open(text, head, &parameters, module.names.of(id));
-    let get = format!("__f::get(context, {}, &mut [", module.number(cfun));
+    let get = format!("__f::get(context, {}, &mut [", module.number(cfun)?);
     text::list(text, 8, &get, &inputs, "])");
     text.push_str("    }\n");
+    Ok(())
 }
 
 /// All fields: records of scalars among them as structs, others as values.

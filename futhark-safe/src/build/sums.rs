@@ -8,8 +8,9 @@ use super::entries::{parts, write_several};
 use super::module::{Module, observed};
 use super::names;
 use super::text::{self, code};
+use crate::error::Result;
 
-pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut String) {
+pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut String) -> Result<()> {
     let rust = module.names.of(id);
     let view = module.names.view(id);
     let variants = names::of_variants(sum);
@@ -20,7 +21,7 @@ pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut Strin
          pub fn new(context: &Context, variant: &{view}) -> Result<{rust}> {{\n        match variant {{"
     );
     for (variant, name) in sum.variants.iter().zip(&variants) {
-        write_construct(module, &format!("{view}::{name}"), variant, text);
+        write_construct(module, &format!("{view}::{name}"), variant, text)?;
     }
     let _ = writeln!(
         text,
@@ -28,7 +29,7 @@ pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut Strin
          pub fn destruct(&self) -> Result<{view}> {{\n        match self.__variant()? {{"
     );
     for (i, (variant, name)) in sum.variants.iter().zip(&variants).enumerate() {
-        write_destruct(module, i, &format!("{view}::{name}"), variant, text);
+        write_destruct(module, i, &format!("{view}::{name}"), variant, text)?;
     }
     let _ = writeln!(
         text,
@@ -43,13 +44,19 @@ pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut Strin
         text,
         "            number => Err(__f::no_variant::<{rust}>(number)),\n        }}\n    }}\n\n    \
          fn __variant(&self) -> Result<i32> {{\n        __f::part(self, {})\n    }}\n}}\n",
-        module.number(&sum.variant)
+        module.number(&sum.variant)?
     );
     write_enum(module, id, sum, &variants, text);
+    Ok(())
 }
 
-fn write_construct(module: &Module<'_>, path: &str, variant: &Variant, text: &mut String) {
-    let number = module.number(&variant.construct);
+fn write_construct(
+    module: &Module<'_>,
+    path: &str,
+    variant: &Variant,
+    text: &mut String,
+) -> Result<()> {
+    let number = module.number(&variant.construct)?;
     let payload = payload_names(variant);
     let inputs: Vec<String> = variant
         .payload
@@ -63,10 +70,17 @@ fn write_construct(module: &Module<'_>, path: &str, variant: &Variant, text: &mu
     let pattern = pattern(path, &payload);
     let get = format!("{pattern} => __f::get(context, {number}, &mut [");
     text::list(text, 12, &get, &inputs, "]),");
+    Ok(())
 }
 
-fn write_destruct(module: &Module<'_>, i: usize, path: &str, variant: &Variant, text: &mut String) {
-    let number = module.number(&variant.destruct);
+fn write_destruct(
+    module: &Module<'_>,
+    i: usize,
+    path: &str,
+    variant: &Variant,
+    text: &mut String,
+) -> Result<()> {
+    let number = module.number(&variant.destruct)?;
     match variant.payload.len() {
         0 => {
             let _ = writeln!(text, "            {i} => Ok({path}),");
@@ -84,6 +98,7 @@ fn write_destruct(module: &Module<'_>, i: usize, path: &str, variant: &Variant, 
             text.push_str("            }\n");
         }
     }
+    Ok(())
 }
 
 fn write_enum(module: &Module<'_>, id: TypeId, sum: &Sum, variants: &[String], text: &mut String) {

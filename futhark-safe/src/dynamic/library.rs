@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futhark_manifest::{Backend, ElemType, Manifest, Program, TypeId};
-use futhark_sys::compile::Build;
+use futhark_sys::compile::{Build, FunctionList};
 use futhark_sys::table::Table;
 
 use crate::error::{Error, Kind, Result};
@@ -53,6 +53,8 @@ impl Library {
         let names = program.types().iter().map(|ty| ty.name.as_str());
         if !names.eq(table.types().iter().map(|ty| ty.name()))
             || program.interface_hash() != table.interface_hash()
+            || FunctionList::of(&program).hash() != table.functions_hash()
+            || program.backend.as_str() != table.backend()
         {
             return Err(fail("the library's table and its manifest disagree".into()));
         }

@@ -155,7 +155,7 @@ pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
         return Err(Error::new(Kind::Unsupported, "raw memory", message));
     }
     let memory = address(array)?.map_or(std::ptr::null_mut(), NonNull::as_ptr);
-    Ok(RawMemory::new(backend_of(core.table()), memory))
+    Ok(RawMemory::new(backend_of(core.table())?, memory))
 }
 
 /// Waits until an array is computed.
@@ -201,7 +201,7 @@ pub(super) unsafe fn borrow(
 ) -> Result<Handle> {
     const OPERATION: &str = "array from raw memory";
     let invalid = |message: String| Err(Error::new(Kind::InvalidArgument, OPERATION, message));
-    let backend = backend_of(core.table());
+    let backend = backend_of(core.table())?;
     let array = array_type(core, ty, elem, shape.len())?;
     let n = elements(shape, elem)?;
     let Some(pointer) = memory.for_backend(backend) else {

@@ -127,7 +127,7 @@ pub struct Raw<'a, C> {
 
 impl<'a, C: RawContext> Raw<'a, C> {
     fn new(core: &'a Arc<Core>) -> Result<Raw<'a, C>> {
-        let backend = backend_of(core.table());
+        let backend = backend_of(core.table())?;
         if backend != C::BACKEND {
             let message = format!(
                 "the context computes on backend {backend}, these C types are those of backend {}: \

@@ -15,6 +15,7 @@ pub enum Program {}
 impl ::futhark_safe::Program for Program {
     const NAME: &'static str = "golden_nothing";
     const INTERFACE: u64 = 0xba831a91f1fe99d9;
+    const FUNCTIONS: u64 = 0x85b724e3f6e2dd26;
     type Entries<'c> = Entries<'c>;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {

@@ -15,6 +15,7 @@ pub enum Program {}
 impl ::futhark_safe::Program for Program {
     const NAME: &'static str = "golden_unit_0_26";
     const INTERFACE: u64 = 0x79e056f9a8a8dcb3;
+    const FUNCTIONS: u64 = 0x4cb2afcb58f77ccc;
     type Entries<'c> = Entries<'c>;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {

@@ -13,7 +13,7 @@ use super::hash::Hash;
 use super::layout;
 use super::plain;
 use super::tools::Tools;
-use super::unit::{self, FIXED_FILES, Unit};
+use super::unit::{FIXED_FILES, FunctionList, Unit};
 
 /// Tells apart the temporary folders of builds that run at the same time in this process.
 static BUILDS: AtomicUsize = AtomicUsize::new(0);
@@ -467,10 +467,10 @@ impl Artifact {
         &self.program
     }
 
-    /// The C names of the table's functions: a function's number is its place here.
+    /// The functions of the table.
     #[must_use]
-    pub fn functions(&self) -> Vec<String> {
-        unit::function_names(&self.program)
+    pub fn functions(&self) -> FunctionList {
+        FunctionList::of(&self.program)
     }
 
     /// What the Futhark compiler had to say besides; empty if nothing.

@@ -3,24 +3,31 @@
 
 /// A hash of several parts, which are kept apart by their lengths.
 #[derive(Clone)]
-pub(super) struct Hash(hmac_sha256::Hash);
+pub(crate) struct Hash(hmac_sha256::Hash);
 
 impl Hash {
-    pub(super) fn new() -> Hash {
+    pub(crate) fn new() -> Hash {
         Hash(hmac_sha256::Hash::new())
     }
 
     /// Adds one part.
     #[must_use]
-    pub(super) fn with(mut self, part: impl AsRef<[u8]>) -> Hash {
+    pub(crate) fn with(mut self, part: impl AsRef<[u8]>) -> Hash {
         let part = part.as_ref();
         self.0.update((part.len() as u64).to_le_bytes());
         self.0.update(part);
         self
     }
 
+    /// The first 64 bits.
+    #[allow(dead_code, reason = "the build script does without")]
+    pub(crate) fn number(self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0.finalize();
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+
     /// 64 hexadecimal digits.
-    pub(super) fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         let digits = self.0.finalize();
         digits.iter().map(|byte| format!("{byte:02x}")).collect()
     }

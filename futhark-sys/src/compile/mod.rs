@@ -43,4 +43,4 @@ pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
 pub use recording::Recorded;
 pub use toolchain::Toolchain;
-pub use unit::function_names;
+pub use unit::FunctionList;

@@ -3,7 +3,8 @@
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
-use futhark_manifest::Manifest;
+use futhark_manifest::{Manifest, Program};
+use futhark_sys::compile::FunctionList;
 use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, Table};
 
 use super::context;
@@ -33,11 +34,47 @@ pub(super) fn linked(flavour: Flavour) -> LinkedTable {
     })
 }
 
+/// A table of the same interface, whose functions have other numbers, since the C name of one
+/// is another.
+pub(super) fn reordered() -> LinkedTable {
+    static TABLE: OnceLock<LinkedTable> = OnceLock::new();
+    *TABLE.get_or_init(|| {
+        let mut raw = raw::<false>("c");
+        let mut functions = raw_functions();
+        functions.rotate_left(1);
+        raw.functions = functions.leak().as_ptr();
+        let program = resolved(&manifest("c").replace("entry_total", "z_entry_total"));
+        assert_eq!(program.interface_hash(), raw.interface_hash);
+        raw.functions_hash = FunctionList::of(&program).hash();
+        // SAFETY: T: as in `linked`.
+        unsafe { LinkedTable::new(Box::leak(Box::new(raw))) }
+    })
+}
+
+/// A table of a backend that this version does not know.
+pub(super) fn of_unknown_backend() -> LinkedTable {
+    static TABLE: OnceLock<LinkedTable> = OnceLock::new();
+    *TABLE.get_or_init(|| {
+        let mut raw = raw::<false>("c");
+        raw.backend = c"abacus".as_ptr();
+        // SAFETY: T: as in `linked`.
+        unsafe { LinkedTable::new(Box::leak(Box::new(raw))) }
+    })
+}
+
 /// The hash of the program's interface.
 pub(super) fn interface() -> u64 {
-    let manifest = Manifest::parse(&manifest("c")).expect("the manifest can be read");
-    let program = manifest.resolve().expect("the manifest can be resolved");
-    program.interface_hash()
+    resolved(&manifest("c")).interface_hash()
+}
+
+/// The hash of the program's functions.
+pub(super) fn functions() -> u64 {
+    FunctionList::of(&resolved(&manifest("c"))).hash()
+}
+
+fn resolved(manifest: &str) -> Program {
+    let manifest = Manifest::parse(manifest).expect("the manifest can be read");
+    manifest.resolve().expect("the manifest can be resolved")
 }
 
 fn raw<const GPU: bool>(backend: &'static str) -> Raw {
@@ -54,6 +91,7 @@ fn raw<const GPU: bool>(backend: &'static str) -> Raw {
     raw.manifest = text(&manifest(backend));
     raw.program = text("fake program");
     raw.interface_hash = interface();
+    raw.functions_hash = functions();
     let (types, functions) = (raw_types().leak(), raw_functions().leak());
     (raw.types, raw.n_types) = (types.as_ptr(), types.len() as u32);
     (raw.functions, raw.n_functions) = (functions.as_ptr(), functions.len() as u32);

@@ -10,6 +10,7 @@ mod bounds;
 mod driver;
 mod elements;
 mod expr;
+mod list;
 mod opaque;
 mod shapes;
 mod sizes;
@@ -17,22 +18,15 @@ mod state;
 mod table;
 mod wrappers;
 
+pub use list::FunctionList;
+
 use std::fmt::Write as _;
 
 use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
 use super::error::Error;
 use super::plain;
-
-/// The C names of the functions that the table of a program lists: a function's number is its
-/// place here.
-#[must_use]
-pub fn function_names(program: &Program) -> Vec<String> {
-    wrappers::functions(program)
-        .into_iter()
-        .map(|f| f.cfun.to_owned())
-        .collect()
-}
+use crate::table as number;
 
 /// The file with the generated C as [`checked_c`] changes it.
 pub(super) const CHECKED: &str = "fut_checked.c";
@@ -147,7 +141,7 @@ impl Unit<'_> {
         shapes::write(self, &mut c)?;
         wrappers::write(self, &mut c);
         opaque::write(self, &mut c)?;
-        table::write(self, &mut c);
+        table::write(self, &mut c)?;
         if backend == Backend::Ispc {
             c.push_str("#include \"fut_ispc.h\"\n");
         }
@@ -195,14 +189,6 @@ impl Unit<'_> {
         }
     }
 
-    /// The number of a type in the table.
-    fn type_number(&self, ty: TypeRef) -> usize {
-        match ty {
-            TypeRef::Scalar(elem) => elem_number(elem),
-            TypeRef::Type(id) => FIRST_TYPE + id.index(),
-        }
-    }
-
     /// The C type of a value of type `ty` as a variable holds it.
     fn c_type(&self, ty: TypeRef) -> String {
         match ty {
@@ -212,15 +198,29 @@ impl Unit<'_> {
     }
 }
 
-/// `FUT_FIRST_TYPE`, for the writer; the `table` module asserts that C agrees.
-const FIRST_TYPE: usize = 16;
+/// The number of a type in the table.
+fn type_number(ty: TypeRef) -> usize {
+    match ty {
+        TypeRef::Scalar(elem) => elem_number(elem) as usize,
+        TypeRef::Type(id) => number::FUT_FIRST_TYPE as usize + id.index(),
+    }
+}
 
-/// `FUT_I8` … `FUT_BOOL`.
-fn elem_number(elem: ElemType) -> usize {
-    ElemType::ALL
-        .iter()
-        .position(|&e| e == elem)
-        .unwrap_or(usize::MAX)
+fn elem_number(elem: ElemType) -> u32 {
+    match elem {
+        ElemType::I8 => number::FUT_I8,
+        ElemType::I16 => number::FUT_I16,
+        ElemType::I32 => number::FUT_I32,
+        ElemType::I64 => number::FUT_I64,
+        ElemType::U8 => number::FUT_U8,
+        ElemType::U16 => number::FUT_U16,
+        ElemType::U32 => number::FUT_U32,
+        ElemType::U64 => number::FUT_U64,
+        ElemType::F16 => number::FUT_F16,
+        ElemType::F32 => number::FUT_F32,
+        ElemType::F64 => number::FUT_F64,
+        ElemType::Bool => number::FUT_BOOL,
+    }
 }
 
 /// The identifier that `text` begins with.

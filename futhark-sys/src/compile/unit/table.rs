@@ -5,20 +5,18 @@ use std::fmt::Write as _;
 use futhark_manifest::{OpaqueOps, Structure, TypeKind, TypeRef};
 
 use super::wrappers::{Function, functions};
-use super::{FIRST_TYPE, Unit, elem_number};
+use super::{Unit, elem_number, list, type_number};
+use crate::compile::error::Error;
 use crate::compile::layout;
 
-pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
-    let _ = writeln!(
-        c,
-        "_Static_assert(FUT_FIRST_TYPE == {FIRST_TYPE}u && FUT_BOOL == 11u, \"type numbers\");"
-    );
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
     let functions = functions(unit.program);
+    let functions_hash = list::hash(unit.program, &functions);
     for function in &functions {
-        write_slots(unit, function, c);
+        write_slots(function, c);
     }
     write_functions(&functions, c);
-    write_types(unit, c);
+    write_types(unit, c)?;
 
     c.push_str("static const char fut_manifest[] =\n");
     write_text(unit.manifest_text, c);
@@ -41,7 +39,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
          .abi = FUT_ABI,\n  .size = sizeof(struct fut_table),\n  \
          .flags = (FUT_TRAPS ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u),\n  \
          .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program}\",\n  \
-         .interface_hash = {hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
+         .interface_hash = {hash:#x}u,\n  .functions_hash = {functions_hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
          .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
          .message = fut_context_message,\n  .code = fut_context_code,\n  .late = fut_context_late,\n  .sync = fut_context_sync,\n  \
@@ -56,9 +54,10 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
         program = unit.program_id,
         hash = unit.program.interface_hash(),
     );
+    Ok(())
 }
 
-fn write_slots(unit: &Unit<'_>, function: &Function<'_>, c: &mut String) {
+fn write_slots(function: &Function<'_>, c: &mut String) {
     let mut write = |what: &str, slots: Vec<(TypeRef, bool)>| {
         if slots.is_empty() {
             return;
@@ -69,7 +68,7 @@ fn write_slots(unit: &Unit<'_>, function: &Function<'_>, c: &mut String) {
             function.cfun
         );
         for (ty, consumed) in slots {
-            let _ = write!(c, "{{{}u, {}}}, ", unit.type_number(ty), u8::from(consumed));
+            let _ = write!(c, "{{{}u, {}}}, ", type_number(ty), u8::from(consumed));
         }
         c.push_str("};\n");
     };
@@ -106,9 +105,9 @@ fn write_functions(functions: &[Function<'_>], c: &mut String) {
     c.push_str("};\n");
 }
 
-fn write_types(unit: &Unit<'_>, c: &mut String) {
+fn write_types(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
     if unit.program.types().is_empty() {
-        return;
+        return Ok(());
     }
     c.push_str("static const struct fut_type fut_types[] = {\n");
     for ty in unit.program.types() {
@@ -138,18 +137,18 @@ fn write_types(unit: &Unit<'_>, c: &mut String) {
             }
             TypeKind::Opaque(opaque) => {
                 let _ = writeln!(c, "   .kind = FUT_OPAQUE, .rank = {}u,", ty.rank());
-                write_components(unit, ident, c);
+                write_components(unit, ident, c)?;
                 write_opaque_ops(&opaque.ops, c);
                 match &opaque.structure {
                     Structure::RecordArray(a) => {
-                        let _ = writeln!(c, "   .elem = {}u,", unit.type_number(a.elem));
+                        let _ = writeln!(c, "   .elem = {}u,", type_number(a.elem));
                         write_op("index", Some(&a.index), c);
                         write_op("shape", Some(&a.shape), c);
                         write_op("create", a.new.as_deref(), c);
                         write_op("set", a.set.as_deref(), c);
                     }
                     Structure::OpaqueArray(a) => {
-                        let _ = writeln!(c, "   .elem = {}u,", unit.type_number(a.elem));
+                        let _ = writeln!(c, "   .elem = {}u,", type_number(a.elem));
                         write_op("index", Some(&a.index), c);
                         write_op("shape", Some(&a.shape), c);
                         write_op("create", a.new.as_deref(), c);
@@ -162,16 +161,18 @@ fn write_types(unit: &Unit<'_>, c: &mut String) {
         c.push_str("  },\n");
     }
     c.push_str("};\n");
+    Ok(())
 }
 
-fn write_components(unit: &Unit<'_>, ident: &str, c: &mut String) {
-    let n = layout::components(unit.c_text, ident).map_or(0, |components| components.len());
+fn write_components(unit: &Unit<'_>, ident: &str, c: &mut String) -> Result<(), Error> {
+    let n = layout::components(unit.c_text, ident)?.len();
     if n > 0 {
         let _ = writeln!(
             c,
             "   .n_components = {n}u, .components = fut_components_{ident},"
         );
     }
+    Ok(())
 }
 
 fn write_opaque_ops(ops: &OpaqueOps, c: &mut String) {

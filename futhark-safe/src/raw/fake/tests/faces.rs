@@ -25,6 +25,7 @@ impl<const INTERFACE: u64> From<&Context<Typed<INTERFACE>>> for Entries {
 impl<const INTERFACE: u64> Program for Typed<INTERFACE> {
     const NAME: &'static str = "fake";
     const INTERFACE: u64 = INTERFACE;
+    const FUNCTIONS: u64 = 0x57aa_6784_838a_6e8c;
     type Entries<'c> = Entries;
 
     fn tables() -> Vec<LinkedTable> {
@@ -32,6 +33,26 @@ impl<const INTERFACE: u64> Program for Typed<INTERFACE> {
             program::linked(Flavour::Gpu),
             program::linked(Flavour::Host),
         ]
+    }
+}
+
+/// The fake program as generated code knows it, linked with tables that do not fit.
+struct Misfit<const I: usize>;
+
+impl<const I: usize> From<&Context<Misfit<I>>> for Entries {
+    fn from(_: &Context<Misfit<I>>) -> Entries {
+        Entries
+    }
+}
+
+impl<const I: usize> Program for Misfit<I> {
+    const NAME: &'static str = "fake";
+    const INTERFACE: u64 = Fake::INTERFACE;
+    const FUNCTIONS: u64 = Fake::FUNCTIONS;
+    type Entries<'c> = Entries;
+
+    fn tables() -> Vec<LinkedTable> {
+        vec![[program::reordered, program::of_unknown_backend][I]()]
     }
 }
 
@@ -44,6 +65,11 @@ fn the_typed_face_takes_the_backend_that_is_asked_for() {
     assert_eq!(
         program::interface(),
         Fake::INTERFACE,
+        "manifest.json has changed"
+    );
+    assert_eq!(
+        program::functions(),
+        Fake::FUNCTIONS,
         "manifest.json has changed"
     );
     let world = World::new();
@@ -79,6 +105,34 @@ fn the_typed_face_takes_the_backend_that_is_asked_for() {
             .contains("not the one that was compiled against"),
         "{error}"
     );
+    assert_eq!(world.contexts(), 0);
+}
+
+#[test]
+fn a_table_with_another_order_of_functions_is_refused() {
+    let world = World::new();
+    let error = Context::<Misfit<0>>::new(&Config::new()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Load, "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("not the one that was compiled against")
+    );
+    let table = program::reordered().check().unwrap();
+    let error = Library::of_table(table).unwrap_err();
+    assert_eq!(error.kind(), Kind::Load, "{error}");
+    assert_eq!(world.contexts(), 0);
+}
+
+#[test]
+fn a_table_of_an_unknown_backend_is_refused() {
+    let world = World::new();
+    let error = Context::<Misfit<1>>::new(&Config::new()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Load, "{error}");
+    assert!(error.to_string().contains("backend abacus"), "{error}");
+    let table = program::of_unknown_backend().check().unwrap();
+    let error = Library::of_table(table).unwrap_err();
+    assert_eq!(error.kind(), Kind::Load, "{error}");
     assert_eq!(world.contexts(), 0);
 }
 
