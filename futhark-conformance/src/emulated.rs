@@ -3,9 +3,9 @@
 //! compiled on first use, with the C++ compiler that is there, and handed to child
 //! processes in the variables by which the libraries of a backend are named.
 
+use crate::key::key;
 use anyhow::{Context as _, anyhow, bail};
 use std::ffi::OsString;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -76,10 +76,12 @@ impl Emulated {
             .with_context(|| format!("failed to create {}", dir.display()))?;
         let dir = dir.canonicalize()?;
         let compiler = Compiler::find()?;
-        let folder = dir.join(format!("emulated-{:016x}", hash_of(SOURCES)));
-        // What another compiler, or another version, made of a kernel is not taken for its own.
-        let kernels = format!("emulated-kernels-{:016x}", hash_of(&compiler.version));
-        let kernels = dir.join(kernels);
+        // Another compiler, or another version, makes another device and other kernels.
+        let made_by = [compiler.name.as_encoded_bytes(), &compiler.version];
+        let sources = SOURCES.iter().flat_map(|(name, text)| [name, text]);
+        let parts: Vec<&[u8]> = sources.map(|text| text.as_bytes()).chain(made_by).collect();
+        let folder = dir.join(format!("emulated-{}", key(&parts)));
+        let kernels = dir.join(format!("emulated-kernels-{}", key(&made_by)));
         std::fs::create_dir_all(&kernels)?;
         let library = folder.join(LIBRARY);
         if !library.is_file() {
@@ -134,12 +136,6 @@ fn real_compilers() -> Vec<(OsString, OsString)> {
 }
 
 const LIBRARY: &str = "libfuthark-emulated.so";
-
-fn hash_of<T: Hash + ?Sized>(what: &T) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
-}
 
 /// A C++ compiler of this machine.
 #[derive(Clone, Debug)]

@@ -28,6 +28,7 @@ pub mod expect;
 pub mod inputs;
 pub mod jobs;
 pub mod judge;
+mod key;
 pub mod pattern;
 pub mod prepare;
 pub mod record;

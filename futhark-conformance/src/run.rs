@@ -281,7 +281,8 @@ fn describe(path: &Path) -> String {
 
 fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
     let programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
-    let settings = Settings::new(executable()?, &args.work, 1, Vec::new());
+    let settings =
+        Settings::new(executable()?, &args.work, 1, Vec::new()).map_err(could_not_run)?;
     let threads = threads(args.jobs);
     let mut agreed = true;
     for compiler in find_compilers(&args.futhark)? {
@@ -294,7 +295,8 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
 fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
     let programs = corpus::find(&paths_or_default(&args.paths)).map_err(usage)?;
     let compilers = find_compilers(&args.futhark)?;
-    let settings = Settings::new(executable()?, &args.work, 1, Vec::new());
+    let settings =
+        Settings::new(executable()?, &args.work, 1, Vec::new()).map_err(could_not_run)?;
     let threads = threads(args.jobs);
     prepare::run(args, &programs, &compilers, &settings, threads).map_err(could_not_run)?;
     Ok(Exit::Held)
@@ -308,7 +310,7 @@ fn threads(asked: Option<u16>) -> usize {
 fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
     let compilers = find_compilers(&args.machine.futhark)?;
     let executable = executable()?;
-    let settings = Settings::new(executable, &args.work, 1, Vec::new());
+    let settings = Settings::new(executable, &args.work, 1, Vec::new()).map_err(could_not_run)?;
     for compiler in &compilers {
         println!("compiler {} ({})", compiler.version, compiler.path);
     }
@@ -377,12 +379,7 @@ fn executable() -> Result<PathBuf, Ended> {
 }
 
 fn settings(args: &RunArgs) -> Result<Settings, Ended> {
-    Ok(Settings::new(
-        executable()?,
-        &args.work,
-        args.seed,
-        args.checks.clone(),
-    ))
+    Settings::new(executable()?, &args.work, args.seed, args.checks.clone()).map_err(could_not_run)
 }
 
 /// Tries the backends that are asked for, or all of them.

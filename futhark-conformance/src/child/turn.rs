@@ -1,10 +1,10 @@
 //! One at a time: two processes that want the same library do not both compile
 //! it. The second waits, and finds what the first has made.
 
+use crate::key::key;
 use futhark_manifest::Backend;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 /// The right to compile one program for one backend with one compiler, until
@@ -24,10 +24,13 @@ impl Turn {
     /// waiting, and the work may be done twice.
     #[must_use]
     pub fn take(build_dir: &Path, program: &Path, backend: Backend, compiler: &Path) -> Turn {
-        let mut hasher = DefaultHasher::new();
-        (program, backend.as_str(), compiler).hash(&mut hasher);
+        let key = key(&[
+            program.as_os_str().as_encoded_bytes(),
+            backend.as_str().as_bytes(),
+            compiler.as_os_str().as_encoded_bytes(),
+        ]);
         let folder = build_dir.join("turns");
-        let path = folder.join(format!("{:016x}", hasher.finish()));
+        let path = folder.join(key);
         let locked = || {
             std::fs::create_dir_all(&folder).ok()?;
             let file = File::create(path).ok()?;

@@ -2,6 +2,7 @@
 
 use super::elements::host;
 use super::tree::Input;
+use crate::key::key;
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 use serde::{Deserialize, Serialize};
@@ -69,15 +70,9 @@ impl Store {
     /// # Errors
     /// If the file cannot be written.
     pub fn keep(&self, kept: &Kept) -> io::Result<PathBuf> {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in kept
-            .entry
-            .bytes()
-            .chain(format!("{:?}", kept.arguments).bytes())
-        {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        let name = format!("{}-{hash:016x}.json", plain(&kept.entry));
+        let arguments = format!("{:?}", kept.arguments);
+        let key = key(&[kept.entry.as_bytes(), arguments.as_bytes()]);
+        let name = format!("{}-{key}.json", plain(&kept.entry));
         let path = self.folder.join(name);
         std::fs::create_dir_all(&self.folder)?;
         // In one move: another process may be reading.

@@ -7,6 +7,7 @@ use crate::cli::{InputArgs, WorkArgs};
 use crate::devices::Device;
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, Finding, Place};
+use anyhow::Context as _;
 use futhark_manifest::Backend;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,16 +58,22 @@ pub struct Settings {
 
 impl Settings {
     /// Settings for a run, from what the command line says.
-    #[must_use]
+    ///
+    /// # Errors
+    /// If no build folder is named, and the user's cache cannot be used.
     pub fn new(
         executable: PathBuf,
         work: &WorkArgs,
         seed: u64,
         checks: Vec<CheckPattern>,
-    ) -> Settings {
-        Settings {
+    ) -> anyhow::Result<Settings> {
+        let build_dir = match &work.build_dir {
+            Some(folder) => folder.clone(),
+            None => default_build_dir()?,
+        };
+        Ok(Settings {
             executable,
-            build_dir: work.build_dir.clone().unwrap_or_else(default_build_dir),
+            build_dir,
             seed,
             checks,
             timeout: Duration::from_secs(work.timeout),
@@ -76,7 +83,7 @@ impl Settings {
             architectures: Vec::new(),
             at_hand: Vec::new(),
             inputs: InputArgs::default(),
-        }
+        })
     }
 }
 
@@ -153,21 +160,15 @@ pub fn probe(
 }
 
 /// Compiled programs outlive a run: below `target` in a Rust project, else in
-/// the user's cache.
-fn default_build_dir() -> PathBuf {
-    let variable = |name| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+/// the user's cache, in a folder that only the user can access.
+fn default_build_dir() -> anyhow::Result<PathBuf> {
     let name = "futhark-conformance";
-    if let Some(target) = variable("CARGO_TARGET_DIR") {
-        return target.join(name);
+    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|value| !value.is_empty()) {
+        return Ok(PathBuf::from(target).join(name));
     }
     if PathBuf::from("Cargo.toml").is_file() {
-        return PathBuf::from("target").join(name);
+        return Ok(PathBuf::from("target").join(name));
     }
-    let cache =
-        variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
-    cache.unwrap_or_else(std::env::temp_dir).join(name)
+    futhark_safe::compile::cache_folder(name)
+        .context("no folder for builds; name one with --build-dir")
 }

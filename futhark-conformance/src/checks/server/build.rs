@@ -1,9 +1,9 @@
 //! Compiling the server program.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::key::key;
 use futhark_safe::compile::Compiler;
 
 /// The server program of a source, compiled unless it was before.
@@ -18,11 +18,18 @@ pub fn server(
 ) -> Result<PathBuf, String> {
     let compiler = Compiler::at(compiler).map_err(|error| error.to_string())?;
     let hash = compiler.hash(source).map_err(|error| error.to_string())?;
-    let mut key = DefaultHasher::new();
-    (&hash, source, &compiler.version().text, optimise).hash(&mut key);
+    // The Futhark compiler runs the C compiler that CC names.
+    let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let key = key(&[
+        hash.as_bytes(),
+        source.as_os_str().as_encoded_bytes(),
+        compiler.version().text.as_bytes(),
+        cc.as_encoded_bytes(),
+        &[u8::from(optimise)],
+    ]);
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let folder = build_dir.join("servers");
-    let program = folder.join(format!("{stem}-{:016x}", key.finish()));
+    let program = folder.join(format!("{stem}-{key}"));
     if program.is_file() {
         return Ok(program);
     }

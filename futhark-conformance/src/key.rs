@@ -1,0 +1,31 @@
+//! Names for files of the build folder.
+
+use hmac_sha256::Hash;
+
+/// The first 16 hexadecimal digits of a SHA-256 hash over several parts, which are kept apart by
+/// their lengths.
+#[must_use]
+pub fn key(parts: &[&[u8]]) -> String {
+    let mut hash = Hash::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let digits = hash.finalize();
+    digits[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_kept_apart() {
+        assert_ne!(key(&[b"ab", b"c"]), key(&[b"a", b"bc"]));
+        // Names of kept files, which outlive a compiler of ours.
+        assert_eq!(key(&[]), "e3b0c44298fc1c14");
+    }
+}
