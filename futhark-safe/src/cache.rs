@@ -7,6 +7,7 @@
 //! settings, and a cache file that disagrees is removed, to be written anew.
 
 use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -55,37 +56,58 @@ impl CacheFile {
     pub(crate) fn seal(&self) {
         if let Some(sum) = self.sum()
             && self.sealed().as_deref() != Some(&sum)
+            && let Some(mut file) = regular(&self.seal, File::options().write(true).create(true))
         {
-            let _ = std::fs::write(&self.seal, sum);
+            let _ = file
+                .set_len(0)
+                .and_then(|()| file.write_all(sum.as_bytes()));
         }
     }
 
-    /// The checksum of the file, if it is one: devices have no end.
+    /// The checksum of the cache file, if it is a regular file.
     fn sum(&self) -> Option<String> {
-        let is_file = std::fs::metadata(&self.path).ok()?.is_file();
-        let bytes = is_file.then(|| std::fs::read(&self.path))?.ok()?;
+        let bytes = read(&self.path)?;
         let parts = [self.compiled_with.as_bytes(), &bytes];
         Some(format!("{:016x}\n", checksum(&parts)))
     }
 
     fn sealed(&self) -> Option<String> {
-        let is_file = std::fs::metadata(&self.seal).ok()?.is_file();
-        is_file.then(|| std::fs::read_to_string(&self.seal))?.ok()
+        String::from_utf8(read(&self.seal)?).ok()
     }
 }
 
 /// Other processes that use the same cache file wait for this one, as other threads do. There
 /// is no lock where the file cannot be made: then it cannot vouch for anything either.
 fn lock(path: &Path, seal: &Path) -> Option<File> {
-    let is_other = |path| std::fs::metadata(path).is_ok_and(|there| !there.is_file());
-    if is_other(path) || is_other(seal) {
+    if std::fs::metadata(path).is_ok_and(|cache| !cache.is_file()) {
         return None;
     }
-    let file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(seal)
-        .ok()?;
+    let file = regular(seal, File::options().append(true).create(true))?;
     file.lock().ok()?;
     Some(file)
 }
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut file = regular(path, File::options().read(true))?;
+    file.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Opens a regular file. Anything else can block for ever, when it is opened or read: a FIFO
+/// waits for another process, and a device may have no end.
+fn regular(path: &Path, options: &mut OpenOptions) -> Option<File> {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return None;
+    }
+    // It may be replaced between the two.
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, NON_BLOCKING);
+    let file = options.open(path).ok()?;
+    file.metadata().ok()?.is_file().then_some(file)
+}
+
+/// `O_NONBLOCK`, on all processors but a few, where the flag of this value changes nothing
+/// about regular files that exist.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+const NON_BLOCKING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };

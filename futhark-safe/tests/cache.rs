@@ -5,6 +5,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config};
@@ -75,11 +76,40 @@ fn damaged_cache_files_are_written_anew() {
         works_with(&library, &file);
         assert!(std::fs::read(&file).unwrap() == good, "and again");
 
-        // A full disk, a folder that is not there, a folder in its place.
+        // A device, a folder that is not there, a folder in its place.
         for path in ["/dev/full", "/nonexistent/cache", "/"] {
             works_with(&library, Path::new(path));
         }
+
+        // A FIFO that no process writes to, as the cache file or as its checksum.
+        for path in [&file, &sum] {
+            std::fs::remove_file(path).unwrap();
+            let fifo = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(fifo.unwrap().success());
+            works_in_time(&library, &file);
+            let there = std::fs::metadata(path).unwrap();
+            assert!(!there.is_file(), "it was replaced");
+            std::fs::remove_file(path).unwrap();
+            works_with(&library, &file);
+        }
+        assert!(std::fs::read(&file).unwrap() == good, "it works again");
     }
+}
+
+/// Fails instead of waiting for ever.
+fn works_in_time(library: &Library, file: &Path) {
+    let (done, is_done) = std::sync::mpsc::channel();
+    let (library, file) = (library.clone(), file.to_owned());
+    let thread = std::thread::spawn(move || {
+        works_with(&library, &file);
+        let _ = done.send(());
+    });
+    let waited = is_done.recv_timeout(std::time::Duration::from_secs(60));
+    assert!(
+        waited != Err(RecvTimeoutError::Timeout),
+        "it waits for ever"
+    );
+    thread.join().unwrap();
 }
 
 /// Other backends have nothing to cache, and leave such a file alone.

@@ -87,10 +87,16 @@ fn what_is_no_library_of_ours_is_refused() {
         object
     };
     let other = compile("other.so", "int other(void) { return 1; }\n");
+    // The system's loader would wait for a process that writes to it.
+    let fifo = folder.join("fifo.so");
+    let _ = std::fs::remove_file(&fifo);
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
     let old = compile("old.so", "const unsigned fut_table[64] = { 1, 256 };\n");
     for (file, words) in [
         (folder.join("nothing-here.so"), "nothing-here.so"),
         (text, "text.so"),
+        (fifo, "not a regular file"),
         (other, "fut_table"),
         (old, "another version of futhark-sys"),
         // Not looked for in the system's folders.

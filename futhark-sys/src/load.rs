@@ -28,6 +28,10 @@ pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, LoadErro
         path: path.to_path_buf(),
         why,
     };
+    // The loader would wait for somebody who writes into a FIFO.
+    if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
+        return Err(fail("not a regular file".to_owned()));
+    }
     // SAFETY: the caller vouches for the file, so its initialisers may run.
     let library =
         unsafe { libloading::Library::new(path) }.map_err(|error| fail(error.to_string()))?;
