@@ -251,3 +251,21 @@ fn a_context_is_freed_after_a_loop_without_iterations() {
         );
     }
 }
+
+/// A mutex that is not kept track of would stay locked when its thread dies, and a thread that
+/// waits for it would never end. A build that keeps track of none shows what happens instead.
+#[test]
+fn too_many_mutexes_end_the_call() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let compiler = support::compilers().pop().unwrap();
+    let build = Build::new(support::program("failures.fut"), Backend::Multicore)
+        .compiler(compiler)
+        .flag("-DFUT_MAX_HELD=0")
+        .out_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("futhark"))
+        .fast(true);
+    let library = Library::build(&build).unwrap();
+    let config = Config::new().num_threads(THREADS);
+    let error = Context::new(&library, &config).unwrap_err();
+    assert_eq!(error.kind(), Kind::Start);
+    assert!(error.to_string().contains("more mutexes"), "{error}");
+}

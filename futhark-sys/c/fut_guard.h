@@ -82,7 +82,9 @@ static void fut_device_after(struct fut_current before);
 
 // This thread's part. `held` lists the mutexes of the runtime that it holds, so
 // that it can let go of them when it stops in the middle.
+#ifndef FUT_MAX_HELD
 #define FUT_MAX_HELD 8
+#endif
 static __thread struct {
   struct fut_guard *guard;    // innermost guarded call
   struct fut_worker *worker;  // set on multicore's own threads

@@ -95,9 +95,12 @@ static void fut_check_crew(void) {
 
 static int fut_mutex_lock(pthread_mutex_t *m) {
   fut_check_crew();
+  // A mutex that is not in the list would stay locked when this thread dies.
+  if (FUT_UNLIKELY(fut_self.n_held == FUT_MAX_HELD))
+    fut_fatal("a thread of the runtime holds more mutexes than futhark-sys keeps track of");
   // Cannot block for ever: a thread that dies lets go of what it holds.
   int err = pthread_mutex_lock(m);
-  if (err == 0 && fut_self.n_held < FUT_MAX_HELD)
+  if (err == 0)
     fut_self.held[fut_self.n_held++] = m;
   fut_check_crew();
   return err;
