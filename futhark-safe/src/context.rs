@@ -105,7 +105,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// Whatever failed since the last call.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sync(&self) -> Result<()> {
         self.core.simple("sync", |raw| raw.sync)
     }
@@ -118,8 +118,8 @@ impl<P: Program> Context<P> {
     /// # Errors
     ///
     /// The context comes back with the error, and can go on or be closed again.
-    /// [`Kind::InvalidArgument`]: values or clones of it are in use. Otherwise whatever failed
-    /// since the last call; [`Kind::ContextLost`] once and for all.
+    /// [`Kind::InvalidArgument`]: values or clones of it are in use. Otherwise an
+    /// [earlier call's failure](crate::Error::is_from_earlier_call); [`Kind::ContextLost`] once and for all.
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
         let backend = self.backend;
         self.core.close().map_err(|(core, error)| {
@@ -137,6 +137,7 @@ impl<P: Program> Context<P> {
     /// # Errors
     ///
     /// The device failed.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn clear_caches(&self) -> Result<()> {
         self.core.simple("clear_caches", |raw| raw.clear_caches)
     }
@@ -146,6 +147,7 @@ impl<P: Program> Context<P> {
     /// # Errors
     ///
     /// [`Kind::ContextLost`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn pause_profiling(&self) -> Result<()> {
         self.core
             .simple("pause_profiling", |raw| raw.pause_profiling)
@@ -156,6 +158,7 @@ impl<P: Program> Context<P> {
     /// # Errors
     ///
     /// [`Kind::ContextLost`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn unpause_profiling(&self) -> Result<()> {
         self.core
             .simple("unpause_profiling", |raw| raw.unpause_profiling)
@@ -165,7 +168,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// Whatever failed since the last call.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn report(&self) -> Result<String> {
         self.core.report()
     }

@@ -14,11 +14,29 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: Kind,
     operation: Cow<'static, str>,
+    origin: Origin,
+    /// Our own words. Empty if the C text says it all.
     message: Cow<'static, str>,
+    c_text: Option<String>,
     code: Option<i32>,
-    from_c: bool,
+    also: Option<Error>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
+
+/// Which call a failure belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The operation that reports it.
+    #[default]
+    Operation,
+    /// One of these earlier calls; `None` if there are too many to name.
+    Earlier(Option<Vec<Call>>),
+    /// The operation, or one of these earlier calls.
+    Either(Option<Vec<Call>>),
+}
+
+/// A call, as [`Error::operation`] names it.
+pub(crate) type Call = Cow<'static, str>;
 
 /// The kinds of [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,31 +77,26 @@ impl Error {
         Error(Box::new(Inner {
             kind,
             operation: operation.into(),
+            origin: Origin::Operation,
             message: message.into(),
+            c_text: None,
             code: None,
-            from_c: false,
+            also: None,
             source: None,
         }))
     }
 
-    /// A failure that the C side reported, with its text.
+    /// A failure that the C side reported: our own words, and the runtime's text.
     pub(crate) fn from_c(
         kind: Kind,
         operation: impl Into<Cow<'static, str>>,
-        message: String,
+        message: impl Into<Cow<'static, str>>,
+        c_text: Option<String>,
         code: i32,
     ) -> Error {
         let mut error = Error::new(kind, operation, message);
         error.0.code = Some(code);
-        error.0.from_c = true;
-        error
-    }
-
-    /// A failure that the C side reported by its code alone.
-    pub(crate) fn silent(kind: Kind, operation: impl Into<Cow<'static, str>>, code: i32) -> Error {
-        let message = format!("failed with code {code} and without a message");
-        let mut error = Error::new(kind, operation, message);
-        error.0.code = Some(code);
+        error.0.c_text = c_text;
         error
     }
 
@@ -92,12 +105,43 @@ impl Error {
         self
     }
 
-    /// The same failure, told again to somebody else: who meets it by doing `operation`.
+    pub(crate) fn with_origin(mut self, origin: Origin) -> Error {
+        self.0.origin = origin;
+        self
+    }
+
+    /// Adds another failure that was found together with this one.
+    pub(crate) fn with_also(mut self, also: Error) -> Error {
+        self.0.also = Some(also);
+        self
+    }
+
+    /// The same failure in other words of ours.
+    pub(crate) fn with_words(mut self, words: String) -> Error {
+        self.0.message = words.into();
+        self
+    }
+
+    /// The same failure, reported once more: by a later operation, of which it is not.
     pub(crate) fn again(&self, operation: impl Into<Cow<'static, str>>) -> Error {
         let mut error = Error::new(self.0.kind, operation, self.0.message.clone());
         error.0.code = self.0.code;
-        error.0.from_c = self.0.from_c;
-        error
+        error.0.c_text.clone_from(&self.0.c_text);
+        error.0.origin = self.0.origin.clone();
+        error.into_earlier(self.0.operation.clone())
+    }
+
+    /// The same failure, of which `operation` was suspected and which a later call reports.
+    pub(crate) fn into_earlier(mut self, operation: Call) -> Error {
+        self.0.origin = Origin::Earlier(match std::mem::take(&mut self.0.origin) {
+            Origin::Operation => Some(vec![operation]),
+            Origin::Earlier(calls) => calls,
+            Origin::Either(calls) => calls.map(|mut calls| {
+                calls.push(operation);
+                calls
+            }),
+        });
+        self
     }
 
     pub(crate) fn with_source(
@@ -114,10 +158,46 @@ impl Error {
         self.0.kind
     }
 
-    /// What was being done, for example `entry point mean`.
+    /// The operation that reports the failure, for example `entry point mean`.
+    ///
+    /// Calls on GPU backends can return before their work is done. What fails after that is
+    /// reported by a later operation: see [`is_from_earlier_call`](Self::is_from_earlier_call).
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.0.operation
+    }
+
+    /// Whether an earlier call failed, and not [`operation`](Self::operation).
+    ///
+    /// Any operation on a context can report one: a call on a GPU that failed after it had
+    /// returned, a value that could not be freed when it was dropped, or the call in which the
+    /// context was lost. `false` also if it could have been either: see
+    /// [`failed_calls`](Self::failed_calls).
+    #[must_use]
+    pub fn is_from_earlier_call(&self) -> bool {
+        matches!(self.0.origin, Origin::Earlier(_))
+    }
+
+    /// The operations one of which failed, each as [`operation`](Self::operation) names it.
+    ///
+    /// Usually one: the operation itself, or the only earlier call whose work had not been
+    /// waited for. If several calls can be the one, all of them, the operation last if it is
+    /// among them. None if there are too many to name.
+    pub fn failed_calls(&self) -> impl Iterator<Item = &str> {
+        let (earlier, own) = match &self.0.origin {
+            Origin::Operation => (None, true),
+            Origin::Earlier(calls) => (calls.as_ref(), false),
+            Origin::Either(calls) => (calls.as_ref(), calls.is_some()),
+        };
+        let earlier = earlier.into_iter().flatten().map(|call| &**call);
+        earlier.chain(own.then_some(self.operation()))
+    }
+
+    /// A second failure, found when the context was brought back into a working state
+    /// after this one: usually that of an earlier call on a GPU.
+    #[must_use]
+    pub fn also(&self) -> Option<&Error> {
+        self.0.also.as_ref()
     }
 
     /// The code that the C function returned, where one did. Tells little: the runtime
@@ -127,10 +207,11 @@ impl Error {
         self.0.code
     }
 
-    /// The text of the C side, as it is, where the failure came from there.
+    /// The text of the Futhark runtime, unchanged but for bytes that are not UTF-8. `None` if
+    /// it said nothing: then this crate found the failure.
     #[must_use]
     pub fn c_message(&self) -> Option<&str> {
-        self.0.from_c.then_some(&*self.0.message)
+        self.0.c_text.as_deref()
     }
 
     /// Where in the Futhark program it failed, if the C side says so: the innermost place
@@ -185,7 +266,43 @@ impl fmt::Debug for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.operation, self.0.message.trim_end())
+        let Inner { message, also, .. } = &*self.0;
+        write!(f, "{}: {}", self.0.operation, self.0.origin.of(self))?;
+        let text = self.c_message().unwrap_or_default().trim_end();
+        let separator = if message.is_empty() || text.is_empty() {
+            ""
+        } else {
+            ": "
+        };
+        write!(f, "{}{separator}{text}", message.trim_end())?;
+        match also {
+            Some(also) => write!(f, "\nfurthermore, {also}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Origin {
+    /// What stands before the message of `error`.
+    fn of(&self, error: &Error) -> String {
+        let names: Vec<_> = error.failed_calls().collect();
+        match (self, &names[..]) {
+            (Origin::Operation, _) => String::new(),
+            (Origin::Earlier(_), []) => "one of the calls since the last sync failed: ".to_owned(),
+            (Origin::Earlier(_), [one]) if *one == error.operation() => {
+                "an earlier call failed: ".to_owned()
+            }
+            (Origin::Earlier(_), [one]) => format!("an earlier call failed ({one}): "),
+            (Origin::Earlier(_), several) => {
+                format!("one of the earlier calls failed ({}): ", several.join(", "))
+            }
+            (Origin::Either(_), []) => {
+                "this call or one of those since the last sync failed: ".to_owned()
+            }
+            (Origin::Either(_), several) => {
+                format!("one of these calls failed ({}): ", several.join(", "))
+            }
+        }
     }
 }
 
@@ -200,7 +317,7 @@ mod tests {
     use super::*;
 
     fn place(text: &str) -> Option<String> {
-        let error = Error::from_c(Kind::Program, "call", text.to_owned(), 2);
+        let error = Error::from_c(Kind::Program, "call", "", Some(text.to_owned()), 2);
         error.place().map(|place| place.to_string())
     }
 

@@ -2,6 +2,8 @@
 //! that thousands of them cost nothing that lasts.
 #![cfg(feature = "dynamic")]
 
+#[path = "errors/earlier.rs"]
+mod earlier;
 mod support;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -95,6 +97,27 @@ fn an_error_has_kind_code_text_operation_and_place() {
         assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
         assert!(error.code().is_some_and(|code| code != 0));
 
+        let words = error.c_message().unwrap();
+        assert!(words.starts_with("Failed to allocate memory in"), "{words}");
+        assert!(
+            words.trim_end().ends_with(" bytes"),
+            "only the runtime's text: {words}"
+        );
+        let ours = error.to_string();
+        assert!(
+            ours.contains("no more memory for") || ours.contains("the device has"),
+            "{ours}"
+        );
+
+        // A size below zero is found by our own code; the overflow of one, too.
+        for (size, kind) in [(-5, Kind::Program), (1 << 62, Kind::ContextLost)] {
+            let ctx = start(library);
+            let error = ctx.call("array_top", scalars(&[size])).unwrap_err();
+            if error.kind() != Kind::OutOfMemory {
+                assert_eq!((error.kind(), error.c_message()), (kind, None), "{error}");
+            }
+        }
+
         // A failure that is found on this side has neither code nor text of C.
         let error = ctx.call("total", vec![]).unwrap_err();
         assert_eq!(error.kind(), Kind::InvalidArgument);
@@ -133,8 +156,8 @@ fn a_late_failure_is_told_again_in_full() {
     });
 }
 
-/// A call that fails for a reason of its own while an earlier one fails on the device tells
-/// both; the result of the earlier one tells its own failure, and as what it was.
+/// A call that fails for a reason of its own while an earlier one fails on the device reports
+/// both, each with its own kind, text and call.
 #[test]
 fn an_earlier_failure_keeps_its_own_text() {
     each(|library| {
@@ -147,8 +170,19 @@ fn an_earlier_failure_keeps_its_own_text() {
         let failed = failed.unwrap().remove(0);
         let later = ctx.call("array_top", scalars(&[1 << 50])).unwrap_err();
         assert_eq!(later.kind(), Kind::OutOfMemory, "{later}");
-        let both = later.c_message().unwrap();
-        assert!(both.contains("Furthermore: Index [5] out of"), "{both}");
+        assert!(!later.is_from_earlier_call());
+        let also = later.also().expect("a second failure");
+        assert!(also.is_from_earlier_call());
+        let calls: Vec<_> = also.failed_calls().collect();
+        assert_eq!(
+            (also.kind(), &calls[..]),
+            (Kind::Program, &["entry point gather"][..])
+        );
+        for (error, text) in [(&later, "Failed to allocate"), (also, "Index [5] out of")] {
+            let c_message = error.c_message().unwrap();
+            assert!(c_message.starts_with(text), "{c_message}");
+            assert!(later.to_string().contains(text), "{later}");
+        }
         let earlier = read(&failed).unwrap_err();
         assert_eq!((earlier.kind(), earlier.code()), (Kind::Program, Some(2)));
         let text = earlier.c_message().unwrap();
@@ -347,5 +381,43 @@ fn values_outlive_their_context() {
         drop(ctx);
         assert_eq!(read(&kept).unwrap(), [7]);
         std::thread::spawn(move || drop(kept)).join().unwrap();
+    });
+}
+
+/// The runtime only says that sizes are invalid; the error has those of all arguments.
+#[test]
+fn sizes_that_do_not_fit_are_in_the_error() {
+    each(|library| {
+        let ctx = start(library);
+        let xs = array(&ctx, &[1, 2, 3]);
+        let args = vec![
+            Arg::Consume(1i64.into()),
+            Arg::Consume(array(&ctx, &[1, 2])),
+        ];
+        let row = ctx.call("row", args).unwrap().remove(0);
+        let args = vec![Arg::Borrow(&xs), Arg::Borrow(&row)];
+        let error = ctx.call("add_row", args).unwrap_err();
+        assert_eq!(error.kind(), Kind::Program, "{error}");
+        let sizes = "(argument 0 `xs` is [3]i64, argument 1 `r` is [2]i64)";
+        assert!(error.to_string().contains(sizes), "{error}");
+        let c_message = error.c_message().unwrap();
+        assert_eq!(
+            c_message.trim_end(),
+            "Error: entry point arguments have invalid sizes."
+        );
+    });
+}
+
+/// The C side decides the kind by the place where the runtime notices a failure.
+#[test]
+fn what_a_function_of_c_refuses_is_an_invalid_argument() {
+    each(|library| {
+        let ctx = start(library);
+        let Value::Array(xs) = array(&ctx, &[1, 2]) else {
+            panic!("an array")
+        };
+        let error = xs.index_checked_by_c(&[2]).unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.c_message(), Some("Index out of bounds."));
     });
 }

@@ -11,24 +11,19 @@ static inline bool fut_disturbed(struct fut_context *c) {
   return c->ctx->error != NULL || c->text.length != 0;
 }
 
-#define FUT_FURTHERMORE "\nFurthermore: "
-
-// Fetches what the runtime has to say: the first message is kept whole, another one is added.
-static void fut_take_messages(struct fut_context *c) {
-  char *text;
-  while ((text = futhark_context_get_error(c->ctx)) != NULL) {
-    if (c->message == NULL) {
-      c->message = text;
-      continue;
-    }
-    char *both = msgprintf("%s" FUT_FURTHERMORE "%s", c->message, text);
-    free(text);
-    fut_set_message(c, both);
-  }
+// Fetches the error that waits in the runtime's context.
+static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
+  struct fut_failure *f = &c->failures[which];
+  char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);
+  f->text = fut_without(futhark_context_get_error(c->ctx), words);
+  f->words = words;
+  f->cause = __atomic_exchange_n(&c->cause, FUT_CAUSE_UNKNOWN, __ATOMIC_RELAXED);
+  f->code = rc;
+  f->origin = fut_origin(c, f);
 }
 
 // Brings the context back into a state in which the next call can work, and
-// fetches every message: an unread error would make the next allocation fail.
+// fetches every error: one that waits would make the next allocation fail.
 static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int rc) {
   if (c->text.length != 0)
     fut_flush_text(&c->text);
@@ -38,18 +33,15 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #endif
   if (rc == 0 && c->ctx->error == NULL)
     return FUT_OK;
-  fut_set_message(c, NULL);
+  fut_fail(c, NULL, NULL);
   c->settling = 1;
-  fut_take_messages(c);
+  fut_take_failure(c, 0, rc);
 #if FUT_GPU_BACKEND
-  // What is still under way must not disturb the next call, and may know more: what it says
-  // is an earlier call's, unless a wait was what failed this one.
-  int32_t late = c->late;
-  int32_t own = c->message == NULL ? 0 : (int32_t)(strlen(c->message) + strlen(FUT_FURTHERMORE));
-  if (fut_wait(c->ctx) != 0) {
-    fut_take_messages(c);
-    c->late = late != 0 ? late : 1 + own;
-  }
+  // What is still under way must not disturb the next call, and may have failed as well.
+  c->waiting = c->waited = c->checked = false;
+  int other = fut_wait(c->ctx);
+  if (other != 0)
+    fut_take_failure(c, 1, other);
 #endif
 #if FUT_MULTICORE
   // The runtime never resets this, and every later parallel call would fail.
@@ -57,13 +49,10 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #endif
 #if FUT_GPU_BACKEND
   // A kernel that failed may have left counters on the device half-way.
-  if (fut_reset_state(c->ctx) != 0 || futhark_context_sync(c->ctx) != 0) {
-    fut_take_messages(c);
+  if (fut_reset_state(c->ctx) != 0 || futhark_context_sync(c->ctx) != 0)
     fut_fatal("the state on the device cannot be reset after the failure");
-  }
 #endif
   c->settling = 0;
-  c->code = rc;
   return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
 }
 
@@ -81,9 +70,9 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   return FUT_OK;
 
 #if FUT_GPU_BACKEND
-#define FUT_SYNC(c, rc)                                              \
-  if ((rc) == 0 && ((rc) = futhark_context_sync((c)->ctx)) != 0)     \
-  (c)->late = 1
+#define FUT_SYNC(c, rc) \
+  if ((rc) == 0)        \
+  (rc) = fut_wait((c)->ctx)
 #else
 #define FUT_SYNC(c, rc) (void)0
 #endif
@@ -227,9 +216,11 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
 // --- The life of a context --------------------------------------------------------------
 
 // What is left of a context that did not come to be.
-static int32_t fut_context_undo(struct fut_context *c, char *message, int32_t status) {
-  fut_set_message(c, message);
+static int32_t fut_context_undo(struct fut_context *c, char *words, int32_t status) {
+  fut_fail(c, words, NULL);
   c->settling = 1;
+  if (c->ctx != NULL)
+    fut_take_failure(c, 0, 0);
   // A context whose set-up stopped half-way cannot be freed: its teardown goes by fields
   // that were never set. That memory is lost, and the configuration that it refers to.
   if (c->ctx == NULL || c->ctx->program_initialised) {
@@ -253,7 +244,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
 #if FUT_GPU_BACKEND
   char *why = fut_driver_ready();
   if (why != NULL) {
-    fut_set_message(c, why);
+    fut_fail(c, why, NULL);
     return FUT_UNAVAILABLE;
   }
 #endif
@@ -270,9 +261,8 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   c->ctx = futhark_context_new(c->cfg);
   if (c->ctx == NULL)
     return fut_context_undo(c, NULL, FUT_MEMORY);
-  char *error = futhark_context_get_error(c->ctx);
-  if (error != NULL)
-    return fut_context_undo(c, error, c->memory ? FUT_MEMORY : FUT_FAILED);
+  if (c->ctx->error != NULL)
+    return fut_context_undo(c, NULL, c->memory ? FUT_MEMORY : FUT_FAILED);
   fut_self.zero = false;
   FUT_LEAVE(c, 0, (void)0)
 }
@@ -321,19 +311,25 @@ static void fut_context_free(struct fut_context *c) {
   fut_release_context(c);
 }
 
-static const char *fut_context_message(struct fut_context *c) { return c->message; }
-static int32_t fut_context_late(struct fut_context *c) {
-  int32_t late = c->late;
-  c->late = 0;
-  return late;
+static const struct fut_failure *fut_context_failure(struct fut_context *c, uint32_t which) {
+  const struct fut_failure *f = &c->failures[which != 0];
+  return which != 0 && f->code == 0 ? NULL : f;
 }
 
-static int32_t fut_context_code(struct fut_context *c) { return c->code; }
+static int32_t fut_context_unchecked(struct fut_context *c) {
+#if FUT_GPU_BACKEND
+  return c->ctx == NULL ? 0 : c->ctx->failure_is_an_option;
+#else
+  (void)c;
+  return 0;
+#endif
+}
 
 static int32_t fut_context_sync(struct fut_context *c, void *const *out, const void *const *in) {
   (void)out;
   (void)in;
   FUT_ENTER(c)
+  FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
   FUT_LEAVE(c, rc, (void)0)
@@ -343,6 +339,7 @@ static int32_t fut_clear_caches(struct fut_context *c, void *const *out, const v
   (void)out;
   (void)in;
   FUT_ENTER(c)
+  FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
   if (rc == 0)
@@ -371,6 +368,7 @@ static int32_t fut_report(struct fut_context *c, void *const *out, const void *c
   (void)in;
   *(char **)out[0] = NULL;
   FUT_ENTER(c)
+  FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
   char *text = rc == 0 ? futhark_context_report(c->ctx) : NULL;
@@ -405,6 +403,7 @@ static int32_t fut_lend(struct fut_context *c, void *const *out, const void *con
   (void)in;
   *(struct futhark_context **)out[0] = NULL;
   FUT_ENTER(c)
+  FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
   int32_t status = rc != 0 || fut_disturbed(c) ? fut_settle(c, rc) : FUT_OK;
@@ -425,14 +424,26 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
   if (!fut_is_closed(c)) {
     FUT_DEVICE_BACK(c)
   }
+#if FUT_GPU_BACKEND
+  bool checked = c->checked;  // by a wait of the plain calls
+#endif
   FUT_ENTER(c)
+#if FUT_GPU_BACKEND
+  // These are several calls, and results of any of them may be suspect.
+  c->pending = true;
+  if (c->ctx->failure_is_an_option != 0)
+    c->ctx->failure_is_an_option = 1;
+  c->checked = checked;
+#endif
   int rc = *(const int32_t *)in[0];
   if (rc == 0 && c->ctx->error != NULL)
     rc = 1;
   FUT_SYNC(c, rc);
   // A failure whose message the caller has fetched leaves all else that a failure leaves.
-  if (rc == 0)
+  if (rc == 0) {
     __atomic_store_n(&c->memory, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->cause, FUT_CAUSE_UNKNOWN, __ATOMIC_RELAXED);
+  }
 #if FUT_MULTICORE
   c->ctx->scheduler.error = 0;
 #endif

@@ -29,7 +29,8 @@ struct fut_crew {
   int released;                // under mutex: the jump is over, workers may end
   int dead;                    // atomic: some thread met its end, all others stop
   int lent;                    // atomic: no call to return to, see fut_lend
-  char why[4096];              // under mutex: what that thread had to say
+  char why[1024];              // under mutex: why that thread ended, in our words
+  char said[4096];             // under mutex: what the runtime had printed or reported
 };
 
 #if FUT_HAS_CURRENT
@@ -50,12 +51,21 @@ struct fut_context {
   struct fut_crew crew;
   struct fut_text text;
   int32_t lost;      // 1: in a call; 2: and a later call was told so
-  int32_t settling;  // `message` belongs to the call that is running
+  int32_t settling;  // `failures` belong to the call that is running
   uint32_t forks;  // `fut_forks` when the context was made
   int32_t memory;  // atomic: an allocation failed or was refused in this call
-  int32_t late;    // a failure showed only in a wait, so some earlier call may be the one that failed: 1 + where it is in `message`
-  int32_t code;
-  char *message;   // malloc'ed, of the last failure
+  uint32_t cause;  // atomic: FUT_CAUSE_… of the error that waits in `ctx`
+  char *words;     // our part of that error's text, malloc'ed
+#if FUT_GPU_BACKEND
+  // Of the call that is running, see fut_origin:
+  bool idle;       // it gives the device nothing to do
+  bool pending;    // kernels of earlier calls that check the program have not been waited for
+  bool own;        // nor have kernels of this call that do
+  bool waiting;    // there was a wait
+  bool waited;     // a wait failed
+  bool checked;    // a kernel's check reported the failure
+#endif
+  struct fut_failure failures[2];  // of the last call that failed; text malloc'ed
   struct fut_context *lent_before;  // what `fut_self.lent` was when this one was lent
 #if FUT_HAS_CURRENT
   struct fut_current before_lending;  // where this one is lent
@@ -80,6 +90,14 @@ static void fut_device_after(struct fut_current before);
 #define FUT_DEVICE_BEFORE()
 #endif
 
+// What is remembered of the device's work when a call begins: see fut_routes.h.
+#if FUT_GPU_BACKEND
+static void fut_begin(struct fut_context *c);
+#define FUT_BEGIN(c) fut_begin(c);
+#else
+#define FUT_BEGIN(c)
+#endif
+
 // This thread's part. `held` lists the mutexes of the runtime that it holds, so
 // that it can let go of them when it stops in the middle.
 #ifndef FUT_MAX_HELD
@@ -98,10 +116,32 @@ static __thread struct {
 
 #define FUT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-// The message of the context: text of ours, or of the runtime's. Takes `text`.
-static void fut_set_message(struct fut_context *c, char *text) {
-  free(c->message);
-  c->message = text;
+// Before the hooks: text that cannot be had is left out.
+static char *fut_copy(const char *text) { return text == NULL || *text == 0 ? NULL : strdup(text); }
+
+// Cuts our words out of a text that the runtime made with them. NULL if nothing is left.
+static char *fut_without(char *text, const char *words) {
+  char *at = text == NULL || words == NULL ? NULL : strstr(text, words);
+  if (at != NULL)
+    memmove(at, at + strlen(words), strlen(at + strlen(words)) + 1);
+  if (text != NULL && *text != 0)
+    return text;
+  free(text);
+  return NULL;
+}
+
+static void fut_clear_failure(struct fut_failure *f) {
+  free((char *)f->words);
+  free((char *)f->text);
+  *f = (struct fut_failure){0};
+}
+
+// The call fails for a reason of its own, told in our words and the runtime's text. Takes both.
+static void fut_fail(struct fut_context *c, char *words, char *text) {
+  fut_clear_failure(&c->failures[0]);
+  fut_clear_failure(&c->failures[1]);
+  c->failures[0].words = words;
+  c->failures[0].text = text;
 }
 
 // What the runtime has printed so far on this thread, without the line's end.
@@ -136,41 +176,44 @@ static void fut_print(const char *format, va_list args) {
 }
 
 // What had failed before, if the call was already on its way out (fut_routes.h).
-static const char *fut_earlier(struct fut_context *c);
+static struct fut_failure fut_earlier(struct fut_context *c);
 
 #if FUT_MULTICORE
-static void fut_crew_stop(struct fut_context *c, const char *why);
-_Noreturn static void fut_worker_stop(const char *why);
+static void fut_crew_stop(struct fut_context *c, const char *why, const char *said);
+_Noreturn static void fut_worker_stop(const char *why, const char *said);
 #endif
 
 // Where there is no call to return to: plain calls, and threads that are not ours.
-_Noreturn static void fut_end_process(const char *why) {
-  fprintf(stderr, "futhark-sys: %s\n", why);
+_Noreturn static void fut_end_process(const char *why, const char *said) {
+  fprintf(stderr, "futhark-sys: %s%s%s\n", why, *said ? ": " : "", said);
   abort();
 }
 
-// Ends the current call. `why` is the reason in our words; what the runtime
-// printed before is added.
-_Noreturn static void fut_fatal(const char *why) {
-  const char *printed = fut_printed();
-  const char *earlier = fut_self.guard == NULL ? NULL : fut_earlier(fut_self.guard->context);
-  char text[4096];
-  snprintf(text, sizeof text, "%s%s%s%s%s", earlier == NULL ? "" : earlier, earlier == NULL ? "" : "; then ", why,
-           *printed ? ": " : "", printed);
+// Ends the current call. `reason` is in our words; the runtime's text is what it has reported
+// and printed in this call.
+_Noreturn static void fut_fatal(const char *reason) {
+  struct fut_failure earlier = {0};
+  if (fut_self.guard != NULL)
+    earlier = fut_earlier(fut_self.guard->context);
+  char why[1024], said[4096];
+  snprintf(why, sizeof why, "%s%s%s", earlier.words == NULL ? "" : earlier.words, earlier.words == NULL ? "" : "; then ",
+           reason);
+  snprintf(said, sizeof said, "%s%s", earlier.text == NULL ? "" : earlier.text, fut_printed());
   if (fut_self.text != NULL)
     fut_self.text->length = 0;
 #if FUT_MULTICORE
   if (fut_self.worker != NULL)
-    fut_worker_stop(text);
+    fut_worker_stop(why, said);
 #endif
   struct fut_guard *g = fut_self.guard;
   if (g == NULL)
-    fut_end_process(text);
+    fut_end_process(why, said);
 #if FUT_MULTICORE
-  fut_crew_stop(g->context, text);
-  fut_set_message(g->context, strdup(g->context->crew.why));
+  struct fut_crew *crew = &g->context->crew;
+  fut_crew_stop(g->context, why, said);
+  fut_fail(g->context, fut_copy(crew->why), fut_copy(crew->said));
 #else
-  fut_set_message(g->context, strdup(text));
+  fut_fail(g->context, fut_copy(why), fut_copy(said));
 #endif
   _longjmp(g->target, 1);
 }
@@ -206,18 +249,20 @@ static inline bool fut_is_closed(const struct fut_context *c) {
 
 static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   if (c->lost == 1) {
-    // Told once as what happened; from now on as what had happened.
-    const char *why = c->message == NULL ? "" : c->message;
+    // Report the original cause once; afterwards report that the context was lost earlier.
+    struct fut_failure *f = &c->failures[0];
+    const char *why = f->words == NULL ? "" : f->words;
     size_t size = strlen(why) + 96;
-    char *text = malloc(size);
-    if (text != NULL) {
-      snprintf(text, size, "the context was lost in an earlier call (%s); make a new one", why);
-      fut_set_message(c, text);
+    char *words = malloc(size);
+    if (words != NULL) {
+      snprintf(words, size, "the context was lost in an earlier call (%s); make a new one", why);
+      free((char *)f->words);
+      f->words = words;
     }
     c->lost = 2;
   }
   if (!c->lost)
-    fut_set_message(c, strdup("this process was forked after the context was made; a context works only where it was made"));
+    fut_fail(c, fut_copy("this process was forked after the context was made; a context works only where it was made"), NULL);
   return FUT_LOST;
 }
 
@@ -240,6 +285,7 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   FUT_DEVICE_BEFORE()                           \
   if (FUT_UNLIKELY(_setjmp(fut_guard_here.target) != 0)) \
     return fut_after_jump(c);                   \
+  FUT_BEGIN(c)                                  \
   FUT_DEVICE_OF(c)
 
 static void fut_pop_guard(void) {
@@ -257,6 +303,6 @@ static int32_t fut_after_jump(struct fut_context *c) {
   fut_self.zero = false;
   c->settling = 0;
   c->lost = 1;
-  c->code = -1;
+  c->failures[0].code = -1;
   return FUT_LOST;
 }

@@ -126,7 +126,8 @@ static void fut_release_context(struct fut_context *c) {
 #endif
   pthread_mutex_destroy(&c->crew.mutex);
   pthread_cond_destroy(&c->crew.changed);
-  free(c->message);
+  fut_fail(c, NULL, NULL);
+  free(c->words);
   free(c);
 }
 
@@ -171,6 +172,12 @@ static void fut_release_context(struct fut_context *c) {
 #define FUT_LEXICAL_REALLOC_ERROR_ctx fut_runtime_lexical_realloc_error(ctx
 #endif
 
+// The function in which an error is set tells what kind of error it is: see fut_cause_of.
+#define set_error(first, ...) FUT_SET_ERROR_##first, __VA_ARGS__)
+#define FUT_SET_ERROR_struct fut_runtime_set_error(struct
+#define FUT_SET_ERROR_ctx fut_set_error(__func__, ctx
+static void fut_set_error(const char *function, struct futhark_context *ctx, char *error);
+
 struct memblock;
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what);
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size);
@@ -184,6 +191,19 @@ static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char 
 #define gpu_alloc(first, ...) FUT_GPU_ALLOC_##first, __VA_ARGS__)
 #define FUT_GPU_ALLOC_struct fut_runtime_gpu_alloc(struct
 #define FUT_GPU_ALLOC_ctx fut_gpu_alloc(ctx
+
+// Where the text of a kernel's failed check is made.
+#define get_failure_msg(first, ...) FUT_FAILURE_MSG_##first, __VA_ARGS__)
+#define FUT_FAILURE_MSG_int fut_runtime_failure_msg(int
+#define FUT_FAILURE_MSG_failure_idx fut_failure_msg(ctx, failure_idx
+static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64_t *args);
+
+// Generated code waits when it has read a scalar: see fut_before_wait.
+#define gpu_scalar_from_device(first, ...) FUT_SCALAR_##first, __VA_ARGS__)
+#define FUT_SCALAR_struct fut_runtime_scalar_from_device(struct
+#define FUT_SCALAR_ctx fut_scalar_from_device(ctx
+#define fut_scalar_from_device(ctx_, ...) (fut_before_wait(ctx_), fut_runtime_scalar_from_device(ctx_, __VA_ARGS__))
+static void fut_before_wait(struct futhark_context *ctx);
 
 // A copy to the device while an error waits would go to memory that was not had.
 #define memcpy_host2gpu(first, ...) FUT_HOST2GPU_##first, __VA_ARGS__)

@@ -11,15 +11,51 @@ static struct fut_context *fut_current(void) {
   return fut_self.guard == NULL ? NULL : fut_self.guard->context;
 }
 
-// Marks the call as one that lacked memory, wherever it noticed.
-static void fut_note_memory(struct futhark_context *ctx) {
+// Our context around the runtime's; NULL on threads that are not inside any call.
+static struct fut_context *fut_context_of(struct futhark_context *ctx) {
   struct fut_context *c = fut_current();
   if (c == NULL)
     // A plain call: one of the contexts that this thread has lent.
     for (c = fut_self.lent; c != NULL && c->ctx != ctx;)
       c = c->lent_before;
+  return c;
+}
+
+// Marks the call as one that lacked memory, wherever it noticed.
+static void fut_note_memory(struct futhark_context *ctx) {
+  struct fut_context *c = fut_context_of(ctx);
   if (c != NULL)
     __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);
+}
+
+static bool fut_begins(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
+
+// The functions of this file that set errors, as opposed to those that keep their body under
+// a name of ours.
+static bool fut_is_ours(const char *function) { return fut_begins(function, "fut_") && !fut_begins(function, "fut_runtime_"); }
+
+// Why an error is set, by the function that sets it. The compilers write the program's checks
+// into functions with the first two prefixes. `fut_refuse_size` checks for the program as well;
+// what else of ours sets errors has lacked memory, which is noted separately.
+static uint32_t fut_cause_of(const char *function) {
+  if (fut_begins(function, "futrts_") || fut_begins(function, "futhark_mc_") || fut_is_ours(function))
+    return FUT_CAUSE_PROGRAM;
+  if (fut_begins(function, "futhark_entry_"))
+    return FUT_CAUSE_SIZES;
+  return fut_begins(function, "futhark_") ? FUT_CAUSE_ARGUMENT : FUT_CAUSE_UNKNOWN;
+}
+
+// The runtime keeps the first error. So does the cause, on whichever thread it arises.
+static void fut_set_error(const char *function, struct futhark_context *ctx, char *error) {
+  struct fut_context *c = fut_context_of(ctx);
+  bool first = c != NULL && __atomic_load_n(&ctx->error, __ATOMIC_RELAXED) == NULL;
+  char *words = first && fut_is_ours(function) ? fut_copy(error) : NULL;
+  fut_runtime_set_error(ctx, error);
+  uint32_t none = FUT_CAUSE_UNKNOWN;
+  if (first && __atomic_compare_exchange_n(&c->cause, &none, fut_cause_of(function), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    __atomic_store_n(&c->words, words, __ATOMIC_RELAXED);
+  else
+    free(words);
 }
 
 // A negative dimension is an error of the program. While an error is pending, nothing is
@@ -80,22 +116,63 @@ static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char 
   }
 }
 
-// A wait whose failure belongs to an earlier call, where our context is not at hand.
-static int fut_wait(struct futhark_context *ctx) {
-  int rc = futhark_context_sync(ctx);
-  struct fut_context *c = fut_current();
-  if (rc != 0 && c != NULL)
-    c->late = 1;
-  return rc;
-}
-
-static const char *fut_earlier(struct fut_context *c) {
-  if (c->settling && c->message != NULL)
-    return c->message;
-  return c->ctx == NULL ? NULL : c->ctx->error;
+// The text lives until the next `fut_fail`.
+static struct fut_failure fut_earlier(struct fut_context *c) {
+  if (!c->settling && c->ctx != NULL && c->ctx->error != NULL) {
+    char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);
+    fut_fail(c, words, fut_without(fut_copy(c->ctx->error), words));
+    return c->failures[0];
+  }
+  return c->settling ? c->failures[0] : (struct fut_failure){0};
 }
 
 #if FUT_GPU_BACKEND
+// The runtime's mark for kernels that check the program and have not been waited for. It sets 1
+// and asks only whether it is 0, so 2 says that no kernel of the running call is among them.
+#define FUT_BEFORE_CALL 2
+
+static void fut_begin(struct fut_context *c) {
+  c->pending = c->ctx != NULL && c->ctx->failure_is_an_option != 0;
+  if (c->pending)
+    c->ctx->failure_is_an_option = FUT_BEFORE_CALL;
+  c->idle = c->waited = c->waiting = c->checked = false;
+  c->own = true;
+}
+
+#define FUT_IDLE(c) (c)->idle = true;
+
+static void fut_before_wait(struct futhark_context *ctx) {
+  struct fut_context *c = fut_current();
+  if (c == NULL)
+    return;
+  // The wait before this one has succeeded.
+  if (c->waiting)
+    c->pending = false;
+  c->waiting = true;
+  c->own = ctx->failure_is_an_option == 1;
+}
+
+// A wait of our own.
+static int fut_wait(struct futhark_context *ctx) {
+  fut_before_wait(ctx);
+  int rc = futhark_context_sync(ctx);
+  struct fut_context *c = fut_current();
+  if (rc != 0 && c != NULL) {
+    c->waiting = false;
+    c->waited = true;
+  }
+  return rc;
+}
+
+static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64_t *args) {
+  struct fut_context *c = fut_context_of(ctx);
+  if (c != NULL) {
+    __atomic_store_n(&c->cause, FUT_CAUSE_PROGRAM, __ATOMIC_RELAXED);
+    c->checked = true;
+  }
+  return fut_runtime_failure_msg(failure_idx, args);
+}
+
 static int fut_allocate_device(struct futhark_context *ctx, struct memblock_device *block, int64_t size, const char *what) {
   int err = fut_refuse_size(ctx, size, what);
   if (err == FUTHARK_SUCCESS)
@@ -105,6 +182,24 @@ static int fut_allocate_device(struct futhark_context *ctx, struct memblock_devi
   if (err != FUTHARK_SUCCESS)
     block->mem = 0;
   return err;
+}
+
+// Which call the failure that was found now belongs to.
+static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure *f) {
+  if (c->checked && !c->pending)
+    return FUT_OF_CALL;
+  if (c->checked)
+    return c->own ? FUT_OF_EITHER : FUT_OF_EARLIER;
+  if (c->waited)
+    return c->idle ? FUT_OF_EARLIER : FUT_OF_EITHER;
+#if FUT_HAS_CURRENT
+  // Functions of CUDA and HIP that start something also return what earlier work failed with.
+  if (f->cause == FUT_CAUSE_UNKNOWN && f->words == NULL && !c->memory)
+    return FUT_OF_EITHER;
+#else
+  (void)f;
+#endif
+  return FUT_OF_CALL;
 }
 
 // More than the whole device has is not asked for: not every OpenCL driver answers
@@ -135,4 +230,7 @@ static int fut_gpu_alloc_failed(struct futhark_context *ctx, int rc, size_t size
     set_error(ctx, msgprintf("the device has no memory for %lld bytes\n", (long long)size));
   return 1;
 }
+#else
+#define FUT_IDLE(c)
+#define fut_origin(c, f) FUT_OF_CALL
 #endif

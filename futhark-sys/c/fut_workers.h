@@ -22,10 +22,11 @@ static int fut_crew_is_dead(struct fut_crew *crew) {
   return __atomic_load_n(&crew->dead, __ATOMIC_ACQUIRE);
 }
 
-static void fut_crew_mark_dead(struct fut_crew *crew, const char *why) {
+static void fut_crew_mark_dead(struct fut_crew *crew, const char *why, const char *said) {
   pthread_mutex_lock(&crew->mutex);
   if (!crew->dead) {
     snprintf(crew->why, sizeof crew->why, "%s", why);
+    snprintf(crew->said, sizeof crew->said, "%s", said);
     __atomic_store_n(&crew->dead, 1, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&crew->mutex);
@@ -38,12 +39,12 @@ static void fut_let_go(void) {
 
 // The end of a worker: stand still until the call is over, then return from the
 // start function by a jump within this thread's own stack.
-_Noreturn static void fut_worker_stop(const char *why) {
+_Noreturn static void fut_worker_stop(const char *why, const char *said) {
   struct fut_worker *w = fut_self.worker;
   struct fut_crew *crew = w->crew;
   if (__atomic_load_n(&crew->lent, __ATOMIC_ACQUIRE))
-    fut_end_process(why);
-  fut_crew_mark_dead(crew, why);
+    fut_end_process(why, said);
+  fut_crew_mark_dead(crew, why, said);
   fut_let_go();
   pthread_mutex_lock(&crew->mutex);
   crew->parked++;
@@ -55,9 +56,9 @@ _Noreturn static void fut_worker_stop(const char *why) {
 }
 
 // Called by the thread that made the call: returns when no worker runs any more.
-static void fut_crew_stop(struct fut_context *c, const char *why) {
+static void fut_crew_stop(struct fut_context *c, const char *why, const char *said) {
   struct fut_crew *crew = &c->crew;
-  fut_crew_mark_dead(crew, why);
+  fut_crew_mark_dead(crew, why, said);
   fut_let_go();
   pthread_mutex_lock(&crew->mutex);
   while (crew->parked < crew->size) {
@@ -86,7 +87,7 @@ static void fut_crew_stop(struct fut_context *c, const char *why) {
 static void fut_check_crew(void) {
   if (fut_self.worker != NULL) {
     if (FUT_UNLIKELY(fut_crew_is_dead(fut_self.worker->crew)))
-      fut_worker_stop("");
+      fut_worker_stop("", "");
   } else if (fut_self.guard != NULL) {
     if (FUT_UNLIKELY(fut_crew_is_dead(&fut_self.guard->context->crew)))
       fut_fatal("a worker thread died");

@@ -28,6 +28,18 @@
 #define FUT_UNAVAILABLE 4 // a library of the backend, or a symbol of it, cannot be loaded
 #define FUT_REFUSED 5   // a setting that this backend does not have, or a value it does not take
 
+// Why a call failed, decided by the place in the runtime that reported it; `struct fut_failure`.
+#define FUT_CAUSE_UNKNOWN 0u   // the runtime or the driver
+#define FUT_CAUSE_PROGRAM 1u   // a check in the program: bounds, division by zero, an assertion, …
+#define FUT_CAUSE_SIZES 2u     // the arguments of an entry point do not fit each other
+#define FUT_CAUSE_ARGUMENT 3u  // any other function refused its arguments
+
+// Which call a failure belongs to. Anything but FUT_OF_CALL makes the results of all calls
+// since the last successful wait suspect.
+#define FUT_OF_CALL 0u     // the call that reports it
+#define FUT_OF_EARLIER 1u  // an earlier call whose work had not been waited for
+#define FUT_OF_EITHER 2u   // one or the other
+
 // Element types, also the first type numbers.
 #define FUT_I8 0u
 #define FUT_I16 1u
@@ -70,6 +82,7 @@ typedef int32_t (*fut_call)(struct fut_context *ctx, void *const *out, const voi
 struct fut_slot {
   uint32_t type;
   uint32_t flags;
+  const char *name;  // parameters of entry points, as the manifest has it; otherwise NULL
 };
 
 // An entry point, or an operation that makes values of values (construct, project, zip …).
@@ -94,6 +107,16 @@ struct fut_component {
   uint32_t like;      // if `shared` is not 0: an earlier component …
   uint32_t shared;    // … that has the same size in this many outer dimensions
   uint64_t offset;
+  uint64_t shape;     // arrays: where in the array its `int64_t[rank]` shape is
+};
+
+// How a call failed. Text is NUL-terminated or NULL, and its bytes need not be UTF-8.
+struct fut_failure {
+  uint32_t cause;     // FUT_CAUSE_…
+  uint32_t origin;    // FUT_OF_…
+  int32_t code;       // what the C function returned
+  const char *words;  // what futhark-sys itself has to say
+  const char *text;   // what the runtime said, unchanged
 };
 
 // A type that is not a scalar. Operations that a type lacks are NULL.
@@ -171,14 +194,14 @@ struct fut_table {
   struct fut_context *(*context_new)(const struct fut_setting *settings, uint32_t n, int32_t *status);
   // Frees a context that has no values left. A lost one is leaked.
   void (*context_free)(struct fut_context *ctx);
-  // The message of the last call that did not answer FUT_OK; lives until the next call.
-  const char *(*message)(struct fut_context *ctx);
-  // The C return code of that call.
-  int32_t (*code)(struct fut_context *ctx);
-  // Not 0 if, since this was last asked, a failure showed in a wait and not in the call that
-  // failed (GPU backends): results of calls since the last successful wait are suspect.
-  // It is then one more than where in the message that failure's own text begins.
-  int32_t (*late)(struct fut_context *ctx);
+  // How the last call that did not answer FUT_OK failed; lives until the next call.
+  // `which` 0: why the call failed. 1: another failure that the wait after it reported, or
+  // NULL (GPU backends).
+  const struct fut_failure *(*failure)(struct fut_context *ctx, uint32_t which);
+  // After a call that answered FUT_OK: which calls started kernels that check the program and
+  // have not been waited for. 0: none, 1: this one and possibly earlier ones, 2: only
+  // earlier ones. Always 0 on backends other than GPU ones.
+  int32_t (*unchecked)(struct fut_context *ctx);
 
   fut_call sync;
   fut_call clear_caches;         // waits first, as does report

@@ -10,6 +10,13 @@ pub const FUT_MEMORY: u32 = 2;
 pub const FUT_LOST: u32 = 3;
 pub const FUT_UNAVAILABLE: u32 = 4;
 pub const FUT_REFUSED: u32 = 5;
+pub const FUT_CAUSE_UNKNOWN: u32 = 0;
+pub const FUT_CAUSE_PROGRAM: u32 = 1;
+pub const FUT_CAUSE_SIZES: u32 = 2;
+pub const FUT_CAUSE_ARGUMENT: u32 = 3;
+pub const FUT_OF_CALL: u32 = 0;
+pub const FUT_OF_EARLIER: u32 = 1;
+pub const FUT_OF_EITHER: u32 = 2;
 pub const FUT_I8: u32 = 0;
 pub const FUT_I16: u32 = 1;
 pub const FUT_I32: u32 = 2;
@@ -61,13 +68,15 @@ pub type fut_call = ::core::option::Option<
 pub struct fut_slot {
     pub type_: u32,
     pub flags: u32,
+    pub name: *const ::core::ffi::c_char,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_slot"][::core::mem::size_of::<fut_slot>() - 8usize];
-    ["Alignment of fut_slot"][::core::mem::align_of::<fut_slot>() - 4usize];
+    ["Size of fut_slot"][::core::mem::size_of::<fut_slot>() - 16usize];
+    ["Alignment of fut_slot"][::core::mem::align_of::<fut_slot>() - 8usize];
     ["Offset of field: fut_slot::type_"][::core::mem::offset_of!(fut_slot, type_) - 0usize];
     ["Offset of field: fut_slot::flags"][::core::mem::offset_of!(fut_slot, flags) - 4usize];
+    ["Offset of field: fut_slot::name"][::core::mem::offset_of!(fut_slot, name) - 8usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -105,10 +114,11 @@ pub struct fut_component {
     pub like: u32,
     pub shared: u32,
     pub offset: u64,
+    pub shape: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_component"][::core::mem::size_of::<fut_component>() - 32usize];
+    ["Size of fut_component"][::core::mem::size_of::<fut_component>() - 40usize];
     ["Alignment of fut_component"][::core::mem::align_of::<fut_component>() - 8usize];
     ["Offset of field: fut_component::elem"][::core::mem::offset_of!(fut_component, elem) - 0usize];
     ["Offset of field: fut_component::rank"][::core::mem::offset_of!(fut_component, rank) - 4usize];
@@ -120,6 +130,27 @@ const _: () = {
         [::core::mem::offset_of!(fut_component, shared) - 16usize];
     ["Offset of field: fut_component::offset"]
         [::core::mem::offset_of!(fut_component, offset) - 24usize];
+    ["Offset of field: fut_component::shape"]
+        [::core::mem::offset_of!(fut_component, shape) - 32usize];
+};
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct fut_failure {
+    pub cause: u32,
+    pub origin: u32,
+    pub code: i32,
+    pub words: *const ::core::ffi::c_char,
+    pub text: *const ::core::ffi::c_char,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of fut_failure"][::core::mem::size_of::<fut_failure>() - 32usize];
+    ["Alignment of fut_failure"][::core::mem::align_of::<fut_failure>() - 8usize];
+    ["Offset of field: fut_failure::cause"][::core::mem::offset_of!(fut_failure, cause) - 0usize];
+    ["Offset of field: fut_failure::origin"][::core::mem::offset_of!(fut_failure, origin) - 4usize];
+    ["Offset of field: fut_failure::code"][::core::mem::offset_of!(fut_failure, code) - 8usize];
+    ["Offset of field: fut_failure::words"][::core::mem::offset_of!(fut_failure, words) - 16usize];
+    ["Offset of field: fut_failure::text"][::core::mem::offset_of!(fut_failure, text) - 24usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -213,11 +244,10 @@ pub struct fut_table {
         ) -> *mut fut_context,
     >,
     pub context_free: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context)>,
-    pub message: ::core::option::Option<
-        unsafe extern "C" fn(ctx: *mut fut_context) -> *const ::core::ffi::c_char,
+    pub failure: ::core::option::Option<
+        unsafe extern "C" fn(ctx: *mut fut_context, which: u32) -> *const fut_failure,
     >,
-    pub code: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context) -> i32>,
-    pub late: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context) -> i32>,
+    pub unchecked: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context) -> i32>,
     pub sync: fut_call,
     pub clear_caches: fut_call,
     pub pause_profiling: fut_call,
@@ -235,7 +265,7 @@ pub struct fut_table {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 224usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 216usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -258,28 +288,28 @@ const _: () = {
         [::core::mem::offset_of!(fut_table, context_new) - 88usize];
     ["Offset of field: fut_table::context_free"]
         [::core::mem::offset_of!(fut_table, context_free) - 96usize];
-    ["Offset of field: fut_table::message"][::core::mem::offset_of!(fut_table, message) - 104usize];
-    ["Offset of field: fut_table::code"][::core::mem::offset_of!(fut_table, code) - 112usize];
-    ["Offset of field: fut_table::late"][::core::mem::offset_of!(fut_table, late) - 120usize];
-    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 128usize];
+    ["Offset of field: fut_table::failure"][::core::mem::offset_of!(fut_table, failure) - 104usize];
+    ["Offset of field: fut_table::unchecked"]
+        [::core::mem::offset_of!(fut_table, unchecked) - 112usize];
+    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 120usize];
     ["Offset of field: fut_table::clear_caches"]
-        [::core::mem::offset_of!(fut_table, clear_caches) - 136usize];
+        [::core::mem::offset_of!(fut_table, clear_caches) - 128usize];
     ["Offset of field: fut_table::pause_profiling"]
-        [::core::mem::offset_of!(fut_table, pause_profiling) - 144usize];
+        [::core::mem::offset_of!(fut_table, pause_profiling) - 136usize];
     ["Offset of field: fut_table::unpause_profiling"]
-        [::core::mem::offset_of!(fut_table, unpause_profiling) - 152usize];
-    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 160usize];
+        [::core::mem::offset_of!(fut_table, unpause_profiling) - 144usize];
+    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 152usize];
     ["Offset of field: fut_table::free_text"]
-        [::core::mem::offset_of!(fut_table, free_text) - 168usize];
-    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 176usize];
+        [::core::mem::offset_of!(fut_table, free_text) - 160usize];
+    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 168usize];
     ["Offset of field: fut_table::take_back"]
-        [::core::mem::offset_of!(fut_table, take_back) - 184usize];
+        [::core::mem::offset_of!(fut_table, take_back) - 176usize];
     ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 192usize];
+        [::core::mem::offset_of!(fut_table, n_tuning_params) - 184usize];
     ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 200usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_name) - 192usize];
     ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 208usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_class) - 200usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 216usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 208usize];
 };

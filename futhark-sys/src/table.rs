@@ -9,18 +9,20 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
 pub use crate::bindings::{
-    FUT_ABI, FUT_ARRAY, FUT_BOOL, FUT_CONSUMED, FUT_ENTRY_POINT, FUT_F16, FUT_F32, FUT_F64,
-    FUT_FAILED, FUT_FIRST_TYPE, FUT_GPU, FUT_HARDENED, FUT_I8, FUT_I16, FUT_I32, FUT_I64, FUT_LOST,
-    FUT_MEMORY, FUT_OK, FUT_OPAQUE, FUT_REFUSED, FUT_SET_BLOCK_SIZE, FUT_SET_BUILD_OPTION,
-    FUT_SET_CACHE_FILE, FUT_SET_DEBUGGING, FUT_SET_DEVICE, FUT_SET_GRID_SIZE, FUT_SET_LOGGING,
-    FUT_SET_NUM_THREADS, FUT_SET_PLATFORM, FUT_SET_PROFILING, FUT_SET_REG_TILE_SIZE,
-    FUT_SET_THRESHOLD, FUT_SET_TILE_SIZE, FUT_SET_TUNING_PARAM, FUT_SET_UNIFIED_MEMORY, FUT_U8,
-    FUT_U16, FUT_U32, FUT_U64, FUT_UNAVAILABLE,
+    FUT_ABI, FUT_ARRAY, FUT_BOOL, FUT_CAUSE_ARGUMENT, FUT_CAUSE_PROGRAM, FUT_CAUSE_SIZES,
+    FUT_CAUSE_UNKNOWN, FUT_CONSUMED, FUT_ENTRY_POINT, FUT_F16, FUT_F32, FUT_F64, FUT_FAILED,
+    FUT_FIRST_TYPE, FUT_GPU, FUT_HARDENED, FUT_I8, FUT_I16, FUT_I32, FUT_I64, FUT_LOST, FUT_MEMORY,
+    FUT_OF_CALL, FUT_OF_EARLIER, FUT_OF_EITHER, FUT_OK, FUT_OPAQUE, FUT_REFUSED,
+    FUT_SET_BLOCK_SIZE, FUT_SET_BUILD_OPTION, FUT_SET_CACHE_FILE, FUT_SET_DEBUGGING,
+    FUT_SET_DEVICE, FUT_SET_GRID_SIZE, FUT_SET_LOGGING, FUT_SET_NUM_THREADS, FUT_SET_PLATFORM,
+    FUT_SET_PROFILING, FUT_SET_REG_TILE_SIZE, FUT_SET_THRESHOLD, FUT_SET_TILE_SIZE,
+    FUT_SET_TUNING_PARAM, FUT_SET_UNIFIED_MEMORY, FUT_U8, FUT_U16, FUT_U32, FUT_U64,
+    FUT_UNAVAILABLE,
 };
 pub use crate::bindings::{
     fut_call as CallFn, fut_component as Component, fut_context as RawContext,
-    fut_function as RawFunction, fut_setting as Setting, fut_slot as Slot, fut_table as Raw,
-    fut_type as RawType,
+    fut_failure as Failure, fut_function as RawFunction, fut_setting as Setting, fut_slot as Slot,
+    fut_table as Raw, fut_type as RawType,
 };
 
 /// A function of the table that is there.
@@ -95,7 +97,16 @@ impl Table {
         let texts = [self.0.backend, self.0.manifest, self.0.program];
         let names = self.types().iter().map(|t| t.0.name);
         let functions = self.functions().iter().flat_map(|f| [f.0.name, f.0.label]);
-        for text in texts.into_iter().chain(names).chain(functions) {
+        let parameters = self.functions().iter().flat_map(Function::inputs);
+        let parameters = parameters
+            .map(|slot| slot.name)
+            .filter(|name| !name.is_null());
+        for text in texts
+            .into_iter()
+            .chain(names)
+            .chain(functions)
+            .chain(parameters)
+        {
             if text.is_null() {
                 return Err(BadTable::Text);
             }
@@ -242,6 +253,14 @@ impl Function {
     #[must_use]
     pub fn is_entry_point(&self) -> bool {
         self.0.flags & FUT_ENTRY_POINT != 0
+    }
+
+    /// The names of the parameters in the program, where they have names.
+    pub fn parameter_names(&self) -> impl Iterator<Item = Option<&'static str>> {
+        self.inputs().iter().map(|slot| {
+            // SAFETY: a `Function` is reached through a `Table`, which checked all names.
+            (!slot.name.is_null()).then(|| unsafe { checked_text(slot.name) })
+        })
     }
 
     /// The results, in order.

@@ -2,7 +2,7 @@
 //! and is forgotten with the next call.
 
 use super::answers::{Answer, arguments, by_size};
-use super::blocks::{on_host, title};
+use super::blocks::{message_of, on_host, title};
 use super::bridge::download;
 use super::calls::{self, Held, upload_all};
 use super::env::Env;
@@ -193,8 +193,8 @@ fn failing_call(
                 Some(_) => Stop::mismatch("the call failed, and the same call then succeeded"),
             });
         };
-        let message = error.c_message().unwrap_or_default();
-        if !pattern.matches(message) {
+        let message = message_of(&error);
+        if !pattern.matches(&message) {
             return Err(match first {
                 None => Stop::skip("the message is another one, which `blocks` tells"),
                 Some(_) => Stop::mismatch(format!(
@@ -339,7 +339,8 @@ fn as_before(
 
 /// An error that came from the C side has a kind and a message.
 fn told(error: &Error) -> StepResult {
-    let message = error.c_message().unwrap_or_default().trim();
+    let message = message_of(error);
+    let message = message.trim();
     if message.is_empty() || message.ends_with("without a message") {
         return Err(Stop::mismatch(format!(
             "an error without a message: {error}"

@@ -20,6 +20,7 @@ impl<P: Program> Context<P> {
     ///
     /// [`Kind::OutOfMemory`](crate::Kind::OutOfMemory);
     /// [`Kind::ContextLost`](crate::Kind::ContextLost).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
     where
         P: HasArray<T, 1>,
@@ -38,6 +39,7 @@ impl<P: Program> Context<P> {
     ///
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the shape disagrees with the
     /// number of elements, or no memory could hold it. Otherwise as [`array`](Self::array).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_nd<T: Element, const R: usize>(
         &self,
         shape: [usize; R],

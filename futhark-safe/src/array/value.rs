@@ -52,6 +52,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Self> {
         raw::duplicate(&self.handle).map(Array::from_handle)
     }
@@ -61,6 +62,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// What made them failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         raw::read_vec(&self.handle)
     }
@@ -70,6 +72,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length; nothing was written.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into(&self, to: &mut [T]) -> Result<()> {
         raw::read_into(&self.handle, to)
     }
@@ -120,6 +123,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): outside of the array.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn get(&self, index: impl ArrayIndex<R>) -> Result<T> {
         let indices = index
             .indices()

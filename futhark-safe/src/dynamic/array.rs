@@ -23,6 +23,7 @@ impl Array {
     /// # Errors
     ///
     /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Array> {
         let copy = raw::duplicate(&self.handle)?;
         Ok(Array::of(copy, self.elem, self.rank))

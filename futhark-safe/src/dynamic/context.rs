@@ -59,6 +59,7 @@ impl Context {
     /// [`Kind::InvalidArgument`]: no such entry point, a wrong number of arguments, an
     /// argument of another type, or a borrowed one where the parameter consumes.
     /// [`Kind::WrongContext`]; and whatever the program reports.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
         let point = program.entry(entry).ok_or_else(|| {
@@ -99,6 +100,7 @@ impl Context {
     ///
     /// [`Kind::InvalidArgument`]: shape and bytes disagree, no memory could hold it, or
     /// the program has no such array type. [`Kind::OutOfMemory`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = self.library.array_type(elem, shape.len())?;
         let handle = raw::create_from_bytes(&self.core, ty.index() as u32, elem, shape, bytes)?;
@@ -121,6 +123,7 @@ impl Context {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`]: no record, or fields of other types.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "no record"));
@@ -133,6 +136,7 @@ impl Context {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`]: no sum, no such variant, or another payload.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "no sum"));
@@ -155,8 +159,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: no array of records, or fields of other types;
-    /// [`Kind::Backend`] with the runtime's text: shapes that differ.
+    /// [`Kind::InvalidArgument`]: no array of records, fields of other types, or shapes that differ.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "no array of records"));
@@ -173,6 +177,7 @@ impl Context {
     /// says, none at all (nothing says then how large one would be), elements of another
     /// type, or elements that differ in size. [`Kind::WrongContext`]. [`Kind::Unsupported`]:
     /// compilers have this function from 0.25.36 on; whether the type has it, its manifest says.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_of_values(
         &self,
         type_name: &str,
@@ -199,6 +204,7 @@ impl Context {
     /// # Errors
     ///
     /// [`Kind::Restore`]: it was stored by another program; [`Kind::OutOfMemory`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = raw::restore(&self.core, &stored.0)?;
         Ok(Opaque {
@@ -211,7 +217,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Whatever failed since the last call.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sync(&self) -> Result<()> {
         self.core.simple("sync", |raw| raw.sync)
     }
@@ -222,6 +228,7 @@ impl Context {
     ///
     /// The context comes back with the error: values or clones of it are in use, or
     /// something failed since the last call.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context, Error)> {
         let library = self.library;
         self.core
@@ -234,6 +241,7 @@ impl Context {
     /// # Errors
     ///
     /// The device failed.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn clear_caches(&self) -> Result<()> {
         self.core.simple("clear_caches", |raw| raw.clear_caches)
     }
@@ -243,6 +251,7 @@ impl Context {
     /// # Errors
     ///
     /// [`Kind::ContextLost`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn pause_profiling(&self) -> Result<()> {
         self.core
             .simple("pause_profiling", |raw| raw.pause_profiling)
@@ -253,6 +262,7 @@ impl Context {
     /// # Errors
     ///
     /// [`Kind::ContextLost`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn unpause_profiling(&self) -> Result<()> {
         self.core
             .simple("unpause_profiling", |raw| raw.unpause_profiling)
@@ -262,7 +272,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Whatever failed since the last call.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn report(&self) -> Result<String> {
         self.core.report()
     }

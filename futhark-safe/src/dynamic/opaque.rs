@@ -42,6 +42,7 @@ impl Opaque {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`]: there is no such field.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn project(&self, field: &str) -> Result<Value> {
         let fields = match self.structure() {
             Structure::Record(record) => &record.fields,
@@ -66,6 +67,7 @@ impl Opaque {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`]: the value is no sum.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn variant(&self) -> Result<String> {
         let Structure::Sum(sum) = self.structure() else {
             return Err(self.no("variants"));
@@ -95,6 +97,7 @@ impl Opaque {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`]: it is of another variant (the runtime would abort), or no sum.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn destruct(&self, variant: &str) -> Result<Vec<Value>> {
         let Structure::Sum(sum) = self.structure() else {
             return Err(self.no("variants"));
@@ -125,6 +128,7 @@ impl Opaque {
     ///
     /// [`Kind::InvalidArgument`]: outside of the array, not as many indices as
     /// dimensions, or no array.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
         let handle = raw::index_value(&self.handle, indices)?;
         Ok(self.library.value(handle))
@@ -153,6 +157,7 @@ impl Opaque {
     /// element of another type or size, or no array; nothing has changed.
     /// [`Kind::WrongContext`]. [`Kind::Unsupported`]: compilers have this function from 0.25.36
     /// on. If the device fails, what that element is then is not said.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn set(&mut self, indices: &[i64], element: &Value) -> Result<()> {
         let element = element.handle().ok_or_else(|| {
             let message = format!("the element must not be a scalar, given was {element:?}");
@@ -166,6 +171,7 @@ impl Opaque {
     /// # Errors
     ///
     /// What made the value failed; [`Kind::OutOfMemory`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn store(&self) -> Result<Stored> {
         Ok(Stored(raw::store(&self.handle)?))
     }

@@ -25,6 +25,7 @@ impl Stored {
     /// # Errors
     ///
     /// [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         stored::to_bytes(&self.0)
     }

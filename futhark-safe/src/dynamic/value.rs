@@ -143,6 +143,7 @@ impl Array {
     /// # Errors
     ///
     /// What made them failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         raw::read_bytes(&self.handle)
     }
@@ -152,6 +153,7 @@ impl Array {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): `T` is not the element type; and as [`to_bytes`](Self::to_bytes).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         raw::read_vec(&self.handle)
     }
@@ -161,6 +163,7 @@ impl Array {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length or element type; nothing was written.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         raw::read_into(&self.handle, to)
     }
@@ -170,6 +173,7 @@ impl Array {
     /// # Errors
     ///
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): outside of the array, or not as many indices as dimensions.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = raw::index(&self.handle, indices)?;
         Ok(Scalar::from_c(elem, scalar))

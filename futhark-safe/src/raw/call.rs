@@ -12,6 +12,7 @@ use super::core::{Core, Locked};
 use super::elements::unshare;
 use super::handle::Handle;
 use super::progress::Serial;
+use super::shape::describe;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
 
@@ -187,9 +188,14 @@ impl Core {
         // context, and each result has room of its type.
         let called = unsafe { locked.call(call, out, input, operation) };
         called.map_err(|error| match error.kind() {
-            // An operation on values has no code of the program to run: what it refuses is
-            // arguments that do not fit each other, such as shapes that differ.
-            Kind::Backend if !function.is_entry_point() => error.into_kind(Kind::InvalidArgument),
+            // An operation on values has no code of the program to run: a refusal without a
+            // reason is about its arguments.
+            Kind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
+                error.into_kind(Kind::InvalidArgument)
+            }
+            Kind::Program if locked.has_refused_sizes() => {
+                error.with_words(sizes(function, inputs))
+            }
             _ => error,
         })?;
         let serial = self.serial_of_results(&mut locked, function, inputs);
@@ -232,7 +238,7 @@ impl Core {
             locked.confirm();
             return 0;
         }
-        locked.start()
+        locked.start(function.label())
     }
 
     fn check(
@@ -318,6 +324,19 @@ fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error 
         function.outputs().len()
     );
     Error::new(Kind::InvalidArgument, function.label(), message)
+}
+
+/// The sizes of all arguments, which do not fit each other.
+#[cold]
+fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
+    let arguments = inputs.iter().zip(function.parameter_names()).enumerate();
+    let sizes = arguments.filter_map(|(i, (input, name))| {
+        let shapes = describe(input.handle()?);
+        let name = name.map_or(String::new(), |name| format!(" `{name}`"));
+        (!shapes.is_empty()).then(|| format!("argument {i}{name} is {shapes}"))
+    });
+    let sizes = sizes.collect::<Vec<_>>().join(", ");
+    format!("the sizes of the arguments do not fit each other ({sizes})")
 }
 
 #[cold]

@@ -10,10 +10,10 @@ use std::thread::{self, ThreadId};
 use futhark_sys::table::{self as c, RawContext, Table};
 
 use super::handle::Handle;
-use super::progress::{Progress, Serial};
+use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
 use crate::cache::CacheFile;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Call, Error, Kind, Origin, Result};
 
 /// A context of the C side with everything that it owns. Shared by all its values.
 pub(crate) struct Core {
@@ -35,6 +35,8 @@ pub(crate) struct Core {
 struct State {
     /// What a failing `free` said; the next call reports it.
     deferred: Option<Error>,
+    /// The operation in which the context was lost.
+    lost_in: Option<Call>,
     progress: Progress,
 }
 
@@ -322,7 +324,7 @@ impl Locked<'_> {
         call: c::Call,
         out: &[*mut c_void],
         input: &[*const c_void],
-        operation: impl FnOnce() -> std::borrow::Cow<'static, str>,
+        operation: impl FnOnce() -> Call,
     ) -> Result<()> {
         // SAFETY: the caller vouches for the arguments; L: `self` is the lock.
         let status = unsafe { call(self.core.context(), out.as_ptr(), input.as_ptr()) };
@@ -338,7 +340,8 @@ impl Locked<'_> {
         let gpu = self.core.table.is_gpu();
         let state = self.state();
         if let Some(error) = state.deferred.take() {
-            return Err(error);
+            let operation = error.operation().to_owned();
+            return Err(error.into_earlier(operation.into()));
         }
         if gpu {
             for value in values {
@@ -356,12 +359,18 @@ impl Locked<'_> {
     }
 
     /// A call succeeded whose results are still being computed.
-    pub(super) fn start(&mut self) -> Serial {
-        if self.core.table.is_gpu() {
-            self.state().progress.start()
-        } else {
-            0
+    pub(super) fn start(&mut self, call: &'static str) -> Serial {
+        if !self.core.table.is_gpu() {
+            return 0;
         }
+        let unchecked = there(self.core.table.raw().unchecked);
+        // SAFETY: T and L.
+        let unchecked = match unsafe { unchecked(self.core.context()) } {
+            0 => Unchecked::Nothing,
+            1 => Unchecked::Last,
+            _ => Unchecked::Earlier,
+        };
+        self.state().progress.start(call, unchecked)
     }
 
     /// There is one more value of this serial.
@@ -392,44 +401,81 @@ impl Locked<'_> {
 
     /// The error of the call that answered `status`.
     #[cold]
-    fn error(
-        &mut self,
-        status: i32,
-        operation: impl FnOnce() -> std::borrow::Cow<'static, str>,
-    ) -> Error {
-        let raw = self.core.table.raw();
-        let message = raw.message.expect("a table has message");
-        let code = raw.code.expect("a table has code");
-        let late = raw.late.expect("a table has late");
-        // SAFETY: T and L.
-        let text = unsafe { message(self.core.context()) };
-        let text = if text.is_null() {
-            None
-        } else {
-            // SAFETY: T: NUL-terminated text that lives until the next call; L: there is none meanwhile.
-            Some(
-                unsafe { CStr::from_ptr(text) }
-                    .to_string_lossy()
-                    .into_owned(),
-            )
-        };
-        // SAFETY: T and L.
-        let code = unsafe { code(self.core.context()) };
-        // SAFETY: T and L.
-        let late = unsafe { late(self.core.context()) };
-        // A scalar that is read inside of a call can show the failure of an earlier one.
-        let suspect = late != 0 || text.as_deref().is_some_and(is_from_kernel);
-        // Where something goes before it, that is this call's own failure.
-        let place = usize::try_from(late - 1).unwrap_or(0);
-        let of_wait = text.as_deref().and_then(|text| text.get(place..));
-        let of_wait = of_wait.filter(|text| place > 0 && !text.is_empty());
-        let of_earlier = of_wait.map(failure_of_wait);
-        let error = classify(status as u32, code, text, operation());
-        if suspect && self.core.table.is_gpu() && error.kind() != Kind::ContextLost {
-            let progress = &mut self.state().progress;
-            progress.fail(of_earlier.as_ref().unwrap_or(&error));
+    fn error(&mut self, status: i32, operation: impl FnOnce() -> Call) -> Error {
+        let status = status as u32;
+        let is_gpu = self.core.table.is_gpu();
+        let (own, mut other) = (self.failure(0), self.failure(1));
+        let operation = operation();
+        let state = self.state();
+        if status == c::FUT_LOST {
+            let error = own.unwrap_or_default().error(status, operation.clone());
+            // A code says that the context was lost, not only refused to a forked process.
+            return match &state.lost_in {
+                Some(earlier) => error.with_origin(Origin::Earlier(Some(vec![earlier.clone()]))),
+                None => {
+                    state.lost_in = error.code().filter(|&code| code != 0).map(|_| operation);
+                    error
+                }
+            };
+        }
+        let mut own = own.unwrap_or_default();
+        // A code without a reason, and a reason that came later.
+        if status == c::FUT_FAILED && own.is_silent() {
+            own = other.take().unwrap_or(own);
+        }
+        let origin = own.origin(&state.progress, &operation);
+        let is_suspect = own.origin != c::FUT_OF_CALL;
+        let mut error = own.error(status, operation.clone()).with_origin(origin);
+        // The C side has waited after the failure; what failed then is the second one.
+        let waited = matches!(status, c::FUT_FAILED | c::FUT_MEMORY);
+        if is_gpu && is_suspect {
+            state.progress.fail(&error);
+        }
+        if let Some(other) = other {
+            let origin = other.origin(&state.progress, &operation);
+            let is_suspect = other.origin != c::FUT_OF_CALL;
+            let other = other.error(c::FUT_FAILED, operation).with_origin(origin);
+            if is_gpu && is_suspect {
+                state.progress.fail(&other);
+            }
+            error = error.with_also(other);
+        }
+        if is_gpu && waited {
+            state.progress.confirm();
         }
         error
+    }
+
+    /// Whether the last call, an entry point that failed, has refused its arguments because of
+    /// their sizes.
+    #[cold]
+    pub(super) fn has_refused_sizes(&mut self) -> bool {
+        let failure = self.failure(0);
+        failure.is_some_and(|failure| failure.cause == c::FUT_CAUSE_SIZES)
+    }
+
+    /// What the C side says about the last call that failed.
+    fn failure(&mut self, which: u32) -> Option<Failure> {
+        let failure = there(self.core.table.raw().failure);
+        // SAFETY: T and L.
+        let failure = unsafe { failure(self.core.context(), which) };
+        // SAFETY: T: NULL, or lives until the next call; L: there is none meanwhile.
+        let failure = unsafe { failure.as_ref() }?;
+        let text = |text: *const std::ffi::c_char| {
+            if text.is_null() {
+                return None;
+            }
+            // SAFETY: T: NUL-terminated text that lives until the next call; L: there is none meanwhile.
+            let text = unsafe { CStr::from_ptr(text) };
+            Some(text.to_string_lossy().into_owned())
+        };
+        Some(Failure {
+            cause: failure.cause,
+            origin: failure.origin,
+            code: failure.code,
+            words: text(failure.words),
+            text: text(failure.text),
+        })
     }
 
     fn free_waiting(&mut self) {
@@ -469,50 +515,68 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// What `futhark_context_sync` answers when a kernel failed, and when anything else did.
-const PROGRAM_ERROR: i32 = 2;
-const ERROR: i32 = 1;
-
-/// Messages of kernels have no "Error:" in front, those of host code do.
-fn is_from_kernel(text: &str) -> bool {
-    text.contains("-> #") && !text.starts_with("Error: ")
-}
-
-/// What a wait tells of an earlier call.
-fn failure_of_wait(text: &str) -> Error {
-    let code = if is_from_kernel(text) {
-        PROGRAM_ERROR
-    } else {
-        ERROR
-    };
-    classify(c::FUT_FAILED, code, Some(text.to_owned()), "sync".into())
-}
-
-fn classify(
-    status: u32,
+/// As the C side's `struct fut_failure`.
+#[derive(Default)]
+struct Failure {
+    cause: u32,
+    origin: u32,
     code: i32,
+    words: Option<String>,
     text: Option<String>,
-    operation: std::borrow::Cow<'static, str>,
-) -> Error {
-    let program = code == PROGRAM_ERROR
-        || text.as_ref().is_some_and(|t| {
-            t.starts_with("Error: ") || t.contains("\nBacktrace:\n") || t.contains("\n-> #0 ")
-        });
-    let kind = match status {
-        c::FUT_MEMORY => Kind::OutOfMemory,
-        c::FUT_LOST => Kind::ContextLost,
-        c::FUT_UNAVAILABLE => Kind::Load,
-        c::FUT_REFUSED => Kind::InvalidArgument,
-        _ if program => Kind::Program,
-        _ => Kind::Backend,
-    };
-    match text {
-        Some(text) => Error::from_c(kind, operation, text, code),
-        None if kind == Kind::OutOfMemory => {
-            Error::from_c(kind, operation, "not enough memory".into(), code)
-        }
-        None => Error::silent(kind, operation, code),
+}
+
+impl Failure {
+    fn is_silent(&self) -> bool {
+        self.words.is_none() && self.text.is_none()
     }
+
+    /// The call that failed, where it is reported by `operation`.
+    fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
+        let by_check = self.cause == c::FUT_CAUSE_PROGRAM;
+        let suspects = match self.origin {
+            c::FUT_OF_CALL => return Origin::Operation,
+            _ => progress.suspects(by_check),
+        };
+        let others = suspects.map(|mut calls| {
+            calls.retain(|call| self.origin == c::FUT_OF_EARLIER || call != operation);
+            calls
+        });
+        // What a wait reports with nothing under way is a failure of the wait.
+        let nothing = others.as_ref().is_some_and(Vec::is_empty);
+        match self.origin {
+            c::FUT_OF_EARLIER if by_check || !nothing => {
+                Origin::Earlier(others.filter(|_| !nothing))
+            }
+            c::FUT_OF_EITHER if !nothing => Origin::Either(others),
+            _ => Origin::Operation,
+        }
+    }
+
+    fn error(self, status: u32, operation: Call) -> Error {
+        let kind = match (status, self.cause) {
+            (c::FUT_MEMORY, _) => Kind::OutOfMemory,
+            (c::FUT_LOST, _) => Kind::ContextLost,
+            (c::FUT_UNAVAILABLE, _) => Kind::Load,
+            (c::FUT_REFUSED, _) | (_, c::FUT_CAUSE_ARGUMENT) => Kind::InvalidArgument,
+            (_, c::FUT_CAUSE_PROGRAM | c::FUT_CAUSE_SIZES) => Kind::Program,
+            _ => Kind::Backend,
+        };
+        let words = match self.words {
+            Some(words) => words.into(),
+            None if !self.is_silent() => "".into(),
+            None if kind == Kind::OutOfMemory => "not enough memory".into(),
+            None => Call::from(format!(
+                "failed with code {} and without a message",
+                self.code
+            )),
+        };
+        Error::from_c(kind, operation, words, self.text, self.code)
+    }
+}
+
+/// A function that every table has.
+fn there<F>(function: Option<F>) -> F {
+    function.expect("a table has every operation on contexts")
 }
 
 impl fmt::Debug for Core {

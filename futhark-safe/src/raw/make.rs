@@ -42,7 +42,7 @@ impl Make<'_> {
         // SAFETY: L; the caller vouches for the function and its arguments; there is room for one value.
         let called = unsafe { locked.call(call, &[(&raw mut value).cast()], input, operation) };
         called.map_err(|error| match error.kind() {
-            Kind::Backend => error.into_kind(self.refusal),
+            Kind::Backend if error.c_message().is_none() => error.into_kind(self.refusal),
             _ => error,
         })?;
         locked.confirm();

@@ -65,7 +65,8 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// Whatever failed since the last call; [`Kind::Unsupported`]: the compiler gave the
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    /// [`Kind::Unsupported`]: the compiler gave the
     /// program no such function.
     ///
     /// # Safety

@@ -78,6 +78,7 @@ impl<P: Program> Context<P> {
     /// [`Kind::WrongContext`]: the context computes on another backend than `C` is for; the
     /// closure did not run. The closure's error. A failure that it left in the context, as
     /// [`Raw::check`] would give it: no later call is confused by that.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     ///
     /// # Panics
     ///
@@ -182,7 +183,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
                     "a C function answered {code} after the context was found beyond use; \
                      it works again, so later calls can be made"
                 );
-                Err(Error::from_c(Kind::Backend, OPERATION, message, code))
+                Err(Error::from_c(Kind::Backend, OPERATION, message, None, code))
             }
             (answer, Ok(())) => answer,
             (Err(lost), Err(_)) if lost.kind() == Kind::ContextLost => Err(lost),
@@ -238,7 +239,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
             self.check(1)?;
             return Err(Error::new(Kind::Backend, OPERATION, "null is no value"));
         };
-        let serial = self.locked.start();
+        let serial = self.locked.start(OPERATION);
         self.locked.hold(serial);
         // SAFETY: V: the caller says that the value is live, of this context and nobody else's;
         // `RawValue` says that the pointer's type is that of `types()[TYPE]`.

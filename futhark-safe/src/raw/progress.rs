@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Call, Error, Result};
 
 /// Between which waits a value was started: 0 for one that was complete when its call
 /// returned, otherwise one more than the number of waits before.
@@ -26,6 +26,27 @@ pub(super) struct Progress {
     held: usize,
     /// What failed, by the serial of the values that it makes suspect.
     failures: BTreeMap<Serial, Failure>,
+    /// The calls that were started since.
+    calls: Calls,
+    /// Those of them that started kernels with checks of the program.
+    checking: Calls,
+}
+
+/// Different calls, as long as there are few.
+#[derive(Debug)]
+struct Calls(Option<Vec<&'static str>>);
+
+/// More calls than this are not named.
+const MAX_NAMED: usize = 4;
+
+/// Which calls have started kernels that check the program and have not been waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unchecked {
+    Nothing,
+    /// The last call, and possibly earlier ones.
+    Last,
+    /// Only earlier ones.
+    Earlier,
 }
 
 #[derive(Debug)]
@@ -36,9 +57,27 @@ struct Failure {
 }
 
 impl Progress {
-    /// Something was started that is not waited for.
-    pub(super) fn start(&mut self) -> Serial {
+    /// A call was started that is not waited for.
+    pub(super) fn start(&mut self, call: &'static str, unchecked: Unchecked) -> Serial {
+        self.calls.add(call);
+        match unchecked {
+            Unchecked::Nothing => self.checking.clear(),
+            Unchecked::Last => self.checking.add(call),
+            Unchecked::Earlier => {}
+        }
         self.waits + 1
+    }
+
+    /// The calls that may have failed unnoticed, by a check of the program or in any way; `None`
+    /// for too many.
+    pub(super) fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
+        let calls = if by_check {
+            &self.checking
+        } else {
+            &self.calls
+        };
+        let calls = calls.0.as_ref()?;
+        Some(calls.iter().map(|&call| call.into()).collect())
     }
 
     /// There is one more value of this serial.
@@ -65,13 +104,15 @@ impl Progress {
     pub(super) fn confirm(&mut self) {
         self.waits += 1;
         self.held = 0;
+        self.calls.clear();
+        self.checking.clear();
     }
 
     /// A wait failed: what is not confirmed is lost.
     pub(super) fn fail(&mut self, error: &Error) {
         if self.held > 0 {
             let failure = Failure {
-                error: error.again("value of a failed call"),
+                error: error.again(VALUE),
                 held: self.held,
             };
             self.failures.insert(self.waits + 1, failure);
@@ -82,9 +123,38 @@ impl Progress {
     /// Why a value of this serial cannot be believed, if so.
     pub(super) fn verdict(&self, serial: Serial) -> Result<()> {
         match self.failures.get(&serial) {
-            Some(failure) => Err(failure.error.again("value of a failed call")),
+            Some(failure) => Err(failure.error.again(VALUE)),
             None => Ok(()),
         }
+    }
+}
+
+/// The operation of errors about values that are suspect.
+const VALUE: &str = "value of a failed call";
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls(Some(Vec::new()))
+    }
+}
+
+impl Calls {
+    fn add(&mut self, call: &'static str) {
+        let Some(calls) = &mut self.0 else {
+            return;
+        };
+        if calls.contains(&call) {
+            return;
+        }
+        if calls.len() == MAX_NAMED {
+            self.0 = None;
+        } else {
+            calls.push(call);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.0.get_or_insert_default().clear();
     }
 }
 
@@ -94,12 +164,13 @@ mod tests {
     use crate::error::Kind;
 
     fn error() -> Error {
-        Error::from_c(Kind::Program, "sync", "index out of bounds".into(), 2)
+        let text = Some("index out of bounds".to_owned());
+        Error::from_c(Kind::Program, "sync", "", text, 2)
     }
 
     /// A value whose computation was started.
     fn value(progress: &mut Progress) -> Serial {
-        let serial = progress.start();
+        let serial = progress.start("entry point f", Unchecked::Last);
         progress.hold(serial);
         serial
     }
@@ -121,6 +192,28 @@ mod tests {
             assert_eq!(error.code(), Some(2));
             assert_eq!(error.c_message(), Some("index out of bounds"));
         }
+    }
+
+    #[test]
+    fn suspects_are_the_different_calls_since_the_last_wait() {
+        let mut progress = Progress::default();
+        let named = |names: &[&'static str]| Some(names.iter().map(|&name| name.into()).collect());
+        assert_eq!(progress.suspects(false), named(&[]));
+        progress.start("f", Unchecked::Last);
+        progress.start("g", Unchecked::Earlier);
+        progress.start("f", Unchecked::Last);
+        assert_eq!(progress.suspects(false), named(&["f", "g"]));
+        assert_eq!(progress.suspects(true), named(&["f"]));
+        // A call that waited inside, and started no check after that.
+        progress.start("h", Unchecked::Nothing);
+        assert_eq!(progress.suspects(true), named(&[]));
+        for call in ["a", "b"] {
+            progress.start(call, Unchecked::Last);
+        }
+        assert_eq!(progress.suspects(false), None);
+        assert_eq!(progress.suspects(true), named(&["a", "b"]));
+        progress.confirm();
+        assert_eq!(progress.suspects(false), named(&[]));
     }
 
     #[test]

@@ -104,6 +104,39 @@ fn dims(array: &Handle) -> Result<&[i64]> {
     Ok(dims)
 }
 
+/// The shapes of an array or of the arrays that an opaque value consists of, for messages:
+/// `[3][4]f32`. Empty if there are none.
+pub(super) fn describe(value: &Handle) -> String {
+    let text = |dims: &[i64], elem: u32| {
+        let dims: String = dims.iter().map(|dim| format!("[{dim}]")).collect();
+        let elem = ElemType::ALL.get(elem as usize);
+        format!("{dims}{}", elem.map_or("?", |elem| elem.as_str()))
+    };
+    let ty = value.table_type();
+    if ty.raw().kind == FUT_ARRAY {
+        return dims(value).map_or(String::new(), |dims| text(dims, ty.raw().elem));
+    }
+    let arrays = ty.components().iter().filter(|part| part.rank > 0);
+    let shapes = arrays.filter_map(|part| Some(text(part_dims(value, part)?, part.elem)));
+    shapes.collect::<Vec<_>>().join(" and ")
+}
+
+/// The dimensions of a component that is an array.
+fn part_dims<'a>(value: &'a Handle, part: &c::Component) -> Option<&'a [i64]> {
+    // SAFETY: T: the component lies at this offset in a value of the type, which lives (V).
+    let place = unsafe { value.value().byte_add(part.offset as usize) };
+    // SAFETY: T: a component whose rank is not 0 is a pointer to an array. It never changes.
+    let array = unsafe { place.cast::<*const c_void>().read() };
+    if array.is_null() {
+        return None;
+    }
+    // SAFETY: T: the shape lies at this offset in that array, which lives as long as the value.
+    let shape = unsafe { array.byte_add(part.shape as usize) };
+    // SAFETY: T: it has as many dimensions as the rank says, and never changes; `value` is
+    // borrowed meanwhile.
+    Some(unsafe { std::slice::from_raw_parts(shape.cast(), part.rank as usize) })
+}
+
 /// The element type of an array of scalars and its length.
 pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> {
     let ty = array.table_type();

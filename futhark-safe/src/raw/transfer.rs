@@ -108,9 +108,9 @@ pub(super) fn array_type(
 
 /// Memory that is lent to a call may have to be given up on a GPU, so none is made for a
 /// call that a lost context will refuse. The call itself has nothing left to wait for.
-fn ready(array: &Handle) -> Result<()> {
+fn ready(array: &Handle, operation: &'static str) -> Result<()> {
     if array.core().table().is_gpu() {
-        wait(array, "read array")?;
+        wait(array, operation)?;
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
         truths.extend(looked_at.map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))));
         return Ok(truths);
     }
-    ready(array)?;
+    ready(array, "read array")?;
     let mut vec: Vec<T> = Vec::new();
     reserve(&mut vec, n, "read array")?;
     // SAFETY: there is room for `n` elements of T, which has the element type's size.
@@ -188,7 +188,7 @@ pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> 
 pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     let (elem, n) = length(array, "read array")?;
     let size = n * elem.size();
-    ready(array)?;
+    ready(array, "read array")?;
     let mut bytes: Vec<u8> = Vec::new();
     reserve(&mut bytes, size, "read array")?;
     // SAFETY: there is room for all elements; C writes bytewise, so it needs no alignment.
@@ -237,12 +237,12 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(Elem
             "this version of the compiler has no index function",
         ));
     };
-    ready(array)?;
+    ready(array, "index")?;
     // A device that is lost meanwhile may still write: not into a stack that goes on.
     let mut on_host = Scalar8::default();
     let mut kept = Vec::new();
     if array.core().table().is_gpu() {
-        reserve(&mut kept, 1, "read array")?;
+        reserve(&mut kept, 1, "index")?;
         kept.push(Scalar8::default());
     }
     let room = kept.first_mut().unwrap_or(&mut on_host);

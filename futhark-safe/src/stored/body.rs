@@ -140,6 +140,7 @@ mod tests {
             like: 0,
             shared: 0,
             offset: 0,
+            shape: 0,
         }
     }
 

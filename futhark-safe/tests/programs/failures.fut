@@ -33,3 +33,12 @@ entry good_map [m] (xs: [m]i64) : [m]i64 =
 entry gather [n] (xs: [n]i64) (is: []i64) : []i64 = map (\i -> xs[i]) is
 
 entry total [n] (xs: [n]i64) : i64 = i64.sum xs
+
+entry gather_total [n] (xs: [n]i64) (is: []i64) : i64 = i64.sum (map (\i -> xs[i]) is)
+
+-- Sizes that must agree, in an array and in a record.
+type~ row [n] = {at: i64, items: [n]i64}
+
+entry row [n] (at: i64) (items: *[n]i64) : row [n] = {at, items}
+
+entry add_row [n] (xs: [n]i64) (r: row [n]) : [n]i64 = map2 (+) xs r.items

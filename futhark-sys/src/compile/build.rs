@@ -13,7 +13,7 @@ use super::hash::Hash;
 use super::layout;
 use super::plain;
 use super::tools::Tools;
-use super::unit::{FIXED_FILES, FunctionList, Unit};
+use super::unit::{self, FIXED_FILES, FunctionList, Unit};
 
 /// Tells apart the temporary folders of builds that run at the same time in this process.
 static BUILDS: AtomicUsize = AtomicUsize::new(0);

@@ -268,7 +268,7 @@ fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
 }
 
 /// The text that expectations are about: the program's own, if there is one.
-fn message_of(error: &futhark_safe::Error) -> String {
+pub(super) fn message_of(error: &futhark_safe::Error) -> String {
     error
         .c_message()
         .map_or_else(|| error.to_string(), str::to_owned)

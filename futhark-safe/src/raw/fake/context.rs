@@ -2,7 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -30,6 +30,10 @@ pub(super) struct Context {
     pub(super) constant: Array,
     /// GPU: a computation has failed, which the next wait will show.
     pub(super) failing: Option<String>,
+    /// GPU: which calls have started what may fail, as the table's `unchecked` says it.
+    pub(super) unchecked: i32,
+    /// GPU: earlier calls had, when the call that is running began.
+    pending: bool,
     /// Plain calls may come, and nothing else.
     pub(super) lent: bool,
     /// What a plain call has left behind.
@@ -37,9 +41,14 @@ pub(super) struct Context {
     /// The context cannot be lent next time.
     pub(super) stalled: bool,
     lost: bool,
-    message: Option<CString>,
-    code: i32,
-    late: i32,
+    failures: [Option<Record>; 2],
+}
+
+/// What the table says about a failure.
+struct Record {
+    raw: c::Failure,
+    /// What `raw` points to.
+    _text: Option<CString>,
 }
 
 /// How a call ends.
@@ -48,9 +57,10 @@ pub(super) type Answer = Result<(), Failure>;
 /// Why a call did not succeed.
 pub(super) struct Failure {
     status: u32,
+    cause: u32,
+    origin: u32,
     code: i32,
     text: Option<String>,
-    late: bool,
 }
 
 impl Failure {
@@ -59,26 +69,47 @@ impl Failure {
             status,
             code,
             text: Some(text.into()),
-            late: false,
+            ..Failure::silent()
         }
     }
 
     /// A failure of an entry point that the host notices, worded as the runtime does.
     pub(super) fn program(text: &str) -> Failure {
-        Failure::new(
-            c::FUT_FAILED,
-            2,
-            format!("Error: {text}\n\nBacktrace:\n-> #0  fake.fut:1:1-2\n"),
-        )
+        let text = format!("Error: {text}\n\nBacktrace:\n-> #0  fake.fut:1:1-2\n");
+        Failure {
+            cause: c::FUT_CAUSE_PROGRAM,
+            ..Failure::new(c::FUT_FAILED, 2, text)
+        }
+    }
+
+    /// An operation on values that refuses its arguments.
+    pub(super) fn argument(text: &str) -> Failure {
+        Failure {
+            cause: c::FUT_CAUSE_ARGUMENT,
+            ..Failure::new(c::FUT_FAILED, 1, text)
+        }
     }
 
     pub(super) fn silent() -> Failure {
         Failure {
             status: c::FUT_FAILED,
+            cause: c::FUT_CAUSE_UNKNOWN,
+            origin: c::FUT_OF_CALL,
             code: 1,
             text: None,
-            late: false,
         }
+    }
+
+    fn record(self) -> Record {
+        let text = self.text.and_then(|text| CString::new(text).ok());
+        let raw = c::Failure {
+            cause: self.cause,
+            origin: self.origin,
+            code: self.code,
+            words: std::ptr::null(),
+            text: text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr()),
+        };
+        Record { raw, _text: text }
     }
 }
 
@@ -92,13 +123,13 @@ impl Context {
             ledger: HashMap::new(),
             constant: Array::of_ints([10, 20, 30, 40]),
             failing: None,
+            unchecked: 0,
+            pending: false,
             lent: false,
             left: None,
             stalled: false,
             lost: false,
-            message: None,
-            code: 0,
-            late: 0,
+            failures: [None, None],
         }
     }
 
@@ -123,7 +154,10 @@ impl Context {
                     true => {
                         Err(context.breach(format!("{what} was called in a context that is lent")))
                     }
-                    false => body(context),
+                    false => {
+                        context.begin();
+                        body(context)
+                    }
                 };
                 context.settle(answer)
             })
@@ -157,39 +191,51 @@ impl Context {
     /// Ends a call as futhark-sys does: keeps the message, and after a failure waits for
     /// what is still under way, which may have failed as well.
     fn settle(&mut self, answer: Answer) -> i32 {
-        let Err(mut failure) = answer else {
+        let Err(failure) = answer else {
             return c::FUT_OK as i32;
         };
-        let mut place = 0;
-        if let Err(other) = self.wait() {
-            const FURTHERMORE: &str = "\nFurthermore: ";
-            if let (false, Some(own)) = (failure.late, &failure.text) {
-                place = own.len() + FURTHERMORE.len();
-            }
-            failure.late = true;
-            let both = [failure.text.take(), other.text].into_iter().flatten();
-            failure.text = Some(both.collect::<Vec<_>>().join(FURTHERMORE));
-        }
+        let other = self.wait().err();
         self.lost |= failure.status == c::FUT_LOST;
-        self.message = failure.text.and_then(|text| CString::new(text).ok());
-        self.code = failure.code;
-        if failure.late {
-            self.late = 1 + i32::try_from(place).expect("messages are short");
+        let status = failure.status as i32;
+        self.failures = [Some(failure.record()), other.map(Failure::record)];
+        status
+    }
+
+    fn begin(&mut self) {
+        self.pending = self.unchecked != 0;
+        if self.pending {
+            self.unchecked = 2;
         }
-        failure.status as i32
     }
 
     /// GPU: waits for everything that was started.
     pub(super) fn wait(&mut self) -> Answer {
+        let own = std::mem::take(&mut self.unchecked) == 1;
+        let origin = match (self.pending, own) {
+            (false, _) => c::FUT_OF_CALL,
+            (true, false) => c::FUT_OF_EARLIER,
+            (true, true) => c::FUT_OF_EITHER,
+        };
         match self.failing.take() {
             None => Ok(()),
             Some(text) => Err(Failure {
-                status: c::FUT_FAILED,
-                code: 2,
-                text: Some(text),
-                late: true,
+                cause: c::FUT_CAUSE_PROGRAM,
+                origin,
+                ..Failure::new(c::FUT_FAILED, 2, text)
             }),
         }
+    }
+
+    /// As `wait`. The running call stands for several.
+    pub(super) fn wait_for_plain_calls(&mut self) -> Answer {
+        self.pending = self.gpu;
+        self.unchecked = self.unchecked.min(1);
+        self.wait()
+    }
+
+    /// GPU: this call has started something that may fail.
+    pub(super) fn check_later(&mut self) {
+        self.unchecked = i32::from(self.gpu);
     }
 
     /// The value of a pointer that a call was given.
@@ -246,6 +292,7 @@ impl Context {
                 if context.lent {
                     context.breach("free was called in a context that is lent".to_owned());
                 }
+                context.begin();
                 let mut answer = context.release("free", value, ty);
                 if context.lost {
                     answer = Err(Failure::new(c::FUT_LOST, -1, "lost"));
@@ -322,22 +369,16 @@ pub(super) unsafe extern "C" fn context_free(ctx: *mut RawContext) {
     }
 }
 
-pub(super) unsafe extern "C" fn message(ctx: *mut RawContext) -> *const c_char {
-    let text = |context: &mut Context| {
-        let text = context.message.as_ref();
-        text.map_or(std::ptr::null(), |text| text.as_ptr())
+pub(super) unsafe extern "C" fn failure(ctx: *mut RawContext, which: u32) -> *const c::Failure {
+    let record = |context: &mut Context| {
+        let record = context.failures[which as usize].as_ref();
+        record.map_or(std::ptr::null(), |record| &raw const record.raw)
     };
     // SAFETY: T: the context lives.
-    unsafe { Context::alone(ctx, "message", text) }.unwrap_or(std::ptr::null())
+    unsafe { Context::alone(ctx, "failure", record) }.unwrap_or(std::ptr::null())
 }
 
-pub(super) unsafe extern "C" fn code(ctx: *mut RawContext) -> i32 {
+pub(super) unsafe extern "C" fn unchecked(ctx: *mut RawContext) -> i32 {
     // SAFETY: T: the context lives.
-    unsafe { Context::alone(ctx, "code", |context| context.code) }.unwrap_or(0)
-}
-
-pub(super) unsafe extern "C" fn late(ctx: *mut RawContext) -> i32 {
-    let take = |context: &mut Context| std::mem::take(&mut context.late);
-    // SAFETY: T: the context lives.
-    unsafe { Context::alone(ctx, "late", take) }.unwrap_or(0)
+    unsafe { Context::alone(ctx, "unchecked", |context| context.unchecked) }.unwrap_or(0)
 }

@@ -15,7 +15,11 @@ const I32: Slot = slot(c::FUT_I32, 0);
 const F32: Slot = slot(c::FUT_F32, 0);
 
 const fn slot(type_: u32, flags: u32) -> Slot {
-    Slot { type_, flags }
+    Slot {
+        type_,
+        flags,
+        name: std::ptr::null(),
+    }
 }
 
 /// A parameter or result of type `types()[ty]`.
@@ -147,6 +151,7 @@ functions! {
     };
     futhark_entry_gather "entry point gather" (of(INTS), of(INTS)) -> (of(INTS)) = |call| {
         let (xs, is) = (call.array(0, 0).ints(), call.array(1, 0).ints());
+        call.context.check_later();
         let found = is.iter().map(|&i| usize::try_from(i).ok().and_then(|i| xs.get(i)));
         let found: Vec<Option<i32>> = found.map(Option::<&i32>::copied).collect();
         if let Some(bad) = found.iter().position(Option::is_none) {
@@ -194,8 +199,7 @@ functions! {
     futhark_zip_opaque_points "zip of []point" (of(FLOATS), of(INTS)) -> (of(POINTS)) = |call| {
         let (xs, ys) = (call.array(0, 0), call.array(1, 0));
         if xs.dims != ys.dims {
-            let text = "Cannot zip arrays with different shapes.";
-            return Err(Failure::new(c::FUT_FAILED, 1, text));
+            return Err(Failure::argument("Cannot zip arrays with different shapes."));
         }
         call.give(0, vec![Part::Array(xs), Part::Array(ys)]);
         Ok(())

@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn take_back(
     let body = |context: &mut Context| match context.left.take() {
         Some(failure) => Err(failure),
         None if code != 0 => Err(Failure::silent()),
-        None => context.wait(),
+        None => context.wait_for_plain_calls(),
     };
     // SAFETY: T: the context lives.
     unsafe { Context::enter(ctx, "take_back", body) }
@@ -125,6 +125,7 @@ pub(super) unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
         }
         let array = Array::of_ints([0]);
         array.memory.borrow_mut().spoilt = true;
+        context.check_later();
         context.failing = Some("Index [7] out of bounds\n-> #0  fake.fut:1:1-2\n".to_owned());
         *out = context.adopt(Value::new(vec![Part::Array(array)]), INTS);
         0

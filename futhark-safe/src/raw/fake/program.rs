@@ -97,9 +97,8 @@ fn raw<const GPU: bool>(backend: &'static str) -> Raw {
     (raw.functions, raw.n_functions) = (functions.as_ptr(), functions.len() as u32);
     raw.context_new = Some(context::context_new::<GPU>);
     raw.context_free = Some(context::context_free);
-    raw.message = Some(context::message);
-    raw.code = Some(context::code);
-    raw.late = Some(context::late);
+    raw.failure = Some(context::failure);
+    raw.unchecked = Some(context::unchecked);
     raw.sync = Some(wait);
     raw.clear_caches = Some(wait);
     raw.pause_profiling = Some(wait);

@@ -151,9 +151,13 @@ fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &m
             Component::Array(array) => (array.elem, array.rank),
         };
         let number = elem_number(elem);
+        let shape = match component {
+            Component::Scalar(_) => "0".to_owned(),
+            Component::Array(array) => format!("offsetof(struct {}, shape)", array.ident),
+        };
         let _ = writeln!(
             c,
-            "  {{{number}u, {rank}u, {}u, {}u, {}u, offsetof(struct {ident}, v{i})}},",
+            "  {{{number}u, {rank}u, {}u, {}u, {}u, offsetof(struct {ident}, v{i}), {shape}}},",
             rule.variants, rule.like, rule.shared
         );
     }

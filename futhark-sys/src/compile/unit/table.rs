@@ -1,6 +1,7 @@
 //! The table itself: constants that point to the wrappers.
 
 use std::fmt::Write as _;
+use std::iter::repeat;
 
 use futhark_manifest::{OpaqueOps, Structure, TypeKind, TypeRef};
 
@@ -42,7 +43,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
          .interface_hash = {hash:#x}u,\n  .functions_hash = {functions_hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
          .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
-         .message = fut_context_message,\n  .code = fut_context_code,\n  .late = fut_context_late,\n  .sync = fut_context_sync,\n  \
+         .failure = fut_context_failure,\n  .unchecked = fut_context_unchecked,\n  .sync = fut_context_sync,\n  \
          .clear_caches = fut_clear_caches,\n  .pause_profiling = fut_pause_profiling,\n  \
          .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .free_text = fut_free_text,\n  \
          .lend = fut_lend,\n  .take_back = fut_take_back,\n  \
@@ -58,7 +59,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
 }
 
 fn write_slots(function: &Function<'_>, c: &mut String) {
-    let mut write = |what: &str, slots: Vec<(TypeRef, bool)>| {
+    let mut write = |what: &str, slots: Vec<(TypeRef, bool, Option<&str>)>| {
         if slots.is_empty() {
             return;
         }
@@ -67,13 +68,27 @@ fn write_slots(function: &Function<'_>, c: &mut String) {
             "static const struct fut_slot fut_{what}_{}[] = {{",
             function.cfun
         );
-        for (ty, consumed) in slots {
-            let _ = write!(c, "{{{}u, {}}}, ", type_number(ty), u8::from(consumed));
+        for (ty, consumed, name) in slots {
+            let _ = write!(c, "{{{}u, {},", type_number(ty), u8::from(consumed));
+            match name {
+                Some(name) => write_text(name, c),
+                None => c.push_str(" NULL"),
+            }
+            c.push_str("}, ");
         }
         c.push_str("};\n");
     };
-    write("out", function.out.iter().map(|&ty| (ty, false)).collect());
-    write("in", function.input.clone());
+    let out = function.out.iter().map(|&ty| (ty, false, None));
+    write("out", out.collect());
+    let names = function.names.iter().copied().map(Some);
+    let names = names.chain(repeat(None));
+    let input = function.input.iter().zip(names);
+    write(
+        "in",
+        input
+            .map(|(&(ty, consumed), name)| (ty, consumed, name))
+            .collect(),
+    );
 }
 
 fn write_functions(functions: &[Function<'_>], c: &mut String) {

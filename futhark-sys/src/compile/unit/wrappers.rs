@@ -23,6 +23,8 @@ pub(in crate::compile) struct Function<'a> {
     pub out: Vec<TypeRef>,
     /// Type, and whether it is consumed.
     pub input: Vec<(TypeRef, bool)>,
+    /// Of the parameters of an entry point.
+    pub names: Vec<&'a str>,
     shape: Shape,
 }
 
@@ -72,12 +74,20 @@ fn listed<'a>(program: &'a Program, function: manifest::Function<'a>) -> Option<
     if shape == Shape::Returns {
         out.push(TypeRef::Scalar(ElemType::I32));
     }
+    let names = match function.owner {
+        Owner::Entry(index) => {
+            let inputs = program.entries()[index].inputs.iter();
+            inputs.map(|input| &*input.name).collect()
+        }
+        Owner::Type(_) => Vec::new(),
+    };
     Some(Function {
         cfun: function.name,
         label,
         is_entry: function.operation == Operation::EntryPoint,
         out,
         input,
+        names,
         shape,
     })
 }

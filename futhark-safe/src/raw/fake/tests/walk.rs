@@ -409,18 +409,26 @@ impl Walk<'_> {
             }
             None => {
                 assert!(!self.failing, "a failure was not told");
-                for known in &mut self.known {
-                    if known.state == State::UnderWay {
-                        known.state = State::Complete;
-                    }
-                }
+                self.wait_succeeded();
             }
         }
     }
 
+    /// The C side waits after a failure.
     fn failed_on_its_own(&mut self, error: &Error, state: State) {
-        if self.failing && state != State::Suspect {
-            self.wait_failed(error);
+        match state {
+            // It was not called.
+            State::Suspect => {}
+            _ if self.failing => self.wait_failed(error),
+            _ => self.wait_succeeded(),
+        }
+    }
+
+    fn wait_succeeded(&mut self) {
+        for known in &mut self.known {
+            if known.state == State::UnderWay {
+                known.state = State::Complete;
+            }
         }
     }
 

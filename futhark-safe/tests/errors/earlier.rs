@@ -1,0 +1,167 @@
+//! Failures on a GPU that a later operation reports: it says which call failed.
+
+use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Value};
+use futhark_safe::{Backend, Error, Kind};
+
+use super::{alone, array, read, scalars, start, support};
+
+/// One context per compiler: Oclgrind is slow to start one.
+fn each(check: impl Fn(&Context)) {
+    let _turn = alone();
+    for compiler in support::compilers() {
+        let library: Library = support::library("failures.fut", Backend::OpenCl, &compiler);
+        eprintln!("{}", compiler.version());
+        check(&start(&library));
+    }
+}
+
+fn call(ctx: &Context, entry: &str, args: &[&Value]) -> Result<Value, Error> {
+    let args = args.iter().map(|&value| Arg::Borrow(value)).collect();
+    Ok(ctx.call(entry, args)?.remove(0))
+}
+
+fn row(ctx: &Context) -> Opaque {
+    let args = vec![Arg::Consume(1i64.into()), Arg::Consume(array(ctx, &[1, 2]))];
+    match ctx.call("row", args).unwrap().remove(0) {
+        Value::Opaque(row) => row,
+        other => panic!("a record, not {other:?}"),
+    }
+}
+
+fn calls(error: &Error) -> Vec<&str> {
+    error.failed_calls().collect()
+}
+
+/// What is done on other values, by name.
+type Operations<'a> = Vec<(&'static str, Box<dyn Fn() -> Result<(), Error> + 'a>)>;
+
+#[test]
+fn each_operation_that_waits_names_the_call_that_failed() {
+    each(|ctx| {
+        let (xs, good, bad) = (
+            array(ctx, &[10, 20, 30]),
+            array(ctx, &[0]),
+            array(ctx, &[5]),
+        );
+        let Value::Array(numbers) = array(ctx, &[7, 8]) else {
+            panic!("an array")
+        };
+        let row = row(ctx);
+        let stored = row.store().unwrap();
+        let shared = call(ctx, "gather", &[&xs, &good]).unwrap();
+        ctx.sync().unwrap();
+        let operations: Operations<'_> = vec![
+            ("sync", Box::new(|| ctx.sync())),
+            ("clear_caches", Box::new(|| ctx.clear_caches())),
+            ("report", Box::new(|| ctx.report().map(drop))),
+            (
+                "new array",
+                Box::new(|| ctx.array_of(&[1], &[1i64]).map(drop)),
+            ),
+            ("read array", Box::new(|| numbers.to_vec::<i64>().map(drop))),
+            ("index", Box::new(|| numbers.index(&[1]).map(drop))),
+            ("store", Box::new(|| row.store().map(drop))),
+            ("restore", Box::new(|| ctx.restore(&stored).map(drop))),
+            ("field at of row", Box::new(|| row.project("at").map(drop))),
+            ("copy", Box::new(|| numbers.try_clone().map(drop))),
+            (
+                "entry point total",
+                Box::new(|| call(ctx, "total", &[&xs]).map(drop)),
+            ),
+            (
+                "entry point divide_top",
+                Box::new(|| ctx.call("divide_top", scalars(&[4, 2])).map(drop)),
+            ),
+        ];
+        for (operation, run) in operations {
+            let failed = call(ctx, "gather", &[&xs, &bad]).unwrap();
+            let error = run().unwrap_err();
+            assert_eq!(error.operation(), operation);
+            assert!(error.is_from_earlier_call(), "{error}");
+            assert_eq!(calls(&error), ["entry point gather"], "{operation}");
+            assert_eq!(
+                (error.kind(), error.code().is_some()),
+                (Kind::Program, true)
+            );
+            let text = error.c_message().unwrap();
+            assert!(text.starts_with("Index [5] out of bounds"), "{text}");
+            let start = format!("{operation}: an earlier call failed (entry point gather): Index");
+            assert!(error.to_string().starts_with(&start), "{error}");
+            // It is reported once; the result keeps it.
+            run().unwrap();
+            let again = read(&failed).unwrap_err();
+            assert_eq!(calls(&again), ["entry point gather"], "{again}");
+            assert!(again.is_from_earlier_call());
+        }
+        assert_eq!(read(&shared).unwrap(), [10]);
+    });
+}
+
+/// Only calls that check something in kernels are suspected.
+#[test]
+fn all_calls_that_can_have_failed_are_named() {
+    each(|ctx| {
+        let (xs, bad) = (array(ctx, &[10, 20, 30]), array(ctx, &[5]));
+        // `good_map` checks nothing.
+        let before = call(ctx, "good_map", &[&xs]).unwrap();
+        let failed = call(ctx, "gather", &[&xs, &bad]).unwrap();
+        let after = call(ctx, "good_map", &[&xs]).unwrap();
+        let error = ctx.sync().unwrap_err();
+        assert_eq!(calls(&error), ["entry point gather"]);
+        for value in [&before, &failed, &after] {
+            assert_eq!(calls(&read(value).unwrap_err()), ["entry point gather"]);
+        }
+        // `bounds_map` checks something, too, but nothing of it fails.
+        let three = array(ctx, &[0, 1, 2]);
+        let failed = call(ctx, "gather", &[&xs, &bad]).unwrap();
+        let other = call(ctx, "bounds_map", &[&xs, &three]);
+        let error = ctx.sync().unwrap_err();
+        assert!(error.is_from_earlier_call());
+        let both = ["entry point gather", "entry point bounds_map"];
+        assert_eq!(calls(&error), both);
+        let text = error.to_string();
+        let names = "one of the earlier calls failed (entry point gather, entry point bounds_map)";
+        assert!(text.contains(names), "{text}");
+        for value in [failed, other.unwrap()] {
+            assert_eq!(calls(&read(&value).unwrap_err()), both);
+        }
+    });
+}
+
+/// A call that waits inside, and checks something itself.
+#[test]
+fn a_call_that_waits_inside_knows_its_own_failure() {
+    each(|ctx| {
+        let (xs, good, bad) = (
+            array(ctx, &[10, 20, 30]),
+            array(ctx, &[0]),
+            array(ctx, &[5]),
+        );
+        let own = call(ctx, "gather_total", &[&xs, &bad]).unwrap_err();
+        assert!(!own.is_from_earlier_call());
+        assert_eq!(calls(&own), ["entry point gather_total"]);
+        assert!(
+            own.to_string()
+                .starts_with("entry point gather_total: Index"),
+            "{own}"
+        );
+        // With another call under way it may be either, and the other's result is not believed.
+        let pending = call(ctx, "gather", &[&xs, &good]).unwrap();
+        let either = call(ctx, "gather_total", &[&xs, &bad]).unwrap_err();
+        assert!(!either.is_from_earlier_call());
+        let both = ["entry point gather", "entry point gather_total"];
+        assert_eq!(calls(&either), both);
+        assert!(
+            either.to_string().contains("one of these calls failed"),
+            "{either}"
+        );
+        assert_eq!(calls(&read(&pending).unwrap_err()), both);
+        // A failure on the host is the call's own, whatever was under way; and the wait after
+        // it confirms the results of other calls.
+        let pending = call(ctx, "gather", &[&xs, &good]).unwrap();
+        let own = ctx.call("array_top", scalars(&[-5])).unwrap_err();
+        assert_eq!(calls(&own), ["entry point array_top"]);
+        assert!(own.also().is_none(), "{own}");
+        assert_eq!(read(&pending).unwrap(), [10]);
+    });
+}
