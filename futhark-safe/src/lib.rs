@@ -36,7 +36,8 @@
 //! * Transfers are complete when the call that makes them returns.
 //! * A failing program gives an [`Error`] with the text of the C side, and the context
 //!   goes on: out of bounds, a negative size, missing memory. What else would have ended
-//!   the process is [`Kind::ContextLost`], and a new context can be made.
+//!   the process is [`Kind::ContextLost`], and a new context can be made. On host backends the memory of
+//!   the lost one is freed with its last value.
 //! * [`Opaque::store`] makes bytes of a value, for later or for another backend; see [`stored`].
 //! * Every opaque type is a struct of its own: records are made of fields and have a method for
 //!   each, sums have an enum, arrays of records are zipped and taken apart. The module `build`

@@ -15,7 +15,7 @@ static inline bool fut_disturbed(struct fut_context *c) {
 static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
   struct fut_failure *f = &c->failures[which];
   char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);
-  f->text = fut_without(futhark_context_get_error(c->ctx), words);
+  f->text = fut_without(fut_keep_text(futhark_context_get_error(c->ctx)), words);
   f->words = words;
   f->cause = __atomic_exchange_n(&c->cause, FUT_CAUSE_UNKNOWN, __ATOMIC_RELAXED);
   f->code = rc;
@@ -215,20 +215,24 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
 
 // --- The life of a context --------------------------------------------------------------
 
-// What is left of a context that did not come to be.
+// Frees what was made of a context that could not be set up. Takes `words`.
 static int32_t fut_context_undo(struct fut_context *c, char *words, int32_t status) {
-  fut_fail(c, words, NULL);
+  fut_fail(c, fut_keep_text(words), NULL);
   c->settling = 1;
   if (c->ctx != NULL)
     fut_take_failure(c, 0, 0);
-  // A context whose set-up stopped half-way cannot be freed: its teardown goes by fields
-  // that were never set. That memory is lost, and the configuration that it refers to.
   if (c->ctx == NULL || c->ctx->program_initialised) {
     FUT_DEVICE_ONCE()
     if (c->ctx != NULL)
       futhark_context_free(c->ctx);
     if (c->cfg != NULL)
       futhark_context_config_free(c->cfg);
+  } else {
+    // Its teardown goes by fields that were never set, so it counts as lost.
+#if FUT_MULTICORE
+    fut_crew_stop(c, "the context could not be set up", "");
+#endif
+    c->lost = 1;
   }
   c->ctx = NULL;
   c->cfg = NULL;
@@ -306,8 +310,17 @@ static int32_t fut_context_stop(struct fut_context *c) {
 }
 
 static void fut_context_free(struct fut_context *c) {
-  if (fut_is_closed(c) || (c->ctx != NULL && fut_context_stop(c) != FUT_OK))
-    return;  // threads of a lost context may still look at it
+  if (c->forks != fut_forks)
+    return;  // its threads and the driver's state are in the parent
+  if (!c->lost && c->ctx != NULL)
+    (void)fut_context_stop(c);
+  if (c->lost) {
+#if FUT_TRACKS_MEMORY
+    fut_reclaim(c);
+#else
+    return;  // the driver may still read or write memory of it
+#endif
+  }
   fut_release_context(c);
 }
 
@@ -363,6 +376,9 @@ static int32_t fut_unpause_profiling(struct fut_context *c, void *const *out, co
   FUT_LEAVE(c, 0, (void)0)
 }
 
+// Text that `fut_report` gave, libc's.
+static void fut_free_text(char *text) { (free)(text); }
+
 // The runtime waits in it too, but does not say whether it was the wait that failed.
 static int32_t fut_report(struct fut_context *c, void *const *out, const void *const *in) {
   (void)in;
@@ -371,14 +387,12 @@ static int32_t fut_report(struct fut_context *c, void *const *out, const void *c
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
-  char *text = rc == 0 ? futhark_context_report(c->ctx) : NULL;
+  char *text = rc == 0 ? fut_keep_text(futhark_context_report(c->ctx)) : NULL;
   *(char **)out[0] = text;
   if (rc == 0 && text == NULL)
     rc = 1;
-  FUT_LEAVE(c, rc, (free(text), *(char **)out[0] = NULL))
+  FUT_LEAVE(c, rc, (fut_free_text(text), *(char **)out[0] = NULL))
 }
-
-static void fut_free_text(char *text) { free(text); }
 
 static const char *fut_tuning_param_name(uint32_t i) {
   return (int64_t)i < futhark_get_tuning_param_count() ? futhark_get_tuning_param_name((int)i) : NULL;

@@ -70,7 +70,7 @@ static char *fut_not_storable(const int64_t *shape, int rank, int64_t size) {
   {                                        \
     char *fut_why = (why);                 \
     if (FUT_UNLIKELY(fut_why != NULL)) {   \
-      fut_fail(c, fut_why, NULL);          \
+      fut_fail(c, fut_keep_text(fut_why), NULL); \
       fut_pop_guard();                     \
       return FUT_REFUSED;                  \
     }                                      \

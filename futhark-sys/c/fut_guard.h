@@ -3,7 +3,8 @@
 // Each wrapper sets a jump target (`struct fut_guard`) before it enters the
 // generated code. What would exit or abort calls `fut_fatal`, which writes down
 // why and jumps there; only C frames are skipped. The context is marked lost and
-// is never entered again, since its locks and counts may be half-changed.
+// is never entered again, since its locks and counts may be half-changed. What it
+// allocated is freed with it (fut_memory.h).
 //
 // On multicore a jump must not leave other threads writing into the skipped
 // frames: fut_workers.h makes them stand still first.
@@ -11,6 +12,7 @@
 // This file comes after all system headers and before the generated code.
 
 #include "futhark_table.h"
+#include "fut_memory.h"
 
 // Text that the runtime printed to stderr, kept so that an error can carry it.
 struct fut_text {
@@ -50,6 +52,9 @@ struct fut_context {
   struct futhark_context_config *cfg;
   struct fut_crew crew;
   struct fut_text text;
+#if FUT_TRACKS_MEMORY
+  struct fut_heap heap;  // of the thread that makes the calls
+#endif
   int32_t lost;      // 1: in a call; 2: and a later call was told so
   int32_t settling;  // `failures` belong to the call that is running
   uint32_t forks;  // `fut_forks` when the context was made
@@ -118,6 +123,9 @@ static __thread struct {
 
 // Before the hooks: text that cannot be had is left out.
 static char *fut_copy(const char *text) { return text == NULL || *text == 0 ? NULL : strdup(text); }
+
+// Frees a text that `fut_copy` made, where `free` is hooked.
+static void fut_drop(char *text) { free(text); }
 
 // Cuts our words out of a text that the runtime made with them. NULL if nothing is left.
 static char *fut_without(char *text, const char *words) {

@@ -43,16 +43,127 @@ static void *fut_memory(void *p, size_t size) {
   return p;
 }
 
+#if FUT_TRACKS_MEMORY
+
+// The list for what this thread allocates; NULL in plain calls, which lose no context.
+static inline struct fut_heap *fut_heap_here(void) {
+#if FUT_MULTICORE
+  if (fut_self.worker != NULL)
+    return &fut_self.worker->heap;
+#endif
+  return fut_self.guard == NULL ? NULL : &fut_self.guard->context->heap;
+}
+
+static void *fut_tracked_alloc(size_t size, bool zero) {
+  struct fut_heap *heap = fut_heap_here();
+  if (FUT_UNLIKELY(size > SIZE_MAX - sizeof(struct fut_block)))
+    return NULL;
+#if FUT_MULTICORE
+  if (heap != NULL && FUT_UNLIKELY(__atomic_load_n(&heap->freed, __ATOMIC_RELAXED) != NULL))
+    fut_heap_free_pushed(heap);
+#endif
+  size_t all = size + sizeof(struct fut_block);
+  struct fut_block *b = zero ? calloc(1, all) : malloc(all);
+  if (FUT_UNLIKELY(b == NULL))
+    return NULL;
+#if FUT_MULTICORE
+  b->size = size;
+#endif
+  if (FUT_UNLIKELY(heap == NULL))
+    b->previous = NULL;
+  else
+    fut_block_link(heap, b);
+  return b + 1;
+}
+
+#if FUT_MULTICORE
+// Whether this thread may change the list that the block is in.
+static inline bool fut_is_owner(const struct fut_block *b) {
+  return fut_self.worker == NULL ? !b->heap->of_worker : b->heap == &fut_self.worker->heap;
+}
+#endif
+
+static void fut_tracked_free(void *p) {
+  if (p == NULL)
+    return;
+  struct fut_block *b = (struct fut_block *)p - 1;
+  if (b->previous != NULL) {
+#if FUT_MULTICORE
+    if (FUT_UNLIKELY(!fut_is_owner(b))) {
+      fut_heap_push_freed(b);
+      return;
+    }
+#endif
+    fut_block_unlink(b);
+  }
+  free(b);
+}
+
+static void *fut_tracked_realloc(void *p, size_t size) {
+  if (p == NULL)
+    return fut_tracked_alloc(size, false);
+  if (size > SIZE_MAX - sizeof(struct fut_block))
+    return NULL;
+  struct fut_block *b = (struct fut_block *)p - 1;
+#if FUT_MULTICORE
+  if (b->previous != NULL && !fut_is_owner(b)) {
+    void *fresh = fut_tracked_alloc(size, false);
+    if (fresh != NULL) {
+      memcpy(fresh, p, b->size < size ? b->size : size);
+      fut_tracked_free(p);
+    }
+    return fresh;
+  }
+#endif
+  b = realloc(b, size + sizeof *b);
+  if (b == NULL)
+    return NULL;
+#if FUT_MULTICORE
+  b->size = size;
+#endif
+  if (b->previous != NULL) {
+    b->next->previous = b;
+    b->previous->next = b;
+  }
+  return b + 1;
+}
+
+// Text of the generated code for somebody who frees it by libc's free, such as our messages.
+static char *fut_keep_text(char *text) {
+  char *copy = text == NULL ? NULL : strdup(text);
+  fut_tracked_free(text);
+  return copy;
+}
+
+#else
+
+static inline void *fut_tracked_alloc(size_t n, bool zero) { return zero ? calloc(1, n) : malloc(n); }
+static inline void *fut_tracked_realloc(void *p, size_t n) { return realloc(p, n); }
+static inline void fut_tracked_free(void *p) { free(p); }
+static inline char *fut_keep_text(char *text) { return text; }
+
+#endif
+
 static void *fut_malloc(size_t n) {
   // One byte more while a context starts: on cuda what was read from a cache file is then
   // taken for a string, and is not stored as one.
   bool more = fut_self.zero && n < SIZE_MAX;
-  return fut_memory(FUT_UNLIKELY(more) ? calloc(1, n + 1) : malloc(n), n);
+  return fut_memory(fut_tracked_alloc(FUT_UNLIKELY(more) ? n + 1 : n, more), n);
 }
-static void *fut_calloc(size_t n, size_t size) { return fut_memory(calloc(n, size), n * size); }
-static void *fut_realloc(void *p, size_t n) { return fut_memory(realloc(p, n), n); }
-static void *fut_plain_realloc(void *p, size_t n) { return realloc(p, n); }
-static char *fut_strdup(const char *s) { return fut_memory(strdup(s), 1); }
+
+static void *fut_calloc(size_t n, size_t size) {
+  size_t all;
+  if (__builtin_mul_overflow(n, size, &all))
+    return fut_memory(NULL, SIZE_MAX);
+  return fut_memory(fut_tracked_alloc(all, true), all);
+}
+
+static void *fut_realloc(void *p, size_t n) { return fut_memory(fut_tracked_realloc(p, n), n); }
+
+static char *fut_strdup(const char *s) {
+  size_t n = strlen(s) + 1;
+  return memcpy(fut_malloc(n), s, n);
+}
 
 // `new` copies into the array even when its memory could not be had. Then, and
 // only then, the destination is NULL (see fut_allocate in fut_routes.h).
@@ -117,8 +228,23 @@ static struct fut_context *fut_make_context(void) {
   c->borrowed = 1 << 30;
   pthread_mutex_init(&c->crew.mutex, NULL);
   pthread_cond_init(&c->crew.changed, NULL);
+#if FUT_TRACKS_MEMORY
+  fut_heap_init(&c->heap);
+#endif
   return c;
 }
+
+#if FUT_TRACKS_MEMORY
+// Frees what a context holds whose teardown cannot run: a lost one, and one whose set-up failed
+// half-way. Its threads have ended, and nobody has a value of it.
+static void fut_reclaim(struct fut_context *c) {
+#if FUT_MULTICORE
+  for (struct fut_worker *w = c->crew.workers; w != NULL; w = w->next)
+    fut_heap_free_all(&w->heap);
+#endif
+  fut_heap_free_all(&c->heap);
+}
+#endif
 
 static void fut_release_context(struct fut_context *c) {
 #if FUT_MULTICORE
@@ -136,6 +262,7 @@ static void fut_release_context(struct fut_context *c) {
 #define malloc(n) fut_malloc(n)
 #define calloc(n, size) fut_calloc(n, size)
 #define realloc(p, n) fut_realloc(p, n)
+#define free(p) fut_tracked_free(p)
 #undef strdup
 #define strdup(s) fut_strdup(s)
 #undef memmove

@@ -55,14 +55,14 @@ static void fut_set_error(const char *function, struct futhark_context *ctx, cha
   if (first && __atomic_compare_exchange_n(&c->cause, &none, fut_cause_of(function), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     __atomic_store_n(&c->words, words, __ATOMIC_RELAXED);
   else
-    free(words);
+    fut_drop(words);
 }
 
 // A negative dimension is an error of the program. While an error is pending, nothing is
 // allocated: the call is about to return.
 static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char *what) {
   if (size < 0 || size == FUT_NO_SIZE) {
-    set_error(ctx, msgprintf("Error: an array with a negative dimension cannot be allocated (%s).\n", what));
+    set_error(ctx, msgprintf("an array with a negative dimension cannot be allocated (%s)\n", what));
     return FUTHARK_PROGRAM_ERROR;
   }
   return ctx->error != NULL ? FUTHARK_PROGRAM_ERROR : FUTHARK_SUCCESS;
@@ -87,7 +87,7 @@ static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, i
   int err = fut_refuse_size(ctx, new_size, "scratch memory");
   if (err != FUTHARK_SUCCESS)
     return err;
-  unsigned char *fresh = fut_plain_realloc(*p, (size_t)new_size);
+  unsigned char *fresh = fut_tracked_realloc(*p, (size_t)new_size);
   if (fresh == NULL && new_size > 0) {
     fut_note_memory(ctx);
     set_error(ctx, msgprintf("the system has no more memory for this process (%lld bytes were asked for)\n", (long long)new_size));

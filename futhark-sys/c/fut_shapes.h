@@ -22,7 +22,7 @@ static inline bool fut_shape_fits(const int64_t *shape, int rank, int64_t elem_s
 
 static __attribute__((noinline)) char *fut_bad_shape(const char *what, const int64_t *shape, int rank) {
   char text[FUT_SHAPE_TEXT];
-  return msgprintf("Error: %s has an array of shape %s, which is negative or larger than its memory\n", what,
+  return msgprintf("%s has an array of shape %s, which is negative or larger than its memory\n", what,
                    fut_shape_text(text, shape, rank));
 }
 

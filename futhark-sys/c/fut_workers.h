@@ -5,8 +5,8 @@
 // pthread_cond_wait before it takes or hands over work; there it sees the mark,
 // lets go, and stands still too. The thread that made the call waits until all of
 // them do, and only then jumps: nobody writes into the frames that the jump
-// abandons. After that the workers return from their start function, so that a
-// lost context leaves no thread behind.
+// abandons. Before that the workers return from their start function and are joined,
+// so a lost context has no thread, and nothing uses its memory but values in Rust.
 
 struct fut_worker {
   struct fut_crew *crew;
@@ -16,6 +16,9 @@ struct fut_worker {
   pthread_cond_t *waiting;  // atomic: what it sleeps on, if it sleeps
   jmp_buf end;
   struct fut_text text;
+  struct fut_heap heap;
+  pthread_t thread;  // written and read by the thread that makes the calls
+  bool joined;       // likewise
 };
 
 static int fut_crew_is_dead(struct fut_crew *crew) {
@@ -55,7 +58,7 @@ _Noreturn static void fut_worker_stop(const char *why, const char *said) {
   _longjmp(w->end, 1);
 }
 
-// Called by the thread that made the call: returns when no worker runs any more.
+// Called by the thread that made the call: returns when all workers have ended.
 static void fut_crew_stop(struct fut_context *c, const char *why, const char *said) {
   struct fut_crew *crew = &c->crew;
   fut_crew_mark_dead(crew, why, said);
@@ -81,6 +84,9 @@ static void fut_crew_stop(struct fut_context *c, const char *why, const char *sa
   crew->released = 1;
   pthread_cond_broadcast(&crew->changed);
   pthread_mutex_unlock(&crew->mutex);
+  for (struct fut_worker *w = crew->workers; w != NULL; w = w->next)
+    if (!w->joined)
+      w->joined = pthread_join(w->thread, NULL) == 0;
 }
 
 // Stops this thread if another one has died.
@@ -134,17 +140,24 @@ static int fut_wait_a_little(pthread_cond_t *c, pthread_mutex_t *m) {
   return err == ETIMEDOUT ? 0 : err;
 }
 
-#if defined(__linux__)
 static int fut_thread_join(pthread_t thread, void **result) {
-  for (;;) {
+#if defined(__linux__)
+  int err = ETIMEDOUT;
+  while (err == ETIMEDOUT) {
     struct timespec until = fut_soon();
-    int err = pthread_timedjoin_np(thread, result, &until);
-    if (err != ETIMEDOUT)
-      return err;
-    fut_check_crew();
+    err = pthread_timedjoin_np(thread, result, &until);
+    if (err == ETIMEDOUT)
+      fut_check_crew();
   }
-}
+#else
+  int err = pthread_join(thread, result);
 #endif
+  if (err == 0 && fut_self.guard != NULL)
+    for (struct fut_worker *w = fut_self.guard->context->crew.workers; w != NULL; w = w->next)
+      if (!w->joined && pthread_equal(w->thread, thread))
+        w->joined = true;
+  return err;
+}
 
 static int fut_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
   struct fut_worker *w = fut_self.worker;
@@ -163,11 +176,8 @@ static void *fut_worker_start(void *argument) {
   struct fut_worker *w = argument;
   fut_self.worker = w;
   fut_self.text = &w->text;
-  if (_setjmp(w->end) != 0) {
-    // Nobody joins the threads of a lost context.
-    pthread_detach(pthread_self());
+  if (_setjmp(w->end) != 0)
     return NULL;
-  }
   void *result = w->run(w->argument);
   if (w->text.length != 0)
     fut_flush_text(&w->text);
@@ -191,11 +201,14 @@ static int fut_thread_create(pthread_t *thread, const pthread_attr_t *attr, void
   w->crew = crew;
   w->run = run;
   w->argument = argument;
+  w->heap.of_worker = true;
+  fut_heap_init(&w->heap);
   int err = pthread_create(thread, attr, fut_worker_start, w);
   if (err != 0) {
     free(w);
     return err;
   }
+  w->thread = *thread;
   w->next = crew->workers;
   crew->workers = w;
   crew->size++;
@@ -214,6 +227,4 @@ static void fut_crew_free(struct fut_crew *crew) {
 #define pthread_mutex_unlock(m) fut_mutex_unlock(m)
 #define pthread_cond_wait(c, m) fut_cond_wait(c, m)
 #define pthread_create(t, a, f, x) fut_thread_create(t, a, f, x)
-#if defined(__linux__)
 #define pthread_join(t, r) fut_thread_join(t, r)
-#endif

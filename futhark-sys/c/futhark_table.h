@@ -192,7 +192,8 @@ struct fut_table {
   // Makes a context. Always gives one back (NULL only without memory for it);
   // unless *status is FUT_OK it can only be asked for its message and freed.
   struct fut_context *(*context_new)(const struct fut_setting *settings, uint32_t n, int32_t *status);
-  // Frees a context that has no values left. A lost one is leaked.
+  // Frees a context that has no values left. Of a lost one, and of one whose set-up failed
+  // half-way, GPU backends leak the memory.
   void (*context_free)(struct fut_context *ctx);
   // How the last call that did not answer FUT_OK failed; lives until the next call.
   // `which` 0: why the call failed. 1: another failure that the wait after it reported, or

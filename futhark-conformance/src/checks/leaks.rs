@@ -116,7 +116,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
                 Ok(_) => return Err(Stop::skip("the call succeeds, which `blocks` tells")),
                 Err(error) if error.kind() == Kind::ContextLost => {
                     env.forget_context();
-                    return Err(Stop::skip("a lost context is not given back"));
+                    return Err(Stop::skip("the call loses its context"));
                 }
                 Err(_) => {}
             }

@@ -38,8 +38,9 @@
 //!   sets an element, is given a value whose count is 1, by `unshare` in `elements`. The one
 //!   takes that value's own handle, the other borrows it mutably, so nobody else borrows it.
 //!   Plain calls overwrite what their caller lets them: see [`Context::with_raw`](crate::Context::with_raw).
-//!   The runtime frees what has no reference, on a lost context nothing at all. What else a
-//!   call writes to is new memory: the Futhark compiler's types see to it.
+//!   The runtime frees only memory without references; memory of a lost context is freed by
+//!   `context_free`, when no handle is left. What else a call writes to is new memory: the
+//!   Futhark compiler's types see to it.
 
 #![allow(
     unsafe_code,

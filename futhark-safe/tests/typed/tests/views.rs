@@ -118,7 +118,7 @@ fn what_failed_cannot_be_copied() {
     });
 }
 
-/// Of a lost context nothing is freed, so what was there stays readable.
+/// Memory of a lost context is freed with its last value, so what was there stays readable.
 #[test]
 fn a_view_outlives_the_loss_of_its_context() {
     each(|ctx| {

@@ -10,6 +10,7 @@ mod bounds;
 mod driver;
 mod elements;
 mod expr;
+mod given;
 mod list;
 mod opaque;
 mod shapes;
@@ -54,7 +55,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The fixed files that a unit includes: name and text.
-pub(super) const FIXED_FILES: [(&str, &str); 14] = [
+pub(super) const FIXED_FILES: [(&str, &str); 15] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
@@ -65,6 +66,7 @@ pub(super) const FIXED_FILES: [(&str, &str); 14] = [
     ("fut_guard.h", include_str!("../../../c/fut_guard.h")),
     ("fut_ispc.h", include_str!("../../../c/fut_ispc.h")),
     ("fut_load.h", include_str!("../../../c/fut_load.h")),
+    ("fut_memory.h", include_str!("../../../c/fut_memory.h")),
     ("fut_prelude.h", include_str!("../../../c/fut_prelude.h")),
     ("fut_routes.h", include_str!("../../../c/fut_routes.h")),
     ("fut_shapes.h", include_str!("../../../c/fut_shapes.h")),
@@ -117,7 +119,8 @@ impl Unit<'_> {
         }
         self.write_setters(&mut c);
         self.write_headers(&mut c);
-        for name in self.plain {
+        let given = given::functions(self);
+        for name in self.plain.iter().filter(|name| !given.contains_key(*name)) {
             let _ = writeln!(c, "#define {name} {}", plain::symbol(self.symbol, name));
         }
         c.push_str("#include \"fut_prelude.h\"\n");
@@ -142,6 +145,7 @@ impl Unit<'_> {
         wrappers::write(self, &mut c);
         opaque::write(self, &mut c)?;
         table::write(self, &mut c)?;
+        given::write(self, &given, &mut c);
         if backend == Backend::Ispc {
             c.push_str("#include \"fut_ispc.h\"\n");
         }

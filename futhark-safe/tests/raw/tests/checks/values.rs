@@ -54,3 +54,36 @@ fn values_dropped_inside_are_freed_afterwards() {
     assert_eq!(changed.to_vec().unwrap(), [1.0]);
     assert_eq!(twice.xs().unwrap().to_vec().unwrap(), [4.0]);
 }
+
+#[test]
+fn memory_that_c_gives_away_is_freed_by_libc() {
+    unsafe extern "C" {
+        #[link_name = "free"]
+        fn free_text(text: *mut std::ffi::c_char);
+    }
+    let turn = turn(BACKEND);
+    let ctx = &turn.ctx;
+    let xs = ctx.array(&[1.0f32, 3.0]).unwrap();
+    let track = ctx.entry().track(7, &xs).unwrap();
+    let stored = ctx.with_raw(|raw: &mut Plain<'_>| {
+        let (track, mut bytes, mut size) = (raw.pointer(&track)?, std::ptr::null_mut(), 0);
+        // SAFETY: pointers of this context; no memory is provided, so C allocates it.
+        let code = unsafe {
+            c::futhark_store_opaque_track(raw.context(), track, &raw mut bytes, &raw mut size)
+        };
+        raw.check(code)?;
+        // SAFETY: the context.
+        raw.check(unsafe { c::futhark_context_sync(raw.context()) })?;
+        // SAFETY: so many bytes were written.
+        let copy = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), size) };
+        let copy = copy.to_vec();
+        // SAFETY: the bytes are ours, made by malloc.
+        unsafe { free_text(bytes.cast()) };
+        // SAFETY: the context.
+        let report = unsafe { c::futhark_context_report(raw.context()) };
+        // SAFETY: the report is ours, made by malloc.
+        unsafe { free_text(report) };
+        Ok(copy)
+    });
+    assert!(stored.unwrap().ends_with(&[1.0f32.to_ne_bytes(), 3.0f32.to_ne_bytes()].concat()));
+}
