@@ -23,6 +23,7 @@ use crate::raw::Setting;
 pub struct Config {
     backend: Option<Backend>,
     settings: Vec<Setting>,
+    allow_known_bad_device: bool,
     problem: Option<String>,
 }
 
@@ -58,6 +59,16 @@ impl Config {
     /// `opencl`: the platform, by a part of its name, or `#k` for the k-th one.
     pub fn platform(self, name: impl Into<String>) -> Config {
         self.text(Setting::Platform, name.into())
+    }
+
+    /// Uses a device that is known to compute wrong results, which is an error otherwise.
+    ///
+    /// The devices are listed in `src/known_bad_devices.toml` of this crate, with what is wrong
+    /// with each: so far the CPU devices of PoCL 3.1 (`opencl`). A device that is not listed may
+    /// be wrong as well.
+    pub fn allow_known_bad_device(mut self, allow: bool) -> Config {
+        self.allow_known_bad_device = allow;
+        self
     }
 
     /// GPU backends: an option for the compiler of device code; at most 64 of them, none empty.
@@ -156,6 +167,10 @@ impl Config {
 
     pub(crate) fn wanted_backend(&self) -> Option<Backend> {
         self.backend
+    }
+
+    pub(crate) fn allows_known_bad_device(&self) -> bool {
+        self.allow_known_bad_device
     }
 
     /// The settings, if all of them can be passed on.

@@ -30,7 +30,8 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Unsupported`]: the program was not compiled for the backend.
+    /// [`Kind::Unsupported`]: the program was not compiled for the backend, or the device is
+    /// known to compute wrong results (see [`Config::allow_known_bad_device`]).
     /// [`Kind::Load`]: a driver is missing or there is no device. [`Kind::Start`]: the
     /// device, or a constant of the program, failed.
     pub fn new(config: &Config) -> Result<Context<P>> {
@@ -54,7 +55,7 @@ impl<P: Program> Context<P> {
                 ));
             }
             let backend = backend_of(table)?;
-            match Core::new(table, settings) {
+            match Core::new(table, settings, config.allows_known_bad_device()) {
                 Ok(core) => {
                     return Ok(Context {
                         core,

@@ -54,7 +54,8 @@ pub enum Kind {
     /// The runtime died, in this call or an earlier one. Values of the context can be
     /// dropped and nothing else; make a new context.
     ContextLost,
-    /// This backend, or this version of the compiler, does not have what was asked for.
+    /// This backend, or this version of the compiler, does not have what was asked for; or the
+    /// device is known to compute wrong results.
     Unsupported,
     /// A library, or a driver of the backend, cannot be loaded.
     Load,

@@ -64,6 +64,7 @@ mod config;
 mod context;
 mod elem;
 mod error;
+mod known_bad;
 mod opaque;
 mod program;
 mod raw;

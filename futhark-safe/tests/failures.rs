@@ -225,3 +225,58 @@ fn a_late_failure_that_meets_another_one() {
         ok_after(&context);
     }
 }
+
+/// Set in the process that uses PoCL.
+const ON_POCL: &str = "FUTHARK_TEST_ON_POCL";
+
+/// In a process of its own, since a process keeps the platforms that it has loaded.
+#[test]
+fn a_device_known_to_compute_wrong_results_is_refused() {
+    if std::env::var_os(ON_POCL).is_some() {
+        return refuse_pocl();
+    }
+    let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").unwrap_or_default();
+    let pocl = std::path::Path::new(&toolchain).join("pocl/lib/host/libpocl.so");
+    if !pocl.is_file() {
+        eprintln!("skipped: the toolchain has no PoCL");
+        return;
+    }
+    let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pocl-kernels");
+    std::fs::create_dir_all(&cache).unwrap();
+    let name = "a_device_known_to_compute_wrong_results_is_refused";
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .envs([
+            (ON_POCL, "1".as_ref()),
+            ("OCL_ICD_VENDORS", pocl.as_os_str()),
+        ])
+        .env("POCL_CACHE_DIR", cache)
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+fn refuse_pocl() {
+    for compiler in support::compilers() {
+        let library = support::library("failures.fut", Backend::OpenCl, &compiler);
+        for refused in [Config::new(), Config::new().device("#0")] {
+            let error = Context::new(&library, &refused).unwrap_err();
+            assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+            let text = error.to_string();
+            for part in [
+                "Portable Computing Language",
+                "i32.sum",
+                "allow_known_bad_device",
+            ] {
+                assert!(text.contains(part), "{text}");
+            }
+        }
+        // What does not work anyway is told in the runtime's words.
+        let error = Context::new(&library, &Config::new().device("no such device")).unwrap_err();
+        assert_eq!(error.kind(), Kind::Start, "{error}");
+        let allowed = Config::new().allow_known_bad_device(true);
+        let context = Context::new(&library, &allowed).unwrap();
+        let xs = context.array_of(&[3], &[1i64, 2, 3]).unwrap();
+        assert_eq!(xs.to_vec::<i64>().unwrap(), [1, 2, 3]);
+    }
+}

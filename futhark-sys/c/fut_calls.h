@@ -271,6 +271,51 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   FUT_LEAVE(c, 0, (void)0)
 }
 
+#if defined(FUT_HAS_DEVICE_CHOICE)
+// As context_new chooses it, by the generated code's own function.
+static int32_t fut_choose_device(struct fut_context *c, const struct fut_setting *settings, uint32_t n, char **text) {
+  FUT_ENTER(c)
+  c->cfg = futhark_context_config_new();
+  char *refused = NULL;
+  for (uint32_t i = 0; i < n && refused == NULL; i++)
+    refused = fut_apply(c->cfg, &settings[i]);
+  // Only its `error` is written.
+  struct futhark_context *ctx = calloc(1, sizeof *ctx);
+  if (refused == NULL) {
+    struct opencl_device_option device = get_preferred_device(ctx, c->cfg);
+    if (ctx->error == NULL) {
+      char *platform_version = opencl_platform_info(device.platform, CL_PLATFORM_VERSION);
+      char *driver_version = opencl_device_info(device.device, CL_DRIVER_VERSION);
+      *text = fut_text("%s\n%s\n%s\n%s", device.platform_name, platform_version, device.device_name, driver_version);
+      free(platform_version);
+      free(driver_version);
+      free(device.platform_name);
+      free(device.device_name);
+    }
+  }
+  free(refused);
+  free(ctx->error);
+  free(ctx);
+  futhark_context_config_free(c->cfg);
+  fut_pop_guard();
+  return FUT_OK;
+}
+
+static char *fut_device(const struct fut_setting *settings, uint32_t n) {
+  char *why = fut_driver_ready();
+  free(why);
+  struct fut_context *c = why == NULL ? fut_make_context() : NULL;
+  if (c == NULL)
+    return NULL;
+  char *text = NULL;
+  (void)fut_choose_device(c, settings, n, &text);
+  fut_release_context(c);
+  return text;
+}
+#else
+#define fut_device NULL
+#endif
+
 static struct fut_context *fut_context_new(const struct fut_setting *settings, uint32_t n, int32_t *status) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, fut_watch_forks);

@@ -189,6 +189,11 @@ struct fut_table {
   const struct fut_function *functions;  // sorted by name
   uint32_t n_functions;
 
+  // opencl, NULL on other backends. The device that a context with these settings would use:
+  // four lines of text, which are the platform's name and version, the device's name and the
+  // driver's version. Freed with free_text. NULL if there is no device, or a setting is refused;
+  // context_new says why.
+  char *(*device)(const struct fut_setting *settings, uint32_t n);
   // Makes a context. Always gives one back (NULL only without memory for it);
   // unless *status is FUT_OK it can only be asked for its message and freed.
   struct fut_context *(*context_new)(const struct fut_setting *settings, uint32_t n, int32_t *status);

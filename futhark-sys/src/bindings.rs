@@ -236,6 +236,9 @@ pub struct fut_table {
     pub n_types: u32,
     pub functions: *const fut_function,
     pub n_functions: u32,
+    pub device: ::core::option::Option<
+        unsafe extern "C" fn(settings: *const fut_setting, n: u32) -> *mut ::core::ffi::c_char,
+    >,
     pub context_new: ::core::option::Option<
         unsafe extern "C" fn(
             settings: *const fut_setting,
@@ -265,7 +268,7 @@ pub struct fut_table {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 216usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 224usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -284,32 +287,33 @@ const _: () = {
         [::core::mem::offset_of!(fut_table, functions) - 72usize];
     ["Offset of field: fut_table::n_functions"]
         [::core::mem::offset_of!(fut_table, n_functions) - 80usize];
+    ["Offset of field: fut_table::device"][::core::mem::offset_of!(fut_table, device) - 88usize];
     ["Offset of field: fut_table::context_new"]
-        [::core::mem::offset_of!(fut_table, context_new) - 88usize];
+        [::core::mem::offset_of!(fut_table, context_new) - 96usize];
     ["Offset of field: fut_table::context_free"]
-        [::core::mem::offset_of!(fut_table, context_free) - 96usize];
-    ["Offset of field: fut_table::failure"][::core::mem::offset_of!(fut_table, failure) - 104usize];
+        [::core::mem::offset_of!(fut_table, context_free) - 104usize];
+    ["Offset of field: fut_table::failure"][::core::mem::offset_of!(fut_table, failure) - 112usize];
     ["Offset of field: fut_table::unchecked"]
-        [::core::mem::offset_of!(fut_table, unchecked) - 112usize];
-    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 120usize];
+        [::core::mem::offset_of!(fut_table, unchecked) - 120usize];
+    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 128usize];
     ["Offset of field: fut_table::clear_caches"]
-        [::core::mem::offset_of!(fut_table, clear_caches) - 128usize];
+        [::core::mem::offset_of!(fut_table, clear_caches) - 136usize];
     ["Offset of field: fut_table::pause_profiling"]
-        [::core::mem::offset_of!(fut_table, pause_profiling) - 136usize];
+        [::core::mem::offset_of!(fut_table, pause_profiling) - 144usize];
     ["Offset of field: fut_table::unpause_profiling"]
-        [::core::mem::offset_of!(fut_table, unpause_profiling) - 144usize];
-    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 152usize];
+        [::core::mem::offset_of!(fut_table, unpause_profiling) - 152usize];
+    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 160usize];
     ["Offset of field: fut_table::free_text"]
-        [::core::mem::offset_of!(fut_table, free_text) - 160usize];
-    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 168usize];
+        [::core::mem::offset_of!(fut_table, free_text) - 168usize];
+    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 176usize];
     ["Offset of field: fut_table::take_back"]
-        [::core::mem::offset_of!(fut_table, take_back) - 176usize];
+        [::core::mem::offset_of!(fut_table, take_back) - 184usize];
     ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 184usize];
+        [::core::mem::offset_of!(fut_table, n_tuning_params) - 192usize];
     ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 192usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_name) - 200usize];
     ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 200usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_class) - 208usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 208usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 216usize];
 };

@@ -36,7 +36,11 @@ impl Context {
             );
             return Err(Error::new(Kind::Unsupported, "context", message));
         }
-        let core = Core::new(library.table(), config.settings()?)?;
+        let core = Core::new(
+            library.table(),
+            config.settings()?,
+            config.allows_known_bad_device(),
+        )?;
         Ok(Context {
             core,
             library: library.clone(),

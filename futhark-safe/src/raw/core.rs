@@ -14,6 +14,7 @@ use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
 use crate::cache::CacheFile;
 use crate::error::{Call, Error, Kind, Origin, Result};
+use crate::known_bad::{self, Device};
 
 /// A context of the C side with everything that it owns. Shared by all its values.
 pub(crate) struct Core {
@@ -61,10 +62,25 @@ pub(super) struct Locked<'a> {
 }
 
 impl Core {
-    /// Makes a context.
-    pub(crate) fn new(table: &'static Table, settings: &[Setting]) -> Result<Arc<Core>> {
+    /// Makes a context. A device that is known to be bad is refused before its compiler runs.
+    pub(crate) fn new(
+        table: &'static Table,
+        settings: &[Setting],
+        allow_known_bad_device: bool,
+    ) -> Result<Arc<Core>> {
         let settings = settings.to_vec();
         let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
+        if !allow_known_bad_device
+            && let Some(device) = device(table, &for_c)
+            && let Some(known) = known_bad::find(table.backend(), &device)
+        {
+            let operation = format!("{} context", table.backend());
+            return Err(Error::new(
+                Kind::Unsupported,
+                operation,
+                known.refusal(&device),
+            ));
+        }
         // Other backends take a cache file and ignore it.
         let cache = settings.iter().filter_map(Setting::cache_file).next_back();
         let cache = cache.filter(|_| table.is_gpu()).map(|path| {
@@ -513,6 +529,24 @@ impl Drop for Locked<'_> {
         self.guard = None;
         self.core.sweep();
     }
+}
+
+/// The device that a context with these settings would use, where the backend can tell.
+fn device(table: &Table, settings: &[c::Setting]) -> Option<Device> {
+    let device = table.raw().device?;
+    // SAFETY: T; so many settings are there, whose text the caller keeps.
+    let text = unsafe { device(settings.as_ptr(), settings.len() as u32) };
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: T: NUL-terminated text that is ours.
+    let lines = unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned();
+    let free = table.raw().free_text.expect("a table has free_text");
+    // SAFETY: T: text from `device` goes back by `free_text`.
+    unsafe { free(text) };
+    Device::parse(&lines)
 }
 
 /// As the C side's `struct fut_failure`.

@@ -65,7 +65,7 @@ impl World {
 
     pub(super) fn start(&self, flavour: Flavour, settings: &[Setting]) -> crate::Result<Arc<Core>> {
         CURRENT.set(Some(Arc::clone(&self.journal)));
-        Core::new(program::table(flavour), settings)
+        Core::new(program::table(flavour), settings, false)
     }
 
     /// How many contexts there are.

@@ -117,6 +117,11 @@ impl Unit<'_> {
         if subtasks.iter().all(|name| self.c_text.contains(name)) {
             c.push_str("#define FUT_HAS_SUBTASKS 1\n");
         }
+        let choice =
+            "static struct opencl_device_option get_preferred_device(struct futhark_context *ctx,";
+        if self.c_text.contains(choice) {
+            c.push_str("#define FUT_HAS_DEVICE_CHOICE 1\n");
+        }
         self.write_setters(&mut c);
         self.write_headers(&mut c);
         let given = given::functions(self);

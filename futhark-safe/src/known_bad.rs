@@ -1,0 +1,145 @@
+//! Devices that are known to compute wrong results: `known_bad_devices.toml`.
+
+/// A device as its driver describes it.
+pub(crate) struct Device {
+    platform: String,
+    platform_version: String,
+    name: String,
+    driver: String,
+}
+
+impl Device {
+    /// From the four lines that a table's `device` gives.
+    pub(crate) fn parse(text: &str) -> Option<Device> {
+        let mut lines = text.lines().map(|line| line.trim().to_owned());
+        Some(Device {
+            platform: lines.next()?,
+            platform_version: lines.next()?,
+            name: lines.next()?,
+            driver: lines.next()?,
+        })
+    }
+}
+
+/// An entry of the list.
+#[derive(Default)]
+pub(crate) struct Known {
+    backend: &'static str,
+    platform: &'static str,
+    device: &'static str,
+    driver: &'static str,
+    reason: &'static str,
+}
+
+/// The entry that describes `device`.
+pub(crate) fn find(backend: &str, device: &Device) -> Option<Known> {
+    list().into_iter().find(|known| {
+        known.backend == backend
+            && known.platform == device.platform
+            && matches(known.device, &device.name)
+            && is_version(known.driver, &device.driver)
+    })
+}
+
+impl Known {
+    /// Why a context on `device` is refused, and what to do.
+    pub(crate) fn refusal(&self, device: &Device) -> String {
+        let Device {
+            platform,
+            platform_version,
+            name,
+            driver,
+        } = device;
+        format!(
+            "device \"{name}\" of platform \"{platform}\" ({platform_version}; driver {driver}) is known to compute \
+             wrong results: {}; choose another device or platform, another version of the driver, or another \
+             backend, or use this one all the same with Config::allow_known_bad_device(true)",
+            self.reason
+        )
+    }
+}
+
+/// Reads the part of TOML that the list is written in: tables of one kind, and strings without
+/// escapes.
+fn list() -> Vec<Known> {
+    let mut list = Vec::new();
+    for line in include_str!("known_bad_devices.toml").lines() {
+        if line == "[[device]]" {
+            list.push(Known::default());
+        }
+        let pair = line.strip_suffix('"').and_then(|l| l.split_once(" = \""));
+        let (Some((key, value)), Some(known)) = (pair, list.last_mut()) else {
+            continue;
+        };
+        match key {
+            "backend" => known.backend = value,
+            "platform" => known.platform = value,
+            "device" => known.device = value,
+            "driver" => known.driver = value,
+            "reason" => known.reason = value,
+            _ => {}
+        }
+    }
+    list
+}
+
+fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => text.starts_with(beginning),
+        None => text == pattern,
+    }
+}
+
+/// Whether `version` is `known` or only adds to it.
+fn is_version(known: &str, version: &str) -> bool {
+    version
+        .strip_prefix(known)
+        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pocl(driver: &str) -> Device {
+        let text =
+            format!("Portable Computing Language\nOpenCL 3.0 PoCL\npthread-x86-64\n{driver}");
+        Device::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn every_entry_is_complete() {
+        let list = list();
+        assert!(!list.is_empty());
+        for known in list {
+            let texts = [known.backend, known.platform, known.device, known.reason];
+            assert!(texts.iter().all(|text| !text.is_empty()), "{texts:?}");
+            assert!(known.driver.starts_with(|c: char| c.is_ascii_digit()));
+        }
+    }
+
+    #[test]
+    fn only_listed_versions_are_refused() {
+        for bad in ["3.1", "3.1+debian", "3.1-rc1", "3.1.2"] {
+            assert!(find("opencl", &pocl(bad)).is_some(), "{bad}");
+        }
+        for other in ["3.0", "3.10", "4.0+debian", "13.1"] {
+            assert!(find("opencl", &pocl(other)).is_none(), "{other}");
+        }
+        assert!(find("cuda", &pocl("3.1")).is_none());
+    }
+
+    #[test]
+    fn a_refusal_names_device_reason_and_switch() {
+        let device = pocl("3.1+debian");
+        let text = find("opencl", &device).unwrap().refusal(&device);
+        for part in [
+            "pthread-x86-64",
+            "3.1+debian",
+            "i32.sum",
+            "allow_known_bad_device",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
