@@ -128,6 +128,46 @@ fn layouts_are_read_out_of_the_generated_code() {
 }
 
 #[test]
+fn errors_of_a_program_are_told_from_failures_of_the_compiler() {
+    let folder = folder("compiler-errors");
+    let refused: [(&str, &[u8], &str); 3] = [
+        (
+            "warned",
+            b"def f (x: i32) = let y = 1 in x\nentry main (x: i32) = nowhere x",
+            "Unknown name \"nowhere\"",
+        ),
+        (
+            "quoting",
+            b"-- Internal compiler error\nentry main (x: i32) : bool = f \"Internal compiler error\"",
+            "Unknown name \"f\"",
+        ),
+        ("not_utf8", b"entry main (x: i32) = x -- \xff", "cannot decode"),
+    ];
+    // GPU backends have no functions that contain parallelism.
+    let limited = "\
+#[noinline] def fill (n: i64) (x: i64) : []i64 = replicate n x
+entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
+    std::fs::write(folder.join("limited.fut"), limited).unwrap();
+    for (name, text, _) in refused {
+        std::fs::write(folder.join(format!("{name}.fut")), text).unwrap();
+    }
+    for compiler in Compiler::all() {
+        let error = |name: &str, backend| {
+            let build = Build::new(folder.join(format!("{name}.fut")), backend);
+            let build = build.compiler(compiler.clone()).out_dir(&folder);
+            build.run().unwrap_err()
+        };
+        for (name, _, said) in refused {
+            let error = error(name, Backend::C);
+            assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        let error = error("limited", Backend::OpenCl);
+        assert_eq!(error.kind(), ErrorKind::CompilerFailed, "{error}");
+    }
+}
+
+#[test]
 fn a_second_build_takes_what_the_first_one_left() {
     let folder = folder("again");
     let source = source(&folder);

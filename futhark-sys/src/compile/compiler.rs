@@ -234,12 +234,7 @@ impl Compiler {
         }
         let text = String::from_utf8_lossy(&output.stderr);
         let text = text.trim_end();
-        // An error of the program has a place in the source; anything else is the compiler's own trouble.
-        let internal = text.contains("Internal compiler error")
-            || text.contains("CallStack (from HasCallStack)")
-            || text.contains("HasCallStack backtrace")
-            || !text.starts_with("Error");
-        let (kind, what) = if internal {
+        let (kind, what) = if is_internal(output.status.code(), text) {
             (
                 ErrorKind::CompilerFailed,
                 "the Futhark compiler itself failed",
@@ -260,6 +255,22 @@ impl Compiler {
             ),
         ))
     }
+}
+
+/// Whether the compiler failed because of itself, not because of the program.
+///
+/// It exits with 2 when it refuses a program and with 1 when an exception reaches its top level.
+/// An inconsistency that it finds between two passes exits with 2 as well, so the headings of its
+/// own errors decide, too. They begin a line, which need not be the first: warnings come before.
+fn is_internal(code: Option<i32>, text: &str) -> bool {
+    const HEADINGS: [&str; 4] = [
+        "Internal compiler error",
+        "Known compiler limitation",
+        "CallStack (from HasCallStack)",
+        "HasCallStack backtrace",
+    ];
+    let is_heading = |line: &str| HEADINGS.iter().any(|heading| line.starts_with(heading));
+    code != Some(2) || text.lines().any(is_heading)
 }
 
 fn run<'a>(

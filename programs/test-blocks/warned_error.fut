@@ -1,0 +1,6 @@
+-- A program that must not compile: the compiler gives warnings before the error.
+-- ==
+-- error: Unknown name "?nowhere"?
+def unused (x: i32) : i32 = let y = x + 1 in x
+
+entry main (x: i32) : i32 = let z = x in nowhere x
