@@ -6,6 +6,7 @@
 -- input { "" } output { "" }
 -- input { "a b\n\"c\"\\" } output { "A B\n\"C\"\\" }
 -- input { "\65\x62" } output { [65u8, 66u8] }
+-- input { "\SOH\SO\DEL\^B" } output { [1u8, 14u8, 127u8, 2u8] }
 -- input { [104u8, 105u8] } output { "HI" }
 -- input { "å" } output { [195u8, 165u8] }
 -- input { empty([0]u8) } output { "" }

@@ -1,31 +1,38 @@
 //! Scripts: expressions that call entry points to make the arguments of a test case.
 //!
 //! ```text
-//! expression = NAME atom… | atom | let …
-//! atom       = NAME | VALUE | "text" | ( expression, … ) | { … } | $builtin
+//! expression = let pattern = expression (let …)* in expression | FUNCTION atom… | atom
+//! atom       = VALUE | "text" | ( expression, … ) | { FIELD = expression, … } | FUNCTION
+//! pattern    = NAME | ( NAME, … )
+//! FUNCTION   = NAME | $NAME
 //! ```
+//!
+//! The grammar is that of `futhark test`, so that both accept the same scripts; what is unusual
+//! in it has a comment below.
 
 use crate::values::{self, HostValue, TextError};
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exp {
-    /// A call of an entry point.
+    /// A call of an entry point, or the value of a local name.
     Call(String, Vec<Exp>),
-    /// A call of one of the functions that the language of scripts has itself.
+    /// A call of a function of the script language.
     Builtin(String, Vec<Exp>),
     /// A value.
     Value(HostValue),
-    /// Several values.
+    /// A tuple.
     Tuple(Vec<Exp>),
-    /// What is understood by others, but not here: its name.
-    Other(&'static str),
+    /// A record: its fields.
+    Record(Vec<(String, Exp)>),
+    /// Local names: each binding sees the ones before it.
+    Let(Vec<(Vec<String>, Exp)>, Box<Exp>),
 }
 
 /// Parses a script.
 ///
 /// # Errors
-/// If it is none.
+/// If the text is not a script.
 pub fn parse(text: &str) -> Result<Exp, TextError> {
     let mut parser = Parser {
         text,
@@ -33,117 +40,154 @@ pub fn parse(text: &str) -> Result<Exp, TextError> {
         depth: 0,
     };
     let exp = parser.expression()?;
-    if matches!(exp, Exp::Other("let")) {
-        return Ok(exp);
-    }
     match parser.peek() {
         None => Ok(exp),
-        Some(found) => {
-            Err(parser.error(format!("expected the end of the script, found {found:?}")))
-        }
+        Some(_) => Err(parser.expected("the end of the script")),
     }
 }
 
-/// How deep parentheses may nest: what nests deeper is not followed to where the stack ends.
+/// How deep expressions may nest, so that a long text cannot overflow the stack.
 const DEEPEST: usize = 100;
+
+/// Words that are not names.
+const RESERVED: [&str; 2] = ["let", "in"];
 
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    /// How many parentheses are open.
+    /// How many expressions are open.
     depth: usize,
 }
 
 impl Parser<'_> {
     fn expression(&mut self) -> Result<Exp, TextError> {
-        let builtin = self.eat('$');
-        let Some(name) = self.name() else {
+        if self.depth == DEEPEST {
+            return Err(self.error(format!("expressions nest deeper than {DEEPEST}")));
+        }
+        self.depth += 1;
+        // `let` needs no space behind it: `letx = 1 in x` binds `x`.
+        let exp = if self.eat("let") {
+            self.bindings()
+        } else {
+            self.call_or_atom()
+        };
+        self.depth -= 1;
+        exp
+    }
+
+    /// Local names and what they are for, behind the first `let`.
+    fn bindings(&mut self) -> Result<Exp, TextError> {
+        let mut bindings = Vec::new();
+        loop {
+            let pattern = self.pattern()?;
+            self.need("=")?;
+            bindings.push((pattern, self.expression()?));
+            if self.eat("in") {
+                let body = self.expression()?;
+                return Ok(Exp::Let(bindings, Box::new(body)));
+            }
+            // 0.25.32 lets `in` be left out before another `let`, 0.25.27 does not.
+            if !self.eat("let") {
+                return Err(self.expected("'in'"));
+            }
+        }
+    }
+
+    fn pattern(&mut self) -> Result<Vec<String>, TextError> {
+        if self.eat("(") {
+            return self.list(")", Parser::need_name);
+        }
+        self.need_name().map(|name| vec![name])
+    }
+
+    /// A word that begins an expression is a function, even if it is `true`; only as an argument
+    /// is it a value.
+    fn call_or_atom(&mut self) -> Result<Exp, TextError> {
+        if self.begins_with("empty(")
+            && let Ok(value) = self.value()
+        {
+            return Ok(value);
+        }
+        let Some(function) = self.function()? else {
             return self.atom();
         };
-        if name == "let" {
-            return Ok(Exp::Other("let"));
-        }
         let mut arguments = Vec::new();
-        while self
-            .peek()
-            .is_some_and(|c| !matches!(c, ')' | '}' | ',' | '='))
-        {
+        while self.begins_atom() {
             arguments.push(self.atom()?);
         }
-        Ok(if builtin {
-            Exp::Builtin(name, arguments)
-        } else {
-            Exp::Call(name, arguments)
-        })
+        Ok(function.applied(arguments))
     }
 
     fn atom(&mut self) -> Result<Exp, TextError> {
         match self.peek() {
-            Some('(') => self.tuple(),
-            Some('{') => self.record(),
-            Some('$') => {
-                self.at += 1;
-                let name = self
-                    .name()
-                    .ok_or_else(|| self.expected("a name behind '$'"))?;
-                Ok(Exp::Builtin(name, Vec::new()))
+            Some('(') => {
+                self.eat("(");
+                let mut parts = self.list(")", Parser::expression)?;
+                Ok(match parts.len() {
+                    1 => parts.remove(0),
+                    _ => Exp::Tuple(parts),
+                })
             }
-            Some(c) if c.is_alphabetic() => {
-                let start = self.at;
+            Some('{') => {
+                self.eat("{");
+                self.list("}", Parser::field).map(Exp::Record)
+            }
+            Some(c) if c == '$' || c.is_alphabetic() => {
                 // `true`, `f32.nan` and `empty(...)` begin as names do.
                 if let Ok(value) = self.value() {
                     return Ok(value);
                 }
-                self.at = start;
-                let name = self.name().ok_or_else(|| self.expected("a name"))?;
-                Ok(Exp::Call(name, Vec::new()))
+                match self.function()? {
+                    Some(function) => Ok(function.applied(Vec::new())),
+                    None => Err(self.expected("a name")),
+                }
             }
             Some(_) => self.value(),
             None => Err(self.expected("an expression")),
         }
     }
 
-    fn tuple(&mut self) -> Result<Exp, TextError> {
-        self.eat('(');
-        if self.depth == DEEPEST {
-            return Err(self.error(format!("more than {DEEPEST} parentheses are open")));
-        }
-        self.depth += 1;
-        let mut parts = Vec::new();
-        while !self.eat(')') {
-            let part = self.expression()?;
-            if part == Exp::Other("let") {
-                // What follows cannot be told apart without reading all of it.
-                self.at = self.text.len();
-                return Ok(part);
-            }
-            parts.push(part);
-            if !self.eat(',') && self.peek() != Some(')') {
-                return Err(self.expected("',' or ')'"));
+    /// What is separated by commas, up to the closing bracket; a comma may stand before it.
+    fn list<T>(
+        &mut self,
+        close: &str,
+        mut item: impl FnMut(&mut Self) -> Result<T, TextError>,
+    ) -> Result<Vec<T>, TextError> {
+        let mut items = Vec::new();
+        while !self.eat(close) {
+            items.push(item(self)?);
+            if !self.eat(",") {
+                self.need(close)?;
+                break;
             }
         }
-        self.depth -= 1;
-        Ok(match parts.len() {
-            1 => parts.remove(0),
-            _ => Exp::Tuple(parts),
-        })
+        Ok(items)
     }
 
-    /// Its fields are passed over.
-    fn record(&mut self) -> Result<Exp, TextError> {
-        let mut depth = 0usize;
-        for (offset, c) in self.text[self.at..].char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                self.at += offset + 1;
-                return Ok(Exp::Other("record"));
-            }
+    fn field(&mut self) -> Result<(String, Exp), TextError> {
+        let name = self.need_name()?;
+        self.need("=")?;
+        Ok((name, self.expression()?))
+    }
+
+    fn function(&mut self) -> Result<Option<Function>, TextError> {
+        if self.eat("$") {
+            return self.need_name().map(|name| Some(Function::Builtin(name)));
         }
-        Err(self.expected("'}'"))
+        Ok(self.name().map(Function::Entry))
+    }
+
+    fn begins_atom(&mut self) -> bool {
+        match self.peek() {
+            Some(c) if c.is_alphabetic() => {
+                let start = self.at;
+                let found = self.name().is_some();
+                self.at = start;
+                found
+            }
+            Some(c) => c.is_ascii_digit() || "$({[\"-+".contains(c),
+            None => false,
+        }
     }
 
     fn value(&mut self) -> Result<Exp, TextError> {
@@ -163,14 +207,23 @@ impl Parser<'_> {
         let rest = &self.text[self.at..];
         let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '\'';
         let length = rest.find(|c: char| !inside(c)).unwrap_or(rest.len());
-        let name = rest[..length].to_owned();
-        let is_name = name.starts_with(char::is_alphabetic)
-            && !matches!(name.as_str(), "true" | "false" | "empty")
-            && !rest[length..].starts_with('.');
-        if is_name {
+        let name = &rest[..length];
+        let is_name = name.starts_with(char::is_alphabetic) && !RESERVED.contains(&name);
+        is_name.then(|| {
             self.at += length;
+            name.to_owned()
+        })
+    }
+
+    fn need_name(&mut self) -> Result<String, TextError> {
+        self.name().ok_or_else(|| self.expected("a name"))
+    }
+
+    fn need(&mut self, text: &str) -> Result<(), TextError> {
+        if self.eat(text) {
+            return Ok(());
         }
-        is_name.then_some(name)
+        Err(self.expected(&format!("{text:?}")))
     }
 
     fn peek(&mut self) -> Option<char> {
@@ -178,10 +231,15 @@ impl Parser<'_> {
         self.text[self.at..].chars().next()
     }
 
-    fn eat(&mut self, c: char) -> bool {
-        let found = self.peek() == Some(c);
+    fn begins_with(&mut self, text: &str) -> bool {
+        self.skip_space();
+        self.text[self.at..].starts_with(text)
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.begins_with(text);
         if found {
-            self.at += c.len_utf8();
+            self.at += text.len();
         }
         found
     }
@@ -202,6 +260,21 @@ impl Parser<'_> {
         TextError {
             at: self.at,
             message,
+        }
+    }
+}
+
+/// What can be called.
+enum Function {
+    Entry(String),
+    Builtin(String),
+}
+
+impl Function {
+    fn applied(self, arguments: Vec<Exp>) -> Exp {
+        match self {
+            Function::Entry(name) => Exp::Call(name, arguments),
+            Function::Builtin(name) => Exp::Builtin(name, arguments),
         }
     }
 }
@@ -247,20 +320,67 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
-        assert_eq!(parse("let x = f 1 in g x").unwrap(), Exp::Other("let"));
-        assert_eq!(
-            parse("f {a = 1, b = {}}").unwrap(),
-            call("f", vec![Exp::Other("record")])
+    fn local_names_and_records() {
+        let x = || call("x", vec![]);
+        let bound = |names: &[&str], exp| (names.iter().map(|&n| n.to_owned()).collect(), exp);
+        let expected = Exp::Let(
+            vec![
+                bound(&["x"], call("f", vec![value("1")])),
+                bound(&["y", "in'"], Exp::Tuple(vec![x(), x()])),
+            ],
+            Box::new(call("g", vec![call("y", vec![])])),
         );
+        for text in [
+            "let x = f 1 let (y, in') = (x, x) in g y",
+            "let x=f 1 let(y,in',)=(x,x,)in g y",
+        ] {
+            assert_eq!(parse(text).unwrap(), expected, "{text}");
+        }
+        let nested = "let x = f 1 in let (y, in') = (x, x) in g y";
+        assert!(matches!(parse(nested).unwrap(), Exp::Let(one, _) if one.len() == 1));
+        let record = Exp::Record(vec![
+            ("a".to_owned(), value("1")),
+            ("b".to_owned(), Exp::Record(vec![])),
+        ]);
+        assert_eq!(
+            parse("f {a = 1, b = {}} (x)").unwrap(),
+            call("f", vec![record, x()])
+        );
+    }
+
+    #[test]
+    fn a_word_is_a_value_only_as_an_argument() {
+        assert_eq!(parse("true").unwrap(), call("true", vec![]));
+        assert_eq!(parse("f true").unwrap(), call("f", vec![value("true")]));
+        assert_eq!(parse("empty([0]i32)").unwrap(), value("empty([0]i32)"));
+        assert!(parse("f32.nan").is_err());
     }
 
     #[test]
     fn what_is_no_script_is_refused_where_it_stands() {
         assert_eq!(parse("f 1,").unwrap_err().at, 3);
         assert_eq!(parse("").unwrap_err().at, 0);
-        assert!(parse(&"(".repeat(100_000)).is_err());
-        for wrong in ["f (", "f )", "[1", "{", "$", "f ="] {
+        for open in ["(", "{a=", "let x = "] {
+            assert!(parse(&open.repeat(100_000)).is_err());
+        }
+        for wrong in [
+            "f (",
+            "f )",
+            "[1",
+            "{",
+            "$",
+            "f =",
+            "(,)",
+            "{a}",
+            "let x = 1",
+            "let 1 = 1 in 1",
+            "letter",
+            "in",
+            "f in",
+            "let x = 1 in in",
+            "[1, f 2]",
+            "f (a).b",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

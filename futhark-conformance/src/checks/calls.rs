@@ -38,10 +38,14 @@ pub fn call(
             Some(value) => Some(Arg::Consume(value)),
             None => kept.as_ref().map(Arg::Borrow),
         });
-    let outputs = context.call(&entry.name, arguments.collect());
-    // On a device a failure may show only when the device has come to it.
-    let outputs = outputs.and_then(|outputs| context.sync().map(|()| outputs));
+    let outputs = call_and_wait(context, entry, arguments.collect());
     (outputs, observed)
+}
+
+/// Calls an entry point, and waits for it: a device may report a failure only then.
+pub fn call_and_wait(context: &Context, entry: &EntryPoint, arguments: Vec<Arg<'_>>) -> CallResult {
+    let outputs = context.call(&entry.name, arguments)?;
+    context.sync().map(|()| outputs)
 }
 
 /// Puts the values of a test case into a context.
@@ -66,7 +70,8 @@ pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     Err(Stop::mismatch(message))
 }
 
-/// The results of a call as a test block lists them: a tuple as its components.
+/// The results of a call as a test block lists them: a tuple as its components, unless its type
+/// has a name of its own.
 pub fn listed_outputs(
     program: &Program,
     entry: &EntryPoint,
@@ -78,7 +83,7 @@ pub fn listed_outputs(
     }
 }
 
-/// The same, left where they are.
+/// The same, as values of the context.
 pub fn listed_values(
     program: &Program,
     entry: &EntryPoint,
@@ -93,7 +98,7 @@ fn components(
     entry: &EntryPoint,
     outputs: &[Value],
 ) -> StepResult<Option<Vec<Value>>> {
-    match entry.result_form(program) {
+    match listed_form(program, entry) {
         ResultForm::Unit(_) => Ok(Some(Vec::new())),
         ResultForm::Tuple { fields, .. } => {
             let Some(Value::Opaque(tuple)) = outputs.first() else {
@@ -114,7 +119,17 @@ fn components(
 
 /// The types of the results as a test block lists them.
 pub fn listed_types(program: &Program, entry: &EntryPoint) -> Vec<TypeRef> {
-    entry.result_form(program).components().collect()
+    listed_form(program, entry).components().collect()
+}
+
+/// A tuple whose type has a name counts as one opaque value, as for `futhark test`.
+fn listed_form<'a>(program: &'a Program, entry: &'a EntryPoint) -> ResultForm<'a> {
+    match entry.result_form(program) {
+        ResultForm::Tuple { ty, .. } if !program.get(ty).name.starts_with('(') => {
+            ResultForm::One(TypeRef::Type(ty))
+        }
+        form => form,
+    }
 }
 
 /// Arguments that an entry point is known to accept: those of its first test

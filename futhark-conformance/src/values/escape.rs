@@ -1,11 +1,18 @@
-//! Escapes in strings.
+//! Escapes in strings: those of Haskell.
+
+/// Names of the control characters, each at its code.
+const CONTROL: [&str; 33] = [
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR",
+    "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC",
+    "FS", "GS", "RS", "US", "SP",
+];
 
 /// What an escape stands for, given the text behind its backslash, and how long it is there.
 pub(super) fn escape(text: &str) -> Option<(char, usize)> {
     let first = text.chars().next()?;
     let (digits, radix, skip) = match first {
-        'x' => (&text[1..], 16, 1),
-        'o' => (&text[1..], 8, 1),
+        'x' | 'X' => (&text[1..], 16, 1),
+        'o' | 'O' => (&text[1..], 8, 1),
         '0'..='9' => (text, 10, 0),
         _ => {
             let c = match first {
@@ -17,7 +24,8 @@ pub(super) fn escape(text: &str) -> Option<(char, usize)> {
                 'f' => '\x0c',
                 'v' => '\x0b',
                 '\\' | '"' | '\'' => first,
-                _ => return None,
+                '^' => return caret(&text[1..]),
+                _ => return named(text),
             };
             return Some((c, 1));
         }
@@ -27,4 +35,18 @@ pub(super) fn escape(text: &str) -> Option<(char, usize)> {
         .unwrap_or(digits.len());
     let c = u32::from_str_radix(&digits[..length], radix).ok()?;
     Some((char::from_u32(c)?, skip + length))
+}
+
+/// `\^A` is the character of code 1.
+fn caret(text: &str) -> Option<(char, usize)> {
+    let c = text.chars().next().filter(|c| ('@'..='_').contains(c))?;
+    Some((char::from(c as u8 - b'@'), 2))
+}
+
+/// The longest name counts: `SOH` is not `SO` and an `H`.
+fn named(text: &str) -> Option<(char, usize)> {
+    let codes = (0u8..).zip(CONTROL).chain([(127, "DEL")]);
+    let named = codes.filter(|(_, name)| text.starts_with(name));
+    let (code, name) = named.max_by_key(|(_, name)| name.len())?;
+    Some((char::from(code), name.len()))
 }

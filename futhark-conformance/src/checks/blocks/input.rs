@@ -38,8 +38,7 @@ impl Input {
     /// be looked into.
     ///
     /// # Errors
-    /// If they cannot be made, or are not what the entry point takes; a skip, if the script has
-    /// something in it that is not understood here.
+    /// If they cannot be made, or are not what the entry point takes.
     pub fn make(
         &self,
         env: &Env<'_>,

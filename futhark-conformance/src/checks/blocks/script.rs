@@ -1,15 +1,20 @@
 //! Evaluating scripts: the calls of entry points that make arguments.
+//!
+//! The rules are those of `futhark test`: what an entry point is applied to is converted to the
+//! types of its parameters where that is possible, what the whole script gives is not.
 
 use super::input::load;
 use crate::blocks::script::{self, Exp};
-use crate::checks::bridge::upload;
-use crate::checks::calls::{self, listed_values};
+use crate::checks::bridge::{download, upload};
+use crate::checks::calls::{self, elem_of, listed_values};
 use crate::checks::env::Env;
 use crate::child::steps::{StepResult, Stop};
 use crate::values::{HostValue, data};
-use futhark_manifest::{ElemType, EntryPoint, TypeRef};
-use futhark_safe::dynamic::{Context, Value};
+use futhark_manifest::{ElemType, EntryPoint, Field, Program, Record, TypeRef};
+use futhark_safe::dynamic::{Arg, Context, Value};
+use std::cell::{Ref, RefCell};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Reads a script.
 pub fn parse(text: &str) -> StepResult<Exp> {
@@ -19,53 +24,122 @@ pub fn parse(text: &str) -> StepResult<Exp> {
 /// Evaluates a script to the arguments of an entry point.
 ///
 /// # Errors
-/// If it cannot be evaluated, or gives something else; a skip, if there is something in it that
-/// is not understood here.
+/// If it cannot be evaluated, or gives values of other types.
 pub fn arguments(
     env: &Env<'_>,
     context: &Context,
     entry: &EntryPoint,
     exp: &Exp,
 ) -> StepResult<Vec<Value>> {
-    let values = Evaluation { env, context }.all(exp)?;
-    let name = |ty: TypeRef| env.program().name_of(ty).to_owned();
-    let wanted: Vec<String> = entry.inputs.iter().map(|input| name(input.ty)).collect();
-    let found: Vec<String> = values.iter().map(Item::type_name).collect();
-    if wanted != found {
+    let evaluation = Evaluation { env, context };
+    let items = evaluation.value(exp, &mut Vec::new())?.listed();
+    let program = env.program();
+    let fits = items.len() == entry.inputs.len()
+        && items
+            .iter()
+            .zip(&entry.inputs)
+            .all(|(item, input)| item.is_of(program.name_of(input.ty)));
+    if !fits {
         return Err(Stop::error(format!(
-            "expected arguments of types ({}), the script gives ({})",
-            wanted.join(", "),
-            found.join(", ")
+            "expected arguments of types {}, the script gives {}",
+            parameters(program, entry),
+            Item::Tuple(items).type_name()
         )));
     }
-    values.into_iter().map(|item| item.made(context)).collect()
+    let made = items.into_iter().map(|item| evaluation.made(item)?.take());
+    made.collect()
 }
 
 /// A value of a script.
+#[derive(Clone)]
 enum Item {
     /// Written in the script or read from a file: its type may still adapt.
     Constant(HostValue),
-    /// The result of a call.
-    Made(Value),
+    /// In the context.
+    Made(Rc<Made>),
+    /// A call with too few arguments, of this entry point; nothing can be done with it.
+    Unfinished(String),
+    Tuple(Vec<Item>),
+    Record(Vec<(String, Item)>),
+}
+
+/// A value in the context, which local names share until it is given away.
+struct Made {
+    type_name: String,
+    value: RefCell<Option<Value>>,
+}
+
+impl Made {
+    fn new(value: Value) -> Rc<Made> {
+        Rc::new(Made {
+            type_name: value.type_name(),
+            value: RefCell::new(Some(value)),
+        })
+    }
+
+    fn take(&self) -> StepResult<Value> {
+        self.value.take().ok_or_else(|| self.given_away())
+    }
+
+    fn get(&self) -> StepResult<Ref<'_, Value>> {
+        Ref::filter_map(self.value.borrow(), Option::as_ref).map_err(|_| self.given_away())
+    }
+
+    fn given_away(&self) -> Stop {
+        Stop::error(format!(
+            "the script uses a value of type {} again after it was consumed or given as an argument",
+            self.type_name
+        ))
+    }
 }
 
 impl Item {
+    fn of(value: Value) -> Item {
+        Item::Made(Made::new(value))
+    }
+
+    /// One value, or a tuple of several.
+    fn of_several(mut items: Vec<Item>) -> Item {
+        match items.len() {
+            1 => items.remove(0),
+            _ => Item::Tuple(items),
+        }
+    }
+
+    fn listed(self) -> Vec<Item> {
+        match self {
+            Item::Tuple(parts) => parts,
+            item => vec![item],
+        }
+    }
+
+    /// Whether it is a value of this type as it is.
+    fn is_of(&self, type_name: &str) -> bool {
+        matches!(self, Item::Constant(_) | Item::Made(_)) && self.type_name() == type_name
+    }
+
     fn type_name(&self) -> String {
         match self {
             Item::Constant(value) => {
                 format!("{}{}", "[]".repeat(value.shape().len()), value.elem())
             }
-            Item::Made(value) => value.type_name(),
-        }
-    }
-
-    fn made(self, context: &Context) -> StepResult<Value> {
-        match self {
-            Item::Constant(value) => upload(context, &value),
-            Item::Made(value) => Ok(value),
+            Item::Made(made) => made.type_name.clone(),
+            Item::Unfinished(name) => format!("{name} with too few arguments"),
+            Item::Tuple(parts) => {
+                let parts: Vec<String> = parts.iter().map(Item::type_name).collect();
+                format!("({})", parts.join(", "))
+            }
+            Item::Record(fields) => {
+                let field = |(name, item): &(String, Item)| format!("{name}: {}", item.type_name());
+                let fields: Vec<String> = fields.iter().map(field).collect();
+                format!("{{{}}}", fields.join(", "))
+            }
         }
     }
 }
+
+/// Names and their values; a later one hides an earlier one.
+type Locals = Vec<(String, Item)>;
 
 struct Evaluation<'a> {
     env: &'a Env<'a>,
@@ -73,95 +147,257 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// The values of an expression: several for a tuple.
-    fn all(&self, exp: &Exp) -> StepResult<Vec<Item>> {
+    fn value(&self, exp: &Exp, locals: &mut Locals) -> StepResult<Item> {
         match exp {
-            Exp::Value(value) => Ok(vec![Item::Constant(value.clone())]),
-            Exp::Tuple(parts) => parts.iter().map(|part| self.one(part)).collect(),
-            Exp::Call(name, arguments) => self.call(name, arguments),
-            Exp::Builtin(name, arguments) => self.builtin(name, arguments),
-            Exp::Other(what) => Err(Stop::skip(format!("the script has a {what} in it"))),
+            Exp::Value(value) => Ok(Item::Constant(value.clone())),
+            Exp::Tuple(parts) => self.values(parts, locals).map(Item::Tuple),
+            Exp::Record(fields) => self.record_literal(fields, locals),
+            Exp::Let(bindings, body) => {
+                let outside = locals.len();
+                for (names, bound) in bindings {
+                    let items = self.value(bound, locals)?.listed();
+                    if items.len() != names.len() {
+                        return Err(Stop::error(format!(
+                            "the script binds ({}) to a value of type {}",
+                            names.join(", "),
+                            Item::of_several(items).type_name()
+                        )));
+                    }
+                    locals.extend(names.iter().cloned().zip(items));
+                }
+                let item = self.value(body, locals);
+                locals.truncate(outside);
+                item
+            }
+            Exp::Call(name, arguments) => {
+                let local = locals.iter().rev().find(|(local, _)| local == name);
+                let Some((_, item)) = local else {
+                    let arguments = self.values(arguments, locals)?;
+                    return self.call(name, arguments);
+                };
+                if arguments.is_empty() {
+                    return Ok(item.clone());
+                }
+                Err(Stop::error(format!(
+                    "the script calls {name}, which is a local name"
+                )))
+            }
+            Exp::Builtin(name, arguments) => {
+                let arguments = self.values(arguments, locals)?;
+                self.builtin(name, &arguments)
+            }
         }
     }
 
-    fn one(&self, exp: &Exp) -> StepResult<Item> {
-        let mut values = self.all(exp)?;
-        match values.pop() {
-            Some(value) if values.is_empty() => Ok(value),
-            _ => Err(Stop::skip(
-                "the script has a tuple within another or as an argument",
-            )),
-        }
+    fn values(&self, exps: &[Exp], locals: &mut Locals) -> StepResult<Vec<Item>> {
+        exps.iter().map(|exp| self.value(exp, locals)).collect()
     }
 
-    fn call(&self, name: &str, arguments: &[Exp]) -> StepResult<Vec<Item>> {
+    fn record_literal(&self, fields: &[(String, Exp)], locals: &mut Locals) -> StepResult<Item> {
+        for (place, (name, _)) in fields.iter().enumerate() {
+            if fields[..place].iter().any(|(other, _)| other == name) {
+                return Err(Stop::error(format!(
+                    "the script gives a record two fields {name}"
+                )));
+            }
+        }
+        let evaluated = fields
+            .iter()
+            .map(|(name, exp)| Ok((name.clone(), self.value(exp, locals)?)));
+        evaluated.collect::<StepResult<_>>().map(Item::Record)
+    }
+
+    fn call(&self, name: &str, mut arguments: Vec<Item>) -> StepResult<Item> {
         let program = self.env.program();
         let entry = program.entry(name).ok_or_else(|| {
             Stop::error(format!("the script calls {name}, which is no entry point"))
         })?;
-        if arguments.len() != entry.inputs.len() {
-            return Err(Stop::error(format!(
-                "the script gives {name} {} arguments, and it takes {}",
-                arguments.len(),
-                entry.inputs.len()
-            )));
+        // Parameters can be given as one tuple.
+        if let [Item::Tuple(parts)] = &mut arguments[..]
+            && parts.len() == entry.inputs.len()
+        {
+            arguments = std::mem::take(parts);
         }
-        let fitting = arguments
-            .iter()
-            .zip(&entry.inputs)
-            .map(|(argument, input)| {
-                let item = self.one(argument)?;
-                let wanted = program.name_of(input.ty);
-                let found = item.type_name();
-                let item = match item {
-                    Item::Constant(value) if found != wanted => calls::elem_of(program, input.ty)
-                        .filter(|(_, rank)| *rank == value.shape().len())
-                        .and_then(|(elem, _)| adapted(&value, elem))
-                        .map(Item::Constant),
-                    item => (found == wanted).then_some(item),
-                };
-                let item = item.ok_or_else(|| {
-                Stop::error(format!(
-                    "the script gives {name} an argument of type {found} for one of type {wanted}"
-                ))
-            });
-                item?.made(self.context)
-            });
-        let arguments = fitting.collect::<StepResult<Vec<Value>>>()?;
-        let (outputs, _) = calls::call(self.context, entry, arguments);
-        let outputs = outputs
-            .map_err(|error| Stop::from(error).at(&format!("the script's call of {name}")))?;
+        let unfit = || {
+            Stop::error(format!(
+                "{name} takes arguments of types {}, the script gives {}",
+                parameters(program, entry),
+                Item::Tuple(arguments.clone()).type_name()
+            ))
+        };
+        if arguments.len() > entry.inputs.len() {
+            return Err(unfit());
+        }
+        let mut made = Vec::new();
+        for (argument, input) in arguments.iter().zip(&entry.inputs) {
+            let fitting = self.fitting(argument, input.ty)?.ok_or_else(unfit)?;
+            made.push(self.made(fitting)?);
+        }
+        if made.len() < entry.inputs.len() {
+            return Ok(Item::Unfinished(name.to_owned()));
+        }
+        let outputs = self
+            .apply(entry, &made)
+            .map_err(|stop| stop.at(&format!("the script's call of {name}")))?;
         let outputs = listed_values(program, entry, outputs)?;
-        Ok(outputs.into_iter().map(Item::Made).collect())
+        Ok(Item::of_several(
+            outputs.into_iter().map(Item::of).collect(),
+        ))
     }
 
-    fn builtin(&self, name: &str, arguments: &[Exp]) -> StepResult<Vec<Item>> {
-        if !matches!(name, "loaddata" | "loadbytes") {
-            return Err(Stop::skip(format!("the script calls ${name}")));
-        }
-        let [Exp::Value(path)] = arguments else {
-            return Err(Stop::error(format!(
-                "${name} takes the name of a file, as text"
-            )));
+    fn apply(&self, entry: &EntryPoint, arguments: &[Rc<Made>]) -> StepResult<Vec<Value>> {
+        let take = |(made, input): (&Rc<Made>, &futhark_manifest::Input)| {
+            input.unique.then(|| made.take()).transpose()
         };
-        let file = String::from_utf8(path.bytes().to_vec())
-            .ok()
-            .filter(|_| (path.elem(), path.shape().len()) == (ElemType::U8, 1))
-            .map(PathBuf::from)
+        let consumed = arguments.iter().zip(&entry.inputs).map(take);
+        let consumed = consumed.collect::<StepResult<Vec<Option<Value>>>>()?;
+        let observed = arguments
+            .iter()
+            .zip(&consumed)
+            .map(|(made, consumed)| consumed.is_none().then(|| made.get()).transpose());
+        let observed = observed.collect::<StepResult<Vec<Option<Ref<'_, Value>>>>>()?;
+        let arguments = consumed.into_iter().zip(&observed);
+        let arguments = arguments.filter_map(|(consumed, observed)| match consumed {
+            Some(value) => Some(Arg::Consume(value)),
+            None => observed.as_deref().map(Arg::Borrow),
+        });
+        Ok(calls::call_and_wait(
+            self.context,
+            entry,
+            arguments.collect(),
+        )?)
+    }
+
+    /// The value converted to a type, if it can be.
+    fn fitting(&self, item: &Item, ty: TypeRef) -> StepResult<Option<Item>> {
+        let program = self.env.program();
+        let wanted = program.name_of(ty);
+        if item.is_of(wanted) {
+            return Ok(Some(item.clone()));
+        }
+        if let Item::Constant(value) = item {
+            let fitting = elem_of(program, ty)
+                .filter(|(_, rank)| *rank == value.shape().len())
+                .and_then(|(elem, _)| adapted(value, elem));
+            return Ok(fitting.map(Item::Constant));
+        }
+        let Some(record) = record_named(program, wanted) else {
+            return Ok(None);
+        };
+        let parts = match item {
+            Item::Tuple(parts) if record.is_tuple() && parts.len() == record.fields.len() => {
+                parts.clone()
+            }
+            Item::Record(fields) => {
+                let part = |field: &Field| {
+                    let found = fields.iter().find(|(name, _)| *name == field.name);
+                    found.map(|(_, item)| item.clone())
+                };
+                match record.fields.iter().map(part).collect() {
+                    Some(parts) => parts,
+                    None => return Ok(None),
+                }
+            }
+            Item::Made(made) => match self.same_fields(made, record)? {
+                Some(parts) => parts,
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let mut fields = Vec::new();
+        for (part, field) in parts.iter().zip(&record.fields) {
+            let Some(fitting) = self.fitting(part, field.ty)? else {
+                return Ok(None);
+            };
+            fields.push(self.made(fitting)?);
+        }
+        let fields: Vec<Ref<'_, Value>> = fields
+            .iter()
+            .map(|made| made.get())
+            .collect::<StepResult<_>>()?;
+        let fields: Vec<&Value> = fields.iter().map(|value| &**value).collect();
+        let made = self.context.record(wanted, &fields)?;
+        Ok(Some(Item::of(Value::Opaque(made))))
+    }
+
+    /// The fields of a value whose type is another name for a record.
+    fn same_fields(&self, made: &Made, record: &Record) -> StepResult<Option<Vec<Item>>> {
+        let own = record_named(self.env.program(), &made.type_name);
+        let field = |field: &Field| (field.name.clone(), field.ty);
+        let alike = |own: &Record| {
+            own.fields
+                .iter()
+                .map(field)
+                .eq(record.fields.iter().map(field))
+        };
+        let value = made.get()?;
+        match &*value {
+            Value::Opaque(opaque) if own.is_some_and(alike) => {
+                let project = |field: &Field| Ok(Item::of(opaque.project(&field.name)?));
+                let parts = record.fields.iter().map(project);
+                parts.collect::<StepResult<_>>().map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn made(&self, item: Item) -> StepResult<Rc<Made>> {
+        match item {
+            Item::Made(made) => Ok(made),
+            Item::Constant(value) => upload(self.context, &value).map(Made::new),
+            item => Err(Stop::error(format!(
+                "the script gives {}, which is no single value",
+                item.type_name()
+            ))),
+        }
+    }
+
+    fn builtin(&self, name: &str, arguments: &[Item]) -> StepResult<Item> {
+        if !matches!(name, "loaddata" | "loadbytes") {
+            return Err(Stop::error(format!(
+                "the script calls ${name}, which is no builtin function"
+            )));
+        }
+        let file = self
+            .file_name(arguments)?
             .ok_or_else(|| Stop::error(format!("${name} takes the name of a file, as text")))?;
         let contents = load(self.env, &file)?;
         if name == "loadbytes" {
             let shape = vec![contents.len()];
-            return Ok(vec![Item::Constant(HostValue::new(
-                ElemType::U8,
-                shape,
-                contents,
-            ))]);
+            let bytes = HostValue::new(ElemType::U8, shape, contents);
+            return Ok(Item::Constant(bytes));
         }
         let values = data::values(&contents)
             .map_err(|error| Stop::error(format!("{} {error}", file.display())))?;
-        Ok(values.into_iter().map(Item::Constant).collect())
+        Ok(Item::of_several(
+            values.into_iter().map(Item::Constant).collect(),
+        ))
     }
+
+    fn file_name(&self, arguments: &[Item]) -> StepResult<Option<PathBuf>> {
+        let [argument] = arguments else {
+            return Ok(None);
+        };
+        if !argument.is_of("[]u8") {
+            return Ok(None);
+        }
+        let text = match argument {
+            Item::Constant(value) => value.clone(),
+            item => download(&*self.made(item.clone())?.get()?)?,
+        };
+        Ok(String::from_utf8(text.bytes().to_vec())
+            .ok()
+            .map(PathBuf::from))
+    }
+}
+
+fn parameters(program: &Program, entry: &EntryPoint) -> String {
+    let names = entry.inputs.iter().map(|input| program.name_of(input.ty));
+    format!("({})", names.collect::<Vec<_>>().join(", "))
+}
+
+fn record_named<'a>(program: &'a Program, name: &str) -> Option<&'a Record> {
+    program.get(program.type_named(name)?).as_record()
 }
 
 /// A constant as one of another type: a signed integer serves for every other, and for floats.
