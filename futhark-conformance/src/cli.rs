@@ -166,7 +166,8 @@ pub struct WorkArgs {
     #[arg(long, value_name = "MIB", default_value_t = 8192)]
     pub memory: u64,
 
-    /// Compile as for users; by default the C compiler optimises less, as that is faster
+    /// Compile as for users; by default the C compiler optimises only programs that run into the
+    /// time limit, as that is faster
     #[arg(long)]
     pub optimise: bool,
 

@@ -315,10 +315,13 @@ fn a_wrong_answer_is_shown_with_what_was_expected() {
 }
 
 #[test]
-fn a_program_that_hangs_is_stopped() {
+fn a_program_that_hangs_is_stopped_and_a_slow_one_is_repeated_in_optimised_code() {
+    // The C compiler replaces the loop by a product if it optimises.
+    let slow = "-- ==\n-- entry: slow\n-- input { 20000000000i64 3i64 } output { -60000000000i64 }\n\
+                entry slow (n: i64) (k: i64) : i64 = loop acc = 0 for _i < n do acc - k\n";
     let spin = "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
                 entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n";
-    let corpus = Corpus::new(&[("spin.fut", spin)]);
+    let corpus = Corpus::new(&[("slow.fut", slow), ("spin.fut", spin)]);
     let compiler = compiler();
     // Compiled beforehand, so that only the program needs its time.
     let compiled = corpus.run(&["--check", "compile", "--futhark", &compiler]);
@@ -336,6 +339,8 @@ fn a_program_that_hangs_is_stopped() {
     assert_eq!(hanging["cause"], "timeout", "{hanging}");
     // Another process goes on behind it.
     assert_eq!(run.one("spin.fut", "blocks", "spin #1")["outcome"], "pass");
+    let slow = run.one("slow.fut", "blocks", "slow #0");
+    assert_eq!(slow["outcome"], "pass", "{slow}");
 }
 
 #[test]

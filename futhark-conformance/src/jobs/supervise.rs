@@ -27,6 +27,9 @@ const MAX_TIMEOUTS: usize = 5;
 /// The same for steps that may take too long without anybody being wrong.
 const MAX_ATTEMPTS: usize = 50;
 
+/// How many times the usual limit a step may take when it is repeated in optimised code.
+const PATIENCE: u32 = 3;
+
 /// How much of what a child writes to its standard error is kept.
 const STDERR_LINES: usize = 40;
 
@@ -43,8 +46,9 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
     };
     let mut resume_after = None;
     let (mut deaths, mut timeouts, mut given_up) = (0, 0, 0);
+    let (mut optimise, mut timeout) = (settings.optimise, settings.timeout);
     loop {
-        let mut command = base(settings, &job.compiler, &job.device);
+        let mut command = base(settings, &job.compiler, &job.device, optimise);
         if let Some(file) = &findings {
             command.env(FINDINGS, file.path());
         }
@@ -72,7 +76,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         if let Some(index) = resume_after {
             command.args(["--resume-after", &usize::to_string(&index)]);
         }
-        let end = match Process::start(command, settings.timeout) {
+        let end = match Process::start(command, timeout) {
             Ok(mut process) => process.listen(&mut |event| match event {
                 Event::Begin { check, case, .. } => send(Update::Step { check, case }),
                 Event::End(finding) => send(Update::Found(finding)),
@@ -98,8 +102,14 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                     return;
                 }
             }
+            Some(step) if cause == Cause::Timeout && !optimise && step.runs_host_code(job) => {
+                resume_after = step.index.checked_sub(1);
+                optimise = true;
+                timeout = settings.timeout * PATIENCE;
+            }
             Some(step) => {
                 resume_after = Some(step.index);
+                timeout = settings.timeout;
                 deaths += 1;
                 timeouts += usize::from(cause == Cause::Timeout);
                 let enough = deaths == MAX_DEATHS || timeouts == MAX_TIMEOUTS;
@@ -149,7 +159,7 @@ pub(super) fn probe(
     compiler: &CompilerInfo,
     settings: &Settings,
 ) -> Result<String, String> {
-    let command = base(settings, compiler, device);
+    let command = base(settings, compiler, device, settings.optimise);
     let limit = settings.timeout.max(PROBE);
     let mut process = Process::start(command, limit).map_err(|error| error.to_string())?;
     let (mut found, mut reason) = (None, None);
@@ -198,13 +208,13 @@ fn findings_of(job: &Job) -> std::io::Result<Option<NamedTempFile>> {
     emulated.then(NamedTempFile::new).transpose()
 }
 
-fn base(settings: &Settings, compiler: &CompilerInfo, device: &Device) -> Command {
+fn base(settings: &Settings, compiler: &CompilerInfo, device: &Device, optimise: bool) -> Command {
     let mut command = Command::new(&settings.executable);
     command.envs(device.environment.iter().map(|(name, value)| (name, value)));
     command.args(["child", "--device", &device.to_argument()]);
     command.args(["--futhark", &compiler.path]);
     command.arg("--build-dir").arg(&settings.build_dir);
-    if settings.optimise {
+    if optimise {
         command.arg("--optimise");
     }
     command
@@ -230,6 +240,12 @@ impl Step {
             begun,
             limit: None,
         }
+    }
+
+    /// Whether the step may be slow because the program's C is not optimised: then it is repeated
+    /// in optimised code. Kernels of GPU backends are always optimised.
+    fn runs_host_code(&self, job: &Job) -> bool {
+        self.check != "compile" && !job.device.backend.is_gpu()
     }
 
     fn finding(&self, cause: Cause, message: String) -> Finding {

@@ -124,9 +124,13 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
     let mut run = match fault.only {
         None => setting.run(nursery, &checks([fault.check])),
         Some(check) => {
-            // Compiled beforehand, so that only the program needs its time.
-            setting.run(nursery, &["--check", "compile"]);
-            setting.run(nursery, &["--check", check, "--timeout", SHORT])
+            // Compiled beforehand, so that only the program needs its time; and optimised, so that
+            // it is not waited for a second time in optimised code.
+            setting.run(nursery, &["--check", "compile", "--optimise"]);
+            setting.run(
+                nursery,
+                &["--check", check, "--timeout", SHORT, "--optimise"],
+            )
         }
     };
     run.seconds = begun.elapsed().as_secs_f64();

@@ -103,10 +103,7 @@ fn strings_are_arrays_of_bytes() {
     let values = parse("\"\"").unwrap();
     assert_eq!(values[0].shape(), [0]);
     assert_eq!(shown(r#""\65\x41\o101\0""#), ["[65u8, 65, 65, 0]"]);
-    assert_eq!(
-        shown(r#""\SOH\SO\DEL\^A\X41""#),
-        ["[1u8, 14, 127, 1, 65]"]
-    );
+    assert_eq!(shown(r#""\SOH\SO\DEL\^A\X41""#), ["[1u8, 14, 127, 1, 65]"]);
     refused("\"abc");
     refused(r#""\q""#);
 }
