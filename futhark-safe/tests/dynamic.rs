@@ -216,3 +216,58 @@ fn lengths() {
     };
     assert_eq!((len(&[]), len(&[7])), ((0, true), (1, false)));
 }
+
+/// A variant that is made here has the sizes that entry points demand, in the parts of the other
+/// variants too.
+#[test]
+fn every_variant_of_a_sum_with_arrays_of_fixed_size_can_be_made() {
+    let _turn = alone();
+    let i32s = |ctx: &Context, xs: &[i32]| Value::from(ctx.array_of(&[xs.len()], xs).unwrap());
+    let call = |ctx: &Context, entry: &str, sum: Value| {
+        let outputs = ctx.call(entry, vec![Arg::Borrow(&sum)])?;
+        Ok::<_, futhark_safe::Error>(outputs)
+    };
+    for compiler in support::compilers() {
+        for backend in BACKENDS {
+            eprintln!("{} {backend}", compiler.version());
+            let program = "../../../programs/sums/fixed_sizes.fut";
+            let ctx = &start(&support::library(program, backend, &compiler));
+            let sum = |ty: &str, variant: &str, payload: &[&Value]| {
+                Value::from(ctx.sum(ty, variant, payload).unwrap())
+            };
+            let total = |sum: Value| match call(ctx, "total", sum).unwrap()[..] {
+                [Value::Scalar(Scalar::I64(total))] => total,
+                ref other => panic!("total gives {other:?}"),
+            };
+            let single = sum("order", "single", &[&3i32.into(), &4i64.into()]);
+            assert_eq!(total(single), 7);
+            assert_eq!(total(sum("order", "none", &[])), 0);
+            assert_eq!(total(sum("order", "bulk", &[&i32s(ctx, &[5, 6])])), 11);
+            // Its own part keeps the size that it was given.
+            let empty = sum("order", "bulk", &[&i32s(ctx, &[])]);
+            assert!(call(ctx, "total", empty).is_err());
+
+            let weight = |sum: Value| match call(ctx, "weight", sum).unwrap()[..] {
+                [Value::Scalar(Scalar::F64(weight))] => weight,
+                ref other => panic!("weight gives {other:?}"),
+            };
+            let three: Value = ctx.array_of(&[3], &[1f64, 2.0, 4.0]).unwrap().into();
+            let grid: Value = ctx.array_of(&[2, 3], &[2i16; 6]).unwrap().into();
+            let inner = inner_sum(ctx, "nested", "first");
+            assert_eq!(weight(sum("nested", "leaf", &[])), 0.0);
+            assert_eq!(weight(sum("nested", "grid", &[&grid])), 12.0);
+            let first = |inner: Value| sum("nested", "first", &[&inner]);
+            assert_eq!(weight(first(sum(&inner, "three", &[&three]))), 7.0);
+            assert_eq!(weight(first(sum(&inner, "scalar", &[&5i32.into()]))), 5.0);
+        }
+    }
+}
+
+/// The name of the type of a variant's only payload.
+fn inner_sum(ctx: &Context, ty: &str, variant: &str) -> String {
+    let program = ctx.library().program();
+    let ty = program.type_named(ty).unwrap();
+    let sum = program.get(ty).as_sum().unwrap();
+    let variant = sum.variants.iter().find(|v| v.name == variant).unwrap();
+    program.name_of(variant.payload[0]).to_owned()
+}

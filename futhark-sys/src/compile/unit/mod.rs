@@ -147,7 +147,7 @@ impl Unit<'_> {
             "#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n",
         );
         shapes::write(self, &mut c)?;
-        wrappers::write(self, &mut c);
+        wrappers::write(self, &mut c)?;
         opaque::write(self, &mut c)?;
         table::write(self, &mut c)?;
         given::write(self, &given, &mut c);

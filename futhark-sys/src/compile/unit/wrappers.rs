@@ -12,6 +12,8 @@ use futhark_manifest::{
     TypeRef,
 };
 
+use super::super::blanks::{self, Blank};
+use super::super::error::Error;
 use super::{Unit, identifier, shapes};
 
 /// A function of `fut_table.functions`.
@@ -147,16 +149,23 @@ fn write_types(program: &Program, c: &mut String) {
     }
 }
 
-pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
     write_types(unit.program, c);
+    let blanks = blanks::all(unit.c_text, unit.program)?;
+    let bytes = blanks.values().flatten().filter_map(Blank::bytes).max();
+    if let Some(bytes) = bytes {
+        let _ = writeln!(c, "static unsigned char fut_zeros[{}];", bytes.max(1));
+    }
     for function in functions(unit.program) {
-        write_function(unit, &function, c);
+        let blanks = blanks.get(function.cfun).map_or(&[][..], Vec::as_slice);
+        write_function(unit, &function, blanks, c);
     }
     for ty in unit.program.types() {
         if let TypeKind::Array(array) = &ty.kind {
             write_array(unit, ty, array, c);
         }
     }
+    Ok(())
 }
 
 fn argument(unit: &Unit<'_>, ty: TypeRef, i: usize) -> String {
@@ -166,7 +175,7 @@ fn argument(unit: &Unit<'_>, ty: TypeRef, i: usize) -> String {
     }
 }
 
-fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
+fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut String) {
     let cfun = f.cfun;
     if f.shape == Shape::Returns {
         open(c, cfun);
@@ -215,6 +224,9 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
         c,
         "  FUT_ENTER(c)\n{checks}{zero}  int rc = {call});\n{done}"
     );
+    for blank in blanks {
+        write_blank(&unit.c_type(f.out[0]), blank, c);
+    }
     for (i, &ty) in f.out.iter().enumerate() {
         c.push_str(&shapes::result(unit.program, ty, i));
     }
@@ -223,6 +235,24 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, c: &mut String) {
         c.push_str("  FUT_SYNC(c, rc);\n");
     }
     let _ = writeln!(c, "  FUT_LEAVE(c, rc,{frees})\n}}");
+}
+
+/// Puts an array of zeros in the place of an empty one that belongs to another variant. The zeros
+/// are static, so that a device may read them after the call.
+fn write_blank(sum: &str, blank: &Blank, c: &mut String) {
+    let (array, i) = (&blank.array, blank.component);
+    let dims: String = blank.shape.iter().map(|dim| format!(", {dim}")).collect();
+    let _ = writeln!(
+        c,
+        "  if (rc == 0) {{\n    {sum}value = *({sum}*)out[0];\n    \
+         struct {ident} *zeros = {new}(c->ctx, (const void *)fut_zeros{dims});\n    \
+         if (zeros == NULL) {{\n      rc = 1;\n    }} else {{\n      \
+         if (value->v{i} != NULL)\n        (void){free}(c->ctx, value->v{i});\n      \
+         value->v{i} = zeros;\n    }}\n  }}",
+        ident = array.ident,
+        new = array.function("new"),
+        free = array.function("free"),
+    );
 }
 
 /// ", dims[0], dims[1]" and the like.

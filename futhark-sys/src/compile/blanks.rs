@@ -1,0 +1,253 @@
+//! Arrays in values of sum types that belong to other variants than the value's own.
+//!
+//! The C function that makes a value of one variant fills the array components of the others
+//! with empty arrays:
+//!
+//! ```c
+//!         v->v1 = futhark_new_i32_1d(ctx, NULL, 0);
+//! ```
+//!
+//! If such a component has a fixed size, as in `#none | #bulk [2]i32`, every entry point that
+//! takes the value refuses it:
+//!
+//! ```c
+//!     if (!((int64_t) 2 == in0->v1->shape[0])) {
+//! ```
+//!
+//! The manifest does not have these sizes, so they are read out of the checks, and our wrapper
+//! puts an array of that size in the place of the empty one. Where the generated C has another
+//! form, nothing is known and nothing is replaced.
+
+use std::collections::BTreeMap;
+
+use futhark_manifest::{Program, Structure, TypeRef};
+
+use super::error::Error;
+use super::layout::{self, ArrayStruct, Component};
+
+/// An empty array that a constructor leaves in a component, and the shape that it must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Blank {
+    pub component: usize,
+    pub array: ArrayStruct,
+    pub shape: Vec<i64>,
+}
+
+impl Blank {
+    /// How many bytes its elements take; nothing if that is too much to be worth it.
+    pub(super) fn bytes(&self) -> Option<usize> {
+        let shape = self.shape.iter();
+        let dims = shape.map(|&dim| usize::try_from(dim).ok());
+        let bytes = dims.fold(Some(self.array.elem.size()), |bytes, dim| {
+            bytes?.checked_mul(dim?)
+        });
+        bytes.filter(|&bytes| bytes <= LARGEST)
+    }
+}
+
+/// A larger array is not made for a variant that does not use it.
+const LARGEST: usize = 1 << 26;
+
+/// The blanks of every function that makes a value of a sum type, by its name.
+pub(super) fn all(c_text: &str, program: &Program) -> Result<BTreeMap<String, Vec<Blank>>, Error> {
+    let sizes = Sizes::read(c_text, program)?;
+    let mut all = BTreeMap::new();
+    for ty in program.types() {
+        let Some(sum) = ty.as_sum() else { continue };
+        let components = layout::components(c_text, ty.c_ident())?;
+        for variant in &sum.variants {
+            let Some((_, body)) = definition(c_text, &variant.construct) else {
+                continue;
+            };
+            let blank = |line: &str| {
+                let component = blank_component(line)?;
+                let Component::Array(array) = components.get(component)? else {
+                    return None;
+                };
+                let blank = Blank {
+                    component,
+                    array: array.clone(),
+                    shape: sizes.shape(ty.c_ident(), component, array.rank)?,
+                };
+                blank.bytes().map(|_| blank)
+            };
+            let blanks: Vec<Blank> = body.lines().filter_map(blank).collect();
+            if !blanks.is_empty() {
+                all.insert(variant.construct.clone(), blanks);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What is demanded of one dimension.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Fixed(i64),
+    /// Depends on other arguments, or differs between entry points.
+    Open,
+}
+
+/// What the entry points demand of array components: by the C struct, the component and the
+/// dimension. Values that no entry point takes are not in it.
+#[derive(Default)]
+struct Sizes(BTreeMap<(String, usize, usize), Size>);
+
+impl Sizes {
+    fn read(c_text: &str, program: &Program) -> Result<Sizes, Error> {
+        let mut sizes = Sizes::default();
+        for entry in program.entries() {
+            let Some((_, body)) = definition(c_text, &entry.cfun) else {
+                continue;
+            };
+            for (place, input) in entry.inputs.iter().enumerate() {
+                let TypeRef::Type(id) = input.ty else {
+                    continue;
+                };
+                let ty = program.get(id);
+                if ty.as_opaque().is_none() {
+                    continue;
+                }
+                for (component, array) in arrays(c_text, ty.c_ident())? {
+                    for dim in 0..array.rank {
+                        let checked = format!(" == in{place}->v{component}->shape[{dim}]");
+                        let size = constant(body, &checked).map_or(Size::Open, Size::Fixed);
+                        sizes.demand(ty.c_ident(), component, dim, size);
+                    }
+                }
+            }
+        }
+        // What is demanded of a value is demanded of the values that it is made of.
+        let copies = copies(c_text, program)?;
+        while copies.iter().any(|copy| sizes.hand_on(copy)) {}
+        Ok(sizes)
+    }
+
+    /// Whether that is news.
+    fn demand(&mut self, ident: &str, component: usize, dim: usize, size: Size) -> bool {
+        let key = (ident.to_owned(), component, dim);
+        let old = self.0.get(&key).copied();
+        let new = match old {
+            Some(old) if old != size => Size::Open,
+            _ => size,
+        };
+        self.0.insert(key, new);
+        old != Some(new)
+    }
+
+    fn hand_on(&mut self, copy: &Copied) -> bool {
+        let mut news = false;
+        for dim in 0..copy.rank {
+            let key = (copy.to.0.clone(), copy.to.1, dim);
+            if let Some(&size) = self.0.get(&key) {
+                news |= self.demand(&copy.from.0, copy.from.1, dim, size);
+            }
+        }
+        news
+    }
+
+    /// The shape that a component must have, if any dimension is fixed; the others are empty.
+    fn shape(&self, ident: &str, component: usize, rank: usize) -> Option<Vec<i64>> {
+        let size = |dim| self.0.get(&(ident.to_owned(), component, dim)).copied();
+        let sizes: Vec<Size> = (0..rank).map(size).collect::<Option<_>>()?;
+        let dim = |size: &Size| match size {
+            Size::Fixed(size) => *size,
+            Size::Open => 0,
+        };
+        let shape = sizes.iter().map(dim).collect();
+        sizes
+            .iter()
+            .any(|&size| size != Size::Open)
+            .then_some(shape)
+    }
+}
+
+/// An array component of a value that becomes one of a larger value: struct and component of both.
+struct Copied {
+    from: (String, usize),
+    to: (String, usize),
+    rank: usize,
+}
+
+/// The copies that the functions make that put records and sums together:
+///
+/// ```c
+///                 v->v2 = malloc(sizeof(*v0->v1));
+/// ```
+fn copies(c_text: &str, program: &Program) -> Result<Vec<Copied>, Error> {
+    let mut copies = Vec::new();
+    for ty in program.types() {
+        let Some(opaque) = ty.as_opaque() else {
+            continue;
+        };
+        let functions: Vec<&str> = match &opaque.structure {
+            Structure::Record(record) => vec![&record.new],
+            Structure::Sum(sum) => sum.variants.iter().map(|v| &*v.construct).collect(),
+            _ => continue,
+        };
+        let arrays: BTreeMap<usize, ArrayStruct> =
+            arrays(c_text, ty.c_ident())?.into_iter().collect();
+        for (signature, body) in functions.iter().filter_map(|f| definition(c_text, f)) {
+            copies.extend(body.lines().filter_map(|line| {
+                let (to, from) = line.trim().split_once(" = malloc(sizeof(*")?;
+                let (parameter, from) = from.strip_suffix("));")?.split_once("->v")?;
+                let to = to.strip_prefix("v->v")?.parse().ok()?;
+                Some(Copied {
+                    from: (struct_of(signature, parameter)?, from.parse().ok()?),
+                    to: (ty.c_ident().to_owned(), to),
+                    rank: arrays.get(&to)?.rank,
+                })
+            }));
+        }
+    }
+    Ok(copies)
+}
+
+fn arrays(c_text: &str, ident: &str) -> Result<Vec<(usize, ArrayStruct)>, Error> {
+    let components = layout::components(c_text, ident)?.into_iter().enumerate();
+    let array = |(i, component)| match component {
+        Component::Array(array) => Some((i, array)),
+        Component::Scalar(_) => None,
+    };
+    Ok(components.filter_map(array).collect())
+}
+
+/// Parameters and body of a function.
+fn definition<'a>(c_text: &'a str, function: &str) -> Option<(&'a str, &'a str)> {
+    let opening = format!("\nint {function}(");
+    let mut found = c_text.match_indices(&opening).map(|(at, _)| {
+        let rest = &c_text[at + opening.len()..];
+        rest.split_once('\n')
+    });
+    found.find_map(|definition| {
+        let (signature, rest) = definition?;
+        let body = rest.strip_prefix("{\n")?;
+        Some((signature, &body[..body.find("\n}")?]))
+    })
+}
+
+/// The struct that a parameter points to: `const struct futhark_opaque_x *v0`.
+fn struct_of(signature: &str, parameter: &str) -> Option<String> {
+    let mut parameters = signature.trim_end_matches(')').split(", ");
+    let ident = parameters.find_map(|text| {
+        let ty = text.strip_suffix(parameter)?.strip_suffix(" *")?;
+        ty.strip_prefix("const ")
+            .unwrap_or(ty)
+            .strip_prefix("struct ")
+    });
+    ident.map(str::to_owned)
+}
+
+/// The number in `(int64_t) 2 == in0->…`.
+fn constant(body: &str, checked: &str) -> Option<i64> {
+    let (before, _) = body.split_once(checked)?;
+    let (_, number) = before.rsplit_once("(int64_t) ")?;
+    number.parse().ok()
+}
+
+/// The component that the line fills with an empty array.
+fn blank_component(line: &str) -> Option<usize> {
+    let (component, value) = line.trim().strip_prefix("v->v")?.split_once(" = ")?;
+    let is_empty = value.starts_with("futhark_new_") && value.contains("(ctx, NULL, 0");
+    is_empty.then(|| component.parse().ok())?
+}
