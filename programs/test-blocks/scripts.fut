@@ -54,7 +54,7 @@ entry area (s: shape) : i32 =
 -- script input { (add (both 3), sum {y = 1, x = twice 2}) } output { 12 }
 -- script input { let add' = add 1 in (let (a, b,) = (3, 4,) in b, 1) } output { 5 }
 -- script input { let twice = 5 in (twice, 1) } output { 6 }
--- script input { both 3 } auto output
+-- script input { both 4 } auto output
 entry add (a: i32) (b: i32) : i32 = a + b
 
 -- ==

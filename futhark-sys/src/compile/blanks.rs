@@ -36,10 +36,9 @@ pub(super) struct Blank {
 impl Blank {
     /// How many bytes its elements take; nothing if that is too much to be worth it.
     pub(super) fn bytes(&self) -> Option<usize> {
-        let shape = self.shape.iter();
-        let dims = shape.map(|&dim| usize::try_from(dim).ok());
-        let bytes = dims.fold(Some(self.array.elem.size()), |bytes, dim| {
-            bytes?.checked_mul(dim?)
+        let mut shape = self.shape.iter();
+        let bytes = shape.try_fold(self.array.elem.size(), |bytes, &dim| {
+            bytes.checked_mul(usize::try_from(dim).ok()?)
         });
         bytes.filter(|&bytes| bytes <= LARGEST)
     }
