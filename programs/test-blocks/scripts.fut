@@ -83,7 +83,7 @@ entry weight ((n, xs): data) : f32 = f32.i64 n + f32.sum xs
 -- script input { weight ($loaddata "weight.in") } output { 6f32 }
 -- script input { let d = data 3 in weight d } output { 6f32 }
 -- script input { work {at = {x = 1, y = 2}, load = (3, (1i64, [0.5f32, 0.5f32]))} } output { 8f32 }
--- script input { let load = (3, data 2) in work {load = load, at = origin} } output { 6f32 }
+-- script input { let d = data 2 in work {load = (3, d), at = origin} } output { 6f32 }
 entry same (x: f32) : f32 = x
 
 entry work (j: job) : f32 = f32.i32 (sum j.at + j.load.0) + weight j.load.1
