@@ -26,7 +26,12 @@ static __attribute__((noinline)) char *fut_bad_shape(const char *what, const int
                    fut_shape_text(text, shape, rank));
 }
 
-// `shape` is that of an array of the argument or result that cannot exist, or NULL.
+static __attribute__((noinline)) int fut_refuse_shape(struct futhark_context *ctx, const char *what, const int64_t *shape, int rank) {
+  set_error(ctx, fut_bad_shape(what, shape, rank));
+  return FUTHARK_PROGRAM_ERROR;
+}
+
+// `find` returns the shape of an array in `value` that cannot exist, or NULL.
 #define FUT_CHECK_ARGUMENT(c, find, value, what)                   \
   {                                                                \
     int fut_rank;                                                  \
@@ -39,8 +44,6 @@ static __attribute__((noinline)) char *fut_bad_shape(const char *what, const int
   if ((rc) == 0) {                                                 \
     int fut_rank;                                                  \
     const int64_t *fut_shape = find(value, &fut_rank);             \
-    if (FUT_UNLIKELY(fut_shape != NULL)) {                         \
-      set_error((c)->ctx, fut_bad_shape(what, fut_shape, fut_rank)); \
-      (rc) = FUTHARK_PROGRAM_ERROR;                                \
-    }                                                              \
+    if (FUT_UNLIKELY(fut_shape != NULL))                           \
+      (rc) = fut_refuse_shape((c)->ctx, what, fut_shape, fut_rank); \
   }
