@@ -87,7 +87,7 @@ impl FromStr for Backend {
 }
 
 /// A name that is no backend; its text lists those that are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownBackend(String);
 
 impl UnknownBackend {
@@ -111,6 +111,13 @@ impl fmt::Display for UnknownBackend {
     }
 }
 
+/// The text of `Display`: this is what `unwrap` and a failing `main` print.
+impl fmt::Debug for UnknownBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for UnknownBackend {}
 
 #[cfg(test)]
@@ -129,10 +136,9 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let error = "vulkan".parse::<Backend>().unwrap_err();
         assert_eq!(error.name(), "vulkan");
-        assert_eq!(
-            error.to_string(),
-            "unknown backend \"vulkan\": expected c, multicore, ispc, opencl, cuda or hip"
-        );
+        let text = "unknown backend \"vulkan\": expected c, multicore, ispc, opencl, cuda or hip";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(format!("{error:?}"), text, "what unwrap prints");
         assert!("C".parse::<Backend>().is_err(), "names are lower case");
     }
 

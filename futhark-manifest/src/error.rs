@@ -128,7 +128,7 @@ impl fmt::Display for Finding {
 ///     r#"at /types/[]i32/rank: expected a positive integer, found "two""#
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     first: Box<Finding>,
     others: Vec<Finding>,
@@ -205,6 +205,13 @@ impl fmt::Display for Error {
     }
 }
 
+/// The text and the code: this is what `unwrap` and a failing `main` print.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({})", self.code())
+    }
+}
+
 impl std::error::Error for Error {}
 
 /// A JSON value in a few words: scalars as they are, shortened, the rest by type.
@@ -268,6 +275,10 @@ mod tests {
         assert_eq!(Error::from_findings(Vec::new()), None);
         let one = Error::of(finding("a"));
         assert_eq!(one.to_string(), "at /a: expected a text, found 3");
+        assert_eq!(
+            format!("{one:?}"),
+            "at /a: expected a text, found 3 (wrong-type)"
+        );
         let three = Error::from_findings(["a", "b", "c"].map(finding).into()).unwrap();
         assert_eq!(
             three.to_string(),

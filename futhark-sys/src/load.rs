@@ -47,7 +47,6 @@ pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, LoadErro
 }
 
 /// Why a shared object could not be used.
-#[derive(Debug)]
 pub struct LoadError {
     path: PathBuf,
     why: String,
@@ -56,6 +55,13 @@ pub struct LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot load {}: {}", self.path.display(), self.why)
+    }
+}
+
+/// The text of `Display`: this is what `unwrap` and a failing `main` print.
+impl fmt::Debug for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

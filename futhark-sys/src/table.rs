@@ -299,7 +299,7 @@ unsafe fn checked_text(text: *const c_char) -> &'static str {
 }
 
 /// Why a table cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadTable {
     /// There is none.
@@ -333,6 +333,13 @@ impl fmt::Display for BadTable {
                  (were its C flags changed? `-fwrapv` and link-time optimisation remove them)",
             ),
         }
+    }
+}
+
+/// The text of `Display`: this is what `unwrap` and a failing `main` print.
+impl fmt::Debug for BadTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

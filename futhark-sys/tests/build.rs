@@ -360,6 +360,10 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_done() {
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io, "{error}");
     assert!(error.to_string().contains("blocked"), "{error}");
+    assert_eq!(format!("{error:?}"), format!("{error} (Io)"));
+    // SAFETY: there is no such file, so nothing of it runs.
+    let error = unsafe { futhark_sys::load::open(&blocked.join("none.so"), "table") }.unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
     std::fs::remove_file(&blocked).unwrap();
     Build::new(&source, Backend::C)
         .out_dir(blocked.join("out"))

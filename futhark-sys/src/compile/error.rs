@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// Why a program could not be built.
 ///
 /// Its text says what to do next, and carries what the compilers said, unchanged.
-#[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -83,6 +82,13 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+}
+
+/// The text as it is, and the kind: this is what `unwrap` and a failing `main` print.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({:?})", self.kind)
     }
 }
 
