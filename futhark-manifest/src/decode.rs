@@ -3,7 +3,6 @@
 //! Each object is taken apart member by member; what is left when all known
 //! members are out is unknown, and kept.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde_core::de::{Deserialize, DeserializeSeed, Deserializer, Error as _};
@@ -12,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::code::Code;
 use crate::elem::ElemType;
 use crate::error::{Error, Finding, describe, quote};
-use crate::json::{Path, Position, Refused, Tree, read};
+use crate::json::{Path, Position, Reading, Refused, Sink, read};
 use crate::model::{
     ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
     RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
@@ -28,23 +27,33 @@ type Result<T> = std::result::Result<T, Finding>;
 
 /// Reads the text of a manifest.
 pub(crate) fn manifest(text: &[u8]) -> std::result::Result<Manifest, Error> {
-    let json = read(text).map_err(|(error, reason)| {
+    let mut parts = Parts::default();
+    let top = json(text, &mut |path, value| parts.read(path, value))?;
+    document(top, parts).map_err(|finding| match std::str::from_utf8(text) {
+        Ok(text) => Error::of(finding).locate(text),
+        // It has been read, so this cannot be.
+        Err(_) => Error::of(finding),
+    })
+}
+
+/// Reads the text of an object without its types and entry points, which `sink` gets.
+pub(crate) fn json(text: &[u8], sink: &mut Sink<'_>) -> std::result::Result<Value, Error> {
+    read(text, sink).map_err(|(error, reason)| {
         let position = Position::of_error(text, &error);
         match reason {
             Some(reason) => Error::of(refused(reason).at(position)),
             None => Error::of(not_json(text, &error).at(position)),
         }
-    })?;
-    tree(json).map_err(|error| match std::str::from_utf8(text) {
-        Ok(text) => error.locate(text),
-        // It has been read, so this cannot be.
-        Err(_) => error,
     })
 }
 
 /// Reads a manifest that is JSON already.
 pub(crate) fn tree(json: Value) -> std::result::Result<Manifest, Error> {
-    document(json).map_err(Error::of)
+    if !json.is_object() {
+        return Err(Error::of(not_a_manifest(describe(&json))));
+    }
+    let read = from_deserializer(json).expect("a value can be read as a value");
+    read.map_err(Error::of)
 }
 
 impl<'de> Deserialize<'de> for Manifest {
@@ -53,13 +62,77 @@ impl<'de> Deserialize<'de> for Manifest {
     fn deserialize<D: Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<Manifest, D::Error> {
-        let reason = RefCell::new(None);
-        let json = Tree::root(&reason).deserialize(deserializer);
-        let json = json.map_err(|error| match reason.into_inner() {
+        from_deserializer(deserializer)?.map_err(D::Error::custom)
+    }
+}
+
+fn from_deserializer<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Result<Manifest>, D::Error> {
+    let mut parts = Parts::default();
+    let top = {
+        let mut sink = |path: &Path<'_>, value| parts.read(path, value);
+        let reading = Reading::new(&mut sink);
+        let top = reading.root().deserialize(deserializer);
+        top.map_err(|error| match reading.refused.into_inner() {
             Some(reason) => D::Error::custom(refused(reason)),
             None => error,
-        })?;
-        document(json).map_err(D::Error::custom)
+        })?
+    };
+    Ok(document(top, parts))
+}
+
+/// The types and entry points that were read so far.
+#[derive(Default)]
+struct Parts {
+    types: Section<Type>,
+    entry_points: Section<EntryPoint>,
+}
+
+impl Parts {
+    fn read(&mut self, path: &Path<'_>, value: Value) {
+        let Path::Key(section, name) = *path else {
+            unreachable!("only members are given");
+        };
+        match section {
+            Path::Key(_, "types") => self.types.insert(name, r#type(value, path)),
+            _ => self.entry_points.insert(name, entry_point(value, path)),
+        }
+    }
+}
+
+/// The members of an object whose keys are names.
+struct Section<T> {
+    items: BTreeMap<String, T>,
+    /// The name that comes first of those that could not be read.
+    failed: Option<(String, Finding)>,
+}
+
+impl<T> Default for Section<T> {
+    fn default() -> Self {
+        let (items, failed) = (BTreeMap::new(), None);
+        Section { items, failed }
+    }
+}
+
+impl<T> Section<T> {
+    fn insert(&mut self, name: &str, item: Result<T>) {
+        match item {
+            Ok(item) => drop(self.items.insert(name.to_owned(), item)),
+            Err(finding) => {
+                let is_first = |(first, _): &(String, Finding)| name < first.as_str();
+                if self.failed.as_ref().is_none_or(is_first) {
+                    self.failed = Some((name.to_owned(), finding));
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> Result<BTreeMap<String, T>> {
+        match self.failed {
+            Some((_, finding)) => Err(finding),
+            None => Ok(self.items),
+        }
     }
 }
 
@@ -93,7 +166,8 @@ fn not_a_manifest(found: impl Into<String>) -> Finding {
     Finding::new(Code::NotAManifest, &Path::Root, expected, found)
 }
 
-fn document(json: Value) -> Result<Manifest> {
+/// The manifest of an object whose types and entry points were read before.
+fn document(json: Value, parts: Parts) -> Result<Manifest> {
     let root = Path::Root;
     let known = ["backend", "entry_points", "types"];
     let has_any = |members: &Map<String, Value>| known.iter().any(|key| members.contains_key(*key));
@@ -104,8 +178,8 @@ fn document(json: Value) -> Result<Manifest> {
     Ok(Manifest {
         backend: top.string("backend", "the name of a backend")?,
         version: top.optional_string("version", "the compiler's version")?,
-        types: top.map("types", r#type)?,
-        entry_points: top.map("entry_points", entry_point)?,
+        types: top.object("types", "an object", |_| parts.types.finish())?,
+        entry_points: top.object("entry_points", "an object", |_| parts.entry_points.finish())?,
         unknown: top.rest(),
     })
 }
@@ -348,7 +422,12 @@ impl<'a> Object<'a> {
 
     /// What nobody has taken.
     fn rest(self) -> Unknown {
-        self.members
+        // A map that has become empty still holds memory for eleven members.
+        if self.members.is_empty() {
+            Unknown::new()
+        } else {
+            self.members
+        }
     }
 
     fn required(&mut self, key: &str, expected: &str) -> Result<Value> {
@@ -394,22 +473,6 @@ impl<'a> Object<'a> {
         read(Object::new(value, &path, expected)?)
     }
 
-    /// A member that is an object whose keys are names.
-    fn map<T>(
-        &mut self,
-        key: &str,
-        read: impl Fn(Value, &Path<'_>) -> Result<T>,
-    ) -> Result<BTreeMap<String, T>> {
-        self.object(key, "an object", |object| {
-            let path = object.path;
-            let items = object.members.into_iter().map(|(name, value)| {
-                let item = read(value, &path.key(&name))?;
-                Ok((name, item))
-            });
-            items.collect()
-        })
-    }
-
     fn list<T>(
         &mut self,
         key: &str,
@@ -418,11 +481,14 @@ impl<'a> Object<'a> {
     ) -> Result<Vec<T>> {
         let path = self.path.key(key);
         match self.required(key, expected)? {
-            Value::Array(items) => items
-                .into_iter()
-                .enumerate()
-                .map(|(index, item)| read(item, &path.index(index)))
-                .collect(),
+            Value::Array(items) => {
+                // Most lists are short: growing would leave more room than there are items.
+                let mut list = Vec::with_capacity(items.len());
+                for (index, item) in items.into_iter().enumerate() {
+                    list.push(read(item, &path.index(index))?);
+                }
+                Ok(list)
+            }
             other => Err(wrong_type(&path, expected, &other)),
         }
     }

@@ -142,6 +142,8 @@ mod words;
 pub use backend::{Backend, UnknownBackend};
 #[cfg(feature = "json")]
 pub use code::{Code, Severity};
+#[cfg(feature = "json")]
+pub use document::Document;
 pub use elem::ElemType;
 #[cfg(feature = "json")]
 pub use error::{Error, Finding};

@@ -277,11 +277,11 @@ impl<T> TypeKind<T> {
     }
 
     /// The same with each reference to a type replaced.
-    pub(crate) fn map<U>(&self, to: &impl Fn(&T) -> U) -> TypeKind<U> {
+    pub(crate) fn map<U>(self, to: &impl Fn(T) -> U) -> TypeKind<U> {
         match self {
-            TypeKind::Array(array) => TypeKind::Array(array.clone()),
+            TypeKind::Array(array) => TypeKind::Array(array),
             TypeKind::Opaque(opaque) => TypeKind::Opaque(OpaqueType {
-                ops: opaque.ops.clone(),
+                ops: opaque.ops,
                 structure: opaque.structure.map(to),
             }),
         }
@@ -299,84 +299,84 @@ impl<T> Structure<T> {
         }
     }
 
-    fn map<U>(&self, to: &impl Fn(&T) -> U) -> Structure<U> {
+    fn map<U>(self, to: &impl Fn(T) -> U) -> Structure<U> {
         match self {
             Structure::Plain => Structure::Plain,
             Structure::Record(record) => Structure::Record(Record {
-                fields: map_fields(&record.fields, to),
-                new: record.new.clone(),
-                unknown: record.unknown.clone(),
+                fields: map_fields(record.fields, to),
+                new: record.new,
+                unknown: record.unknown,
             }),
             Structure::Sum(sum) => Structure::Sum(Sum {
-                variant: sum.variant.clone(),
-                variants: sum.variants.iter().map(|v| v.map(to)).collect(),
-                unknown: sum.unknown.clone(),
+                variant: sum.variant,
+                variants: sum.variants.into_iter().map(|v| v.map(to)).collect(),
+                unknown: sum.unknown,
             }),
             Structure::RecordArray(array) => Structure::RecordArray(RecordArray {
                 rank: array.rank,
-                elem: to(&array.elem),
-                fields: map_fields(&array.fields, to),
-                zip: array.zip.clone(),
-                index: array.index.clone(),
-                shape: array.shape.clone(),
-                new: array.new.clone(),
-                set: array.set.clone(),
-                unknown: array.unknown.clone(),
+                elem: to(array.elem),
+                fields: map_fields(array.fields, to),
+                zip: array.zip,
+                index: array.index,
+                shape: array.shape,
+                new: array.new,
+                set: array.set,
+                unknown: array.unknown,
             }),
             Structure::OpaqueArray(array) => Structure::OpaqueArray(OpaqueArray {
                 rank: array.rank,
-                elem: to(&array.elem),
-                index: array.index.clone(),
-                shape: array.shape.clone(),
-                new: array.new.clone(),
-                set: array.set.clone(),
-                unknown: array.unknown.clone(),
+                elem: to(array.elem),
+                index: array.index,
+                shape: array.shape,
+                new: array.new,
+                set: array.set,
+                unknown: array.unknown,
             }),
         }
     }
 }
 
 impl<T> Variant<T> {
-    fn map<U>(&self, to: &impl Fn(&T) -> U) -> Variant<U> {
+    fn map<U>(self, to: &impl Fn(T) -> U) -> Variant<U> {
         Variant {
-            name: self.name.clone(),
-            construct: self.construct.clone(),
-            destruct: self.destruct.clone(),
-            payload: self.payload.iter().map(to).collect(),
-            unknown: self.unknown.clone(),
+            name: self.name,
+            construct: self.construct,
+            destruct: self.destruct,
+            payload: self.payload.into_iter().map(to).collect(),
+            unknown: self.unknown,
         }
     }
 }
 
-fn map_fields<T, U>(fields: &[Field<T>], to: &impl Fn(&T) -> U) -> Vec<Field<U>> {
-    let field = |field: &Field<T>| Field {
-        name: field.name.clone(),
-        ty: to(&field.ty),
-        project: field.project.clone(),
-        unknown: field.unknown.clone(),
+fn map_fields<T, U>(fields: Vec<Field<T>>, to: &impl Fn(T) -> U) -> Vec<Field<U>> {
+    let field = |field: Field<T>| Field {
+        name: field.name,
+        ty: to(field.ty),
+        project: field.project,
+        unknown: field.unknown,
     };
-    fields.iter().map(field).collect()
+    fields.into_iter().map(field).collect()
 }
 
 impl<T> Input<T> {
     /// The same with the reference to its type replaced.
-    pub(crate) fn map<U>(&self, to: &impl Fn(&T) -> U) -> Input<U> {
+    pub(crate) fn map<U>(self, to: &impl Fn(T) -> U) -> Input<U> {
         Input {
-            name: self.name.clone(),
-            ty: to(&self.ty),
+            name: self.name,
+            ty: to(self.ty),
             unique: self.unique,
-            unknown: self.unknown.clone(),
+            unknown: self.unknown,
         }
     }
 }
 
 impl<T> Output<T> {
     /// The same with the reference to its type replaced.
-    pub(crate) fn map<U>(&self, to: &impl Fn(&T) -> U) -> Output<U> {
+    pub(crate) fn map<U>(self, to: &impl Fn(T) -> U) -> Output<U> {
         Output {
-            ty: to(&self.ty),
+            ty: to(self.ty),
             unique: self.unique,
-            unknown: self.unknown.clone(),
+            unknown: self.unknown,
         }
     }
 }

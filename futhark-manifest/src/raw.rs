@@ -103,7 +103,25 @@ impl Manifest {
     /// # Errors
     /// If [`check`](Manifest::check) finds anything that is not a warning.
     pub fn resolve(&self) -> Result<Program, Error> {
-        resolve::program(self)
+        self.verify()?;
+        Ok(resolve::program(self.clone()))
+    }
+
+    /// Resolves every reference as [`resolve`](Manifest::resolve) does, without a copy
+    /// of the manifest.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn into_program(self) -> Result<Program, Error> {
+        self.verify()?;
+        Ok(resolve::program(self))
+    }
+
+    fn verify(&self) -> Result<(), Error> {
+        match Error::from_findings(check::errors(self)) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 }
 

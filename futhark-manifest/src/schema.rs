@@ -49,10 +49,11 @@ use std::sync::LazyLock;
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::error::describe;
-use crate::json::compare_pointers;
+use crate::decode;
+use crate::error::{Error, describe};
+use crate::json::{Path, compare_pointers};
 use crate::printable::Printable;
 use crate::words::alternatives;
 
@@ -84,6 +85,28 @@ pub fn validate(manifest: &Value) -> Result<(), Vec<Violation>> {
     }
     violations.sort_by(by_place);
     Err(violations)
+}
+
+/// Holds the text of a manifest against [`SCHEMA`], as [`validate`] does, but needs memory
+/// for one type or entry point at a time.
+///
+/// # Errors
+/// As [`Manifest::parse`](crate::Manifest::parse), for a text that is not JSON, is no object
+/// or names a member twice.
+pub fn validate_text(text: &[u8]) -> Result<Vec<Violation>, Error> {
+    let mut violations = Vec::new();
+    let mut add = |part: &Value| violations.extend(validate(part).err().unwrap_or_default());
+    // The schema says nothing about two members together, so each can be alone in a manifest.
+    let top = decode::json(text, &mut |path, value| {
+        if let Path::Key(Path::Key(_, section), name) = *path {
+            let mut part = json!({"backend": "c", "entry_points": {}, "types": {}});
+            part[*section][name] = value;
+            add(&part);
+        }
+    })?;
+    add(&top);
+    violations.sort_by(by_place);
+    Ok(violations)
 }
 
 /// A place where a manifest does not have the form that [`SCHEMA`] describes.

@@ -2,6 +2,10 @@
 //! what it prints.
 #![cfg(feature = "command")]
 
+#[cfg(target_os = "linux")]
+#[path = "suite/made.rs"]
+mod made;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -388,6 +392,33 @@ fn differences_decide_the_exit_code() {
         code(&run(&["diff", "--fail-on", "never", new, "-"], &edited)),
         0
     );
+}
+
+/// The whole process under a limit, so that no copy of the manifest goes unseen.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_at_most_ten_times_the_text() {
+    let text = made::manifest(2_000);
+    let path = file("big", "big.json", &text);
+    // The process itself takes less than 16 MiB.
+    let limit = 10 * text.len() / 1024 + (16 << 10);
+    let command = env!("CARGO_BIN_EXE_futhark-manifest");
+    for (arguments, lines) in [
+        (&["resolve", &path][..], 500_000),
+        (&["check", &path], 1),
+        (&["show", &path], 10_000),
+        (&["prototypes", &path], 15_000),
+        (&["diff", &path, &path], 1),
+    ] {
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -v $0; exec \"$@\""])
+            .args([&limit.to_string(), command])
+            .args(arguments)
+            .output()
+            .expect("a shell");
+        assert!(output.status.success(), "{arguments:?}: {}", err(&output));
+        assert!(out(&output).lines().count() >= lines, "{arguments:?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,9 @@
 //! next to none for what is refused at sight. One test, since all share the
 //! allocator that counts.
 
+#[path = "suite/made.rs"]
+mod made;
+
 use futhark_manifest::{Code, Manifest};
 use peak_alloc::PeakAlloc;
 
@@ -71,6 +74,23 @@ fn memory_is_bounded_by_the_length_of_the_text() {
     println!("a real manifest: {read:.1} times to read, {resolved:.1} to resolve");
     assert!(read < 10.0 && resolved < 10.0);
     drop(program);
+
+    // The same in the form in which compilers write, and all that the command does with it.
+    let big = made::manifest(1_000);
+    let (resolved, program) = multiple(&big, || Manifest::parse(&big)?.into_program());
+    let program = program.expect("a faultless manifest");
+    let write = || serde_json::to_writer(std::io::sink(), &program.document());
+    let (written, result) = multiple(&big, write);
+    assert!(result.is_ok(), "{result:?}");
+    println!("a big manifest: {resolved:.1} times to resolve, {written:.1} more to write");
+    assert!(resolved < 8.0 && written < 1.0);
+    #[cfg(feature = "schema")]
+    {
+        let validate = || futhark_manifest::schema::validate_text(big.as_bytes());
+        let (validated, result) = multiple(&big, validate);
+        assert_eq!(result, Ok(Vec::new()));
+        assert!(validated < 2.0, "{validated} times the text");
+    }
 
     // A hundred megabytes that are no manifest are refused unread.
     let size = 100_000_000;

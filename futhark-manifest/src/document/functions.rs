@@ -1,17 +1,24 @@
 //! C functions in the document: the words of the format, in one place.
 
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use super::Places;
+use super::{List, Places};
 use crate::c::{
     CType, LibraryFunction, Parameter, ParameterRole as Role, Passing, Prototype, Returns,
 };
 use crate::operation::{Aliasing, Function, Operation};
 use crate::program::TypeRef;
 
-impl Places<'_> {
-    pub(super) fn function(&self, function: &Function<'_>) -> Value {
-        let prototype = self.program.prototype(function);
+pub(super) struct FunctionDocument<'p> {
+    pub(super) places: &'p Places<'p>,
+    pub(super) function: Function<'p>,
+}
+
+impl Serialize for FunctionDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FunctionDocument { places, function } = self;
+        let prototype = places.program.prototype(function);
         let aliasing = match function.operation.aliasing() {
             Aliasing::NoValue => "no_value",
             Aliasing::Fresh => "fresh",
@@ -22,66 +29,66 @@ impl Places<'_> {
             Aliasing::PerOutput => "per_output",
         };
         let since = function.operation.since();
-        let mut json = json!({
-            "operation": function.operation.as_str(),
-            "since": since.map(|(major, minor, patch)| [major, minor, patch]),
-            "aliasing": aliasing,
-            "name": prototype.name,
-            "declaration": prototype.to_string(),
-            "result": prototype.result.to_string(),
-            "returns": returns(&prototype),
-            "parameters": prototype
-                .parameters
-                .iter()
-                .map(|parameter| self.parameter(parameter))
-                .collect::<Value>(),
-        });
+        let since = since.map(|(major, minor, patch)| [major, minor, patch]);
+        let parameters = || {
+            let parameters = prototype.parameters.iter();
+            parameters.map(|one| parameter(places, one))
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("operation", function.operation.as_str())?;
+        map.serialize_entry("since", &since)?;
+        map.serialize_entry("aliasing", aliasing)?;
+        map.serialize_entry("name", &prototype.name)?;
+        map.serialize_entry("declaration", &prototype.to_string())?;
+        map.serialize_entry("result", &prototype.result.to_string())?;
+        map.serialize_entry("returns", returns(&prototype))?;
+        map.serialize_entry("parameters", &List(parameters))?;
         if let Some(part) = function.part {
             let of_variant = matches!(
                 function.operation,
                 Operation::SumConstruct | Operation::SumDestruct
             );
-            json[if of_variant { "variant" } else { "field" }] = part.into();
+            map.serialize_entry(if of_variant { "variant" } else { "field" }, &part)?;
         }
-        json
+        map.end()
     }
+}
 
-    fn parameter(&self, parameter: &Parameter) -> Value {
-        let (word, index, ty) = match parameter.role {
-            Role::Context => ("context", None, None),
-            Role::Value => ("value", None, None),
-            Role::Data(elem) => ("data", None, Some(TypeRef::Scalar(elem))),
-            Role::RawMemory(elem) => ("raw_memory", None, Some(TypeRef::Scalar(elem))),
-            Role::Dimension(index) => ("dimension", Some(index), None),
-            Role::Index(index) => ("index", Some(index), None),
-            Role::Field { index, ty } => ("field", Some(index), Some(ty)),
-            Role::Payload { index, ty } => ("payload", Some(index), Some(ty)),
-            Role::Argument { index, ty } => ("argument", Some(index), Some(ty)),
-            Role::Element(ty) => ("element", None, Some(ty)),
-            Role::Elements(ty) => ("elements", None, Some(ty)),
-            Role::Output { index, ty } => ("output", Some(index), Some(ty)),
-            Role::Bytes => ("bytes", None, None),
-            Role::ByteCount => ("byte_count", None, None),
-        };
-        let (passing, until_sync) = passing(parameter.passing);
-        let mut json = json!({
-            "name": parameter.name,
-            "c_type": parameter.ty.to_string(),
-            "role": word,
-            "passing": passing,
-        });
-        let optional = [
-            ("index", index.map(Value::from)),
-            ("type", ty.map(|ty| self.reference(ty))),
-            ("until_sync", until_sync.map(Value::from)),
-        ];
-        for (key, value) in optional {
-            if let Some(value) = value {
-                json[key] = value;
-            }
+fn parameter(places: &Places<'_>, parameter: &Parameter) -> Value {
+    let (word, index, ty) = match parameter.role {
+        Role::Context => ("context", None, None),
+        Role::Value => ("value", None, None),
+        Role::Data(elem) => ("data", None, Some(TypeRef::Scalar(elem))),
+        Role::RawMemory(elem) => ("raw_memory", None, Some(TypeRef::Scalar(elem))),
+        Role::Dimension(index) => ("dimension", Some(index), None),
+        Role::Index(index) => ("index", Some(index), None),
+        Role::Field { index, ty } => ("field", Some(index), Some(ty)),
+        Role::Payload { index, ty } => ("payload", Some(index), Some(ty)),
+        Role::Argument { index, ty } => ("argument", Some(index), Some(ty)),
+        Role::Element(ty) => ("element", None, Some(ty)),
+        Role::Elements(ty) => ("elements", None, Some(ty)),
+        Role::Output { index, ty } => ("output", Some(index), Some(ty)),
+        Role::Bytes => ("bytes", None, None),
+        Role::ByteCount => ("byte_count", None, None),
+    };
+    let (passing, until_sync) = passing(parameter.passing);
+    let mut json = json!({
+        "name": parameter.name,
+        "c_type": parameter.ty.to_string(),
+        "role": word,
+        "passing": passing,
+    });
+    let optional = [
+        ("index", index.map(Value::from)),
+        ("type", ty.map(|ty| places.reference(ty))),
+        ("until_sync", until_sync.map(Value::from)),
+    ];
+    for (key, value) in optional {
+        if let Some(value) = value {
+            json[key] = value;
         }
-        json
     }
+    json
 }
 
 /// The word for it, and whether it goes on until the next sync where it can.

@@ -2,7 +2,10 @@
 
 mod functions;
 
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
+
+use functions::FunctionDocument;
 
 use crate::c::ERROR_CODES;
 use crate::elem::ElemType;
@@ -66,33 +69,79 @@ impl Program {
     /// `c_type`, `role` (see [`ParameterRole`](crate::c::ParameterRole)) with
     /// `index` and `type` where it is one of several, and `passing` with
     /// `until_sync` where that can matter (see [`Passing`](crate::c::Passing)).
+    ///
+    /// The value takes more than a hundred times the memory of the manifest's text; to write
+    /// the document, serialize [`document`](Program::document).
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let places = Places::of(self);
-        let types = self.types_in_order().map(|(id, ty)| places.ty(id, ty));
-        let entries = self.entries().iter().enumerate();
-        json!({
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "backend": self.backend.as_str(),
-            "compiler": compiler(&self.version),
-            "interface": {
-                "hash": format!("{:016x}", self.interface_hash()),
-                "text": self.interface_text(),
-            },
-            "scalars": scalars(),
-            "types": types.collect::<Value>(),
-            "entry_points": entries.map(|(n, entry)| places.entry(n, entry)).collect::<Value>(),
-            "library": self
-                .library_functions()
-                .map(|(function, certain)| functions::library(function, certain))
-                .collect::<Value>(),
-            "unknown": self.unknown,
-            "error_codes": ERROR_CODES
-                .iter()
-                .map(|code| json!({"name": code.name, "value": code.value}))
-                .collect::<Value>(),
-        })
+        let value = serde_json::to_value(self.document());
+        value.expect("the document has no maps with keys other than strings")
+    }
+
+    /// The document of [`to_json`](Program::to_json), to be serialized: it is made piece by
+    /// piece, so writing it takes next to no memory.
+    #[must_use]
+    pub fn document(&self) -> Document<'_> {
+        Document(Places::of(self))
+    }
+}
+
+/// The resolved form of a program as JSON; see [`Program::to_json`].
+pub struct Document<'p>(Places<'p>);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (places, program) = (&self.0, self.0.program);
+        let types = || {
+            let types = program.types_in_order();
+            types.map(|(id, ty)| TypeDocument { places, id, ty })
+        };
+        let entries = || {
+            let entries = program.entries().iter().enumerate();
+            entries.map(|(place, entry)| EntryDocument {
+                places,
+                place,
+                entry,
+            })
+        };
+        let library = || {
+            let functions = program.library_functions();
+            functions.map(|(function, certain)| functions::library(function, certain))
+        };
+        let codes = || {
+            let codes = ERROR_CODES.iter();
+            codes.map(|code| json!({"name": code.name, "value": code.value}))
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("format", FORMAT)?;
+        map.serialize_entry("format_version", &FORMAT_VERSION)?;
+        map.serialize_entry("backend", program.backend.as_str())?;
+        map.serialize_entry("compiler", &compiler(&program.version))?;
+        let interface = json!({
+            "hash": format!("{:016x}", program.interface_hash()),
+            "text": program.interface_text(),
+        });
+        map.serialize_entry("interface", &interface)?;
+        map.serialize_entry("scalars", &scalars())?;
+        map.serialize_entry("types", &List(types))?;
+        map.serialize_entry("entry_points", &List(entries))?;
+        map.serialize_entry("library", &List(library))?;
+        map.serialize_entry("unknown", &program.unknown)?;
+        map.serialize_entry("error_codes", &List(codes))?;
+        map.end()
+    }
+}
+
+/// What an iterator gives, one item at a time.
+struct List<F>(F);
+
+impl<F, I> Serialize for List<F>
+where
+    F: Fn() -> I,
+    I: IntoIterator<Item: Serialize>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
     }
 }
 
@@ -132,86 +181,115 @@ impl<'p> Places<'p> {
             TypeRef::Type(id) => json!({"type": self.places[id.index()]}),
         }
     }
+}
 
-    fn references(&self, types: impl IntoIterator<Item = TypeRef>) -> Value {
-        types.into_iter().map(|ty| self.reference(ty)).collect()
-    }
+struct TypeDocument<'p> {
+    places: &'p Places<'p>,
+    id: TypeId,
+    ty: &'p Type,
+}
 
-    fn ty(&self, id: TypeId, ty: &Type) -> Value {
-        let functions = self.program.functions_of(id);
-        let mut json = json!({
-            "name": ty.name,
-            "doc": ty.doc,
-            "unknown": ty.unknown,
-            "c_type": ty.ctype,
-            "c_struct": ty.c_struct(),
-            "rank": ty.rank(),
-            "functions": functions.map(|f| self.function(&f)).collect::<Value>(),
-        });
-        let mut set = |key: &str, value: Value| json[key] = value;
+impl Serialize for TypeDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let TypeDocument { places, id, ty } = *self;
+        let functions = || {
+            let functions = places.program.functions_of(id);
+            functions.map(|function| FunctionDocument { places, function })
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &ty.name)?;
+        map.serialize_entry("doc", &ty.doc)?;
+        map.serialize_entry("unknown", &ty.unknown)?;
+        map.serialize_entry("c_type", &ty.ctype)?;
+        map.serialize_entry("c_struct", ty.c_struct())?;
+        map.serialize_entry("rank", &ty.rank())?;
         let structure = match &ty.kind {
             TypeKind::Array(array) => {
-                set("kind", "array".into());
-                set("element", self.reference(TypeRef::Scalar(array.elem)));
-                return json;
+                map.serialize_entry("kind", "array")?;
+                let element = places.reference(TypeRef::Scalar(array.elem));
+                map.serialize_entry("element", &element)?;
+                None
             }
-            TypeKind::Opaque(opaque) => &opaque.structure,
+            TypeKind::Opaque(opaque) => Some(&opaque.structure),
         };
         match structure {
-            Structure::Plain => set("kind", "opaque".into()),
-            Structure::Record(record) => {
-                set("kind", "record".into());
-                set("fields", self.fields(&record.fields));
-                set("is_tuple", record.is_tuple().into());
-                set("is_unit", record.is_unit().into());
+            None => {}
+            Some(Structure::Plain) => map.serialize_entry("kind", "opaque")?,
+            Some(Structure::Record(record)) => {
+                map.serialize_entry("kind", "record")?;
+                map.serialize_entry("fields", &fields(places, &record.fields))?;
+                map.serialize_entry("is_tuple", &record.is_tuple())?;
+                map.serialize_entry("is_unit", &record.is_unit())?;
             }
-            Structure::Sum(sum) => {
-                let variants = sum.variants.iter().map(|variant| {
-                    let payload = self.references(variant.payload.iter().copied());
-                    json!({"name": variant.name, "payload": payload})
-                });
-                set("kind", "sum".into());
-                set("variants", variants.collect());
+            Some(Structure::Sum(sum)) => {
+                let variants = || {
+                    sum.variants.iter().map(|variant| {
+                        let payload = variant.payload.iter().map(|&ty| places.reference(ty));
+                        json!({"name": variant.name, "payload": payload.collect::<Value>()})
+                    })
+                };
+                map.serialize_entry("kind", "sum")?;
+                map.serialize_entry("variants", &List(variants))?;
             }
-            Structure::RecordArray(array) => {
-                set("kind", "record_array".into());
-                set("element", self.reference(array.elem));
-                set("fields", self.fields(&array.fields));
+            Some(Structure::RecordArray(array)) => {
+                map.serialize_entry("kind", "record_array")?;
+                map.serialize_entry("element", &places.reference(array.elem))?;
+                map.serialize_entry("fields", &fields(places, &array.fields))?;
             }
-            Structure::OpaqueArray(array) => {
-                set("kind", "opaque_array".into());
-                set("element", self.reference(array.elem));
+            Some(Structure::OpaqueArray(array)) => {
+                map.serialize_entry("kind", "opaque_array")?;
+                map.serialize_entry("element", &places.reference(array.elem))?;
             }
         }
-        json
+        map.serialize_entry("functions", &List(functions))?;
+        map.end()
     }
+}
 
-    fn fields(&self, fields: &[Field]) -> Value {
-        let field = |field: &Field| json!({"name": field.name, "type": self.reference(field.ty)});
-        fields.iter().map(field).collect()
-    }
+fn fields<'p>(places: &'p Places<'p>, fields: &'p [Field]) -> impl Serialize + 'p {
+    List(move || {
+        let fields = fields.iter();
+        fields.map(|field| json!({"name": field.name, "type": places.reference(field.ty)}))
+    })
+}
 
-    fn entry(&self, place: usize, entry: &EntryPoint) -> Value {
-        let inputs = entry.inputs.iter().map(|input| {
-            json!({
-                "name": input.name,
-                "type": self.reference(input.ty),
-                "consumed": input.is_consumed(),
+struct EntryDocument<'p> {
+    places: &'p Places<'p>,
+    place: usize,
+    entry: &'p EntryPoint,
+}
+
+impl Serialize for EntryDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let EntryDocument {
+            places,
+            place,
+            entry,
+        } = *self;
+        let inputs = || {
+            entry.inputs.iter().map(|input| {
+                json!({
+                    "name": input.name,
+                    "type": places.reference(input.ty),
+                    "consumed": input.is_consumed(),
+                })
             })
-        });
-        let outputs = entry.outputs.iter().map(|output| {
-            let aliasing = match output.aliasing() {
-                OutputAliasing::Scalar => "scalar",
-                OutputAliasing::Unique => "unique",
-                OutputAliasing::Shared => "shared",
-            };
-            json!({
-                "type": self.reference(output.ty),
-                "unique": output.unique,
-                "aliasing": aliasing,
+        };
+        let outputs = || {
+            entry.outputs.iter().map(|output| {
+                let aliasing = match output.aliasing() {
+                    OutputAliasing::Scalar => "scalar",
+                    OutputAliasing::Unique => "unique",
+                    OutputAliasing::Shared => "shared",
+                };
+                json!({
+                    "type": places.reference(output.ty),
+                    "unique": output.unique,
+                    "aliasing": aliasing,
+                })
             })
-        });
-        let form = entry.result_form(self.program);
+        };
+        let form = entry.result_form(places.program);
         let word = match form {
             ResultForm::Nothing => "nothing",
             ResultForm::Unit(_) => "unit",
@@ -219,16 +297,19 @@ impl<'p> Places<'p> {
             ResultForm::Several(_) => "several",
             ResultForm::Tuple { .. } => "tuple",
         };
-        json!({
-            "name": entry.name,
-            "doc": entry.doc,
-            "unknown": entry.unknown,
-            "attributes": entry.attributes,
-            "tuning_params": entry.tuning_params,
-            "inputs": inputs.collect::<Value>(),
-            "outputs": outputs.collect::<Value>(),
-            "result": {"form": word, "components": self.references(form.components())},
-            "function": self.function(&self.program.function_of_entry(place)),
-        })
+        let components = form.components().map(|ty| places.reference(ty));
+        let result = json!({"form": word, "components": components.collect::<Value>()});
+        let function = places.program.function_of_entry(place);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &entry.name)?;
+        map.serialize_entry("doc", &entry.doc)?;
+        map.serialize_entry("unknown", &entry.unknown)?;
+        map.serialize_entry("attributes", &entry.attributes)?;
+        map.serialize_entry("tuning_params", &entry.tuning_params)?;
+        map.serialize_entry("inputs", &List(inputs))?;
+        map.serialize_entry("outputs", &List(outputs))?;
+        map.serialize_entry("result", &result)?;
+        map.serialize_entry("function", &FunctionDocument { places, function })?;
+        map.end()
     }
 }

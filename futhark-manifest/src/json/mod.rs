@@ -6,4 +6,4 @@ mod tree;
 
 pub(crate) use path::{Path, compare_pointers, escape};
 pub use position::{Locator, Position};
-pub(crate) use tree::{Refused, Tree, read};
+pub(crate) use tree::{Reading, Refused, Sink, read};

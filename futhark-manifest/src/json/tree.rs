@@ -14,12 +14,45 @@ use super::Path;
 /// takes, another reader takes the other. So is anything but an object at the
 /// top, before it is read. JSON that is nested deeper than 128 levels is refused
 /// by serde_json.
-pub(crate) fn read(text: &[u8]) -> Result<Value, (serde_json::Error, Option<Refused>)> {
-    let refused = RefCell::new(None);
+///
+/// A tree takes many times the memory of its text. So the members of the objects `types` and
+/// `entry_points` are given to `sink` one by one, and are left out of the tree.
+pub(crate) fn read(
+    text: &[u8],
+    sink: &mut Sink<'_>,
+) -> Result<Value, (serde_json::Error, Option<Refused>)> {
+    let reading = Reading::new(sink);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let tree = Tree::root(&refused).deserialize(&mut deserializer);
+    let tree = reading.root().deserialize(&mut deserializer);
     let read = tree.and_then(|tree| deserializer.end().map(|()| tree));
-    read.map_err(|error| (error, refused.into_inner()))
+    read.map_err(|error| (error, reading.refused.into_inner()))
+}
+
+/// Takes a member of `types` or of `entry_points`.
+pub(crate) type Sink<'s> = dyn FnMut(&Path<'_>, Value) + 's;
+
+/// What all parts of a tree share while it is read.
+pub(crate) struct Reading<'s> {
+    /// Why the document was refused.
+    pub(crate) refused: RefCell<Option<Refused>>,
+    sink: RefCell<&'s mut Sink<'s>>,
+}
+
+impl<'s> Reading<'s> {
+    pub(crate) fn new<'a: 's>(sink: &'s mut Sink<'a>) -> Reading<'s> {
+        let refused = RefCell::new(None);
+        let sink = RefCell::new(sink as &mut Sink<'s>);
+        Reading { refused, sink }
+    }
+
+    /// What reads the whole document.
+    pub(crate) fn root(&self) -> Tree<'_, 's> {
+        let path = Path::Root;
+        Tree {
+            path,
+            reading: self,
+        }
+    }
 }
 
 /// Why a tree was refused that is JSON.
@@ -31,20 +64,14 @@ pub(crate) enum Refused {
 }
 
 /// What [`read`] builds, for any deserializer.
-pub(crate) struct Tree<'a> {
+pub(crate) struct Tree<'a, 's> {
     path: Path<'a>,
-    refused: &'a RefCell<Option<Refused>>,
+    reading: &'a Reading<'s>,
 }
 
-impl<'a> Tree<'a> {
-    /// The whole document. What is wrong with it goes to `refused`.
-    pub(crate) fn root(refused: &'a RefCell<Option<Refused>>) -> Tree<'a> {
-        let path = Path::Root;
-        Tree { path, refused }
-    }
-
+impl Tree<'_, '_> {
     fn refuse<E: serde_core::de::Error>(&self, reason: Refused, text: impl fmt::Display) -> E {
-        *self.refused.borrow_mut() = Some(reason);
+        *self.reading.refused.borrow_mut() = Some(reason);
         E::custom(text)
     }
 
@@ -57,7 +84,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
+impl<'de> DeserializeSeed<'de> for Tree<'_, '_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -65,7 +92,7 @@ impl<'de> DeserializeSeed<'de> for Tree<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Tree<'_> {
+impl<'de> Visitor<'de> for Tree<'_, '_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,15 +100,23 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let reading = self.reading;
+        let is_section = matches!(self.path, Path::Key(Path::Root, "types" | "entry_points"));
         let mut members = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             let path = self.path.key(&key);
             if members.contains_key(&key) {
                 return Err(self.refuse(Refused::Twice(path.to_string()), "a member twice"));
             }
-            let refused = self.refused;
-            let value = map.next_value_seed(Tree { path, refused })?;
+            let mut value = map.next_value_seed(Tree { path, reading })?;
+            if is_section {
+                // The name stays, to find a second member of that name.
+                (reading.sink.borrow_mut())(&path, value.take());
+            }
             members.insert(key, value);
+        }
+        if is_section {
+            members = Map::new();
         }
         Ok(Value::Object(members))
     }
@@ -92,8 +127,8 @@ impl<'de> Visitor<'de> for Tree<'_> {
         let mut items = Vec::new();
         loop {
             let path = self.path.index(items.len());
-            let refused = self.refused;
-            match seq.next_element_seed(Tree { path, refused })? {
+            let reading = self.reading;
+            match seq.next_element_seed(Tree { path, reading })? {
                 Some(item) => items.push(item),
                 None => return Ok(Value::Array(items)),
             }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use futhark_manifest::c::{self, Disagreement, Header};
 use futhark_manifest::schema::{self, Violation};
 use futhark_manifest::{Code, Finding, Manifest, Program, Severity};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::{Check, Depth};
 use crate::input::{File, Text};
@@ -73,7 +73,7 @@ impl<'t> Report<'t> {
             program: None,
         };
         match Manifest::parse_bytes(&text.bytes) {
-            Ok(manifest) => report.look(&manifest, args)?,
+            Ok(manifest) => report.look(manifest, args)?,
             Err(error) => report.form(&error),
         }
         Ok(report)
@@ -83,18 +83,16 @@ impl<'t> Report<'t> {
     /// with its form, and not only the first.
     fn form(&mut self, error: &futhark_manifest::Error) {
         let of_its_own = [Code::NotJson, Code::DuplicateMember, Code::NotAManifest];
-        if !of_its_own.contains(&error.code())
-            && let Ok(json) = serde_json::from_slice::<Value>(&self.text.bytes)
-        {
-            self.schema(&json);
+        if !of_its_own.contains(&error.code()) {
+            self.schema();
         }
         if self.violations.is_empty() {
             self.findings.extend(error.findings().cloned());
         }
     }
 
-    fn look(&mut self, manifest: &Manifest, args: &Check) -> Result<(), Failure> {
-        self.schema(&manifest.to_json());
+    fn look(&mut self, manifest: Manifest, args: &Check) -> Result<(), Failure> {
+        self.schema();
         let depth = args.depth.unwrap_or(Depth::Header);
         if depth < Depth::Semantics {
             return Ok(());
@@ -106,7 +104,7 @@ impl<'t> Report<'t> {
         let told: HashSet<&str> = violations.map(|one| &*one.instance_path).collect();
         self.findings
             .retain(|finding| !told.contains(finding.pointer()));
-        self.program = manifest.resolve().ok();
+        self.program = manifest.into_program().ok();
         let Some(program) = &self.program else {
             return Ok(());
         };
@@ -129,9 +127,10 @@ impl<'t> Report<'t> {
         Ok(())
     }
 
-    fn schema(&mut self, json: &Value) {
+    /// For a text that could be read as JSON.
+    fn schema(&mut self) {
         self.depths.push("schema");
-        self.violations = schema::validate(json).err().unwrap_or_default();
+        self.violations = schema::validate_text(&self.text.bytes).unwrap_or_default();
     }
 
     fn disagreements(&self) -> &[Disagreement] {

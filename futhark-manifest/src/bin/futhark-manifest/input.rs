@@ -91,7 +91,8 @@ impl Text {
     /// The resolved program. What is wrong with it, or odd, is told.
     pub(crate) fn program(&self) -> Result<Program, Failure> {
         let manifest = Manifest::parse_bytes(&self.bytes);
-        let resolved = manifest.and_then(|manifest| Ok((manifest.warnings(), manifest.resolve()?)));
+        let resolved =
+            manifest.and_then(|manifest| Ok((manifest.warnings(), manifest.into_program()?)));
         let text = self.as_str();
         let mut errors = say::Findings::new(&self.file, &text);
         match resolved {

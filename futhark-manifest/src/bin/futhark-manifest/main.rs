@@ -78,7 +78,7 @@ fn run(command: Command) -> Result<(), Failure> {
 fn resolve(file: &input::File) -> Result<(), Failure> {
     let program = input::Text::read(file)?.program()?;
     let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, &program.to_json()).map_err(io::Error::from)?;
+    serde_json::to_writer_pretty(&mut out, &program.document()).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)
 }
