@@ -65,6 +65,9 @@ pub enum Code {
     /// A warning: the manifest is of a compiler that is newer than all that this
     /// version of the crate was made for.
     NewerCompiler,
+    /// A warning: the manifest states no [version](crate::Version), or none of a compiler
+    /// that writes manifests. What depends on the version is uncertain.
+    UnknownVersion,
     /// A warning: an operation that the compiler of that version gives every type
     /// of that kind, or the other half of a pair such as `store` and `restore`,
     /// is not there. No error, since a compiler that was built between two
@@ -102,6 +105,7 @@ impl Code {
         Code::TooManyTypes,
         Code::UnknownMember,
         Code::NewerCompiler,
+        Code::UnknownVersion,
         Code::MissingOperation,
         Code::UnusualOrder,
     ];
@@ -133,6 +137,7 @@ impl Code {
             Code::TooManyTypes => "too-many-types",
             Code::UnknownMember => "unknown-member",
             Code::NewerCompiler => "newer-compiler",
+            Code::UnknownVersion => "unknown-version",
             Code::MissingOperation => "missing-operation",
             Code::UnusualOrder => "unusual-order",
         }
@@ -144,6 +149,7 @@ impl Code {
         match self {
             Code::UnknownMember
             | Code::NewerCompiler
+            | Code::UnknownVersion
             | Code::MissingOperation
             | Code::UnusualOrder => Severity::Warning,
             _ => Severity::Error,

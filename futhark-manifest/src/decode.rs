@@ -141,13 +141,42 @@ fn not_json(text: &[u8], error: &serde_json::Error) -> Finding {
     // The place is told apart from the text.
     let place = format!(" at line {} column {}", error.line(), error.column());
     let said = said.strip_suffix(&place).unwrap_or(&said);
-    // Nobody sees it on a screen.
-    let found = if text.starts_with("\u{feff}".as_bytes()) {
-        "a byte order mark before it, which JSON does not allow".to_owned()
-    } else {
-        format!("something else ({said})")
+    let found = match other_file(text) {
+        Some(found) => found.to_owned(),
+        None if error.is_eof() => format!("only the beginning of it ({said})"),
+        None => format!("something else ({said})"),
     };
     Finding::new(Code::NotJson, &Path::Root, "a manifest in JSON", found)
+}
+
+/// What users name by mistake, or what their tools make of a manifest.
+fn other_file(text: &[u8]) -> Option<&'static str> {
+    let code = "C code: the manifest is the file prog.json next to prog.c and prog.h";
+    let program = "a Futhark program: `futhark c --library prog.fut` makes its manifest, prog.json";
+    let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word.as_bytes()));
+    Some(match text {
+        [] => "an empty file",
+        _ if text.iter().all(u8::is_ascii_whitespace) => "nothing but white space",
+        // Nobody sees it on a screen.
+        [0xef, 0xbb, 0xbf, ..] => "a byte order mark before it, which JSON does not allow",
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [_, 0, 0, 0, ..] | [0, 0, 0, _, ..] => {
+            "text in UTF-32: convert it to UTF-8"
+        }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..] => {
+            "text in UTF-16: convert it to UTF-8"
+        }
+        [0x1f, 0x8b, ..] => "data compressed by gzip",
+        _ if text.contains(&0) => "binary data",
+        _ if std::str::from_utf8(text).is_err() => "text that is not UTF-8",
+        _ if starts(&["#", "/*", "//"]) => code,
+        _ if starts(&[
+            "--", "entry ", "def ", "let ", "type ", "module ", "import ", "open ",
+        ]) =>
+        {
+            program
+        }
+        _ => return None,
+    })
 }
 
 fn refused(reason: Refused) -> Finding {
@@ -173,6 +202,10 @@ fn document(json: Value, parts: Parts) -> Result<Manifest> {
     let has_any = |members: &Map<String, Value>| known.iter().any(|key| members.contains_key(*key));
     if !json.as_object().is_some_and(has_any) {
         return Err(not_a_manifest(describe(&json)));
+    }
+    if json["format"] == crate::document::FORMAT {
+        let found = "a resolved document, which `futhark-manifest resolve` prints";
+        return Err(not_a_manifest(found));
     }
     let mut top = Object::new(json, &root, "an object")?;
     Ok(Manifest {

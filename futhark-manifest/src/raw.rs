@@ -91,8 +91,8 @@ impl Manifest {
     }
 
     /// What is odd about the manifest, but no reason not to use it: members that
-    /// nobody knows, a compiler that is newer than this crate, operations that
-    /// are missing. Ordered by place.
+    /// nobody knows, a compiler that is newer than this crate or of an unknown
+    /// [version](crate::Version), operations that are missing. Ordered by place.
     #[must_use]
     pub fn warnings(&self) -> Vec<Finding> {
         check::warnings(self)

@@ -9,18 +9,29 @@ use crate::printable::Printable;
 #[cfg(feature = "json")]
 pub(crate) const NEWEST_KNOWN: (u32, u32, u32) = (0, 27, 1);
 
+/// The oldest compiler that writes manifests.
+const OLDEST: (u32, u32, u32) = (0, 20, 3);
+
 /// The version of the compiler that wrote a manifest.
 ///
 /// The compiler states it as a text of several lines, such as
 /// `"0.25.32.\nCompiled with GHC 9.10.3.\n"`. [`number`](Version::number) is
-/// what the first line begins with, where that is a number at all. Versions are
-/// ordered by number (an unknown one comes first), then by text.
+/// what the first line begins with. Versions are ordered by number (an unknown
+/// one comes first), then by text.
+///
+/// A version is [unknown](Version::is_known) if its text is empty, does not begin with three
+/// numbers (`latest`, `0.25`), or begins with a number before 0.20.3, the first
+/// compiler that writes manifests. The manifest of an unknown version can be used:
+/// reading it depends on its members only. What does depend on the version is
+/// then uncertain: [`is_at_least`](Version::is_at_least) is false, an operation may be
+/// missing without a warning, and of the functions that no manifest lists only
+/// those are certain that all versions have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Version {
     /// The whole text; empty where the manifest states no version.
     pub text: String,
-    /// Major, minor and patch number.
+    /// Major, minor and patch number, where the text begins with them.
     pub number: Option<(u32, u32, u32)>,
 }
 
@@ -33,6 +44,12 @@ impl Version {
             text: text.to_owned(),
             number: leading_number(text),
         }
+    }
+
+    /// Whether this is the version of a compiler that writes manifests.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.is_at_least(OLDEST)
     }
 
     /// Whether the version is known to be at least this one.
@@ -73,8 +90,10 @@ impl PartialOrd for Version {
 fn leading_number(text: &str) -> Option<(u32, u32, u32)> {
     let (major, rest) = leading_digits(text.trim_start())?;
     let (minor, rest) = leading_digits(rest.strip_prefix('.')?)?;
-    let (patch, _) = leading_digits(rest.strip_prefix('.')?)?;
-    Some((major, minor, patch))
+    let (patch, rest) = leading_digits(rest.strip_prefix('.')?)?;
+    let after = rest.strip_prefix('.').unwrap_or(rest);
+    let continues = after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    (!continues).then_some((major, minor, patch))
 }
 
 fn leading_digits(text: &str) -> Option<(u32, &str)> {
@@ -108,11 +127,20 @@ mod tests {
             ("0.25", None, "0.25"),
             ("0.25.99999999999", None, "0.25.99999999999"),
             ("", None, "unknown"),
+            ("\n", None, "unknown"),
+            ("latest", None, "latest"),
+            ("0.19.0", Some((0, 19, 0)), "0.19.0"),
+            ("0.20.2.\n", Some((0, 20, 2)), "0.20.2"),
+            ("0.20.3", Some((0, 20, 3)), "0.20.3"),
+            ("0.25.32x", None, "0.25.32x"),
+            ("0.25.32.1", None, "0.25.32.1"),
         ] {
             let version = Version::new(text);
             assert_eq!(version.number, number, "{text:?}");
             assert_eq!(version.to_string(), display, "{text:?}");
             assert_eq!(version.text, text);
+            let known = number.is_some_and(|number| number >= (0, 20, 3));
+            assert_eq!(version.is_known(), known, "{text:?}");
         }
     }
 

@@ -81,7 +81,7 @@ fn a_faultless_manifest_passes() {
 
 #[test]
 fn findings_have_place_excerpt_and_code() {
-    let text = "{\"backend\": \"c\",\n \"types\": {}, \"entry_points\": {\"f\": {\"cfun\": \"f\",\n  \"inputs\": [], \"outputs\": [{\"type\": \"nowhere\", \"unique\": true}]}}}";
+    let text = "{\"backend\": \"c\", \"version\": \"0.27.1\",\n \"types\": {}, \"entry_points\": {\"f\": {\"cfun\": \"f\",\n  \"inputs\": [], \"outputs\": [{\"type\": \"nowhere\", \"unique\": true}]}}}";
     let output = run(&["check"], text);
     assert_eq!(code(&output), 1);
     assert_eq!(
@@ -318,7 +318,9 @@ fn thousands_of_findings_are_all_told() {
     });
     let entries: Vec<String> = entries.collect();
     let entries = entries.join(", ");
-    let text = format!(r#"{{"backend": "c", "types": {{}}, "entry_points": {{{entries}}}}}"#);
+    let text = format!(
+        r#"{{"backend": "c", "version": "0.27.1", "types": {{}}, "entry_points": {{{entries}}}}}"#
+    );
     let output = run(&["check", "--json"], &text);
     assert_eq!(code(&output), 1);
     assert_eq!(out(&output).lines().count(), 5_001);

@@ -83,7 +83,8 @@ impl Program {
     /// The functions that no manifest lists and that the library of this backend
     /// and compiler version has; false for those of which that is not certain.
     pub fn library_functions(&self) -> impl Iterator<Item = (&'static LibraryFunction, bool)> {
-        let (backend, version) = (self.backend, self.version.number);
+        let (backend, version) = (self.backend, &self.version);
+        let version = version.number.filter(|_| version.is_known());
         library().iter().filter_map(move |function| {
             let exists = match version {
                 Some(version) => function.exists(backend, version),

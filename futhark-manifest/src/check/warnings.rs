@@ -29,6 +29,13 @@ pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
         let (code, path) = (Code::NewerCompiler, root.key("version"));
         findings.push(Finding::new(code, &path, expected, version.to_string()));
     }
+    if !version.is_known() {
+        let expected = "the version of a compiler that writes manifests, 0.20.3 or later";
+        let found = manifest.version.as_deref();
+        let found = found.map_or("nothing".to_owned(), |text| quote(text.trim_end()));
+        let (code, path) = (Code::UnknownVersion, root.key("version"));
+        findings.push(Finding::new(code, &path, expected, found));
+    }
     let path = root.key("types");
     for (name, ty) in &manifest.types {
         let path = path.key(name);

@@ -15,7 +15,7 @@ use crate::program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
 use crate::version::Version;
 
 /// What stands in `format`.
-const FORMAT: &str = "futhark-manifest-resolved";
+pub(crate) const FORMAT: &str = "futhark-manifest-resolved";
 
 /// Changes when a reader of the older form could misread the newer. Members that
 /// are only added leave it as it is.
@@ -32,7 +32,7 @@ impl Program {
     ///
     /// | member | what it is |
     /// |---|---|
-    /// | `backend`, `compiler` | the backend's name; the compiler's `text` and `number`, `[0, 25, 32]` or null |
+    /// | `backend`, `compiler` | the backend's name; the compiler's `text` and `number`, `[0, 25, 32]`, or null for an [unknown](Version::is_known) version |
     /// | `interface` | [`text`](Program::interface_text) and [`hash`](Program::interface_hash), 16 hexadecimal digits |
     /// | `scalars` | per scalar type its `c_type` and `size` in bytes |
     /// | `types` | in dependency order: parts before wholes |
@@ -148,6 +148,7 @@ where
 fn compiler(version: &Version) -> Value {
     let number = version
         .number
+        .filter(|_| version.is_known())
         .map(|(major, minor, patch)| [major, minor, patch]);
     json!({"text": version.text, "number": number})
 }

@@ -3,7 +3,7 @@
 
 use crate::common::{faultless, fixture};
 use futhark_manifest::{
-    Backend, ElemType, Manifest, Program, ResultForm, Structure, Sum, Type, TypeRef,
+    Backend, Code, ElemType, Finding, Manifest, Program, ResultForm, Structure, Sum, Type, TypeRef,
 };
 
 fn ty<'p>(program: &'p Program, name: &str) -> &'p Type {
@@ -260,11 +260,15 @@ fn a_future_version_with_unknown_members() {
     );
 }
 
-/// The schema does not require a version, and says nothing about its form.
+/// The schema does not require a version, and says nothing about its form: it is unknown.
 #[test]
 fn a_manifest_without_a_version() {
     let text = r#"{"backend": "c", "entry_points": {}, "types": {}}"#;
-    let program = faultless(text, "no version");
+    let manifest = Manifest::parse(text).unwrap();
+    let codes: Vec<Code> = manifest.check().iter().map(Finding::code).collect();
+    assert_eq!(codes, [Code::UnknownVersion]);
+    let program = manifest.resolve().unwrap();
+    assert!(!program.version.is_known());
     assert_eq!(program.version.number, None);
     assert_eq!(program.version.to_string(), "unknown");
     assert!(program.types().is_empty() && program.entries().is_empty());

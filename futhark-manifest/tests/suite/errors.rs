@@ -33,27 +33,33 @@ const CELL: &str = "{level: i32, tags: []i32}";
 
 #[test]
 fn text_that_is_not_json() {
-    for (text, line, column, display) in [
-        (
-            "",
-            1,
-            1,
-            "at line 1, column 1: expected a manifest in JSON, \
-             found something else (EOF while parsing a value)",
-        ),
+    for (text, line, column, found) in [
+        ("", 1, 1, "an empty file"),
+        (" \n", 2, 1, "nothing but white space"),
         (
             "{\n  \"backend\": c}",
             2,
             14,
-            "at line 2, column 14: expected a manifest in JSON, \
-             found something else (expected value)",
+            "something else (expected value)",
+        ),
+        ("{} {}", 1, 4, "something else (trailing characters)"),
+        (
+            "{\"backend\": \"c",
+            1,
+            14,
+            "only the beginning of it (EOF while parsing a string)",
         ),
         (
-            "{} {}",
+            "#pragma once\n",
             1,
-            4,
-            "at line 1, column 4: expected a manifest in JSON, \
-             found something else (trailing characters)",
+            1,
+            "C code: the manifest is the file prog.json next to prog.c and prog.h",
+        ),
+        (
+            "-- | Adds.\nentry add (x: i32) = x + 1",
+            1,
+            1,
+            "a Futhark program: `futhark c --library prog.fut` makes its manifest, prog.json",
         ),
     ] {
         let error = fails(text);
@@ -61,7 +67,106 @@ fn text_that_is_not_json() {
         let place = |position: Position| (position.line, position.column);
         assert_eq!(error.position().map(place), Some((line, column)), "{text}");
         assert_eq!(error.pointer(), "");
-        assert_eq!(error.to_string(), display);
+        assert_eq!(
+            error.to_string(),
+            format!("at line {line}, column {column}: expected a manifest in JSON, found {found}")
+        );
+    }
+}
+
+/// Editors and shells write text in other encodings, and users name other files.
+#[test]
+fn bytes_that_are_not_utf8_json_are_named() {
+    let text = fixture("0.26.4");
+    let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+    let with = |mark: &[u8], bytes: Vec<u8>| [mark, &bytes].concat();
+    let utf32: Vec<u8> = text
+        .chars()
+        .flat_map(|c| u32::from(c).to_le_bytes())
+        .collect();
+    for (bytes, found) in [
+        (
+            utf16(u16::to_le_bytes),
+            "text in UTF-16: convert it to UTF-8",
+        ),
+        (
+            utf16(u16::to_be_bytes),
+            "text in UTF-16: convert it to UTF-8",
+        ),
+        (
+            with(b"\xff\xfe", utf16(u16::to_le_bytes)),
+            "text in UTF-16: convert it to UTF-8",
+        ),
+        (utf32.clone(), "text in UTF-32: convert it to UTF-8"),
+        (
+            with(b"\xff\xfe\0\0", utf32),
+            "text in UTF-32: convert it to UTF-8",
+        ),
+        (
+            with(b"\xef\xbb\xbf", text.clone().into_bytes()),
+            "a byte order mark before it, which JSON does not allow",
+        ),
+        (b"\x1f\x8b\x08\0\0".to_vec(), "data compressed by gzip"),
+        (b"\x7fELF\x02\x01\x01\0".to_vec(), "binary data"),
+        (b"\xc3\x28 Latin".to_vec(), "text that is not UTF-8"),
+    ] {
+        let error = Manifest::parse_bytes(&bytes).unwrap_err();
+        assert_eq!(
+            (error.code(), error.found()),
+            (Code::NotJson, found),
+            "{bytes:?}"
+        );
+    }
+}
+
+/// What `futhark-manifest resolve` prints has the members of a manifest, in another form.
+#[test]
+fn a_resolved_document_is_named() {
+    let program = Manifest::parse(&fixture("0.26.4")).unwrap().resolve();
+    let document = program.unwrap().to_json();
+    let found = "a resolved document, which `futhark-manifest resolve` prints";
+    for error in [
+        fails(&document.to_string()),
+        Manifest::from_json(document).unwrap_err(),
+    ] {
+        assert_eq!((error.code(), error.found()), (Code::NotAManifest, found));
+    }
+}
+
+#[test]
+fn an_unknown_version_is_a_warning() {
+    for (version, found) in [
+        (json!("latest"), "\"latest\""),
+        (json!("0.25"), "\"0.25\""),
+        (json!(""), "\"\""),
+        (json!("0.19.0.\nCompiled"), "\"0.19.0.\\nCompiled\""),
+        (Value::Null, "nothing"),
+    ] {
+        let mut json = whole();
+        json["version"] = version;
+        json.as_object_mut()
+            .unwrap()
+            .retain(|_, value| !value.is_null());
+        let manifest = Manifest::from_json(json).unwrap();
+        let warnings = manifest.warnings();
+        let [warning] = &warnings[..] else {
+            panic!("{found}: {warnings:?}");
+        };
+        assert_eq!(
+            (warning.code(), warning.pointer(), warning.found()),
+            (Code::UnknownVersion, "/version", found)
+        );
+        let program = manifest.resolve().expect("it can be used");
+        assert_eq!(program.to_json()["compiler"]["number"], Value::Null);
+        let young = "futhark_context_config_set_unified_memory";
+        let cache = "futhark_context_config_set_cache_file";
+        for (function, certain) in program.library_functions() {
+            assert!(function.name() != young, "no function of the backend c");
+            assert!(
+                !(certain && function.name() == cache),
+                "it came with 0.21.9"
+            );
+        }
     }
 }
 
