@@ -118,8 +118,10 @@ class Program(contextlib.AbstractContextManager):
             unfinished = self._c.futhark_context_sync(self._context)
             slots = [result] if isinstance(result, _Handle) else slots
             values = tuple(ty.take(self, slot) for ty, slot in zip(outputs, slots))
-            if unfinished or getattr(result, "failed", False):
-                raise FutharkError(self._errors() or f"{function} does not say why it failed")
+            # Also after success: a failed allocation can be covered by the copy that follows it.
+            error = self._errors()
+            if error or unfinished or getattr(result, "failed", False):
+                raise FutharkError(error or f"{function} does not say why it failed")
             return values if isinstance(result, (_Status, _Handle)) else result
 
     def _free(self, handle):
@@ -135,6 +137,7 @@ class Program(contextlib.AbstractContextManager):
             for handle in list(self._live):
                 self._free(handle)
             if self._context:
+                self._c.futhark_context_sync(self._context)
                 self._c.futhark_context_free(self._context)
             if self._config:
                 self._c.futhark_context_config_free(self._config)

@@ -5,6 +5,7 @@
 What should be true whatever the values is asserted; every value is printed, for the caller to compare.
 """
 
+import ctypes
 import gc
 import importlib.util
 import sys
@@ -173,6 +174,9 @@ def errors(m, ctx):
         assert ctx.at(three, 2) == 3 and ctx.divided(7, 2) == 3
 
     fails("bounds", m.FutharkError, ctx.at, three, 10)
+    # An error is pending, as from work on a GPU; the call that finds it returns 0.
+    assert ctx._c.futhark_entry_divided(ctx._context, ctypes.byref(ctypes.c_int32()), 1, 0).failed
+    fails("pending", m.FutharkError, ctx.answer)
     fails("division", m.FutharkError, ctx.divided, 1, 0)
     fails("assertion", m.FutharkError, ctx.root, -1)
     fails("sizes", m.FutharkError, ctx.dot, three, two)

@@ -72,6 +72,7 @@ cleared: [1, 0, 3] [1, 2, 3] [1, 2, 3]
 constants: [0, 20, 30] [10, 20, 30]
 renamed: 2 [2.0, 3.0] 1 [1.0, 2.0]
 bounds: 'Error: Index [10] out of bounds for array of shape [3].'
+pending: 'Error: division by zero'
 division: 'Error: division by zero'
 assertion: 'Error: Assertion is false: (x >= 0)'
 sizes: 'Error: entry point arguments have invalid sizes.'
