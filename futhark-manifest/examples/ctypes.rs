@@ -12,7 +12,9 @@
 
 use std::error::Error;
 
-use futhark_manifest::c::{CType, ParameterRole as Role, Passing, Primitive, Returns};
+use futhark_manifest::c::{
+    CType, LibraryReturns, ParameterRole as Role, Passing, Primitive, Returns,
+};
 use futhark_manifest::names::{Names, PYTHON, PYTHON_BUILTINS, Scope, Style};
 use futhark_manifest::{
     EntryPoint, Field, Function, Manifest, Operation, Program, Record, ResultForm, Structure, Type,
@@ -51,7 +53,7 @@ const MEMBERS: &str = "ELEMENT NAME OPERATIONS RANK VARIANTS _data _do _flat _ha
 
 /// What entry points must not be called: members of contexts.
 const METHODS: &str = "FUNCTIONS INTERFACE LIBRARY _c _call _check _config _context _errors _free \
-    _garbage _live _lock _process close";
+    _garbage _live _lock _process _text close report";
 
 /// They lend memory, in which a garbage collector should have no part.
 const RAW: [Operation; 2] = [Operation::ArrayNewRaw, Operation::ArrayValuesRaw];
@@ -178,12 +180,12 @@ impl Bridge<'_> {
                 let types = std::iter::once(&declaration.result)
                     .chain(types)
                     .map(c_type);
-                let types: Option<Vec<_>> = types.collect();
-                Some(format!(
-                    "{}: ({},)",
-                    literal(function.name()),
-                    types?.join(", ")
-                ))
+                let mut types = types.collect::<Option<Vec<_>>>()?;
+                if function.returns() == LibraryReturns::OwnedText {
+                    types[0] = "_Text".to_owned();
+                }
+                let (name, types) = (literal(function.name()), types.join(", "));
+                Some(format!("{name}: ({types},)"))
             });
         text += &table("LIBRARY = {", library, "}");
         let entries = self.program.entries();

@@ -22,7 +22,7 @@ MEMBERS = """ELEMENT NAME OPERATIONS RANK VARIANTS _data _do _flat _handle _labe
     _operation _place argument cls copy ctx free from_elements handle match replaced restore self
     shape slot store take zip""".split()
 METHODS = """FUNCTIONS INTERFACE LIBRARY _c _call _check _config _context _errors _free
-    _garbage _live _lock _process close""".split()
+    _garbage _live _lock _process _text close report""".split()
 
 # They lend memory, in which a garbage collector should have no part.
 RAW = ["array.new_raw", "array.values_raw"]
@@ -105,6 +105,8 @@ class Bridge:
             # What may not be there cannot be asked for. Types of other headers, such as
             # `cl_command_queue`, have no name in ctypes.
             if function["certain"] and all(types):
+                if function["freed_by"] == "free":
+                    types[0] = "_Text"
                 rows.append(f"{literal(function['name'])}: ({', '.join(types)},)")
         text += table("LIBRARY = {", rows, "}")
         functions = [f for ty in program["types"] for f in ty["functions"]]

@@ -54,6 +54,10 @@ class _Handle(c_void_p):
     failed = property(lambda self: self.value is None)
 
 
+class _Text(c_void_p):
+    """A text that the caller must free, or NULL."""
+
+
 _Shape, _Variant = ctypes.POINTER(c_int64), c_int
 
 
@@ -93,10 +97,29 @@ class Program(contextlib.AbstractContextManager):
     def _errors(self):
         """All that went wrong. What stays unread would fail the next allocation."""
         texts = []
-        while message := self._c.futhark_context_get_error(self._context):
-            texts.append(ctypes.string_at(message).decode(errors="replace"))
-            self._c.free(message)
+        while text := self._text("futhark_context_get_error"):
+            texts.append(text)
         return "".join(texts)
+
+    def _text(self, function):
+        """The text that a C function gives away, or None."""
+        text = getattr(self._c, function)(self._context)
+        if text:
+            try:
+                return ctypes.string_at(text.value).decode(errors="replace")
+            finally:
+                self._c.free(text)
+
+    def report(self):
+        """What profiling found, as JSON."""
+        self._check()
+        with self._lock:
+            self._check()
+            text = self._text("futhark_context_report")
+            error = self._errors()
+            if error or text is None:
+                raise FutharkError(error or "futhark_context_report does not say why it failed")
+            return text
 
     def _check(self):
         if not self._context or os.getpid() != self._process:

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn fixture(version: &str) -> PathBuf {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -349,6 +349,17 @@ fn the_resolved_form_is_versioned_json() {
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(json["format"], "futhark-manifest-resolved");
     assert_eq!(json["format_version"], 1);
+    let library = json["library"].as_array().expect("functions");
+    let report = library
+        .iter()
+        .find(|f| f["name"] == "futhark_context_report");
+    let report = report.expect("every library has it");
+    assert_eq!(
+        (&report["returns"], &report["freed_by"]),
+        (&json!("owned_text"), &json!("free"))
+    );
+    assert_eq!(report["parameters"][0]["role"], "context");
+    assert_eq!(report["parameters"][0]["passing"], "borrowed");
     let types = json["types"].as_array().expect("types");
     for (place, ty) in types.iter().enumerate() {
         let element = ty["element"]["type"].as_u64();

@@ -54,6 +54,7 @@ mod header;
 mod library;
 mod parse;
 mod prototype;
+mod roles;
 mod tokens;
 
 pub use agree::{Agreement, Beyond, BeyondItem, Disagreement, DisagreementCode, agree};
@@ -62,3 +63,4 @@ pub use header::{Declaration, DeclaredParameter, Define, Header, StructDeclarati
 pub(crate) use library::STRUCTS;
 pub use library::{ERROR_CODES, ErrorCode, Group, LibraryFunction, Since, library};
 pub use prototype::{Parameter, ParameterRole, Passing, Prototype, Returns};
+pub use roles::{LibraryReturns, LibraryRole};

@@ -158,6 +158,8 @@ pub enum Passing {
     /// Memory that the new value uses as its own: it must outlive the value
     /// and everything that shares storage with it, and Futhark never frees it.
     Lent,
+    /// The context keeps using it: it must outlive the context.
+    KeptByContext,
     /// A slot into which a scalar is written.
     GivesScalar {
         /// Whether the scalar is there only after the next

@@ -70,6 +70,11 @@ impl Program {
     /// `index` and `type` where it is one of several, and `passing` with
     /// `until_sync` where that can matter (see [`Passing`](crate::c::Passing)).
     ///
+    /// A function of `library` has `name`, `group`, `certain`, `declaration`, `result`, `returns`
+    /// (see [`LibraryReturns`](crate::c::LibraryReturns)), `freed_by`, the C function with which
+    /// the caller must release what it returns, or null, and `parameters` with `name`, `c_type`,
+    /// `role` (see [`LibraryRole`](crate::c::LibraryRole)) and `passing`.
+    ///
     /// The value takes more than a hundred times the memory of the manifest's text; to write
     /// the document, serialize [`document`](Program::document).
     #[must_use]
@@ -106,7 +111,7 @@ impl Serialize for Document<'_> {
         };
         let library = || {
             let functions = program.library_functions();
-            functions.map(|(function, certain)| functions::library(function, certain))
+            functions.map(|(function, certain)| functions::library(program, function, certain))
         };
         let codes = || {
             let codes = ERROR_CODES.iter();

@@ -8,6 +8,7 @@ What should be true whatever the values is asserted; every value is printed, for
 import ctypes
 import gc
 import importlib.util
+import json
 import sys
 import threading
 
@@ -174,6 +175,7 @@ def errors(m, ctx):
         assert ctx.at(three, 2) == 3 and ctx.divided(7, 2) == 3
 
     fails("bounds", m.FutharkError, ctx.at, three, 10)
+    assert isinstance(json.loads(ctx.report()), dict)
     # An error is pending, as from work on a GPU; the call that finds it returns 0.
     assert ctx._c.futhark_entry_divided(ctx._context, ctypes.byref(ctypes.c_int32()), 1, 0).failed
     fails("pending", m.FutharkError, ctx.answer)

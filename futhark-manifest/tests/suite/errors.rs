@@ -58,7 +58,7 @@ fn text_that_is_not_json() {
         (
             "-- | Adds.\nentry add (x: i32) = x + 1",
             1,
-            1,
+            2,
             "a Futhark program: `futhark c --library prog.fut` makes its manifest, prog.json",
         ),
     ] {
