@@ -14,6 +14,7 @@ mod lossless;
 mod mutations;
 mod names;
 mod prototypes;
+mod requirements;
 mod samples;
 #[cfg(feature = "schema")]
 mod schema;
