@@ -306,6 +306,11 @@ fn build_in_a_child(cache: &Path, cflags: &str) -> std::process::Output {
         .env("FUTHARK_SYS_TEST_SOURCE", source(&folder("private")))
         .env("XDG_CACHE_HOME", cache)
         .env("CFLAGS", cflags)
+        // Not a variable of the compiler's: it must not matter.
+        .env(
+            "FUTHARK_SYS_TEST_TIME",
+            format!("{:?}", std::time::Instant::now()),
+        )
         .output()
         .unwrap()
 }

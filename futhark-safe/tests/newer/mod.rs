@@ -15,6 +15,10 @@ pub fn compiler(here: &Path, script: &Path) {
     let text = text
         .replace("@REAL@", &real.program().display().to_string())
         .replace("@HERE@", &here.display().to_string());
+    // A compiler that changes makes every kept build stale.
+    if std::fs::read_to_string(script).is_ok_and(|there| there == text) {
+        return;
+    }
     std::fs::write(script, text).expect("the folder can be written");
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(script, mode).expect("the file is ours");

@@ -77,6 +77,15 @@ impl Options<'_> {
     }
 }
 
+/// Variables that change what gcc and clang make.
+const READ_BY_COMPILERS: [&str; 5] = [
+    "COMPILER_PATH",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "GCC_EXEC_PREFIX",
+    "SOURCE_DATE_EPOCH",
+];
+
 impl CCompiler {
     /// The compiler that the cc crate chooses: `CC`, or the system's.
     pub(super) fn find(toolchain: &Toolchain) -> Result<CCompiler, Error> {
@@ -126,14 +135,16 @@ impl CCompiler {
         [self.tool.path(), &self.ar, &self.objcopy]
     }
 
-    /// The compiler's command line and environment, as the variables of the cc crate decide them.
+    /// The compiler's command line, as the variables of the cc crate decide it, and the values of
+    /// the variables that the compiler itself reads. (The cc crate passes on the whole
+    /// environment, so its own list cannot be part of a key.)
     pub(super) fn command_line(&self) -> Vec<OsString> {
         let command = self.tool.to_command();
         let mut words = vec![command.get_program().to_owned()];
         words.extend(command.get_args().map(ToOwned::to_owned));
-        for (name, value) in command.get_envs() {
-            words.push(name.to_owned());
-            words.extend(value.map(ToOwned::to_owned));
+        for name in READ_BY_COMPILERS {
+            words.push(name.into());
+            words.push(std::env::var_os(name).unwrap_or_default());
         }
         words
     }
