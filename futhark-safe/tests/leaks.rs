@@ -118,6 +118,22 @@ fn a_thousand_contexts() {
     });
 }
 
+/// The runtime keeps blocks of 1 MiB and more until a context ends, and then one thread frees
+/// what others have allocated.
+#[test]
+fn large_blocks_of_worker_threads_are_freed() {
+    each(|library, context| {
+        let library = library("failures.fut");
+        watch("large blocks", || {
+            for _ in 0..times(6).max(2) {
+                let context = context(&library);
+                let sizes = array(&context, &[150_000; 4]);
+                context.call("grow_map", vec![Arg::Borrow(&sizes)]).unwrap();
+            }
+        });
+    });
+}
+
 #[test]
 fn thousands_of_failing_calls() {
     each(|library, context| {

@@ -359,13 +359,10 @@ static void fut_context_free(struct fut_context *c) {
     return;  // its threads and the driver's state are in the parent
   if (!c->lost && c->ctx != NULL)
     (void)fut_context_stop(c);
-  if (c->lost) {
-#if FUT_TRACKS_MEMORY
-    fut_reclaim(c);
-#else
+#if !FUT_TRACKS_MEMORY
+  if (c->lost)
     return;  // the driver may still read or write memory of it
 #endif
-  }
   fut_release_context(c);
 }
 
@@ -502,6 +499,7 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
   if (rc == 0) {
     __atomic_store_n(&c->memory, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&c->cause, FUT_CAUSE_UNKNOWN, __ATOMIC_RELAXED);
+    fut_drop(__atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED));
   }
 #if FUT_MULTICORE
   c->ctx->scheduler.error = 0;

@@ -235,8 +235,9 @@ static struct fut_context *fut_make_context(void) {
 }
 
 #if FUT_TRACKS_MEMORY
-// Frees what a context holds whose teardown cannot run: a lost one, and one whose set-up failed
-// half-way. Its threads have ended, and nobody has a value of it.
+// Frees every block that the context still has: those of a lost context, or of one whose set-up
+// failed half-way, whose teardown cannot run; and those that one thread freed for another that
+// has ended since. The context's threads have ended, and nobody has a value of it.
 static void fut_reclaim(struct fut_context *c) {
 #if FUT_MULTICORE
   for (struct fut_worker *w = c->crew.workers; w != NULL; w = w->next)
@@ -247,6 +248,9 @@ static void fut_reclaim(struct fut_context *c) {
 #endif
 
 static void fut_release_context(struct fut_context *c) {
+#if FUT_TRACKS_MEMORY
+  fut_reclaim(c);
+#endif
 #if FUT_MULTICORE
   fut_crew_free(&c->crew);
 #endif
