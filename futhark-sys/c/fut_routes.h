@@ -35,7 +35,7 @@ static bool fut_begins(const char *name, const char *prefix) { return strncmp(na
 static bool fut_is_ours(const char *function) { return fut_begins(function, "fut_") && !fut_begins(function, "fut_runtime_"); }
 
 // Why an error is set, by the function that sets it. The compilers write the program's checks
-// into functions with the first two prefixes. `fut_refuse_size` checks for the program as well;
+// into functions with the first two prefixes. `fut_refuse_size` and `fut_refuse_shape` check for the program as well;
 // what else of ours sets errors has lacked memory, which is noted separately.
 static uint32_t fut_cause_of(const char *function) {
   if (fut_begins(function, "futrts_") || fut_begins(function, "futhark_mc_") || fut_is_ours(function))
@@ -51,11 +51,12 @@ static void fut_set_error(const char *function, struct futhark_context *ctx, cha
   bool first = c != NULL && __atomic_load_n(&ctx->error, __ATOMIC_RELAXED) == NULL;
   char *words = first && fut_is_ours(function) ? fut_copy(error) : NULL;
   fut_runtime_set_error(ctx, error);
-  uint32_t none = FUT_CAUSE_UNKNOWN;
-  if (first && __atomic_compare_exchange_n(&c->cause, &none, fut_cause_of(function), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    __atomic_store_n(&c->words, words, __ATOMIC_RELAXED);
-  else
-    fut_drop(words);
+  // The runtime keeps the first error and frees any other.
+  if (first && __atomic_load_n(&ctx->error, __ATOMIC_RELAXED) == error) {
+    __atomic_store_n(&c->cause, fut_cause_of(function), __ATOMIC_RELAXED);
+    words = __atomic_exchange_n(&c->words, words, __ATOMIC_RELAXED);
+  }
+  fut_drop(words);
 }
 
 // A negative dimension is an error of the program. While an error is pending, nothing is

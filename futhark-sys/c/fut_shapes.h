@@ -40,8 +40,9 @@ static __attribute__((noinline)) int fut_refuse_shape(struct futhark_context *ct
       FUT_REFUSE(c, fut_bad_shape(what, fut_shape, fut_rank))      \
   }
 
+// A pending error means that a part of the result may be missing; FUT_LEAVE frees the result.
 #define FUT_CHECK_RESULT(c, rc, find, value, what)                 \
-  if ((rc) == 0) {                                                 \
+  if ((rc) == 0 && (c)->ctx->error == NULL) {                      \
     int fut_rank;                                                  \
     const int64_t *fut_shape = find(value, &fut_rank);             \
     if (FUT_UNLIKELY(fut_shape != NULL))                           \

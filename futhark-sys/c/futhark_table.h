@@ -26,7 +26,8 @@
 #define FUT_MEMORY 2    // as FAILED, and the reason is known: no memory
 #define FUT_LOST 3      // the runtime died in this call or before; the context is never entered again
 #define FUT_UNAVAILABLE 4 // a library of the backend, or a symbol of it, cannot be loaded
-#define FUT_REFUSED 5   // a setting that this backend does not have, or a value it does not take
+#define FUT_REFUSED 5   // a setting that this backend does not have, or a value it does not take; or arguments
+                        // that were refused before the C function was called
 
 // Why a call failed, decided by the place in the runtime that reported it; `struct fut_failure`.
 #define FUT_CAUSE_UNKNOWN 0u   // the runtime or the driver
@@ -195,7 +196,7 @@ struct fut_table {
   // context_new says why.
   char *(*device)(const struct fut_setting *settings, uint32_t n);
   // Makes a context. Always gives one back (NULL only without memory for it);
-  // unless *status is FUT_OK it can only be asked for its message and freed.
+  // unless *status is FUT_OK it can only be asked for its failure and freed.
   struct fut_context *(*context_new)(const struct fut_setting *settings, uint32_t n, int32_t *status);
   // Frees a context that has no values left. Of a lost one, and of one whose set-up failed
   // half-way, GPU backends leak the memory.

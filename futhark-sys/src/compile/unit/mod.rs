@@ -2,7 +2,8 @@
 //!
 //! In order: the system headers that the generated text wants; other names for what a raw
 //! module calls; our hooks (macros);
-//! on GPU backends the table of driver functions; `name.h` and `name.c`, untouched;
+//! on GPU backends the table of driver functions; `name.h` and `name.c`, in a hardened unit with
+//! checked sizes (`sizes`, `bounds`);
 //! one wrapper per function of the manifest; the table. The fixed part of this is
 //! in `c/`, copied beside the file; what depends on the program is written here.
 
