@@ -9,6 +9,7 @@ pub use library::{Look, Side};
 pub use session::{Session, Sides};
 pub use shrink::shrink;
 
+use super::blocks::message_of;
 use super::content::{Content, Difference, DifferenceKind, Within};
 use crate::child::steps::StepResult;
 use crate::inputs::Input;
@@ -43,12 +44,9 @@ impl Outcome {
     /// The failure that a library reports.
     #[must_use]
     pub fn of(error: &futhark_safe::Error) -> Outcome {
-        let message = error
-            .c_message()
-            .map_or_else(|| error.to_string(), str::to_owned);
         Outcome::Error {
             kind: error.kind(),
-            message,
+            message: message_of(error),
         }
     }
 
