@@ -117,6 +117,16 @@ pub const CONSTRUCTS: &[Construct] = &[
     of("grown1", 2, 1, "loop ys = xs for _i < 2i64 do ys ++ replicate a 7i32 ++ replicate b 7", |x| {
         Some(vec![if x[0].min(x[1]) < 0 { -1 } else { LENGTH + 2 * (x[0] + x[1]) }])
     }),
+    of("last2", 2, 2, "map (\\x -> replicate (a - 1) x ++ [x]) (replicate b 7i32)", |x| {
+        Some(vec![x[1], if x[0] < 1 { -1 } else { x[0] }])
+    }),
+    of("rows_concat2", 2, 2, "map (\\x -> replicate a x ++ replicate b 7) xs", |x| {
+        Some(vec![LENGTH, if x[0].min(x[1]) < 0 { -1 } else { x[0] + x[1] }])
+    }),
+    of("inner3", 2, 3, "map (\\x -> opaque (replicate a (replicate b x))) xs", |x| Some(vec![LENGTH, x[0], x[1]])),
+    of("scratch1", 1, 1, "map (\\x -> i32.sum (flatten (transpose (opaque (replicate a (replicate a x))))) / i32.i64 (a * a)) xs", |x| {
+        (x[0] > 0).then(|| vec![LENGTH])
+    }),
     of("filter1", 1, 1, "filter (> 6) (replicate a 7i32)", shape),
     of("difference2", 2, 2, "replicate (a - b) (replicate (b - a) 7i32)", |x| {
         Some(vec![wrap(x[0] - x[1]), wrap(x[1] - x[0])])

@@ -315,7 +315,7 @@ impl Build {
             paths.write(name, text)?;
         }
         if self.hardened {
-            paths.write(unit::CHECKED, &unit::checked_c(&c_text))?;
+            paths.write(unit::CHECKED, &unit::checked_c(&c_text, self.backend))?;
         }
         paths.write("fut_unit.c", &unit.write()?)?;
 

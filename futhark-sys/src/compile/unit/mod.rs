@@ -8,6 +8,7 @@
 //! in `c/`, copied beside the file; what depends on the program is written here.
 
 mod bounds;
+mod concat;
 mod driver;
 mod elements;
 mod expr;
@@ -34,8 +35,8 @@ use crate::table as number;
 pub(super) const CHECKED: &str = "fut_checked.c";
 
 /// The generated C with checked allocation sizes: what a hardened unit includes.
-pub(super) fn checked_c(c_text: &str) -> String {
-    sizes::checked(c_text)
+pub(super) fn checked_c(c_text: &str, backend: Backend) -> String {
+    sizes::checked(c_text, backend)
 }
 
 /// What a unit is written from.

@@ -20,21 +20,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use futhark_manifest::Backend;
+
 use super::bounds::Bounds;
+use super::concat;
 use super::expr::Expr;
 
 /// The generated C with checked sizes.
-pub(super) fn checked(c_text: &str) -> String {
+pub(super) fn checked(c_text: &str, backend: Backend) -> String {
     let lines: Vec<&str> = c_text.lines().collect();
     let sizes = size_variables(&lines);
+    let concatenations = concat::checks(&lines);
+    let passed = match backend {
+        Backend::Multicore => passed_variables(&lines, &sizes),
+        // The kernels of ISPC have these structures, too, and stay as they are.
+        _ => BTreeSet::new(),
+    };
     let mut text = String::with_capacity(c_text.len() + c_text.len() / 64);
     let mut scope = Scope::default();
     for (i, line) in lines.iter().enumerate() {
         if line.starts_with('}') {
             scope = Scope::default();
         }
+        if let Some(check) = concatenations.get(&i) {
+            text.push_str(check);
+        }
         let next = lines.get(i + 1).copied().unwrap_or_default();
-        scope.write_line(line, next, &sizes, &mut text);
+        scope.write_line(line, next, &sizes, &passed, &mut text);
     }
     text
 }
@@ -61,6 +73,15 @@ fn size_variables<'a>(lines: &[&'a str]) -> BTreeSet<&'a str> {
     sizes
 }
 
+/// The size variables that tasks get.
+fn passed_variables<'a>(lines: &[&'a str], sizes: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+    let field = |line: &&'a str| {
+        let name = line.trim_start().strip_prefix("int64_t free_")?;
+        name.strip_suffix(';').filter(|name| sizes.contains(name))
+    };
+    lines.iter().filter_map(field).collect()
+}
+
 /// What one function has defined so far.
 #[derive(Default)]
 struct Scope<'a> {
@@ -75,13 +96,14 @@ impl<'a> Scope<'a> {
         line: &'a str,
         next: &'a str,
         sizes: &BTreeSet<&'a str>,
+        passed: &BTreeSet<&'a str>,
         text: &mut String,
     ) {
         if let Some(allocation) = Allocation::read(line) {
             let size = allocation.size.checked(&self.checked);
             text.push_str(allocation.before);
-            if matches!(allocation.size, Expr::Name(name) if !self.checked.contains(name)) {
-                // A length of bytes: nothing was multiplied.
+            if matches!(allocation.size, Expr::Name(_)) {
+                // A length of bytes, or the size that a task was given: nothing was multiplied.
                 let _ = write!(text, "fut_size({size})");
             } else {
                 text.push_str(&size);
@@ -99,7 +121,47 @@ impl<'a> Scope<'a> {
             }
             self.bounds.define(name, expr);
         } else {
+            self.pass(line, passed, text);
             self.bounds.compare(line);
+        }
+    }
+
+    /// Multicore's tasks get what they use in structures. Beside each size there is its checked
+    /// counterpart.
+    fn pass(&mut self, line: &'a str, passed: &BTreeSet<&'a str>, text: &mut String) {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let Some(statement) = line[indent.len()..].strip_suffix(';') else {
+            return;
+        };
+        if let Some(name) = statement.strip_prefix("int64_t free_") {
+            if passed.contains(name) {
+                let _ = writeln!(text, "{indent}int64_t fut_free_{name};");
+            }
+        } else if let Some((target, name)) = statement.split_once(" = ")
+            && passed.contains(name)
+            && let Some(task) = target
+                .strip_suffix(name)
+                .and_then(|t| t.strip_suffix(".free_"))
+        {
+            let fut = if self.checked.contains(name) {
+                "fut_"
+            } else {
+                ""
+            };
+            let _ = writeln!(text, "{indent}{task}.fut_free_{name} = {fut}{name};");
+        } else if let Some((name, value)) = statement
+            .strip_prefix("int64_t ")
+            .and_then(|definition| definition.split_once(" = "))
+            && passed.contains(name)
+            && let Some(task) = value
+                .strip_suffix(name)
+                .and_then(|t| t.strip_suffix("->free_"))
+        {
+            let _ = writeln!(
+                text,
+                "{indent}int64_t fut_{name} = {task}->fut_free_{name};"
+            );
+            self.checked.insert(name);
         }
     }
 
