@@ -11,7 +11,6 @@
 entry make (n: i64) (m: i64) : [][]i32 = replicate n (replicate m 7)
 
 -- ==
--- tags { kills }
 -- entry: used
 -- input { 2i64 3i64 } output { 42 }
 -- input { -5i64 -3i64 } error: .*
@@ -20,9 +19,8 @@ entry used (n: i64) (m: i64) : i32 =
   i32.sum (flatten (reverse (opaque (replicate n (replicate m 7)))))
 
 -- ==
--- tags { kills }
 -- entry: joined
--- input { 1i64 2i64 } output { [7, 7, 8] }
+-- input { 1i64 2i64 } output { [7, 8, 8] }
 -- input { -3i64 5i64 } error: .*
 -- input { 5i64 -3i64 } error: .*
 -- input { 0i64 1i64 } output { [8] }

@@ -9,12 +9,9 @@
 entry counted (n: i64) : i64 = length (replicate n ())
 
 -- ==
--- tags { kills }
 -- entry: squared
 -- input { 2i64 } output { [[1, 1], [1, 1]] }
 -- input { -2i64 } error: .*
 entry squared (n: i64) : [][]i32 =
   let units = opaque (replicate n ())
   in replicate (length units) (replicate (length units) 1)
-
-entry units (n: i64) : []() = replicate n ()

@@ -12,7 +12,6 @@ entry at [k] (xs: [k]i32) (n: i64) (m: i64) (i: i64) (j: i64) : i32 =
   (unflatten (sized (n * m) xs))[i, j]
 
 -- ==
--- tags { kills }
 -- entry: backwards
 -- input { [1, 2, 3, 4] 3i64 0i64 } output { [4, 3, 2] }
 -- input { [1, 2, 3, 4] 9i64 0i64 } error: .*

@@ -261,9 +261,10 @@ fn beyond_comparison(sides: &Sides<'_>, actual: &Outcome, expected: &Outcome) ->
 }
 
 /// What `futhark-sys` says of sizes that only its own checks refuse.
-const BAD_SIZES: [&str; 3] = [
+const BAD_SIZES: [&str; 4] = [
     "integer overflow in",
     "a negative dimension",
+    "of negative length cannot be concatenated",
     "negative or larger than its memory",
 ];
 
