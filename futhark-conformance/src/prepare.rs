@@ -7,7 +7,7 @@
 //! compile programs of their own, and `symbols` where there is no `nm`.
 
 use crate::blocks::{Source, TestBlocks};
-use crate::child::PROBE;
+use crate::child::{self, PROBE};
 use crate::cli::PrepareArgs;
 use crate::corpus::Program;
 use crate::jobs::Settings;
@@ -56,10 +56,9 @@ pub fn run(
         for source in &sources {
             jobs.extend(backends.iter().map(|&backend| {
                 Job {
-                    build: Build::new(*source, backend)
+                    build: child::build(source, backend, settings.optimise)
                         .compiler(compiler.clone())
-                        .out_dir(&settings.build_dir)
-                        .fast(!settings.optimise),
+                        .out_dir(&settings.build_dir),
                     recording: recording.clone(),
                     version: &info.version,
                 }

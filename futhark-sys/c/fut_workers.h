@@ -16,7 +16,9 @@ struct fut_worker {
   pthread_cond_t *waiting;  // atomic: what it sleeps on, if it sleeps
   jmp_buf end;
   struct fut_text text;
+#if FUT_TRACKS_MEMORY
   struct fut_heap heap;
+#endif
   pthread_t thread;  // written and read by the thread that makes the calls
   bool joined;       // likewise
 };
@@ -201,8 +203,10 @@ static int fut_thread_create(pthread_t *thread, const pthread_attr_t *attr, void
   w->crew = crew;
   w->run = run;
   w->argument = argument;
+#if FUT_TRACKS_MEMORY
   w->heap.of_worker = true;
   fut_heap_init(&w->heap);
+#endif
   int err = pthread_create(thread, attr, fut_worker_start, w);
   if (err != 0) {
     free(w);

@@ -2,11 +2,14 @@
 //! compiler. Libraries are objects that were loaded, each with its own table
 //! and nothing shared, so several can live in this process and be compared.
 
-use crate::child::steps::{StepResult, Stop};
-use crate::child::turn::Turn;
+use crate::child::{
+    self,
+    steps::{StepResult, Stop},
+    turn::Turn,
+};
 use crate::cli::ChildArgs;
 use futhark_manifest::Backend;
-use futhark_safe::compile::{Build, Compiler};
+use futhark_safe::compile::Compiler;
 use futhark_safe::dynamic::Library;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -99,10 +102,9 @@ impl Others {
 
     fn load(&self, compiler: &Path, backend: Backend) -> Result<Library, String> {
         let found = Compiler::at(compiler).map_err(|error| error.to_string())?;
-        let build = Build::new(&self.source, backend)
+        let build = child::build(&self.source, backend, self.optimise)
             .compiler(found)
-            .out_dir(&self.build_dir)
-            .fast(!self.optimise);
+            .out_dir(&self.build_dir);
         let _turn = Turn::take(&self.build_dir, &self.source, backend, compiler);
         Library::build(&build).map_err(|error| error.to_string())
     }

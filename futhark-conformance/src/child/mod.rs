@@ -12,6 +12,7 @@ use crate::cli::ChildArgs;
 use crate::devices::Device;
 use crate::inputs::Settings;
 use crate::record::Event;
+use futhark_manifest::Backend;
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
@@ -109,10 +110,16 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
 
 fn build_of(program: &Path, args: &ChildArgs) -> StepResult<Build> {
     let compiler = Compiler::at(&args.futhark).map_err(|error| Stop::error(error.to_string()))?;
-    Ok(Build::new(program, args.device.backend)
-        .compiler(compiler)
-        .out_dir(&args.build_dir)
-        .fast(!args.optimise))
+    let build = build(program, args.device.backend, args.optimise);
+    Ok(build.compiler(compiler).out_dir(&args.build_dir))
+}
+
+/// A build of a program under test. Memory is managed by the generated code alone, so that its
+/// leaks, and what it uses after it was freed, show.
+pub fn build(program: &Path, backend: Backend, optimise: bool) -> Build {
+    Build::new(program, backend)
+        .fast(!optimise)
+        .flag("-DFUT_TRACKS_MEMORY=0")
 }
 
 /// Whether anything at all can be compiled and run for the backend.

@@ -43,7 +43,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault {
         only: Some("blocks:at #1"),
-        cause: "timeout",
+        cause: "error",
         ..fault(
             "error-sticks",
             "a message that was fetched stays",
