@@ -123,7 +123,7 @@ fn a_thousand_contexts() {
 #[test]
 fn large_blocks_of_worker_threads_are_freed() {
     each(|library, context| {
-        let library = library("failures.fut");
+        let library = library("growing.fut");
         watch("large blocks", || {
             for _ in 0..times(6).max(2) {
                 let context = context(&library);

@@ -42,7 +42,3 @@ type~ row [n] = {at: i64, items: [n]i64}
 entry row [n] (at: i64) (items: *[n]i64) : row [n] = {at, items}
 
 entry add_row [n] (xs: [n]i64) (r: row [n]) : [n]i64 = map2 (+) xs r.items
-
--- Each row makes arrays whose sizes grow within a loop, so they are blocks of the runtime.
-entry grow_map [m] (ns: [m]i64) : [m]i64 =
-  map (\n -> let a = loop a = iota n for _i < 3i64 do scan (+) 0 a ++ [n] in a[n / 2]) ns
