@@ -349,12 +349,11 @@ fn threads_get_their_own_messages() {
                         300
                     };
                     for round in 0..rounds {
-                        let size = -1000 * thread - round;
-                        let error = ctx.call("array_top", scalars(&[size])).unwrap_err();
-                        assert!(
-                            error.to_string().contains(&(4 * size).to_string()),
-                            "{error}"
-                        );
+                        let index = -1000 * thread - round;
+                        let (xs, is) = (array(ctx, &[1]), array(ctx, &[index]));
+                        let arguments = vec![Arg::Borrow(&xs), Arg::Borrow(&is)];
+                        let error = ctx.call("gather_total", arguments).unwrap_err();
+                        assert!(error.to_string().contains(&index.to_string()), "{error}");
                         let sum = ctx.call("replicate_top", scalars(&[thread])).unwrap();
                         assert!(matches!(sum[0], Value::Scalar(Scalar::I64(n)) if n == thread));
                     }
