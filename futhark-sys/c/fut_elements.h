@@ -51,8 +51,7 @@ static char *fut_misfit_set(const int64_t *is, const int64_t *wanted, int rank) 
 }
 
 // Why an array of this shape cannot be stored: NULL, or malloc'ed. An array of units takes no
-// memory that could be refused, so it can have any size, even below zero; what C computes of
-// that is less room than it writes to.
+// memory, so it can be so long that the size of its stored form overflows.
 static char *fut_not_storable(const int64_t *shape, int rank, int64_t size) {
   for (int i = 0; i < rank; i++)
     if (shape[i] == 0)
