@@ -50,8 +50,8 @@
 //! the two parts gives its whole words, one with the bytes that are left, zeros after them
 //! (there is one even if none are), and its length. It shows accidents; anyone can compute it.
 //!
-//! Nothing follows. A key has 32 bytes, so a frame takes 64 and the name. Equal values have
-//! equal bytes, on every backend.
+//! Nothing follows. A key is a SHA-256 hash in 64 hexadecimal digits, so a frame takes 96 bytes
+//! and the name. Equal values have equal bytes, on every backend.
 
 use std::fmt;
 use std::marker::PhantomData;
