@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use futhark_manifest::Backend;
 
 use crate::error::{Error, Kind, Result};
-use crate::raw::Setting;
+use crate::ffi::Setting;
 
 /// How a context is made.
 ///

@@ -5,12 +5,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futhark_manifest::Backend;
-use futhark_sys::table::Table;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
+use crate::ffi::{Core, Input, Output, backend_of};
 use crate::program::Program;
-use crate::raw::{Core, Input, Output};
+use crate::start::start;
 
 /// A context of program `P`: a device, its memory, the program's constants.
 ///
@@ -35,7 +35,8 @@ impl<P: Program> Context<P> {
     /// [`Kind::Load`]: a driver is missing or there is no device. [`Kind::Start`]: the
     /// device, or a constant of the program, failed.
     pub fn new(config: &Config) -> Result<Context<P>> {
-        let settings = config.settings()?;
+        // An invalid configuration is an error on every backend.
+        config.settings()?;
         let mut failures = Vec::new();
         let mut seen = Vec::new();
         for table in P::tables() {
@@ -55,7 +56,7 @@ impl<P: Program> Context<P> {
                 ));
             }
             let backend = backend_of(table)?;
-            match Core::new(table, settings, config.allows_known_bad_device()) {
+            match start(table, config) {
                 Ok(core) => {
                     return Ok(Context {
                         core,
@@ -194,17 +195,6 @@ impl<P: Program> Context<P> {
     ) -> Result<()> {
         self.core.call(function, inputs, outputs)
     }
-}
-
-/// The backend of a table.
-pub(crate) fn backend_of(table: &Table) -> Result<Backend> {
-    table.backend().parse().map_err(|_| {
-        let message = format!(
-            "the program was compiled for backend {}, which this version of futhark-safe does not know",
-            table.backend()
-        );
-        Error::new(Kind::Load, "backend", message)
-    })
 }
 
 impl<P: Program> Clone for Context<P> {

@@ -64,10 +64,12 @@ mod config;
 mod context;
 mod elem;
 mod error;
+mod ffi;
 mod known_bad;
 mod opaque;
 mod program;
 mod raw;
+mod start;
 pub mod stored;
 mod typed;
 
@@ -76,19 +78,20 @@ pub use config::Config;
 pub use context::Context;
 pub use elem::Element;
 pub use error::{Error, Kind, Place, Result};
+pub use ffi::RawMemory;
 pub use futhark_manifest::{Backend, ElemType};
 pub use half::f16;
 pub use opaque::Opaque;
 pub use program::{HasArray, OpaqueTag, Program};
-pub use raw::{Raw, RawContext, RawMemory, RawValue};
+pub use raw::{Raw, RawContext, RawValue};
 pub use stored::{Stored, Untrusted};
 
 /// What generated code and macros of this crate use. Not for others: it may change
 /// in any version.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::ffi::{Input, LinkedTable, Output};
     pub use crate::program::{Receive, Slot, Value, consumed, observed, scalar, slot};
-    pub use crate::raw::{Input, LinkedTable, Output};
     pub use crate::typed::{
         check_rows, column, element, from_elements, get, no_variant, part, parts, set_element,
         shape, unit,

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::ffi::Handle;
 use crate::program::OpaqueTag;
 use crate::program::handle::HasHandle;
-use crate::raw::Handle;
 
 /// A record, tuple, sum, abstract value or array of such, in the memory of a context.
 ///

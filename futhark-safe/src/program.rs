@@ -5,8 +5,8 @@ use std::ops::Deref;
 use crate::array::Array;
 use crate::context::Context;
 use crate::elem::{Element, Scalar8, sealed};
+use crate::ffi::{Handle, Input, LinkedTable, Output};
 use crate::opaque::Opaque;
-use crate::raw::{Handle, Input, LinkedTable, Output};
 
 /// A program that was compiled into this binary. Implemented by generated code.
 pub trait Program: Sized + Send + Sync + 'static {
@@ -60,7 +60,7 @@ pub trait Value: handle::HasHandle {}
 impl<T: handle::HasHandle> Value for T {}
 
 pub(crate) mod handle {
-    use crate::raw::Handle;
+    use crate::ffi::Handle;
 
     /// What every value is made of. Not reachable from outside.
     pub trait HasHandle {

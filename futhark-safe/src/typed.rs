@@ -3,10 +3,10 @@
 use crate::array::ArrayIndex;
 use crate::context::Context;
 use crate::error::{Error, Kind, Result};
+use crate::ffi::{self, Handle, Input, Output};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle as _;
 use crate::program::{OpaqueTag, Program, Receive, observed, slot};
-use crate::raw::{self, Handle, Input, Output};
 
 /// Calls function number `function`, which has one result.
 pub fn get<P: Program, T: Receive>(
@@ -42,13 +42,13 @@ pub fn no_variant<G: OpaqueTag>(number: i32) -> Error {
 
 /// The unit value, which compilers before 0.25.35 have no function for.
 pub fn unit<U: OpaqueTag>(context: &Context<U::Program>) -> Result<U> {
-    let handle = raw::unit(context.core(), U::TYPE)?;
+    let handle = ffi::unit(context.core(), U::TYPE)?;
     Ok(Opaque::from_handle(handle).into())
 }
 
 /// The shape of an array of opaque values.
 pub fn shape<A: OpaqueTag, const R: usize>(array: &A) -> [usize; R] {
-    raw::shape_array(array.handle())
+    ffi::shape_array(array.handle())
 }
 
 /// One element of an array of opaque values.
@@ -56,7 +56,7 @@ pub fn element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     array: &A,
     index: impl ArrayIndex<R>,
 ) -> Result<E> {
-    let handle = raw::index_value(array.handle(), &indices(index))?;
+    let handle = ffi::index_value(array.handle(), &indices(index))?;
     if handle.ty() != E::TYPE {
         let message = format!("elements of {} are not of type {}", A::NAME, E::NAME);
         return Err(Error::new(Kind::InvalidArgument, "index", message));
@@ -71,7 +71,7 @@ pub fn from_elements<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     elements: &[&E],
 ) -> Result<A> {
     let elements: Vec<&Handle> = elements.iter().map(|element| element.handle()).collect();
-    let handle = raw::create_of_values(context.core(), A::TYPE, &shape, &elements)?;
+    let handle = ffi::create_of_values(context.core(), A::TYPE, &shape, &elements)?;
     Ok(Opaque::from_handle(handle).into())
 }
 
@@ -81,12 +81,12 @@ pub fn set_element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     index: impl ArrayIndex<R>,
     element: &E,
 ) -> Result<()> {
-    raw::set_value(array.handle_mut(), &indices(index), element.handle())
+    ffi::set_value(array.handle_mut(), &indices(index), element.handle())
 }
 
 /// Checks that there are as many rows as the shape says, before columns are made of them.
 pub fn check_rows<const R: usize>(shape: [usize; R], rows: usize) -> Result<()> {
-    raw::check_count(&shape, rows)
+    ffi::check_count(&shape, rows)
 }
 
 /// One field of each row.

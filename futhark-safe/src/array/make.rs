@@ -4,8 +4,8 @@ use super::Array;
 use crate::context::Context;
 use crate::elem::Element;
 use crate::error::Result;
+use crate::ffi;
 use crate::program::{HasArray, Program};
-use crate::raw;
 
 impl<P: Program> Context<P> {
     /// Makes an array of rank 1 from a slice, `Vec` or array. The data is copied before
@@ -48,7 +48,7 @@ impl<P: Program> Context<P> {
     where
         P: HasArray<T, R>,
     {
-        let handle = raw::create(self.core(), <P as HasArray<T, R>>::TYPE, &shape, data)?;
+        let handle = ffi::create(self.core(), <P as HasArray<T, R>>::TYPE, &shape, data)?;
         Ok(Array::from_handle(handle))
     }
 

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use crate::elem::Element;
 use crate::error::{Error, Kind, Result};
+use crate::ffi::{self, Handle};
 use crate::program::handle::HasHandle;
-use crate::raw::{self, Handle};
 
 /// An array of program `P` with elements of type `T` and rank `R`, in the memory of a
 /// context.
@@ -31,13 +31,13 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// A program can make an empty array with a dimension below zero; that one is 0 here.
     #[must_use]
     pub fn shape(&self) -> [usize; R] {
-        raw::shape_array(&self.handle)
+        ffi::shape_array(&self.handle)
     }
 
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
-        raw::count(&self.shape())
+        ffi::count(&self.shape())
     }
 
     /// Are there no elements?
@@ -54,7 +54,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Self> {
-        raw::duplicate(&self.handle).map(Array::from_handle)
+        ffi::duplicate(&self.handle).map(Array::from_handle)
     }
 
     /// All elements, in row-major order. Waits until they are computed.
@@ -64,7 +64,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// What made them failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        raw::read_vec(&self.handle)
+        ffi::read_vec(&self.handle)
     }
 
     /// All elements, in row-major order, into `to`, which must have exactly as many.
@@ -74,7 +74,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length; nothing was written.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into(&self, to: &mut [T]) -> Result<()> {
-        raw::read_into(&self.handle, to)
+        ffi::read_into(&self.handle, to)
     }
 
     /// All elements, in row-major order, where they lie: takes no copy and no time, and
@@ -102,7 +102,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// ```
     #[must_use]
     pub fn view(&self) -> Option<&[T]> {
-        raw::view(&self.handle).ok().flatten()
+        ffi::view(&self.handle).ok().flatten()
     }
 
     /// All elements, in row-major order: as [`view`](Self::view) where there is one,
@@ -128,7 +128,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         let indices = index
             .indices()
             .map(|i| i64::try_from(i).unwrap_or(i64::MAX));
-        let (elem, scalar) = raw::index(&self.handle, &indices)?;
+        let (elem, scalar) = ffi::index(&self.handle, &indices)?;
         if elem != T::ELEM {
             // Only a hand-written `HasArray` can say so.
             let message = format!("an array of {elem} was taken for one of {}", T::ELEM);

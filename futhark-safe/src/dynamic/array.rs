@@ -3,13 +3,13 @@
 use super::value::Array;
 use crate::elem::Element;
 use crate::error::Result;
-use crate::raw;
+use crate::ffi;
 
 impl Array {
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
-        raw::count(&self.shape())
+        ffi::count(&self.shape())
     }
 
     /// Are there no elements?
@@ -25,7 +25,7 @@ impl Array {
     /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Array> {
-        let copy = raw::duplicate(&self.handle)?;
+        let copy = ffi::duplicate(&self.handle)?;
         Ok(Array::of(copy, self.elem, self.rank))
     }
 
@@ -36,7 +36,7 @@ impl Array {
     ///
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): `T` is not the element type.
     pub fn view<T: Element>(&self) -> Result<Option<&[T]>> {
-        raw::view(&self.handle)
+        ffi::view(&self.handle)
     }
 }
 

@@ -11,7 +11,8 @@ use super::value::{Arg, Array, Scalar, Value};
 use crate::config::Config;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
-use crate::raw::{self, Core, Handle, Input, Output};
+use crate::ffi::{self, Core, Handle, Input, Output};
+use crate::start::start;
 
 /// A context of a program that was loaded. Cloning gives another handle to the same one.
 #[derive(Clone, Debug)]
@@ -36,11 +37,7 @@ impl Context {
             );
             return Err(Error::new(Kind::Unsupported, "context", message));
         }
-        let core = Core::new(
-            library.table(),
-            config.settings()?,
-            config.allows_known_bad_device(),
-        )?;
+        let core = start(library.table(), config)?;
         Ok(Context {
             core,
             library: library.clone(),
@@ -107,7 +104,7 @@ impl Context {
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = self.library.array_type(elem, shape.len())?;
-        let handle = raw::create_from_bytes(&self.core, ty.index() as u32, elem, shape, bytes)?;
+        let handle = ffi::create_from_bytes(&self.core, ty.index() as u32, elem, shape, bytes)?;
         Ok(Array::of(handle, elem, shape.len()))
     }
 
@@ -118,7 +115,7 @@ impl Context {
     /// As [`array`](Self::array).
     pub fn array_of<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
         let ty = self.library.array_type(T::ELEM, shape.len())?;
-        let handle = raw::create(&self.core, ty.index() as u32, shape, data)?;
+        let handle = ffi::create(&self.core, ty.index() as u32, shape, data)?;
         Ok(Array::of(handle, T::ELEM, shape.len()))
     }
 
@@ -196,7 +193,7 @@ impl Context {
             })
         });
         let handles = handles.collect::<Result<Vec<_>>>()?;
-        let handle = raw::create_of_values(&self.core, id.index() as u32, shape, &handles)?;
+        let handle = ffi::create_of_values(&self.core, id.index() as u32, shape, &handles)?;
         Ok(Opaque {
             handle,
             library: self.library.clone(),
@@ -210,7 +207,7 @@ impl Context {
     /// [`Kind::Restore`]: it was stored by another program; [`Kind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
-        let handle = raw::restore(&self.core, &stored.0)?;
+        let handle = ffi::restore(&self.core, &stored.0)?;
         Ok(Opaque {
             handle,
             library: self.library.clone(),

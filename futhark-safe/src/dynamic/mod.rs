@@ -19,7 +19,9 @@
 mod array;
 mod context;
 mod library;
+mod memory;
 mod opaque;
+mod open;
 mod stored;
 mod value;
 

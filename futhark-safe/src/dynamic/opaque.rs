@@ -8,7 +8,7 @@ use super::library::{Library, list};
 use super::stored::Stored;
 use super::value::{Scalar, Value};
 use crate::error::{Error, Kind, Result};
-use crate::raw::{self, Handle, Input};
+use crate::ffi::{self, Handle, Input};
 
 /// A value of an opaque type, in the memory of a context.
 pub struct Opaque {
@@ -119,7 +119,7 @@ impl Opaque {
     ///
     /// [`Kind::InvalidArgument`]: the value is no array.
     pub fn shape(&self) -> Result<Vec<usize>> {
-        raw::shape(&self.handle)
+        ffi::shape(&self.handle)
     }
 
     /// One element of an array of records or other opaque values: a copy.
@@ -130,7 +130,7 @@ impl Opaque {
     /// dimensions, or no array.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
-        let handle = raw::index_value(&self.handle, indices)?;
+        let handle = ffi::index_value(&self.handle, indices)?;
         Ok(self.library.value(handle))
     }
 
@@ -143,7 +143,7 @@ impl Opaque {
     /// array.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
-        let handle = raw::index_value_checked_by_c(&self.handle, indices)?;
+        let handle = ffi::index_value_checked_by_c(&self.handle, indices)?;
         Ok(self.library.value(handle))
     }
 
@@ -163,7 +163,7 @@ impl Opaque {
             let message = format!("the element must not be a scalar, given was {element:?}");
             Error::new(Kind::InvalidArgument, "set element", message)
         })?;
-        raw::set_value(&mut self.handle, indices, element)
+        ffi::set_value(&mut self.handle, indices, element)
     }
 
     /// The value as bytes that can be restored later, on any backend of the program.
@@ -173,7 +173,7 @@ impl Opaque {
     /// What made the value failed; [`Kind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn store(&self) -> Result<Stored> {
-        Ok(Stored(raw::store(&self.handle)?))
+        Ok(Stored(ffi::store(&self.handle)?))
     }
 
     /// Runs an operation that takes this value alone.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::library::Library;
 use crate::error::Result;
-use crate::raw::Bytes;
+use crate::ffi::Bytes;
 use crate::stored::{self, Untrusted};
 
 /// The bytes of an opaque value, with its program and type.

@@ -9,7 +9,7 @@ use super::opaque::Opaque;
 use crate::elem::sealed::Scalar as _;
 use crate::elem::{Element, Scalar8};
 use crate::error::Result;
-use crate::raw::{self, Handle, Input};
+use crate::ffi::{self, Handle, Input};
 
 /// Any value.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Array {
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
         // Fails only for values that have no shape.
-        raw::shape(&self.handle).unwrap_or_default()
+        ffi::shape(&self.handle).unwrap_or_default()
     }
 
     /// All elements in row-major order, as bytes in native order. Waits for them.
@@ -145,7 +145,7 @@ impl Array {
     /// What made them failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        raw::read_bytes(&self.handle)
+        ffi::read_bytes(&self.handle)
     }
 
     /// All elements in row-major order. Waits for them.
@@ -155,7 +155,7 @@ impl Array {
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): `T` is not the element type; and as [`to_bytes`](Self::to_bytes).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        raw::read_vec(&self.handle)
+        ffi::read_vec(&self.handle)
     }
 
     /// All elements in row-major order into `to`, which must have exactly as many.
@@ -165,7 +165,7 @@ impl Array {
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length or element type; nothing was written.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
-        raw::read_into(&self.handle, to)
+        ffi::read_into(&self.handle, to)
     }
 
     /// One element.
@@ -175,7 +175,7 @@ impl Array {
     /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): outside of the array, or not as many indices as dimensions.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
-        let (elem, scalar) = raw::index(&self.handle, indices)?;
+        let (elem, scalar) = ffi::index(&self.handle, indices)?;
         Ok(Scalar::from_c(elem, scalar))
     }
 
@@ -187,7 +187,7 @@ impl Array {
     /// As the library says; [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): not as many indices as dimensions.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
-        let (elem, scalar) = raw::index_checked_by_c(&self.handle, indices)?;
+        let (elem, scalar) = ffi::index_checked_by_c(&self.handle, indices)?;
         Ok(Scalar::from_c(elem, scalar))
     }
 }

@@ -60,15 +60,16 @@ use futhark_sys::table::Table;
 
 use crate::context::Context;
 use crate::error::{Error, Kind, Result};
+use crate::ffi::{self, Bytes, other_program};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle;
 use crate::program::{OpaqueTag, Program};
-use crate::raw::{self, Bytes};
 
 mod body;
 mod frame;
 #[cfg(feature = "serde")]
 mod serde;
+mod trust;
 
 use frame::Frame;
 
@@ -80,7 +81,7 @@ impl<G: OpaqueTag> Opaque<G> {
     ///
     /// What made the value failed; [`Kind::OutOfMemory`].
     pub fn store(&self) -> Result<Stored<G>> {
-        Ok(Stored::of(raw::store(self.handle())?))
+        Ok(Stored::of(ffi::store(self.handle())?))
     }
 }
 
@@ -108,7 +109,7 @@ impl<G: OpaqueTag> Stored<G> {
     /// one program, compiled by different versions of the compiler).
     /// [`Kind::OutOfMemory`]; [`Kind::ContextLost`].
     pub fn restore(&self, context: &Context<G::Program>) -> Result<G> {
-        let handle = raw::restore(context.core(), &self.bytes)?;
+        let handle = ffi::restore(context.core(), &self.bytes)?;
         Ok(Opaque::from_handle(handle).into())
     }
 
@@ -285,9 +286,4 @@ pub(crate) fn debug(
 
 fn fail(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(Kind::Restore, "restore", message)
-}
-
-/// What every refusal of a program says.
-pub(crate) fn other_program() -> Error {
-    fail("the value was stored by another program, or by this one with another source or compiler")
 }

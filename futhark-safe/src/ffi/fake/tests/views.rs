@@ -9,20 +9,20 @@ fn a_view_never_changes() {
     let core = world.core(Flavour::Host);
     let xs = ints(&core, &[1, 2, 3]);
     let alias = identity(&core, &xs).unwrap();
-    let view = raw::view::<i32>(&xs)
+    let view = ffi::view::<i32>(&xs)
         .unwrap()
         .expect("the host can read it");
     let changed = set_first(&core, alias, 9).unwrap();
     assert_eq!(view, [1, 2, 3]);
-    assert_eq!(raw::view::<i32>(&changed).unwrap().unwrap(), [9, 2, 3]);
-    assert!(raw::view::<f32>(&xs).is_err());
+    assert_eq!(ffi::view::<i32>(&changed).unwrap().unwrap(), [9, 2, 3]);
+    assert!(ffi::view::<f32>(&xs).is_err());
 }
 
 #[test]
 fn a_gpu_has_none() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
-    assert!(raw::view::<i32>(&ints(&core, &[1])).unwrap().is_none());
+    assert!(ffi::view::<i32>(&ints(&core, &[1])).unwrap().is_none());
 }
 
 /// One thread reads where the memory lies, another consumes what shares it.
@@ -39,7 +39,7 @@ fn views_are_read_while_others_call() {
             }
         });
         for _ in 0..times(500) {
-            assert_eq!(raw::view::<i32>(&xs).unwrap().unwrap(), [5, 6]);
+            assert_eq!(ffi::view::<i32>(&xs).unwrap().unwrap(), [5, 6]);
         }
     });
     assert_eq!(read(&xs).unwrap(), [5, 6]);

@@ -12,7 +12,7 @@ use super::functions::raw_functions;
 use super::plain;
 use super::types::raw_types;
 use super::world::Flavour;
-use crate::raw::LinkedTable;
+use crate::ffi::LinkedTable;
 
 /// The table of the program, made once.
 pub(super) fn table(flavour: Flavour) -> &'static Table {

@@ -27,7 +27,7 @@ pub(crate) enum Setting {
 
 impl Setting {
     /// The file that this setting names for device code.
-    pub(super) fn cache_file(&self) -> Option<&Path> {
+    pub(crate) fn cache_file(&self) -> Option<&Path> {
         match self {
             // Made of a Rust string: see `Config::cache_file`.
             Setting::CacheFile(path) => path.to_str().ok().map(Path::new),
@@ -36,7 +36,7 @@ impl Setting {
     }
 
     /// Whether device code may be another with it.
-    pub(super) fn changes_code(&self) -> bool {
+    pub(crate) fn changes_code(&self) -> bool {
         !matches!(
             self,
             Setting::CacheFile(_)

@@ -1,17 +1,21 @@
-//! Plain C calls beside safe ones: a context is lent for the length of a closure.
+//! A context lent to plain C calls: what raw modules use.
+//!
+//! `ffi::plain` does the work; here are the types that tell programs and backends apart.
 
-use std::ffi::c_void;
+#![allow(
+    unsafe_code,
+    reason = "declares what is unsafe for users; every contract is passed on to `ffi`"
+)]
+
 use std::fmt;
-use std::ptr::NonNull;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futhark_manifest::Backend;
-use futhark_sys::table::CallFn;
 
-use super::core::{Core, Locked};
-use super::handle::Handle;
-use crate::context::{Context, backend_of};
+use crate::context::Context;
 use crate::error::{Error, Kind, Result};
+use crate::ffi::{Core, Handle, Lent, backend_of};
 use crate::program::handle::HasHandle as _;
 use crate::program::{Program, Receive, Value};
 
@@ -105,13 +109,7 @@ impl<P: Program> Context<P> {
     {
         let mut raw = Raw::new(self.core())?;
         let result = calls(&mut raw);
-        let left = match (&result, raw.end(0)) {
-            (Err(_), Err(left)) => {
-                raw.locked.defer(left);
-                Ok(())
-            }
-            (_, left) => left,
-        };
+        let left = raw.lent.finish(result.is_err());
         // A result that is dropped now may make calls of its own.
         drop(raw);
         left.and(result)
@@ -120,10 +118,9 @@ impl<P: Program> Context<P> {
 
 /// A context that is lent to plain C calls: see [`Context::with_raw`].
 pub struct Raw<'a, C> {
-    core: &'a Arc<Core>,
-    locked: Locked<'a>,
-    /// Null while it is not lent. Keeps this type on its thread, where the C side has a note.
-    context: *mut C,
+    lent: Lent<'a>,
+    // A pointer, since the context is lent to this thread only.
+    types: PhantomData<*mut C>,
 }
 
 impl<'a, C: RawContext> Raw<'a, C> {
@@ -136,24 +133,18 @@ impl<'a, C: RawContext> Raw<'a, C> {
                 C::BACKEND,
                 C::BACKEND
             );
-            return Err(Error::new(Kind::WrongContext, OPERATION, message));
+            return Err(Error::new(Kind::WrongContext, Lent::OPERATION, message));
         }
-        let mut locked = core.locked();
-        locked.check([])?;
-        let mut raw = Raw {
-            core,
-            locked,
-            context: std::ptr::null_mut(),
-        };
-        *core.lent() = Some(std::thread::current().id());
-        raw.lend()?;
-        Ok(raw)
+        Ok(Raw {
+            lent: Lent::new(core)?,
+            types: PhantomData,
+        })
     }
 
     /// The context, for C functions. Null if [`check`](Self::check) found it beyond use.
     #[must_use]
     pub fn context(&self) -> *mut C {
-        self.context
+        self.lent.context().cast()
     }
 
     /// The error of a C function that answered `code`, unless that is 0: with the text that
@@ -173,27 +164,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// which calls go on. [`Kind::ContextLost`], or a device that cannot even wait: no call can
     /// follow, and [`context`](Self::context) is null.
     pub fn check(&mut self, code: i32) -> Result<()> {
-        if code == 0 {
-            return Ok(());
-        }
-        let was_lent = !self.context.is_null();
-        match (self.end(code), self.lend()) {
-            (Ok(()), Ok(())) if !was_lent => {
-                let message = format!(
-                    "a C function answered {code} after the context was found beyond use; \
-                     it works again, so later calls can be made"
-                );
-                Err(Error::from_c(Kind::Backend, OPERATION, message, None, code))
-            }
-            (answer, Ok(())) => answer,
-            (Err(lost), Err(_)) if lost.kind() == Kind::ContextLost => Err(lost),
-            (answer, Err(error)) => {
-                if let Err(other) = answer {
-                    self.locked.defer(other);
-                }
-                Err(error)
-            }
-        }
+        self.lent.check(code)
     }
 
     /// A value's pointer, for C functions that only read it. Valid until the value is dropped
@@ -204,9 +175,8 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// [`Kind::WrongContext`]: the value belongs to another one. What the value's computation
     /// failed with.
     pub fn pointer<S: RawValue<Context = C>>(&mut self, value: &S::Value) -> Result<*mut S> {
-        let handle = value.handle();
-        self.check_handle::<S>(handle)?;
-        Ok(handle.value().cast())
+        let pointer = self.lent.pointer(value.handle(), S::TYPE)?;
+        Ok(pointer.cast())
     }
 
     /// Gives a value up to C: its pointer, to be freed there, consumed and freed, or
@@ -216,10 +186,8 @@ impl<'a, C: RawContext> Raw<'a, C> {
     ///
     /// As for [`pointer`](Self::pointer); the value is dropped, then.
     pub fn release<S: RawValue<Context = C>>(&mut self, value: S::Value) -> Result<*mut S> {
-        let handle = value.into_handle();
-        self.check_handle::<S>(&handle)?;
-        self.locked.let_go(handle.serial());
-        Ok(handle.into_value().as_ptr().cast())
+        let pointer = self.lent.release(value.into_handle(), S::TYPE)?;
+        Ok(pointer.cast())
     }
 
     /// Takes a value over that C made: it is freed when the safe value is dropped.
@@ -235,87 +203,17 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// and consumed by nobody else from now on. If `futhark_context_sync` has failed since
     /// the closure began, its code went to [`check`](Self::check).
     pub unsafe fn adopt<S: RawValue<Context = C>>(&mut self, pointer: *mut S) -> Result<S::Value> {
-        let Some(value) = NonNull::new(pointer.cast::<c_void>()) else {
-            self.check(1)?;
-            return Err(Error::new(Kind::Backend, OPERATION, "null is no value"));
-        };
-        let serial = self.locked.start(OPERATION);
-        self.locked.hold(serial);
-        // SAFETY: V: the caller says that the value is live, of this context and nobody else's;
-        // `RawValue` says that the pointer's type is that of `types()[TYPE]`.
-        let handle = unsafe { Handle::new(self.core, value, S::TYPE, serial) };
+        // SAFETY: the caller vouches for the pointer, and `RawValue` for its type being
+        // `types()[TYPE]`.
+        let handle = unsafe { self.lent.adopt(pointer.cast(), S::TYPE) }?;
         Ok(S::Value::finish(Some(handle)))
-    }
-
-    fn check_handle<S: RawValue>(&mut self, handle: &Handle) -> Result<()> {
-        if !Arc::ptr_eq(handle.core(), self.core) {
-            let message =
-                "the value belongs to another context; values cannot pass between contexts";
-            return Err(Error::new(Kind::WrongContext, OPERATION, message));
-        }
-        if handle.ty() != S::TYPE {
-            // Only a hand-written `HasArray` can say so.
-            let name = handle.table_type().name();
-            let message = format!("a value of type {name} was taken for one of another");
-            return Err(Error::new(Kind::InvalidArgument, OPERATION, message));
-        }
-        self.locked.check([handle])
-    }
-}
-
-impl<C> Raw<'_, C> {
-    fn lend(&mut self) -> Result<()> {
-        let lend = there(self.core.table().raw().lend);
-        let mut context: *mut c_void = std::ptr::null_mut();
-        let out = [(&raw mut context).cast::<c_void>()];
-        // SAFETY: T and L; there is room for one pointer.
-        unsafe { self.locked.call(lend, &out, &[], || OPERATION.into()) }?;
-        self.locked.confirm();
-        self.context = context.cast();
-        Ok(())
-    }
-
-    /// Takes the context back, and fetches the error of the call that answered `code` or of
-    /// whatever left one.
-    fn end(&mut self, code: i32) -> Result<()> {
-        if self.context.is_null() {
-            return Ok(());
-        }
-        self.context = std::ptr::null_mut();
-        let take_back = there(self.core.table().raw().take_back);
-        let input = [(&raw const code).cast::<c_void>()];
-        // SAFETY: T and L; the one argument is an `int32_t`, and the context was lent.
-        unsafe {
-            self.locked
-                .call(take_back, &[], &input, || OPERATION.into())
-        }?;
-        self.locked.confirm();
-        Ok(())
-    }
-}
-
-impl<C> Drop for Raw<'_, C> {
-    fn drop(&mut self) {
-        // After a panic of the closure.
-        if let Err(error) = self.end(0) {
-            self.locked.defer(error);
-        }
-        // Only now: the lock is held until here, even if no call can follow.
-        *self.core.lent() = None;
     }
 }
 
 impl<C> fmt::Debug for Raw<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Raw")
-            .field("backend", &self.core.table().backend())
+            .field("backend", &self.lent.backend())
             .finish_non_exhaustive()
     }
-}
-
-/// What these are, for messages.
-const OPERATION: &str = "plain C call";
-
-fn there(call: CallFn) -> futhark_sys::table::Call {
-    call.expect("a table lends its context")
 }

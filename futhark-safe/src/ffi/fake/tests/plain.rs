@@ -9,8 +9,7 @@ use std::time::Duration;
 use super::super::plain as c;
 use super::super::world::World;
 use super::faces::Fake;
-use crate::raw::{Raw, RawContext, RawValue};
-use crate::{Array, Backend, Config, Context, Kind, Result};
+use crate::{Array, Backend, Config, Context, Kind, Raw, RawContext, RawValue, Result};
 
 /// What a raw module would call `futhark_context` and `futhark_i32_1d`.
 struct Plain<const GPU: bool>;

@@ -3,9 +3,9 @@
 use super::super::program;
 use super::super::world::{FLAVOURS, Flavour, World};
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
+use crate::ffi::LinkedTable;
 use crate::program::handle::HasHandle as _;
 use crate::program::{consumed, scalar, slot};
-use crate::raw::LinkedTable;
 use crate::{Array, Backend, Config, Context, HasArray, Kind, Program};
 
 /// What generated code says about arrays of a program with this interface.

@@ -33,7 +33,7 @@ fn what_was_under_way_is_never_believed_and_nothing_else_is_refused() {
         for value in [&failed, &after, &derived] {
             is_tainted(read(value));
             is_tainted(total(&core, value));
-            is_tainted(raw::index(value, &[0]));
+            is_tainted(ffi::index(value, &[0]));
             is_tainted(identity(&core, value));
         }
     }
@@ -59,9 +59,9 @@ fn whoever_waits_is_told() {
         |core, _| core.simple("clear_caches", |raw| raw.clear_caches),
         |core, _| core.report().map(drop),
         |_, xs| read(xs).map(drop),
-        |_, xs| raw::index(xs, &[0]).map(drop),
+        |_, xs| ffi::index(xs, &[0]).map(drop),
         |core, xs| total(core, xs).map(drop),
-        |core, _| raw::create(core, INTS, &[1], &[1i32]).map(drop),
+        |core, _| ffi::create(core, INTS, &[1], &[1i32]).map(drop),
         |core, _| {
             call(
                 core,
@@ -127,7 +127,7 @@ fn values_made_of_failed_ones_are_not_believed() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
-    let floats = raw::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
+    let floats = ffi::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
     let failed = bad_gather_of(&core, &xs);
     let inputs = [Input::scalar(1i32), Input::observed(&failed)];
     let pair = value(&core, "new_opaque_pair", inputs).unwrap();
@@ -141,12 +141,12 @@ fn values_made_of_failed_ones_are_not_believed() {
         "project_opaque_pair_xs",
         [Input::observed(&pair)],
     ));
-    is_tainted(raw::store(&pair).map(|_| ()));
-    is_tainted(raw::index_value(&points, &[0]));
+    is_tainted(ffi::store(&pair).map(|_| ()));
+    is_tainted(ffi::index_value(&points, &[0]));
     let inputs = [Input::consumed(pair), Input::scalar(1i32)];
     is_tainted(value(&core, "entry_poke", inputs));
     // What was complete before is as good as ever.
-    assert_eq!(raw::read_vec::<f32>(&floats).unwrap(), [1.0, 2.0]);
+    assert_eq!(ffi::read_vec::<f32>(&floats).unwrap(), [1.0, 2.0]);
 }
 
 /// Overwriting in place what fails half-way leaves nothing to be believed.

@@ -91,7 +91,7 @@ impl Walk<'_> {
     fn make(&mut self) {
         let n = self.random.below(6);
         let data: Vec<i32> = (0..n).map(|_| self.random.next() as i32).collect();
-        let made = raw::create(self.core, INTS, &[n], &data);
+        let made = ffi::create(self.core, INTS, &[n], &data);
         self.waited(made.as_ref().err());
         if let Ok(handle) = made {
             self.keep(handle, Content::Ints(data), State::Complete);
@@ -131,10 +131,10 @@ impl Walk<'_> {
 
     fn read_points(&self, points: &Handle) -> Result<Content> {
         // From a copy, one by one.
-        let points = raw::restore(self.core, &raw::store(points)?)?;
-        let n = raw::shape(&points)?[0];
+        let points = ffi::restore(self.core, &ffi::store(points)?)?;
+        let n = ffi::shape(&points)?[0];
         let ys = (0..n as i64).map(|i| {
-            let point = raw::index_value(&points, &[i])?;
+            let point = ffi::index_value(&points, &[i])?;
             int(
                 self.core,
                 "project_opaque_point_y",
@@ -302,7 +302,7 @@ impl Walk<'_> {
             }
             _ => {
                 let floats = vec![0.5f32; data.len()];
-                let floats = raw::create(self.core, FLOATS, &[data.len()], &floats);
+                let floats = ffi::create(self.core, FLOATS, &[data.len()], &floats);
                 self.waited(floats.as_ref().err());
                 let Ok(floats) = floats else { return };
                 let Known { handle, .. } = &self.known[i];

@@ -12,9 +12,7 @@ use futhark_sys::table::{self as c, RawContext, Table};
 use super::handle::Handle;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
-use crate::cache::CacheFile;
 use crate::error::{Call, Error, Kind, Origin, Result};
-use crate::known_bad::{self, Device};
 
 /// A context of the C side with everything that it owns. Shared by all its values.
 pub(crate) struct Core {
@@ -62,31 +60,10 @@ pub(super) struct Locked<'a> {
 }
 
 impl Core {
-    /// Makes a context. A device that is known to be bad is refused before its compiler runs.
-    pub(crate) fn new(
-        table: &'static Table,
-        settings: &[Setting],
-        allow_known_bad_device: bool,
-    ) -> Result<Arc<Core>> {
+    /// Makes a context, with no policy: see `start`.
+    pub(crate) fn new(table: &'static Table, settings: &[Setting]) -> Result<Arc<Core>> {
         let settings = settings.to_vec();
         let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
-        if !allow_known_bad_device
-            && let Some(device) = device(table, &for_c)
-            && let Some(known) = known_bad::find(table.backend(), &device)
-        {
-            let operation = format!("{} context", table.backend());
-            return Err(Error::new(
-                Kind::Unsupported,
-                operation,
-                known.refusal(&device),
-            ));
-        }
-        // Other backends take a cache file and ignore it.
-        let cache = settings.iter().filter_map(Setting::cache_file).next_back();
-        let cache = cache.filter(|_| table.is_gpu()).map(|path| {
-            let code: Vec<_> = settings.iter().filter(|s| s.changes_code()).collect();
-            CacheFile::check(path, format!("{} {code:?}", table.program()))
-        });
         let mut status = c::FUT_LOST as i32;
         let new = table.raw().context_new.expect("a table has context_new");
         // SAFETY: T; `for_c` holds as many settings as said, whose text lives in `settings`.
@@ -108,15 +85,12 @@ impl Core {
             _settings: settings,
         };
         if status as u32 == c::FUT_OK {
-            if let Some(cache) = cache {
-                cache.seal();
-            }
             return Ok(Arc::new(core));
         }
         let mut locked = core.locked();
         let mut error = locked.error(status, || format!("{} context", table.backend()).into());
         drop(locked);
-        // Whatever the reason, from outside it is that the context did not start.
+        // Other kinds describe a failing call, but this one made no context.
         if !matches!(
             error.kind(),
             Kind::OutOfMemory | Kind::Load | Kind::InvalidArgument
@@ -531,11 +505,13 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// The device that a context with these settings would use, where the backend can tell.
-fn device(table: &Table, settings: &[c::Setting]) -> Option<Device> {
+/// What the driver says about the device that a context with these settings would use, where
+/// the backend can tell: see `futhark_table.h` for its lines.
+pub(crate) fn describe_device(table: &Table, settings: &[Setting]) -> Option<String> {
     let device = table.raw().device?;
-    // SAFETY: T; so many settings are there, whose text the caller keeps.
-    let text = unsafe { device(settings.as_ptr(), settings.len() as u32) };
+    let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
+    // SAFETY: T; `for_c` holds as many settings as said, whose text lives in `settings`.
+    let text = unsafe { device(for_c.as_ptr(), for_c.len() as u32) };
     if text.is_null() {
         return None;
     }
@@ -546,7 +522,7 @@ fn device(table: &Table, settings: &[c::Setting]) -> Option<Device> {
     let free = table.raw().free_text.expect("a table has free_text");
     // SAFETY: T: text from `device` goes back by `free_text`.
     unsafe { free(text) };
-    Device::parse(&lines)
+    Some(lines)
 }
 
 /// As the C side's `struct fut_failure`.

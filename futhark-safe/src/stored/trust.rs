@@ -1,9 +1,14 @@
 //! Bytes from outside of this process, believed.
 
-use super::opaque::Bytes;
+#![allow(
+    unsafe_code,
+    reason = "declares what is unsafe for users; every contract is passed on to `ffi`"
+)]
+
+use super::{Stored, Untrusted};
 use crate::error::Result;
+use crate::ffi::Bytes;
 use crate::program::OpaqueTag;
-use crate::stored::{Stored, Untrusted};
 
 impl Untrusted {
     /// A stored value of these bytes, after every check that there is.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::program;
-use crate::raw::{Core, Setting};
+use crate::ffi::{Core, Setting};
 
 thread_local! {
     /// Whose contexts are made on this thread.
@@ -65,7 +65,7 @@ impl World {
 
     pub(super) fn start(&self, flavour: Flavour, settings: &[Setting]) -> crate::Result<Arc<Core>> {
         CURRENT.set(Some(Arc::clone(&self.journal)));
-        Core::new(program::table(flavour), settings, false)
+        Core::new(program::table(flavour), settings)
     }
 
     /// How many contexts there are.

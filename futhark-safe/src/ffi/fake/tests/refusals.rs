@@ -33,7 +33,7 @@ fn arguments_that_do_not_fit() {
         );
         let inputs = [Input::scalar(1i64), Input::observed(&xs)];
         says(value(&core, "new_opaque_pair", inputs), invalid, "i64");
-        let floats = raw::create(&core, FLOATS, &[1], &[1f32]).unwrap();
+        let floats = ffi::create(&core, FLOATS, &[1], &[1f32]).unwrap();
         says(identity(&core, &floats), invalid, "given was []f32");
         let inputs = [Input::observed(&xs), Input::scalar(1i32)];
         says(
@@ -86,21 +86,21 @@ fn shapes_that_do_not_fit() {
     ] {
         let data = vec![0i32; n];
         says(
-            raw::create(&core, MATRIX, &shape, &data),
+            ffi::create(&core, MATRIX, &shape, &data),
             Kind::InvalidArgument,
             "shape",
         );
     }
     // A type of another rank or element type, and one that is no array.
     for ty in [INTS, FLOATS, PAIR, 99] {
-        raw::create(&core, ty, &[1, 1], &[0i32]).unwrap_err();
+        ffi::create(&core, ty, &[1, 1], &[0i32]).unwrap_err();
     }
-    let m = raw::create(&core, MATRIX, &[2, 3], &[1i32, 2, 3, 4, 5, 6]).unwrap();
+    let m = ffi::create(&core, MATRIX, &[2, 3], &[1i32, 2, 3, 4, 5, 6]).unwrap();
     let t = value(&core, "entry_transpose", [Input::observed(&m)]).unwrap();
-    assert_eq!(raw::shape(&t).unwrap(), [3, 2]);
+    assert_eq!(ffi::shape(&t).unwrap(), [3, 2]);
     assert_eq!(read(&t).unwrap(), [1, 4, 2, 5, 3, 6]);
     for wrong in [&[0i64][..], &[3, 0], &[0, -1], &[0, 2], &[0, 0, 0]] {
-        raw::index(&t, wrong).unwrap_err();
+        ffi::index(&t, wrong).unwrap_err();
     }
     // Left to the library, but for the number of indices, for which it would read.
     for (wrong, kind) in [
@@ -109,20 +109,20 @@ fn shapes_that_do_not_fit() {
         (&[3, 0], Kind::Backend),
         (&[0, -1], Kind::Backend),
     ] {
-        let error = raw::index_checked_by_c(&t, wrong).unwrap_err();
+        let error = ffi::index_checked_by_c(&t, wrong).unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
     }
-    assert!(raw::index_checked_by_c(&t, &[2, 1]).is_ok());
-    let (_, six) = raw::index(&t, &[2, 1]).unwrap();
+    assert!(ffi::index_checked_by_c(&t, &[2, 1]).is_ok());
+    let (_, six) = ffi::index(&t, &[2, 1]).unwrap();
     assert_eq!(i32::from_c(six), 6);
-    assert!(raw::read_vec::<f32>(&t).is_err());
-    assert!(raw::read_into(&t, &mut [0i32; 5]).is_err());
-    assert!(raw::read_into(&t, &mut [0i32; 7]).is_err());
+    assert!(ffi::read_vec::<f32>(&t).is_err());
+    assert!(ffi::read_into(&t, &mut [0i32; 5]).is_err());
+    assert!(ffi::read_into(&t, &mut [0i32; 7]).is_err());
     let mut exact = [0i32; 6];
-    raw::read_into(&t, &mut exact).unwrap();
+    ffi::read_into(&t, &mut exact).unwrap();
     assert_eq!(exact, [1, 4, 2, 5, 3, 6]);
-    let empty = raw::create::<i32>(&core, MATRIX, &[0, 5], &[]).unwrap();
-    assert_eq!(raw::shape(&empty).unwrap(), [0, 5]);
+    let empty = ffi::create::<i32>(&core, MATRIX, &[0, 5], &[]).unwrap();
+    assert_eq!(ffi::shape(&empty).unwrap(), [0, 5]);
     assert!(read(&empty).unwrap().is_empty());
 }
 

@@ -1,6 +1,9 @@
-//! The one module of this crate with `unsafe` code: everything that touches the
-//! table of a program. What it offers to the rest of the crate is safe; `memory` and `plain` have
-//! the functions that are `unsafe` for users, too.
+//! The core: the only module of this crate that touches the table of a program, and the lower layer
+//! of the two. It knows values by their numbers in the table and imports nothing of the faces
+//! (`context`, `array`, `opaque`, `stored`, `raw`, `dynamic`), which give them types.
+//!
+//! Its functions are safe but for a few, whose contracts the faces pass on to users unchanged:
+//! [`borrow`], [`Bytes::new`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
 //! * `core`: a context, its lock, and values that wait to be freed
 //! * `handle`: a value; keeps its context alive
@@ -12,14 +15,12 @@
 //! * `transfer`: arrays in and out
 //! * `view`: elements where they lie
 //! * `memory`: memory as a backend has it, in and out
-//! * `plain`: a context lent to calls of the generated C functions, for raw modules
+//! * `plain`: a context lent to plain C calls
 //! * `elements`: arrays of opaque values, element by element
 //! * `opaque`: opaque values as bytes
 //! * `progress`: which results of asynchronous calls can be believed
 //! * `setting`: a configuration as C wants it
-//! * `table`: tables that are linked in or loaded
-//! * `trust`: stored values from outside of this process
-//! * `untyped`: what is `unsafe` for users of the dynamic face
+//! * `table`: tables that are linked in
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!
@@ -63,12 +64,9 @@ mod setting;
 mod shape;
 mod table;
 mod transfer;
-mod trust;
-#[cfg(feature = "dynamic")]
-mod untyped;
 mod view;
 
-pub(crate) use self::core::Core;
+pub(crate) use self::core::{Core, describe_device};
 pub use call::{Input, Output};
 pub(crate) use duplicate::duplicate;
 #[cfg(feature = "dynamic")]
@@ -76,13 +74,15 @@ pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{check_count, create_of_values, index_value, set_value, unit};
 pub use handle::Handle;
 pub use memory::RawMemory;
-pub(crate) use opaque::{Bytes, restore, store};
-pub use plain::{Raw, RawContext, RawValue};
+pub(crate) use memory::{borrow, raw_memory};
+pub(crate) use opaque::{Bytes, other_program, restore, store};
+pub(crate) use plain::Lent;
 pub(crate) use setting::Setting;
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;
 pub(crate) use shape::{count, elements, shape_array};
 pub use table::LinkedTable;
+pub(crate) use table::backend_of;
 pub(crate) use transfer::{create, index, read_into, read_vec};
 #[cfg(feature = "dynamic")]
 pub(crate) use transfer::{create_from_bytes, index_checked_by_c, read_bytes};

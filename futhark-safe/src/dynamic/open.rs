@@ -1,13 +1,15 @@
-//! What is `unsafe` for users of the dynamic face: libraries from elsewhere, and memory as a
-//! backend has it.
+//! Libraries from elsewhere.
+
+#![allow(
+    unsafe_code,
+    reason = "declares what is unsafe for users; every contract is passed on"
+)]
 
 use std::path::Path;
 
-use futhark_manifest::ElemType;
 use futhark_sys::table::SYMBOL;
 
-use super::memory::{self, RawMemory};
-use crate::dynamic::{Array, Context, Library};
+use super::library::Library;
 use crate::error::{Error, Kind, Result};
 
 impl Library {
@@ -49,46 +51,5 @@ impl Library {
             Error::new(Kind::Load, operation(), message).with_source(error)
         })?;
         Library::of_table(table)
-    }
-}
-
-impl Context {
-    /// Makes an array of memory that somebody else owns, without a copy:
-    /// [`crate::Context::array_from_raw`] for a program that is known at run time.
-    ///
-    /// # Errors
-    ///
-    /// As there, and [`Kind::InvalidArgument`]: the program has no such array type.
-    ///
-    /// # Safety
-    ///
-    /// As there; the elements are of type `elem`.
-    pub unsafe fn array_from_raw(
-        &self,
-        elem: ElemType,
-        shape: &[usize],
-        memory: RawMemory,
-    ) -> Result<Array> {
-        let ty = self.library().array_type(elem, shape.len())?;
-        // SAFETY: the caller vouches for the memory.
-        let handle =
-            unsafe { memory::borrow(self.core(), ty.index() as u32, elem, memory, shape) }?;
-        Ok(Array::of(handle, elem, shape.len()))
-    }
-}
-
-impl Array {
-    /// The array's memory, for work beside other crates: [`crate::Array::raw_memory`] for a
-    /// program that is known at run time.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    ///
-    /// # Safety
-    ///
-    /// As there.
-    pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
-        memory::raw_memory(self.handle())
     }
 }

@@ -19,7 +19,7 @@ use futhark_manifest::ElemType;
 use super::types::INTS;
 use crate::Result;
 use crate::elem::{Scalar8, sealed::Scalar as _};
-use crate::raw::{self, Core, Handle, Input, Output};
+use crate::ffi::{self, Core, Handle, Input, Output};
 
 /// Miri is some hundred times slower.
 fn times(n: usize) -> usize {
@@ -27,11 +27,11 @@ fn times(n: usize) -> usize {
 }
 
 fn ints(core: &Arc<Core>, data: &[i32]) -> Handle {
-    raw::create(core, INTS, &[data.len()], data).unwrap()
+    ffi::create(core, INTS, &[data.len()], data).unwrap()
 }
 
 fn read(array: &Handle) -> Result<Vec<i32>> {
-    raw::read_vec(array)
+    ffi::read_vec(array)
 }
 
 /// The number of a function by its name without `futhark_`.

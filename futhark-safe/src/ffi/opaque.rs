@@ -7,7 +7,6 @@ use super::handle::Handle;
 use super::make::Make;
 use super::transfer::{keep_if_lost, reserve};
 use crate::error::{Error, Kind, Result};
-use crate::stored::other_program;
 
 /// The bytes of an opaque value, with what they are bytes of.
 ///
@@ -25,7 +24,7 @@ impl Bytes {
     /// # Safety
     ///
     /// `body` is what a program of this key stores for some value of the type of this name.
-    pub(super) unsafe fn new(
+    pub(crate) unsafe fn new(
         program: &'static str,
         type_name: &'static str,
         body: Vec<u8>,
@@ -116,4 +115,11 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         Kind::Backend if error.c_message().is_none() => error.into_kind(Kind::Restore),
         _ => error,
     })
+}
+
+/// The error for bytes that another program stored.
+pub(crate) fn other_program() -> Error {
+    let message =
+        "the value was stored by another program, or by this one with another source or compiler";
+    Error::new(Kind::Restore, "restore", message)
 }

@@ -11,7 +11,7 @@ fn point(core: &Arc<Core>, x: f32, y: i32) -> Handle {
 }
 
 fn points(core: &Arc<Core>, xs: &[f32], ys: &[i32]) -> Handle {
-    let xs = raw::create(core, FLOATS, &[xs.len()], xs).unwrap();
+    let xs = ffi::create(core, FLOATS, &[xs.len()], xs).unwrap();
     let ys = ints(core, ys);
     let inputs = [Input::observed(&xs), Input::observed(&ys)];
     value(core, "zip_opaque_points", inputs).unwrap()
@@ -28,19 +28,19 @@ fn elements_are_copies() {
         let world = World::new();
         let core = world.core(flavour);
         let points = points(&core, &[0.5, 1.5], &[1, 2]);
-        assert_eq!(raw::shape(&points).unwrap(), [2]);
-        let second = raw::index_value(&points, &[1]).unwrap();
+        assert_eq!(ffi::shape(&points).unwrap(), [2]);
+        let second = ffi::index_value(&points, &[1]).unwrap();
         for wrong in [&[2i64][..], &[-1], &[], &[0, 0]] {
-            let error = raw::index_value(&points, wrong).unwrap_err();
+            let error = ffi::index_value(&points, wrong).unwrap_err();
             assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
-            assert!(raw::index_value_checked_by_c(&points, wrong).is_err());
+            assert!(ffi::index_value_checked_by_c(&points, wrong).is_err());
         }
         drop(points);
         let y = int(&core, "project_opaque_point_y", [Input::observed(&second)]);
         assert_eq!(y.unwrap(), 2);
         // Arrays of scalars have no elements that are values, others none at all.
-        assert!(raw::index_value(&ints(&core, &[1]), &[0]).is_err());
-        assert!(raw::index_value(&second, &[0]).is_err());
+        assert!(ffi::index_value(&ints(&core, &[1]), &[0]).is_err());
+        assert!(ffi::index_value(&second, &[0]).is_err());
     }
 }
 
@@ -85,12 +85,12 @@ fn stored_values_come_back_anywhere() {
     let xs = ints(&core, &[1, 2, 3]);
     let inputs = [Input::scalar(5i32), Input::observed(&xs)];
     let pair = value(&core, "new_opaque_pair", inputs).unwrap();
-    let stored = raw::store(&pair).unwrap();
+    let stored = ffi::store(&pair).unwrap();
     assert!(
-        stored == raw::store(&pair).unwrap(),
+        stored == ffi::store(&pair).unwrap(),
         "the same bytes each time"
     );
-    let back = raw::restore(&other, &stored).unwrap();
+    let back = ffi::restore(&other, &stored).unwrap();
     let n = int(&other, "project_opaque_pair_n", [Input::observed(&back)]);
     assert_eq!(n.unwrap(), 5);
     let field = value(&other, "project_opaque_pair_xs", [Input::observed(&back)]).unwrap();
@@ -101,10 +101,10 @@ fn stored_values_come_back_anywhere() {
     let poked = value(&other, "entry_poke", inputs).unwrap();
     assert_eq!(read(&poked).unwrap(), [9, 2, 3]);
     assert_eq!(read(&xs).unwrap(), [1, 2, 3]);
-    assert!(raw::store(&xs).is_err(), "arrays of scalars are not stored");
+    assert!(ffi::store(&xs).is_err(), "arrays of scalars are not stored");
     let nothing = points(&core, &[], &[]);
-    let back = raw::restore(&core, &raw::store(&nothing).unwrap()).unwrap();
-    assert_eq!(raw::shape(&back).unwrap(), [0]);
+    let back = ffi::restore(&core, &ffi::store(&nothing).unwrap()).unwrap();
+    assert_eq!(ffi::shape(&back).unwrap(), [0]);
 }
 
 #[test]
@@ -113,27 +113,27 @@ fn set_and_new_of_the_core() {
         let world = World::new();
         let core = world.core(flavour);
         let (a, b) = (point(&core, 1.0, 10), point(&core, 2.0, 20));
-        let mut array = raw::create_of_values(&core, POINTS, &[3], &[&a, &b, &a]).unwrap();
+        let mut array = ffi::create_of_values(&core, POINTS, &[3], &[&a, &b, &a]).unwrap();
         assert_eq!(ys(&core, &array), [10, 20, 10]);
         let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();
         world.copies();
-        raw::set_value(&mut array, &[0], &b).unwrap();
+        ffi::set_value(&mut array, &[0], &b).unwrap();
         assert_eq!(world.copies(), 1);
-        raw::set_value(&mut array, &[1], &a).unwrap();
+        ffi::set_value(&mut array, &[1], &a).unwrap();
         assert_eq!(world.copies(), 0);
         assert_eq!(ys(&core, &array), [20, 10, 10]);
         assert_eq!(read(&held).unwrap(), [10, 20, 10]);
-        assert!(raw::set_value(&mut array, &[3], &b).is_err());
+        assert!(ffi::set_value(&mut array, &[3], &b).is_err());
         let other = world.core(flavour);
         assert_eq!(
-            raw::set_value(&mut array, &[0], &point(&other, 1.0, 1))
+            ffi::set_value(&mut array, &[0], &point(&other, 1.0, 1))
                 .unwrap_err()
                 .kind(),
             Kind::WrongContext
         );
-        assert!(raw::set_value(&mut array, &[0], &held).is_err());
-        assert!(raw::create_of_values(&core, POINTS, &[2], &[&a]).is_err());
-        assert!(raw::create_of_values(&core, POINTS, &[1], &[&held]).is_err());
+        assert!(ffi::set_value(&mut array, &[0], &held).is_err());
+        assert!(ffi::create_of_values(&core, POINTS, &[2], &[&a]).is_err());
+        assert!(ffi::create_of_values(&core, POINTS, &[1], &[&held]).is_err());
     }
 }
 
@@ -145,12 +145,12 @@ fn set_on_a_gpu_where_something_fails() {
     let mut array = points(&core, &[0.5, 1.5], &[1, 2]);
     let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();
     let failed = bad_gather(&core).unwrap();
-    raw::set_value(&mut array, &[0], &b).unwrap_err();
+    ffi::set_value(&mut array, &[0], &b).unwrap_err();
     assert!(read(&failed).is_err());
     assert_eq!(ys(&core, &array), [1, 2]);
     assert_eq!(read(&held).unwrap(), [1, 2]);
     // An array that is itself the failed one.
-    let floats = raw::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
+    let floats = ffi::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
     let is = ints(&core, &[0, 7]);
     let failed = value(
         &core,
@@ -160,7 +160,7 @@ fn set_on_a_gpu_where_something_fails() {
     .unwrap();
     let inputs = [Input::observed(&floats), Input::observed(&failed)];
     let mut bad = value(&core, "zip_opaque_points", inputs).unwrap();
-    raw::set_value(&mut bad, &[0], &b).unwrap_err();
-    raw::set_value(&mut bad, &[0], &b).unwrap_err();
+    ffi::set_value(&mut bad, &[0], &b).unwrap_err();
+    ffi::set_value(&mut bad, &[0], &b).unwrap_err();
     assert!(value(&core, "project_opaque_points_y", [Input::observed(&bad)]).is_err());
 }

@@ -1,5 +1,6 @@
-//! Tables that are linked into this binary.
+//! Tables that are linked into this binary, and the backend of a table.
 
+use futhark_manifest::Backend;
 use futhark_sys::table::{Raw, Table};
 
 use crate::error::{Error, Kind, Result};
@@ -31,6 +32,17 @@ impl LinkedTable {
             Error::new(Kind::Load, "linked program", error.to_string()).with_source(error)
         })
     }
+}
+
+/// The backend of a table.
+pub(crate) fn backend_of(table: &Table) -> Result<Backend> {
+    table.backend().parse().map_err(|_| {
+        let message = format!(
+            "the program was compiled for backend {}, which this version of futhark-safe does not know",
+            table.backend()
+        );
+        Error::new(Kind::Load, "backend", message)
+    })
 }
 
 /// The tables of a program by the names of their symbols.

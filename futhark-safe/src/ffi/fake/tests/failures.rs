@@ -3,7 +3,7 @@
 use super::super::world::{FLAVOURS, Flavour, World};
 use super::*;
 use crate::Kind;
-use crate::raw::Setting;
+use crate::ffi::Setting;
 
 #[test]
 fn each_kind_of_failure_is_told_apart() {
@@ -37,7 +37,7 @@ fn each_kind_of_failure_is_told_apart() {
 fn refusals_of_operations_are_about_arguments() {
     let world = World::new();
     let core = world.core(Flavour::Host);
-    let xs = raw::create(&core, super::super::types::FLOATS, &[2], &[1f32, 2.0]).unwrap();
+    let xs = ffi::create(&core, super::super::types::FLOATS, &[2], &[1f32, 2.0]).unwrap();
     let ys = ints(&core, &[1]);
     let inputs = [Input::observed(&xs), Input::observed(&ys)];
     let error = value(&core, "zip_opaque_points", inputs).unwrap_err();
@@ -60,7 +60,7 @@ fn a_lost_context_stays_lost_and_its_values_can_be_dropped() {
                 error.to_string().contains("lost in an earlier call"),
                 "{error}"
             );
-            assert_eq!(raw::shape(&ys).unwrap(), [1], "what is known stays known");
+            assert_eq!(ffi::shape(&ys).unwrap(), [1], "what is known stays known");
         }
         let core = world.core(flavour);
         assert_eq!(total(&core, &ints(&core, &[4])).unwrap(), 4);
@@ -71,8 +71,8 @@ fn fail_again(core: &Arc<Core>, xs: &Handle) -> [Kind; 5] {
     [
         total(core, xs).unwrap_err().kind(),
         read(xs).unwrap_err().kind(),
-        raw::index(xs, &[0]).unwrap_err().kind(),
-        raw::create(core, INTS, &[1], &[1i32]).unwrap_err().kind(),
+        ffi::index(xs, &[0]).unwrap_err().kind(),
+        ffi::create(core, INTS, &[1], &[1i32]).unwrap_err().kind(),
         core.simple("sync", |raw| raw.sync).unwrap_err().kind(),
     ]
 }

@@ -1,0 +1,186 @@
+//! Plain C calls beside safe ones: a context is lent, its lock held meanwhile.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::thread;
+
+use futhark_sys::table::{Call, CallFn};
+
+use super::core::{Core, Locked};
+use super::handle::Handle;
+use crate::error::{Error, Kind, Result};
+
+/// A context that is lent to plain C calls on this thread.
+pub(crate) struct Lent<'a> {
+    core: &'a Arc<Core>,
+    locked: Locked<'a>,
+    /// Null while the context is not lent.
+    context: *mut c_void,
+}
+
+impl<'a> Lent<'a> {
+    /// The operation of errors.
+    pub(crate) const OPERATION: &'static str = "plain C call";
+
+    /// Waits for running calls and for everything that was started, and lends the context.
+    pub(crate) fn new(core: &'a Arc<Core>) -> Result<Lent<'a>> {
+        let mut locked = core.locked();
+        locked.check([])?;
+        let mut lent = Lent {
+            core,
+            locked,
+            context: std::ptr::null_mut(),
+        };
+        *core.lent() = Some(thread::current().id());
+        lent.lend()?;
+        Ok(lent)
+    }
+
+    pub(crate) fn backend(&self) -> &'static str {
+        self.core.table().backend()
+    }
+
+    /// The context for C functions; null after a failure that leaves it unusable.
+    pub(crate) fn context(&self) -> *mut c_void {
+        self.context
+    }
+
+    /// The error of a C function that returned `code`, unless that is 0.
+    pub(crate) fn check(&mut self, code: i32) -> Result<()> {
+        if code == 0 {
+            return Ok(());
+        }
+        let was_lent = !self.context.is_null();
+        match (self.end(code), self.lend()) {
+            (Ok(()), Ok(())) if !was_lent => {
+                let message = format!(
+                    "a C function answered {code} after the context was found beyond use; \
+                     it works again, so later calls can be made"
+                );
+                Err(Error::from_c(
+                    Kind::Backend,
+                    Self::OPERATION,
+                    message,
+                    None,
+                    code,
+                ))
+            }
+            (answer, Ok(())) => answer,
+            (Err(lost), Err(_)) if lost.kind() == Kind::ContextLost => Err(lost),
+            (answer, Err(error)) => {
+                if let Err(other) = answer {
+                    self.locked.defer(other);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The pointer of a value of type `types()[ty]`. Valid until the value is dropped or
+    /// moved into a call, and while the context is lent.
+    pub(crate) fn pointer(&mut self, value: &Handle, ty: u32) -> Result<*mut c_void> {
+        self.check_handle(value, ty)?;
+        Ok(value.value())
+    }
+
+    /// Gives up a value of type `types()[ty]`: its pointer, which the caller must free.
+    pub(crate) fn release(&mut self, value: Handle, ty: u32) -> Result<*mut c_void> {
+        self.check_handle(&value, ty)?;
+        self.locked.let_go(value.serial());
+        Ok(value.into_value().as_ptr())
+    }
+
+    /// Takes over a value that C made. For null, the error of the C function.
+    ///
+    /// # Safety
+    ///
+    /// Guarantee V: the pointer is null, or that of a live value of this context, of type
+    /// `types()[ty]`, which nobody else uses, frees or consumes from now on. If a sync by C has
+    /// failed since the context was lent, its code went to [`check`](Self::check).
+    pub(crate) unsafe fn adopt(&mut self, pointer: *mut c_void, ty: u32) -> Result<Handle> {
+        let Some(value) = NonNull::new(pointer) else {
+            self.check(1)?;
+            return Err(Error::new(
+                Kind::Backend,
+                Self::OPERATION,
+                "null is no value",
+            ));
+        };
+        let serial = self.locked.start(Self::OPERATION);
+        self.locked.hold(serial);
+        // SAFETY: V: the caller says so.
+        Ok(unsafe { Handle::new(self.core, value, ty, serial) })
+    }
+
+    /// Takes the context back after the last C call. A failure that is left in it is returned,
+    /// or kept for the next call if the C calls `failed` anyway.
+    pub(crate) fn finish(&mut self, failed: bool) -> Result<()> {
+        match self.end(0) {
+            Err(left) if failed => {
+                self.locked.defer(left);
+                Ok(())
+            }
+            left => left,
+        }
+    }
+
+    fn check_handle(&mut self, handle: &Handle, ty: u32) -> Result<()> {
+        if !Arc::ptr_eq(handle.core(), self.core) {
+            let message =
+                "the value belongs to another context; values cannot pass between contexts";
+            return Err(Error::new(Kind::WrongContext, Self::OPERATION, message));
+        }
+        if handle.ty() != ty {
+            // Only a hand-written `HasArray` can say so.
+            let name = handle.table_type().name();
+            let message = format!("a value of type {name} was taken for one of another");
+            return Err(Error::new(Kind::InvalidArgument, Self::OPERATION, message));
+        }
+        self.locked.check([handle])
+    }
+
+    fn lend(&mut self) -> Result<()> {
+        let lend = there(self.core.table().raw().lend);
+        let mut context: *mut c_void = std::ptr::null_mut();
+        let out = [(&raw mut context).cast::<c_void>()];
+        // SAFETY: T and L; there is room for one pointer.
+        unsafe { self.locked.call(lend, &out, &[], || Self::OPERATION.into()) }?;
+        self.locked.confirm();
+        self.context = context;
+        Ok(())
+    }
+
+    /// Takes the context back, and fetches the error of the call that answered `code` or of
+    /// whatever left one.
+    fn end(&mut self, code: i32) -> Result<()> {
+        if self.context.is_null() {
+            return Ok(());
+        }
+        self.context = std::ptr::null_mut();
+        let take_back = there(self.core.table().raw().take_back);
+        let input = [(&raw const code).cast::<c_void>()];
+        // SAFETY: T and L; the one argument is an `int32_t`, and the context was lent.
+        unsafe {
+            self.locked
+                .call(take_back, &[], &input, || Self::OPERATION.into())
+        }?;
+        self.locked.confirm();
+        Ok(())
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        // After a panic of the closure.
+        if let Err(error) = self.end(0) {
+            self.locked.defer(error);
+        }
+        // Only now: the lock is held until here, even if no call can follow.
+        *self.core.lent() = None;
+    }
+}
+
+fn there(call: CallFn) -> Call {
+    call.expect("a table lends its context")
+}

@@ -1,0 +1,48 @@
+//! The start of a context: which devices are refused, and what guards a cache file.
+
+use std::sync::Arc;
+
+use futhark_sys::table::Table;
+
+use crate::cache::CacheFile;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::ffi::{self, Core, Setting};
+use crate::known_bad::{self, Device};
+
+/// Makes a context of this table's program. Refuses a device that is known to compute wrong
+/// results before its compiler runs.
+pub(crate) fn start(table: &'static Table, config: &Config) -> Result<Arc<Core>> {
+    let settings = config.settings()?;
+    if !config.allows_known_bad_device() {
+        refuse_known_bad_device(table, settings)?;
+    }
+    // Other backends accept a cache file and ignore it.
+    let cache = settings.iter().filter_map(Setting::cache_file).next_back();
+    let cache = cache.filter(|_| table.is_gpu()).map(|path| {
+        let code: Vec<_> = settings.iter().filter(|s| s.changes_code()).collect();
+        CacheFile::check(path, format!("{} {code:?}", table.program()))
+    });
+    let core = Core::new(table, settings)?;
+    if let Some(cache) = cache {
+        cache.seal();
+    }
+    Ok(core)
+}
+
+fn refuse_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
+    let Some(device) = ffi::describe_device(table, settings)
+        .as_deref()
+        .and_then(Device::parse)
+    else {
+        return Ok(());
+    };
+    match known_bad::find(table.backend(), &device) {
+        None => Ok(()),
+        Some(known) => Err(Error::new(
+            Kind::Unsupported,
+            format!("{} context", table.backend()),
+            known.refusal(&device),
+        )),
+    }
+}
