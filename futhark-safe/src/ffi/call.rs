@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
+use super::consume::make_unique;
 use super::core::{Core, Locked};
-use super::elements::unshare;
 use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::describe;
@@ -161,7 +161,7 @@ impl Core {
             if slot.flags & FUT_CONSUMED != 0
                 && let In::Consumed(handle) = &mut input.0
             {
-                unshare(&mut locked, handle, operation)?;
+                make_unique(&mut locked, handle, operation)?;
             }
         }
 

@@ -1,15 +1,14 @@
 //! Arrays of records and of other opaque values: their elements, in and out. And the unit
 //! value, which older compilers have no function for.
 
-use std::borrow::Cow;
 use std::ffi::c_void;
 use std::sync::Arc;
 
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
 
-use super::core::{Core, Locked};
-use super::duplicate::duplicate_locked;
+use super::consume::make_unique;
+use super::core::Core;
 use super::handle::Handle;
 use super::make::Make;
 use super::shape::{Bounds, check_index, elements};
@@ -105,14 +104,14 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
 
     let mut locked = core.locked();
     locked.check([&*array, value])?;
-    unshare(&mut locked, array, || OPERATION.into())?;
+    make_unique(&mut locked, array, || OPERATION.into())?;
     let input = [
         array.value().cast_const(),
         value.value().cast_const(),
         indices.as_ptr().cast(),
     ];
     // SAFETY: T and L; V for array and element, of the element type and this context; there are as
-    // many indices as dimensions; `array` is borrowed mutably and `unshare` has seen
+    // many indices as dimensions; `array` is borrowed mutably and `make_unique` has seen
     // that nothing else shares what is written, the element among it.
     let called = unsafe { locked.call(set, &[], &input, || OPERATION.into()) };
     called.map_err(|error| match error.kind() {
@@ -121,26 +120,6 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
         _ => error,
     })?;
     locked.confirm();
-    Ok(())
-}
-
-/// Before a value is overwritten: if anything else shares its memory (an alias from an earlier
-/// call, a record it was put into, a constant of the program), puts a copy in its place.
-/// The count is exact; see futhark-sys/c/fut_calls.h.
-pub(super) fn unshare(
-    locked: &mut Locked<'_>,
-    handle: &mut Handle,
-    operation: impl Fn() -> Cow<'static, str>,
-) -> Result<()> {
-    let ty = handle.table_type().raw();
-    let references = ty.references.expect("every type can be counted");
-    // SAFETY: T and L; V: the value is of this type.
-    if unsafe { references(handle.value()) } <= 1 {
-        return Ok(());
-    }
-    let copy = duplicate_locked(locked, handle, &operation)?;
-    // The original's drop finds the lock taken, and is done when it is free again.
-    *handle = copy;
     Ok(())
 }
 

@@ -7,8 +7,9 @@
 //!
 //! * `core`: a context, its lock, and values that wait to be freed
 //! * `handle`: a value; keeps its context alive
-//! * `call`: the choke point: checks types and contexts, copies what is shared
-//!   before it is consumed, calls, fetches the error
+//! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
+//!   calls, fetches the error
+//! * `consume`: gives an argument that a call overwrites memory of its own
 //! * `make`: values that are complete when the function that makes them returns
 //! * `duplicate`: copies with memory of their own
 //! * `shape`: shapes and lengths, asked from the value
@@ -36,7 +37,7 @@
 //!   is lent for the length of a call only.
 //! * **M** (memory): while a [`Handle`] exists, nothing writes to the memory of its value or
 //!   frees it. The handle holds one reference. A call that consumes, and one that
-//!   sets an element, is given a value whose count is 1, by `unshare` in `elements`. The one
+//!   sets an element, is given a value whose count is 1, by `consume::make_unique`. The one
 //!   takes that value's own handle, the other borrows it mutably, so nobody else borrows it.
 //!   Plain calls overwrite what their caller lets them: see [`Context::with_raw`](crate::Context::with_raw).
 //!   The runtime frees only memory without references; memory of a lost context is freed by
@@ -49,6 +50,7 @@
 )]
 
 mod call;
+mod consume;
 mod core;
 mod duplicate;
 mod elements;

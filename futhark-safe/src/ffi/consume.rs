@@ -1,0 +1,78 @@
+//! Consumption: how a call can overwrite an argument without anybody seeing it.
+//!
+//! A Futhark parameter of unique type (`*[n]i32`) is consumed: the compiled program may write the
+//! result into the argument's memory. In Futhark, the type checker proves that nothing uses the
+//! argument afterwards. Across the C API nothing does: values share memory behind the
+//! caller's back, so overwriting one can change another that is still held. Sources of sharing are
+//!
+//! * a result that is (a part of) an argument: `entry identity xs = xs`;
+//! * two results of one call;
+//! * a record, sum or array of records, and the values it was made of or projected to;
+//! * a constant of the program that a call returned;
+//! * memory that somebody else owns ([`borrow`](super::borrow)).
+//!
+//! # Reference counts
+//!
+//! The generated runtime counts references to each block of memory. Every C value that refers to
+//! a block holds one reference, as does everything inside of the context: constants, and records by
+//! way of their components. `references` in the table returns the largest count among the
+//! blocks of a value. It is exact: 1 means that this value alone refers to its memory, and 0 that it
+//! has none. Memory without a count (a literal in the program), memory of somebody else and
+//! a count that has overflowed are reported as shared (`fut_count` and `FUT_BORROW` in
+//! `futhark-sys/c/fut_calls.h`).
+//!
+//! # When a copy is made
+//!
+//! [`Core::call`](super::Core::call) applies [`make_unique`] to each consumed argument of an entry
+//! point or operation, and `set_value` in `elements` to the array whose element it sets. A count of 0 or
+//! 1 costs one C call and no copy. With a larger count the whole value is duplicated: a part of it may be
+//! shared by the value's own components. The copy takes the argument's place, and the original
+//! keeps what the other owners see.
+//!
+//! Where two consumed arguments of one call share a block with each other, both are copied: the
+//! first original is dropped while the lock is held, so it is freed after the call, and the second
+//! one still counts 2. One copy more than needed, but neither can see the other change.
+//!
+//! # Why it is sound
+//!
+//! * Nobody else holds the argument: a consumed [`Handle`] was moved into the call, and an
+//!   array whose element is set is borrowed mutably. So there is no view of it either, since a
+//!   view borrows the handle.
+//! * Nobody else refers to its memory: the count was 1, or the copy is new.
+//! * That stays true until the call: the count can grow by calls only, and the lock is held from the
+//!   first count to the end of the call (guarantee L). Other threads can drop values
+//!   meanwhile, which frees them later and only ever lowers counts.
+//! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
+//!   that still read the memory run first: a context has one queue, in order.
+//!
+//! With plain C calls (`plain`) nothing is copied; their caller vouches for the arguments.
+
+use std::borrow::Cow;
+
+use super::core::Locked;
+use super::duplicate::duplicate_locked;
+use super::handle::Handle;
+use crate::error::Result;
+
+/// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
+/// else shares it. Comes before every call that overwrites the value, under the same lock.
+///
+/// # Errors
+///
+/// What copying fails with; on GPU backends copying waits, so that can be an earlier call's failure.
+pub(super) fn make_unique(
+    locked: &mut Locked<'_>,
+    handle: &mut Handle,
+    operation: impl Fn() -> Cow<'static, str>,
+) -> Result<()> {
+    let ty = handle.table_type().raw();
+    let references = ty.references.expect("every type can be counted");
+    // SAFETY: T and L; V: the value is of this type.
+    if unsafe { references(handle.value()) } <= 1 {
+        return Ok(());
+    }
+    let copy = duplicate_locked(locked, handle, &operation)?;
+    // Drops the original, which is freed when the lock is released.
+    *handle = copy;
+    Ok(())
+}
