@@ -64,6 +64,8 @@ mod config;
 mod context;
 mod elem;
 mod error;
+#[cfg(all(test, feature = "dynamic"))]
+mod fake_tests;
 mod ffi;
 mod known_bad;
 mod opaque;

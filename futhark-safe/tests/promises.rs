@@ -6,7 +6,7 @@ use std::path::Path;
 /// Where the short names of the tables lead.
 const FOLDERS: [(&str, &str); 3] = [
     ("typed/", "tests/typed/tests/"),
-    ("fake/", "src/ffi/fake/tests/"),
+    ("fake/", "src/fake_tests/"),
     ("refused/", "tests/generated/tests/refused/"),
 ];
 

@@ -54,8 +54,6 @@ mod consume;
 mod core;
 mod duplicate;
 mod elements;
-#[cfg(all(test, feature = "dynamic"))]
-mod fake;
 mod handle;
 mod make;
 mod memory;

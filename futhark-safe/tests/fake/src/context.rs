@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use futhark_sys::table::{self as c, RawContext};
 
-use super::value::{Array, Value};
-use super::world::Journal;
+use crate::value::{Array, Value};
+use crate::world::Journal;
 
 /// What a [`RawContext`] of the fake program is.
 struct Shell {
@@ -21,25 +21,25 @@ struct Shell {
 }
 
 /// What a call works on.
-pub(super) struct Context {
-    pub(super) journal: Arc<Journal>,
-    pub(super) gpu: bool,
+pub(crate) struct Context {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) gpu: bool,
     /// Every live value by its address, with its type.
     ledger: HashMap<usize, (*mut Value, u32)>,
     /// A constant of the program, which results may share.
-    pub(super) constant: Array,
+    pub(crate) constant: Array,
     /// GPU: a computation has failed, which the next wait will show.
-    pub(super) failing: Option<String>,
+    pub(crate) failing: Option<String>,
     /// GPU: which calls have started what may fail, as the table's `unchecked` says it.
-    pub(super) unchecked: i32,
+    pub(crate) unchecked: i32,
     /// GPU: earlier calls had, when the call that is running began.
     pending: bool,
     /// Plain calls may come, and nothing else.
-    pub(super) lent: bool,
+    pub(crate) lent: bool,
     /// What a plain call has left behind.
-    pub(super) left: Option<Failure>,
+    pub(crate) left: Option<Failure>,
     /// The context cannot be lent next time.
-    pub(super) stalled: bool,
+    pub(crate) stalled: bool,
     lost: bool,
     failures: [Option<Record>; 2],
 }
@@ -52,10 +52,10 @@ struct Record {
 }
 
 /// How a call ends.
-pub(super) type Answer = Result<(), Failure>;
+pub(crate) type Answer = Result<(), Failure>;
 
 /// Why a call did not succeed.
-pub(super) struct Failure {
+pub(crate) struct Failure {
     status: u32,
     cause: u32,
     origin: u32,
@@ -64,7 +64,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    pub(super) fn new(status: u32, code: i32, text: impl Into<String>) -> Failure {
+    pub(crate) fn new(status: u32, code: i32, text: impl Into<String>) -> Failure {
         Failure {
             status,
             code,
@@ -74,7 +74,7 @@ impl Failure {
     }
 
     /// A failure of an entry point that the host notices, worded as the runtime does.
-    pub(super) fn program(text: &str) -> Failure {
+    pub(crate) fn program(text: &str) -> Failure {
         let text = format!("Error: {text}\n\nBacktrace:\n-> #0  fake.fut:1:1-2\n");
         Failure {
             cause: c::FUT_CAUSE_PROGRAM,
@@ -83,14 +83,14 @@ impl Failure {
     }
 
     /// An operation on values that refuses its arguments.
-    pub(super) fn argument(text: &str) -> Failure {
+    pub(crate) fn argument(text: &str) -> Failure {
         Failure {
             cause: c::FUT_CAUSE_ARGUMENT,
             ..Failure::new(c::FUT_FAILED, 1, text)
         }
     }
 
-    pub(super) fn silent() -> Failure {
+    pub(crate) fn silent() -> Failure {
         Failure {
             status: c::FUT_FAILED,
             cause: c::FUT_CAUSE_UNKNOWN,
@@ -138,7 +138,7 @@ impl Context {
     /// # Safety
     ///
     /// `ctx` came out of [`context_new`] and was not freed.
-    pub(super) unsafe fn enter(
+    pub(crate) unsafe fn enter(
         ctx: *mut RawContext,
         what: &str,
         body: impl FnOnce(&mut Context) -> Answer,
@@ -170,7 +170,7 @@ impl Context {
     /// # Safety
     ///
     /// As for [`Context::enter`].
-    pub(super) unsafe fn alone<T>(
+    pub(crate) unsafe fn alone<T>(
         ctx: *mut RawContext,
         what: &str,
         body: impl FnOnce(&mut Context) -> T,
@@ -209,7 +209,7 @@ impl Context {
     }
 
     /// GPU: waits for everything that was started.
-    pub(super) fn wait(&mut self) -> Answer {
+    pub(crate) fn wait(&mut self) -> Answer {
         let own = std::mem::take(&mut self.unchecked) == 1;
         let origin = match (self.pending, own) {
             (false, _) => c::FUT_OF_CALL,
@@ -227,19 +227,19 @@ impl Context {
     }
 
     /// As `wait`. The running call stands for several.
-    pub(super) fn wait_for_plain_calls(&mut self) -> Answer {
+    pub(crate) fn wait_for_plain_calls(&mut self) -> Answer {
         self.pending = self.gpu;
         self.unchecked = self.unchecked.min(1);
         self.wait()
     }
 
     /// GPU: this call has started something that may fail.
-    pub(super) fn check_later(&mut self) {
+    pub(crate) fn check_later(&mut self) {
         self.unchecked = i32::from(self.gpu);
     }
 
     /// The value of a pointer that a call was given.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         what: &str,
         value: *const c_void,
@@ -257,13 +257,13 @@ impl Context {
         }
     }
 
-    pub(super) fn breach(&self, text: String) -> Failure {
+    pub(crate) fn breach(&self, text: String) -> Failure {
         self.journal.violation(text.clone());
         Failure::new(c::FUT_FAILED, 1, text)
     }
 
     /// Makes a value.
-    pub(super) fn adopt(&mut self, value: Value, ty: u32) -> *mut c_void {
+    pub(crate) fn adopt(&mut self, value: Value, ty: u32) -> *mut c_void {
         let pointer = Box::into_raw(Box::new(value));
         self.ledger.insert(pointer.addr(), (pointer, ty));
         self.journal.count_value();
@@ -271,7 +271,7 @@ impl Context {
     }
 
     /// Frees a value.
-    pub(super) fn release(&mut self, what: &str, value: *mut c_void, ty: u32) -> Answer {
+    pub(crate) fn release(&mut self, what: &str, value: *mut c_void, ty: u32) -> Answer {
         self.find(what, value, ty)?;
         self.ledger.remove(&value.addr());
         self.journal.uncount_value();
@@ -285,7 +285,7 @@ impl Context {
     /// # Safety
     ///
     /// As for [`Context::enter`].
-    pub(super) unsafe fn free(ctx: *mut RawContext, value: *mut c_void, ty: u32) -> i32 {
+    pub(crate) unsafe fn free(ctx: *mut RawContext, value: *mut c_void, ty: u32) -> i32 {
         // SAFETY: as the caller promises.
         unsafe {
             Context::alone(ctx, "free", |context| {
@@ -307,7 +307,7 @@ impl Context {
 }
 
 /// A device is found unless it is named `none`; a debugging context has no memory.
-pub(super) unsafe extern "C" fn context_new<const GPU: bool>(
+pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
     settings: *const c::Setting,
     n: u32,
     status: *mut i32,
@@ -348,7 +348,7 @@ pub(super) unsafe extern "C" fn context_new<const GPU: bool>(
     Box::into_raw(Box::new(shell)).cast()
 }
 
-pub(super) unsafe extern "C" fn context_free(ctx: *mut RawContext) {
+pub(crate) unsafe extern "C" fn context_free(ctx: *mut RawContext) {
     let free = |context: &mut Context| {
         context.journal.uncount_context();
         let left = std::mem::take(&mut context.ledger);
@@ -369,7 +369,7 @@ pub(super) unsafe extern "C" fn context_free(ctx: *mut RawContext) {
     }
 }
 
-pub(super) unsafe extern "C" fn failure(ctx: *mut RawContext, which: u32) -> *const c::Failure {
+pub(crate) unsafe extern "C" fn failure(ctx: *mut RawContext, which: u32) -> *const c::Failure {
     let record = |context: &mut Context| {
         let record = context.failures[which as usize].as_ref();
         record.map_or(std::ptr::null(), |record| &raw const record.raw)
@@ -378,7 +378,7 @@ pub(super) unsafe extern "C" fn failure(ctx: *mut RawContext, which: u32) -> *co
     unsafe { Context::alone(ctx, "failure", record) }.unwrap_or(std::ptr::null())
 }
 
-pub(super) unsafe extern "C" fn unchecked(ctx: *mut RawContext) -> i32 {
+pub(crate) unsafe extern "C" fn unchecked(ctx: *mut RawContext) -> i32 {
     // SAFETY: T: the context lives.
     unsafe { Context::alone(ctx, "unchecked", |context| context.unchecked) }.unwrap_or(0)
 }

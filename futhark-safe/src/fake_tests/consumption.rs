@@ -1,7 +1,7 @@
 //! What is consumed is not seen elsewhere, and copied only if it would be.
 
-use super::super::world::{FLAVOURS, Flavour, World};
 use super::*;
+use futhark_fake::{FLAVOURS, Flavour, World};
 
 #[test]
 fn what_nobody_shares_is_consumed_as_it_is() {

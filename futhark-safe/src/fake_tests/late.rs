@@ -1,10 +1,10 @@
 //! GPU backends: a computation that fails after its call has returned. The model notices
 //! if its result is ever given out; here is what else must hold.
 
-use super::super::types::FLOATS;
-use super::super::world::{Flavour, World};
 use super::*;
 use crate::Kind;
+use futhark_fake::types::FLOATS;
+use futhark_fake::{Flavour, World};
 
 fn double(core: &Arc<Core>, xs: &Handle) -> Handle {
     value(core, "entry_double", [Input::observed(xs)]).unwrap()

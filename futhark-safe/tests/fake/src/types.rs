@@ -1,21 +1,21 @@
-//! The types of the fake program.
+//! The types of the fake program, and their numbers.
 
 use std::ffi::CStr;
 
 use futhark_sys::table::{self as c, FUT_FIRST_TYPE, RawType};
 
-use super::operations::{
+use crate::operations::{
     create, create_records, duplicate, free, index, index_record, raw_memory, references, restore,
     set_record, shape, store, stored_size, values,
 };
 
 /// A type, by its place in the table: sorted by name.
-pub(super) struct Type {
+pub(crate) struct Type {
     /// As the manifest has it.
-    pub(super) name: &'static CStr,
+    pub(crate) name: &'static CStr,
     kind: Kind,
     /// Element type and rank of each component.
-    pub(super) components: &'static [(u32, u32)],
+    pub(crate) components: &'static [(u32, u32)],
 }
 
 enum Kind {
@@ -26,15 +26,22 @@ enum Kind {
     Plain,
 }
 
-pub(super) const MATRIX: u32 = 0;
-pub(super) const FLOATS: u32 = 1;
-pub(super) const INTS: u32 = 2;
-pub(super) const POINTS: u32 = 3;
-pub(super) const PAIR: u32 = 4;
-pub(super) const POINT: u32 = 5;
-pub(super) const SHAPE: u32 = 6;
+/// The number of `[][]i32`.
+pub const MATRIX: u32 = 0;
+/// The number of `[]f32`.
+pub const FLOATS: u32 = 1;
+/// The number of `[]i32`.
+pub const INTS: u32 = 2;
+/// The number of `[]point`.
+pub const POINTS: u32 = 3;
+/// The number of `pair`.
+pub const PAIR: u32 = 4;
+/// The number of `point`.
+pub const POINT: u32 = 5;
+/// The number of `shape`.
+pub const SHAPE: u32 = 6;
 
-pub(super) const TYPES: [Type; 7] = [
+pub(crate) const TYPES: [Type; 7] = [
     Type::new(c"[][]i32", Kind::Array, &[(c::FUT_I32, 2)]),
     Type::new(c"[]f32", Kind::Array, &[(c::FUT_F32, 1)]),
     Type::new(c"[]i32", Kind::Array, &[(c::FUT_I32, 1)]),
@@ -64,7 +71,7 @@ impl Type {
         }
     }
 
-    pub(super) fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         match self.kind {
             Kind::Plain => 0,
             Kind::Array | Kind::Records(_) => self.components[0].1 as usize,
@@ -73,7 +80,7 @@ impl Type {
 }
 
 /// All types as the table has them.
-pub(super) fn raw_types() -> Vec<RawType> {
+pub(crate) fn raw_types() -> Vec<RawType> {
     vec![
         raw::<MATRIX>(),
         raw::<FLOATS>(),

@@ -1,7 +1,7 @@
 //! Views: memory that is read without the lock, while others call and consume.
 
-use super::super::world::{Flavour, World};
 use super::*;
+use futhark_fake::{Flavour, World};
 
 #[test]
 fn a_view_never_changes() {

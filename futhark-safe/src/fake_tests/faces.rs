@@ -1,12 +1,19 @@
 //! The public faces over the fake program: what they refuse, what they share.
 
-use super::super::program;
-use super::super::world::{FLAVOURS, Flavour, World};
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
 use crate::program::handle::HasHandle as _;
 use crate::program::{consumed, scalar, slot};
 use crate::{Array, Backend, Config, Context, HasArray, Kind, Program};
+use futhark_fake::program;
+use futhark_fake::{FLAVOURS, Flavour, World};
+use futhark_sys::table::Table;
+
+/// A table as generated code has it.
+fn linked(table: &'static Table) -> LinkedTable {
+    // SAFETY: T: a checked table, which is never freed.
+    unsafe { LinkedTable::new(table.raw()) }
+}
 
 /// What generated code says about arrays of a program with this interface.
 pub(super) struct Typed<const INTERFACE: u64>;
@@ -29,10 +36,9 @@ impl<const INTERFACE: u64> Program for Typed<INTERFACE> {
     type Entries<'c> = Entries;
 
     fn tables() -> Vec<LinkedTable> {
-        vec![
-            program::linked(Flavour::Gpu),
-            program::linked(Flavour::Host),
-        ]
+        [Flavour::Gpu, Flavour::Host]
+            .map(|flavour| linked(program::table(flavour)))
+            .into()
     }
 }
 
@@ -52,7 +58,9 @@ impl<const I: usize> Program for Misfit<I> {
     type Entries<'c> = Entries;
 
     fn tables() -> Vec<LinkedTable> {
-        vec![[program::reordered, program::of_unknown_backend][I]()]
+        vec![linked(
+            [program::reordered, program::of_unknown_backend][I](),
+        )]
     }
 }
 
@@ -118,7 +126,7 @@ fn a_table_with_another_order_of_functions_is_refused() {
             .to_string()
             .contains("not the one that was compiled against")
     );
-    let table = program::reordered().check().unwrap();
+    let table = program::reordered();
     let error = Library::of_table(table).unwrap_err();
     assert_eq!(error.kind(), Kind::Load, "{error}");
     assert_eq!(world.contexts(), 0);
@@ -130,7 +138,7 @@ fn a_table_of_an_unknown_backend_is_refused() {
     let error = Context::<Misfit<1>>::new(&Config::new()).unwrap_err();
     assert_eq!(error.kind(), Kind::Load, "{error}");
     assert!(error.to_string().contains("backend abacus"), "{error}");
-    let table = program::of_unknown_backend().check().unwrap();
+    let table = program::of_unknown_backend();
     let error = Library::of_table(table).unwrap_err();
     assert_eq!(error.kind(), Kind::Load, "{error}");
     assert_eq!(world.contexts(), 0);

@@ -1,10 +1,10 @@
 //! Random walks: thousands of calls in no order at all, each answer compared with what
 //! plain Rust says, on one thread and on several. The model watches the rest.
 
-use super::super::types::FLOATS;
-use super::super::world::{FLAVOURS, Flavour, World};
 use super::*;
 use crate::{Error, Kind};
+use futhark_fake::types::FLOATS;
+use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// SplitMix64: small, seeded, the same everywhere.
 struct Random(u64);

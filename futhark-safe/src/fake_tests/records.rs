@@ -1,9 +1,9 @@
 //! Arrays of records, and the bytes of opaque values.
 
-use super::super::types::{FLOATS, POINTS};
-use super::super::world::{FLAVOURS, Flavour, World};
 use super::*;
 use crate::Kind;
+use futhark_fake::types::{FLOATS, POINTS};
+use futhark_fake::{FLAVOURS, Flavour, World};
 
 fn point(core: &Arc<Core>, x: f32, y: i32) -> Handle {
     let inputs = [Input::scalar(x), Input::scalar(y)];
@@ -41,40 +41,6 @@ fn elements_are_copies() {
         // Arrays of scalars have no elements that are values, others none at all.
         assert!(ffi::index_value(&ints(&core, &[1]), &[0]).is_err());
         assert!(ffi::index_value(&second, &[0]).is_err());
-    }
-}
-
-/// `new` and `set` of compiler 0.25.36, as the table has them.
-#[test]
-fn arrays_of_records_from_elements() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
-        let (a, b) = (point(&core, 1.0, 10), point(&core, 2.0, 20));
-        let ty = core.table().types()[POINTS as usize].raw();
-        let elements = [a.value().cast_const(), b.value(), a.value()];
-        let (dims, mut made) = ([3i64], std::ptr::null_mut::<std::ffi::c_void>());
-        let out = [(&raw mut made).cast()];
-        let input = [elements.as_ptr().cast(), dims.as_ptr().cast()];
-        let create = ty.create.expect("the type has `new`");
-        // SAFETY: T and L; V: as many elements as the dimension says, live and of its type.
-        unsafe { core.locked().call(create, &out, &input, || "new".into()) }.unwrap();
-        let made = std::ptr::NonNull::new(made).unwrap();
-        // SAFETY: V: a new value of the type.
-        let array = unsafe { Handle::new(&core, made, POINTS, 0) };
-        assert_eq!(ys(&core, &array), [10, 20, 10]);
-
-        let set = ty.set.expect("the type has `set`");
-        let at = [0i64];
-        let input = [array.value().cast_const(), b.value(), at.as_ptr().cast()];
-        // SAFETY: T and L; V: an array that nothing shares, an element of its type, one index.
-        unsafe { core.locked().call(set, &[], &input, || "set".into()) }.unwrap();
-        assert_eq!(ys(&core, &array), [20, 20, 10]);
-        let at = [3i64];
-        let input = [array.value().cast_const(), b.value(), at.as_ptr().cast()];
-        // SAFETY: as above; the index is outside, which the table checks.
-        let outside = unsafe { core.locked().call(set, &[], &input, || "set".into()) };
-        assert!(outside.unwrap_err().to_string().contains("out of bounds"));
     }
 }
 

@@ -6,10 +6,10 @@ use futhark_sys::table::{
     self as c, FUT_CONSUMED, FUT_ENTRY_POINT, FUT_FIRST_TYPE, RawContext, RawFunction, Slot,
 };
 
-use super::call::{Call, Signature, overwrite, run};
-use super::context::{Answer, Failure};
-use super::types::{FLOATS, INTS, MATRIX, PAIR, POINT, POINTS, SHAPE};
-use super::value::{Array, Part, Value, Word};
+use crate::call::{Call, Signature, overwrite, run};
+use crate::context::{Answer, Failure};
+use crate::types::{FLOATS, INTS, MATRIX, PAIR, POINT, POINTS, SHAPE};
+use crate::value::{Array, Part, Value, Word};
 
 const I32: Slot = slot(c::FUT_I32, 0);
 const F32: Slot = slot(c::FUT_F32, 0);
@@ -35,7 +35,7 @@ const fn consumed(ty: u32) -> Slot {
 macro_rules! functions {
     ($($name:ident $label:literal ($($input:expr),*) -> ($($output:expr),*) = $body:expr;)*) => {
         /// All functions as the table has them, sorted by name.
-        pub(super) fn raw_functions() -> Vec<RawFunction> {
+        pub(crate) fn raw_functions() -> Vec<RawFunction> {
             let mut all = vec![$({
                 const SIGNATURE: Signature = Signature {
                     name: stringify!($name),

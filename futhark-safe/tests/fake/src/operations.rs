@@ -4,9 +4,9 @@ use std::ffi::c_void;
 
 use futhark_sys::table::{self as c, RawContext};
 
-use super::context::{Context, Failure};
-use super::types::{POINT, TYPES};
-use super::value::{Array, Part, Value, Word};
+use crate::context::{Context, Failure};
+use crate::types::{POINT, TYPES};
+use crate::value::{Array, Part, Value, Word};
 
 /// Room or argument number `i` of a call.
 ///
@@ -23,7 +23,7 @@ unsafe fn at<T: Copy>(list: *const T, i: usize) -> T {
 /// # Safety
 ///
 /// `value` is a live value of the fake program.
-pub(super) unsafe extern "C" fn references(value: *const c_void) -> i32 {
+pub(crate) unsafe extern "C" fn references(value: *const c_void) -> i32 {
     // SAFETY: T and V: a live value; L: nobody changes the count meanwhile.
     unsafe { &*value.cast::<Value>() }.references()
 }
@@ -31,7 +31,7 @@ pub(super) unsafe extern "C" fn references(value: *const c_void) -> i32 {
 /// # Safety
 ///
 /// As the table's `free`; so for every operation below.
-pub(super) unsafe extern "C" fn free<const T: u32>(
+pub(crate) unsafe extern "C" fn free<const T: u32>(
     ctx: *mut RawContext,
     _out: *const *mut c_void,
     input: *const *const c_void,
@@ -43,7 +43,7 @@ pub(super) unsafe extern "C" fn free<const T: u32>(
 }
 
 /// Enters nothing: a shape never changes.
-pub(super) unsafe extern "C" fn shape(
+pub(crate) unsafe extern "C" fn shape(
     _ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -60,7 +60,7 @@ pub(super) unsafe extern "C" fn shape(
 }
 
 /// Enters nothing, as `shape`: memory does not move while a value has it.
-pub(super) unsafe extern "C" fn raw_memory(
+pub(crate) unsafe extern "C" fn raw_memory(
     _ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -77,7 +77,7 @@ pub(super) unsafe extern "C" fn raw_memory(
     c::FUT_OK as i32
 }
 
-pub(super) unsafe extern "C" fn duplicate<const T: u32>(
+pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -96,7 +96,7 @@ pub(super) unsafe extern "C" fn duplicate<const T: u32>(
 }
 
 /// Waits before the caller's memory is given back, as the table promises.
-pub(super) unsafe extern "C" fn create<const T: u32>(
+pub(crate) unsafe extern "C" fn create<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -127,7 +127,7 @@ pub(super) unsafe extern "C" fn create<const T: u32>(
     unsafe { Context::enter(ctx, "create", body) }
 }
 
-pub(super) unsafe extern "C" fn values<const T: u32>(
+pub(crate) unsafe extern "C" fn values<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -191,7 +191,7 @@ unsafe fn indexed<const T: u32>(
     Err(Failure::new(c::FUT_FAILED, 1, "Index out of bounds."))
 }
 
-pub(super) unsafe extern "C" fn index<const T: u32>(
+pub(crate) unsafe extern "C" fn index<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -213,7 +213,7 @@ pub(super) unsafe extern "C" fn index<const T: u32>(
     unsafe { Context::enter(ctx, "index", body) }
 }
 
-pub(super) unsafe extern "C" fn index_record<const T: u32>(
+pub(crate) unsafe extern "C" fn index_record<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -235,7 +235,7 @@ pub(super) unsafe extern "C" fn index_record<const T: u32>(
 }
 
 /// Changes the value in place: as if it were consumed, so nothing else may share it.
-pub(super) unsafe extern "C" fn set_record<const T: u32>(
+pub(crate) unsafe extern "C" fn set_record<const T: u32>(
     ctx: *mut RawContext,
     _out: *const *mut c_void,
     input: *const *const c_void,
@@ -262,7 +262,7 @@ pub(super) unsafe extern "C" fn set_record<const T: u32>(
 }
 
 /// The data of an array of records is one pointer per element.
-pub(super) unsafe extern "C" fn create_records<const T: u32>(
+pub(crate) unsafe extern "C" fn create_records<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -294,7 +294,7 @@ pub(super) unsafe extern "C" fn create_records<const T: u32>(
     unsafe { Context::enter(ctx, "new", body) }
 }
 
-pub(super) unsafe extern "C" fn stored_size<const T: u32>(
+pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -313,7 +313,7 @@ pub(super) unsafe extern "C" fn stored_size<const T: u32>(
     unsafe { Context::enter(ctx, "stored_size", body) }
 }
 
-pub(super) unsafe extern "C" fn store<const T: u32>(
+pub(crate) unsafe extern "C" fn store<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,
@@ -333,7 +333,7 @@ pub(super) unsafe extern "C" fn store<const T: u32>(
     unsafe { Context::enter(ctx, "store", body) }
 }
 
-pub(super) unsafe extern "C" fn restore<const T: u32>(
+pub(crate) unsafe extern "C" fn restore<const T: u32>(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     input: *const *const c_void,

@@ -1,14 +1,14 @@
-//! Plain calls: how a context is lent, and the functions that a raw module would declare.
+//! Plain calls: lending a context, and the functions that a raw module would declare.
 
 use std::ffi::c_void;
 
 use futhark_sys::table::{self as c, RawContext};
 
-use super::context::{Context, Failure};
-use super::types::INTS;
-use super::value::{Array, Part, Value};
+use crate::context::{Context, Failure};
+use crate::types::INTS;
+use crate::value::{Array, Part, Value};
 
-pub(super) unsafe extern "C" fn lend(
+pub(crate) unsafe extern "C" fn lend(
     ctx: *mut RawContext,
     out: *const *mut c_void,
     _input: *const *const c_void,
@@ -29,7 +29,7 @@ pub(super) unsafe extern "C" fn lend(
     unsafe { Context::enter(ctx, "lend", body) }
 }
 
-pub(super) unsafe extern "C" fn take_back(
+pub(crate) unsafe extern "C" fn take_back(
     ctx: *mut RawContext,
     _out: *const *mut c_void,
     input: *const *const c_void,
@@ -75,7 +75,7 @@ unsafe fn plain<T>(ctx: *mut RawContext, body: impl FnOnce(&mut Context) -> T) -
 /// # Safety
 ///
 /// The context lives.
-pub(super) unsafe fn new(ctx: *mut RawContext, data: &[i32]) -> *mut c_void {
+pub unsafe fn new(ctx: *mut RawContext, data: &[i32]) -> *mut c_void {
     let make = |context: &mut Context| {
         let parts = vec![Part::Array(Array::of_ints(data.iter().copied()))];
         context.adopt(Value::new(parts), INTS)
@@ -89,7 +89,7 @@ pub(super) unsafe fn new(ctx: *mut RawContext, data: &[i32]) -> *mut c_void {
 /// # Safety
 ///
 /// The context lives.
-pub(super) unsafe fn free(ctx: *mut RawContext, ints: *mut c_void) -> i32 {
+pub unsafe fn free(ctx: *mut RawContext, ints: *mut c_void) -> i32 {
     let free = |context: &mut Context| i32::from(context.release("free", ints, INTS).is_err());
     // SAFETY: as the caller promises.
     unsafe { plain(ctx, free) }.unwrap_or(1)
@@ -100,7 +100,7 @@ pub(super) unsafe fn free(ctx: *mut RawContext, ints: *mut c_void) -> i32 {
 /// # Safety
 ///
 /// The context lives.
-pub(super) unsafe fn total(ctx: *mut RawContext, out: &mut i32, ints: *const c_void) -> i32 {
+pub unsafe fn total(ctx: *mut RawContext, out: &mut i32, ints: *const c_void) -> i32 {
     let add = |context: &mut Context| match context.find("total", ints, INTS) {
         Ok(value) => {
             *out = value.arrays().flat_map(Array::ints).sum();
@@ -117,7 +117,7 @@ pub(super) unsafe fn total(ctx: *mut RawContext, out: &mut i32, ints: *const c_v
 /// # Safety
 ///
 /// The context lives.
-pub(super) unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
+pub unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
     let fail = |context: &mut Context| {
         if !context.gpu {
             context.left = Some(Failure::program("Index [7] out of bounds"));
@@ -139,7 +139,7 @@ pub(super) unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
 /// # Safety
 ///
 /// The context lives.
-pub(super) unsafe fn stall(ctx: *mut RawContext) -> i32 {
+pub unsafe fn stall(ctx: *mut RawContext) -> i32 {
     let stall = |context: &mut Context| {
         context.stalled = true;
         1
@@ -153,7 +153,7 @@ pub(super) unsafe fn stall(ctx: *mut RawContext) -> i32 {
 /// # Safety
 ///
 /// The context lives.
-pub(super) unsafe fn break_down(ctx: *mut RawContext) -> i32 {
+pub unsafe fn break_down(ctx: *mut RawContext) -> i32 {
     let end = |context: &mut Context| {
         context.left = Some(Failure::new(c::FUT_LOST, -1, "the device is gone"));
         1

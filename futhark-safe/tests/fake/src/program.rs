@@ -7,38 +7,30 @@ use futhark_manifest::{Manifest, Program};
 use futhark_sys::compile::FunctionList;
 use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, Table};
 
-use super::context;
-use super::functions::raw_functions;
-use super::plain;
-use super::types::raw_types;
-use super::world::Flavour;
-use crate::ffi::LinkedTable;
+use crate::context;
+use crate::functions::raw_functions;
+use crate::plain;
+use crate::types::raw_types;
+use crate::world::Flavour;
 
-/// The table of the program, made once.
-pub(super) fn table(flavour: Flavour) -> &'static Table {
-    linked(flavour)
-        .check()
-        .expect("the fake table is a good one")
-}
-
-/// The same, as generated code has it.
-pub(super) fn linked(flavour: Flavour) -> LinkedTable {
-    static TABLES: [OnceLock<LinkedTable>; 2] = [const { OnceLock::new() }; 2];
-    *TABLES[flavour as usize].get_or_init(|| {
-        let raw: &'static Raw = Box::leak(Box::new(match flavour {
+/// The table of the program, made once per flavour.
+#[must_use]
+pub fn table(flavour: Flavour) -> &'static Table {
+    static TABLES: [OnceLock<&Table>; 2] = [const { OnceLock::new() }; 2];
+    TABLES[flavour as usize].get_or_init(|| {
+        checked(match flavour {
             Flavour::Host => raw::<false>("c"),
             Flavour::Gpu => raw::<true>("opencl"),
-        }));
-        // SAFETY: T: the fake program obeys futhark_table.h, and lives for ever.
-        unsafe { LinkedTable::new(raw) }
+        })
     })
 }
 
 /// A table of the same interface, whose functions have other numbers, since the C name of one
 /// is another.
-pub(super) fn reordered() -> LinkedTable {
-    static TABLE: OnceLock<LinkedTable> = OnceLock::new();
-    *TABLE.get_or_init(|| {
+#[must_use]
+pub fn reordered() -> &'static Table {
+    static TABLE: OnceLock<&Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
         let mut raw = raw::<false>("c");
         let mut functions = raw_functions();
         functions.rotate_left(1);
@@ -46,29 +38,35 @@ pub(super) fn reordered() -> LinkedTable {
         let program = resolved(&manifest("c").replace("entry_total", "z_entry_total"));
         assert_eq!(program.interface_hash(), raw.interface_hash);
         raw.functions_hash = FunctionList::of(&program).hash();
-        // SAFETY: T: as in `linked`.
-        unsafe { LinkedTable::new(Box::leak(Box::new(raw))) }
+        checked(raw)
     })
 }
 
-/// A table of a backend that this version does not know.
-pub(super) fn of_unknown_backend() -> LinkedTable {
-    static TABLE: OnceLock<LinkedTable> = OnceLock::new();
-    *TABLE.get_or_init(|| {
+/// A table of a backend that does not exist.
+#[must_use]
+pub fn of_unknown_backend() -> &'static Table {
+    static TABLE: OnceLock<&Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
         let mut raw = raw::<false>("c");
         raw.backend = c"abacus".as_ptr();
-        // SAFETY: T: as in `linked`.
-        unsafe { LinkedTable::new(Box::leak(Box::new(raw))) }
+        checked(raw)
     })
+}
+
+fn checked(raw: Raw) -> &'static Table {
+    // SAFETY: T: the fake program obeys futhark_table.h, and is never freed.
+    unsafe { Table::from_raw(Box::leak(Box::new(raw))) }.expect("the fake table is valid")
 }
 
 /// The hash of the program's interface.
-pub(super) fn interface() -> u64 {
+#[must_use]
+pub fn interface() -> u64 {
     resolved(&manifest("c")).interface_hash()
 }
 
 /// The hash of the program's functions.
-pub(super) fn functions() -> u64 {
+#[must_use]
+pub fn functions() -> u64 {
     FunctionList::of(&resolved(&manifest("c"))).hash()
 }
 

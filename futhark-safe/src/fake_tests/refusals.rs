@@ -1,9 +1,9 @@
 //! What does not fit is refused before anything is called.
 
-use super::super::types::{FLOATS, MATRIX, PAIR};
-use super::super::world::{FLAVOURS, Flavour, World};
 use super::*;
 use crate::{Error, Kind};
+use futhark_fake::types::{FLOATS, MATRIX, PAIR};
+use futhark_fake::{FLAVOURS, Flavour, World};
 
 fn says(result: Result<Handle>, kind: Kind, words: &str) {
     let error: Error = result.unwrap_err();

@@ -5,12 +5,12 @@ use std::ffi::c_void;
 
 use futhark_sys::table::{FUT_CONSUMED, FUT_FIRST_TYPE, RawContext, Slot};
 
-use super::context::{Answer, Context};
-use super::value::{Array, Part, Value, Word};
+use crate::context::{Answer, Context};
+use crate::value::{Array, Part, Value, Word};
 
 /// A call of an entry point, or of an operation that makes values of values.
-pub(super) struct Call<'a> {
-    pub(super) context: &'a mut Context,
+pub(crate) struct Call<'a> {
+    pub(crate) context: &'a mut Context,
     name: &'static str,
     inputs: &'a [Slot],
     outputs: &'a [Slot],
@@ -19,11 +19,11 @@ pub(super) struct Call<'a> {
 }
 
 /// What runs and between which arguments.
-pub(super) struct Signature {
-    pub(super) name: &'static str,
-    pub(super) is_entry_point: bool,
-    pub(super) inputs: &'static [Slot],
-    pub(super) outputs: &'static [Slot],
+pub(crate) struct Signature {
+    pub(crate) name: &'static str,
+    pub(crate) is_entry_point: bool,
+    pub(crate) inputs: &'static [Slot],
+    pub(crate) outputs: &'static [Slot],
 }
 
 /// The body of every function of the table.
@@ -32,7 +32,7 @@ pub(super) struct Signature {
 ///
 /// `ctx` is a live context, `out` and `input` are what `futhark_table.h` says for
 /// `signature`; only what the ledger can tell is checked.
-pub(super) unsafe fn run(
+pub(crate) unsafe fn run(
     signature: &Signature,
     ctx: *mut RawContext,
     out: *const *mut c_void,
@@ -85,19 +85,19 @@ fn is_value(slot: &Slot) -> bool {
 }
 
 impl Call<'_> {
-    pub(super) fn int(&self, i: usize) -> i32 {
+    pub(crate) fn int(&self, i: usize) -> i32 {
         self.scalar(i).to_int()
     }
 
     /// Scalar argument `i`; all scalars of the program have four bytes.
-    pub(super) fn scalar(&self, i: usize) -> Word {
+    pub(crate) fn scalar(&self, i: usize) -> Word {
         assert!(!is_value(&self.inputs[i]), "argument {i} is no scalar");
         // SAFETY: T: this argument points to a scalar.
         unsafe { Word(self.input[i].cast::<[u8; 4]>().read()) }
     }
 
     /// Argument `i`, whose memory is shared with the result as long as that is held.
-    pub(super) fn value(&self, i: usize) -> Value {
+    pub(crate) fn value(&self, i: usize) -> Value {
         let ty = self.inputs[i].type_ - FUT_FIRST_TYPE;
         match self.context.find(self.name, self.input[i], ty) {
             Ok(value) => value.clone(),
@@ -106,24 +106,24 @@ impl Call<'_> {
     }
 
     /// The array that argument `i` is, or has as part `part`.
-    pub(super) fn array(&self, i: usize, part: usize) -> Array {
+    pub(crate) fn array(&self, i: usize, part: usize) -> Array {
         match self.value(i).parts.swap_remove(part) {
             Part::Array(array) => array,
             Part::Scalar(_) => unreachable!("part {part} of argument {i} is a scalar"),
         }
     }
 
-    pub(super) fn give_scalar(&mut self, i: usize, word: Word) {
+    pub(crate) fn give_scalar(&mut self, i: usize, word: Word) {
         assert!(!is_value(&self.outputs[i]), "result {i} is no scalar");
         // SAFETY: T: there is room for a scalar.
         unsafe { self.out[i].cast::<[u8; 4]>().write(word.0) }
     }
 
-    pub(super) fn give_int(&mut self, i: usize, value: i32) {
+    pub(crate) fn give_int(&mut self, i: usize, value: i32) {
         self.give_scalar(i, Word::of(value));
     }
 
-    pub(super) fn give(&mut self, i: usize, parts: Vec<Part>) {
+    pub(crate) fn give(&mut self, i: usize, parts: Vec<Part>) {
         assert!(is_value(&self.outputs[i]), "result {i} is a scalar");
         let ty = self.outputs[i].type_ - FUT_FIRST_TYPE;
         let pointer = self.context.adopt(Value::new(parts), ty);
@@ -133,7 +133,7 @@ impl Call<'_> {
 
     /// Gives an array that this call computes. On a GPU it only starts to, and nothing
     /// is computed any more once something has failed.
-    pub(super) fn compute(&mut self, i: usize, array: Array) {
+    pub(crate) fn compute(&mut self, i: usize, array: Array) {
         array.memory.borrow_mut().spoilt |= self.context.failing.is_some();
         self.give(i, vec![Part::Array(array)]);
     }
@@ -198,7 +198,7 @@ impl Call<'_> {
 }
 
 /// Overwrites memory that was consumed, as far as the call is computed at all.
-pub(super) fn overwrite(call: &Call<'_>, array: &Array, change: impl FnOnce(&mut Vec<Word>)) {
+pub(crate) fn overwrite(call: &Call<'_>, array: &Array, change: impl FnOnce(&mut Vec<Word>)) {
     let mut memory = array.memory.borrow_mut();
     if call.context.failing.is_some() {
         memory.spoilt = true;

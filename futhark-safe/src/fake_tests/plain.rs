@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use super::super::plain as c;
-use super::super::world::World;
 use super::faces::Fake;
 use crate::{Array, Backend, Config, Context, Kind, Raw, RawContext, RawValue, Result};
+use futhark_fake::World;
+use futhark_fake::plain as c;
 
 /// What a raw module would call `futhark_context` and `futhark_i32_1d`.
 struct Plain<const GPU: bool>;

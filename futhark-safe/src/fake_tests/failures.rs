@@ -1,9 +1,9 @@
 //! Failures are told once, with everything that is known, and leave nothing behind.
 
-use super::super::world::{FLAVOURS, Flavour, World};
 use super::*;
 use crate::Kind;
 use crate::ffi::Setting;
+use futhark_fake::{FLAVOURS, Flavour, World};
 
 #[test]
 fn each_kind_of_failure_is_told_apart() {
@@ -37,7 +37,7 @@ fn each_kind_of_failure_is_told_apart() {
 fn refusals_of_operations_are_about_arguments() {
     let world = World::new();
     let core = world.core(Flavour::Host);
-    let xs = ffi::create(&core, super::super::types::FLOATS, &[2], &[1f32, 2.0]).unwrap();
+    let xs = ffi::create(&core, futhark_fake::types::FLOATS, &[2], &[1f32, 2.0]).unwrap();
     let ys = ints(&core, &[1]);
     let inputs = [Input::observed(&xs), Input::observed(&ys)];
     let error = value(&core, "zip_opaque_points", inputs).unwrap_err();

@@ -1,8 +1,8 @@
 //! Threads: one call at a time, drops that never wait, and nothing lost between the two.
 
-use super::super::world::{FLAVOURS, Flavour, World};
 use super::*;
 use crate::Kind;
+use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// While a call runs, values are dropped without waiting for it, and freed when it ends.
 #[test]

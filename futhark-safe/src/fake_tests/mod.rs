@@ -1,10 +1,17 @@
-//! What the core promises, on the fake program.
+//! The promises of the core and of the faces, on the program `futhark-fake`.
+//!
+//! It is a table like any other, but checks how it is called. These tests need the core's own
+//! functions, and run under sanitizers and Miri (`ci/sanitize`).
+
+#![allow(
+    unsafe_code,
+    reason = "some tests link a table, call it without the core, or make plain C calls"
+)]
 
 mod consumption;
 mod faces;
 mod failures;
 mod late;
-mod model;
 mod plain;
 mod records;
 mod refusals;
@@ -14,12 +21,30 @@ mod walk;
 
 use std::sync::Arc;
 
+use futhark_fake::types::INTS;
+use futhark_fake::{Flavour, World, program};
 use futhark_manifest::ElemType;
 
-use super::types::INTS;
 use crate::Result;
 use crate::elem::{Scalar8, sealed::Scalar as _};
-use crate::ffi::{self, Core, Handle, Input, Output};
+use crate::ffi::{self, Core, Handle, Input, Output, Setting};
+
+/// Contexts in a world, made by the core.
+trait Cores {
+    fn core(&self, flavour: Flavour) -> Arc<Core>;
+    fn start(&self, flavour: Flavour, settings: &[Setting]) -> Result<Arc<Core>>;
+}
+
+impl Cores for World {
+    fn core(&self, flavour: Flavour) -> Arc<Core> {
+        self.start(flavour, &[]).expect("the fake context starts")
+    }
+
+    fn start(&self, flavour: Flavour, settings: &[Setting]) -> Result<Arc<Core>> {
+        self.enter();
+        Core::new(program::table(flavour), settings)
+    }
+}
 
 /// Miri is some hundred times slower.
 fn times(n: usize) -> usize {

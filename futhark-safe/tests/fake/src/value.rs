@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 /// A value, as the pointers of the table point to it.
 #[derive(Clone)]
-pub(super) struct Value {
-    pub(super) parts: Vec<Part>,
+pub(crate) struct Value {
+    pub(crate) parts: Vec<Part>,
     /// Of arrays, and of arrays of records: what `shape` gives out.
     dims: Box<[i64]>,
 }
@@ -14,11 +14,11 @@ pub(super) struct Value {
 /// A scalar or an element: all element types of the program have four bytes.
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
-pub(super) struct Word(pub(super) [u8; 4]);
+pub(crate) struct Word(pub(crate) [u8; 4]);
 
 /// In the order of the type's components.
 #[derive(Clone)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Scalar(Word),
     Array(Array),
 }
@@ -26,19 +26,19 @@ pub(super) enum Part {
 /// Memory that any number of values share, seen as an array. As in the real runtime the
 /// count belongs to the memory, and is not atomic.
 #[derive(Clone)]
-pub(super) struct Array {
-    pub(super) dims: Vec<i64>,
-    pub(super) memory: Rc<RefCell<Memory>>,
+pub(crate) struct Array {
+    pub(crate) dims: Vec<i64>,
+    pub(crate) memory: Rc<RefCell<Memory>>,
 }
 
-pub(super) struct Memory {
-    pub(super) words: Vec<Word>,
+pub(crate) struct Memory {
+    pub(crate) words: Vec<Word>,
     /// What should have written it has failed: holds whatever it held.
-    pub(super) spoilt: bool,
+    pub(crate) spoilt: bool,
 }
 
 impl Value {
-    pub(super) fn new(parts: Vec<Part>) -> Value {
+    pub(crate) fn new(parts: Vec<Part>) -> Value {
         let first = parts.iter().find_map(Part::array);
         let dims = first.map(|array| array.dims.clone()).unwrap_or_default();
         Value {
@@ -47,26 +47,26 @@ impl Value {
         }
     }
 
-    pub(super) fn dims(&self) -> &[i64] {
+    pub(crate) fn dims(&self) -> &[i64] {
         &self.dims
     }
 
-    pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.parts.iter().filter_map(Part::array)
     }
 
     /// What the table's `references` says.
-    pub(super) fn references(&self) -> i32 {
+    pub(crate) fn references(&self) -> i32 {
         let counts = self.arrays().map(|array| Rc::strong_count(&array.memory));
         counts.max().unwrap_or(0) as i32
     }
 
-    pub(super) fn is_spoilt(&self) -> bool {
+    pub(crate) fn is_spoilt(&self) -> bool {
         self.arrays().any(|array| array.memory.borrow().spoilt)
     }
 
     /// A copy that shares nothing.
-    pub(super) fn duplicate(&self) -> Value {
+    pub(crate) fn duplicate(&self) -> Value {
         let parts = self.parts.iter().map(|part| match part {
             Part::Scalar(word) => Part::Scalar(*word),
             Part::Array(array) => {
@@ -79,17 +79,17 @@ impl Value {
 }
 
 impl Word {
-    pub(super) fn of(value: i32) -> Word {
+    pub(crate) fn of(value: i32) -> Word {
         Word(value.to_ne_bytes())
     }
 
-    pub(super) fn to_int(self) -> i32 {
+    pub(crate) fn to_int(self) -> i32 {
         i32::from_ne_bytes(self.0)
     }
 }
 
 impl Part {
-    pub(super) fn int(value: i32) -> Part {
+    pub(crate) fn int(value: i32) -> Part {
         Part::Scalar(Word::of(value))
     }
 
@@ -100,7 +100,7 @@ impl Part {
         }
     }
 
-    pub(super) fn to_int(&self) -> i32 {
+    pub(crate) fn to_int(&self) -> i32 {
         match self {
             Part::Scalar(word) => word.to_int(),
             Part::Array(_) => unreachable!("the part is an array"),
@@ -109,7 +109,7 @@ impl Part {
 }
 
 impl Array {
-    pub(super) fn new(dims: Vec<i64>, words: Vec<Word>) -> Array {
+    pub(crate) fn new(dims: Vec<i64>, words: Vec<Word>) -> Array {
         Array {
             dims,
             memory: Rc::new(RefCell::new(Memory {
@@ -119,25 +119,25 @@ impl Array {
         }
     }
 
-    pub(super) fn of_ints(ints: impl IntoIterator<Item = i32>) -> Array {
+    pub(crate) fn of_ints(ints: impl IntoIterator<Item = i32>) -> Array {
         let words: Vec<Word> = ints.into_iter().map(Word::of).collect();
         Array::new(vec![words.len() as i64], words)
     }
 
-    pub(super) fn ints(&self) -> Vec<i32> {
+    pub(crate) fn ints(&self) -> Vec<i32> {
         let memory = self.memory.borrow();
         memory.words.iter().copied().map(Word::to_int).collect()
     }
 
     /// Where the elements lie. Borrows nothing, since a call may be at work elsewhere in
     /// the context; the vector itself is never changed.
-    pub(super) fn address(&self) -> *const Word {
+    pub(crate) fn address(&self) -> *const Word {
         // SAFETY: the memory lives as long as `self`; nobody moves or resizes its words.
         unsafe { (*self.memory.as_ptr()).words.as_ptr() }
     }
 
     /// Where in memory the element of this index is; the index fits.
-    pub(super) fn offset(&self, indices: &[i64]) -> usize {
+    pub(crate) fn offset(&self, indices: &[i64]) -> usize {
         let pairs = indices.iter().zip(&self.dims);
         pairs.fold(0, |offset, (&i, &dim)| offset * dim as usize + i as usize)
     }

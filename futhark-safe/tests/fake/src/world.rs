@@ -1,39 +1,38 @@
-//! What a test holds: makes contexts of the fake program and judges them in the end.
+//! The world of a test: watches contexts of the fake program, and fails the test if one of them
+//! was misused or leaked.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::program;
-use crate::ffi::{Core, Setting};
-
 thread_local! {
-    /// Whose contexts are made on this thread.
+    /// The journal of contexts that this thread makes.
     static CURRENT: RefCell<Option<Arc<Journal>>> = const { RefCell::new(None) };
 }
 
-/// Which backend the fake program pretends to be for.
+/// The kind of backend that the fake program pretends to be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flavour {
+pub enum Flavour {
     /// Everything is done when a call returns.
     Host,
-    /// Arrays are computed later; what fails shows at the next wait.
+    /// Arrays are computed later; a failure shows at the next wait.
     Gpu,
 }
 
-pub(super) const FLAVOURS: [Flavour; 2] = [Flavour::Host, Flavour::Gpu];
+/// Every flavour.
+pub const FLAVOURS: [Flavour; 2] = [Flavour::Host, Flavour::Gpu];
 
-/// Everything that happens to the contexts made through it. When it is dropped, nothing
-/// may be left of them, and nothing have gone wrong.
-pub(super) struct World {
+/// Watches the contexts that are made in it. When it is dropped, it panics if one of them, or a
+/// value, is left, or if a violation was recorded.
+pub struct World {
     journal: Arc<Journal>,
 }
 
-/// What contexts write down. Counters are relaxed, so that they order nothing between
+/// Records of contexts. Counters are relaxed, so that they order nothing between
 /// threads that the core's lock should order.
 #[derive(Default)]
-pub(super) struct Journal {
+pub(crate) struct Journal {
     violations: Mutex<Vec<String>>,
     contexts: AtomicUsize,
     values: AtomicUsize,
@@ -49,47 +48,47 @@ struct Gate {
     open: bool,
 }
 
-/// Far longer than anything takes, also under Miri; only a deadlock gets there.
+/// Far longer than any test takes, also under Miri; only a deadlock reaches it.
 const FOR_EVER: Duration = Duration::from_secs(120);
 
 impl World {
-    pub(super) fn new() -> World {
-        let journal = Arc::<Journal>::default();
-        CURRENT.set(Some(Arc::clone(&journal)));
-        World { journal }
+    /// A world without contexts, in which this thread makes contexts from now on.
+    #[must_use]
+    pub fn new() -> World {
+        let world = World {
+            journal: Arc::default(),
+        };
+        world.enter();
+        world
     }
 
-    pub(super) fn core(&self, flavour: Flavour) -> Arc<Core> {
-        self.start(flavour, &[]).expect("the fake context starts")
-    }
-
-    pub(super) fn start(&self, flavour: Flavour, settings: &[Setting]) -> crate::Result<Arc<Core>> {
+    /// Contexts of the fake program that this thread makes from now on belong to this world.
+    pub fn enter(&self) {
         CURRENT.set(Some(Arc::clone(&self.journal)));
-        Core::new(program::table(flavour), settings)
     }
 
     /// How many contexts there are.
-    pub(super) fn contexts(&self) -> usize {
+    pub fn contexts(&self) -> usize {
         self.journal.contexts.load(Relaxed)
     }
 
     /// How many values there are in all contexts together.
-    pub(super) fn values(&self) -> usize {
+    pub fn values(&self) -> usize {
         self.journal.values.load(Relaxed)
     }
 
-    /// How many values were copied since this was last asked.
-    pub(super) fn copies(&self) -> usize {
+    /// How many values were copied since the last call of this function.
+    pub fn copies(&self) -> usize {
         self.journal.copies.swap(0, Relaxed)
     }
 
-    /// The next `n` times that a value is freed, that reports a failure.
-    pub(super) fn fail_frees(&self, n: usize) {
+    /// Makes the next `n` calls of `free` report a failure.
+    pub fn fail_frees(&self, n: usize) {
         self.journal.frees_to_fail.store(n, Relaxed);
     }
 
-    /// Returns when a call of `gated` is inside the context.
-    pub(super) fn await_gated(&self) {
+    /// Waits until a call of `gated` is inside the context.
+    pub fn await_gated(&self) {
         let gate = self.journal.gate();
         let (gate, _) = self
             .journal
@@ -100,13 +99,13 @@ impl World {
     }
 
     /// Lets calls of `gated` end.
-    pub(super) fn open_gate(&self) {
+    pub fn open_gate(&self) {
         self.journal.gate().open = true;
         self.journal.changed.notify_all();
     }
 
-    /// Takes back what was written down: for the tests of the model itself.
-    pub(super) fn take_violations(&self) -> Vec<String> {
+    /// Takes the recorded violations: for the tests of the model itself.
+    pub fn take_violations(&self) -> Vec<String> {
         std::mem::take(&mut *self.journal.violations())
     }
 }
@@ -124,46 +123,46 @@ impl Drop for World {
 }
 
 impl Journal {
-    /// The journal of whoever makes contexts on this thread.
-    pub(super) fn current() -> Arc<Journal> {
+    /// The journal of contexts that this thread makes.
+    pub(crate) fn current() -> Arc<Journal> {
         CURRENT
             .with_borrow(Clone::clone)
-            .expect("a context of the fake program is made through a `World`")
+            .expect("a context of the fake program is made in a `World`")
     }
 
-    pub(super) fn violation(&self, text: impl Into<String>) {
+    pub(crate) fn violation(&self, text: impl Into<String>) {
         self.violations().push(text.into());
     }
 
-    pub(super) fn count_context(&self) {
+    pub(crate) fn count_context(&self) {
         self.contexts.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn uncount_context(&self) {
+    pub(crate) fn uncount_context(&self) {
         self.contexts.fetch_sub(1, Relaxed);
     }
 
-    pub(super) fn count_value(&self) {
+    pub(crate) fn count_value(&self) {
         self.values.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn uncount_value(&self) {
+    pub(crate) fn uncount_value(&self) {
         self.values.fetch_sub(1, Relaxed);
     }
 
-    pub(super) fn count_copy(&self) {
+    pub(crate) fn count_copy(&self) {
         self.copies.fetch_add(1, Relaxed);
     }
 
     /// Whether freeing a value is to report a failure this time.
-    pub(super) fn free_fails(&self) -> bool {
+    pub(crate) fn free_fails(&self) -> bool {
         self.frees_to_fail
             .fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1))
             .is_ok()
     }
 
     /// Stays inside the call until the test opens the gate.
-    pub(super) fn pass_gate(&self) {
+    pub(crate) fn pass_gate(&self) {
         let mut gate = self.gate();
         gate.waiting += 1;
         self.changed.notify_all();
