@@ -3,12 +3,13 @@
 //! runs them in child processes, and reports.
 //!
 //! ```text
-//! cli ─▶ run ─┬─ corpus, toolchain, devices, expect     what to run
-//!             ├─ jobs ══ child processes ══ child       where it runs
-//!             │                              └─ checks  what is asked, with
-//!             │                                 blocks, inputs, values, compare
-//!             └─ report                                 what came out
-//!      └▶ prepare   what machines without compilers need
+//! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
+//!             ├─ jobs ══ protocol ══ child            one child process per job
+//!             │                       └─ checks       one module per check
+//!             │                           └─ harness  steps, contexts, calls, with
+//!             │                                       blocks, inputs, values, compare
+//!             └─ report                               terminal, JSON, JUnit, HTML
+//!      └▶ prepare   record builds for machines without compilers
 //! ```
 //!
 //! The library exists so that the parts can be tested; the interface for users
@@ -25,12 +26,14 @@ pub mod corpus;
 pub mod devices;
 pub mod emulated;
 pub mod expect;
+pub mod harness;
 pub mod inputs;
 pub mod jobs;
 pub mod judge;
 mod key;
 pub mod pattern;
 pub mod prepare;
+pub mod protocol;
 pub mod record;
 pub mod report;
 pub mod run;

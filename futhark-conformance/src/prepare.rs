@@ -7,9 +7,10 @@
 //! compile programs of their own, and `symbols` where there is no `nm`.
 
 use crate::blocks::{Source, TestBlocks};
-use crate::child::{self, PROBE};
+use crate::child::PROBE;
 use crate::cli::PrepareArgs;
 use crate::corpus::Program;
+use crate::harness::build;
 use crate::jobs::Settings;
 use crate::record::CompilerInfo;
 use crate::run::counted;
@@ -56,7 +57,7 @@ pub fn run(
         for source in &sources {
             jobs.extend(backends.iter().map(|&backend| {
                 Job {
-                    build: child::build(source, backend, settings.optimise)
+                    build: build::build(source, backend, settings.optimise)
                         .compiler(compiler.clone())
                         .out_dir(&settings.build_dir),
                     recording: recording.clone(),

@@ -263,7 +263,7 @@ fn list(args: &ListArgs) -> Result<Exit, Ended> {
 fn list_cases(program: &Path) {
     let source = std::fs::read_to_string(program).unwrap_or_default();
     for case in blocks::TestBlocks::parse(&source).unwrap_or_default().cases {
-        let pattern = format!("blocks:{}", checks::case_title(&case));
+        let pattern = format!("blocks:{}", case.title());
         println!("  --check {}", quoted(&pattern));
     }
 }

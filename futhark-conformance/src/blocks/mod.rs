@@ -108,6 +108,12 @@ impl Case {
         }
     }
 
+    /// The name of the case in reports: `ENTRY NAME`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{} {}", self.entry, self.name)
+    }
+
     /// Why the case is not to be run, if one of its tags says so.
     #[must_use]
     pub fn excluded(&self, backend: Backend) -> Option<String> {

@@ -2,11 +2,11 @@
 //! generated values. The fixed cases, and what must be refused, are in
 //! `opaque`.
 
-use super::content::{Content, Within};
-use super::env::Env;
-use super::sides::shrink;
-use crate::child::steps::{StepResult, Steps, Stop};
 use crate::compare::position;
+use crate::harness::content::{Content, Within};
+use crate::harness::env::Env;
+use crate::harness::sides::shrink;
+use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{self, Call, Failure, Input};
 use futhark_manifest::{OpaqueType, RecordArray, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Value};

@@ -2,10 +2,11 @@
 //!
 //! Each has a page, which `futhark-conformance explain NAME` prints.
 
-use super::env::Env;
-use super::{algebra, arrays, blocks, consume, device_code, differential, errors, leaks};
-use super::{lifecycle, opaque, server, settings, store};
-use crate::child::steps::Steps;
+use super::{algebra, arrays, blocks, consume, device_code, differential, errors, index, leaks};
+use super::{lifecycle, opaque, raw, server, settings, shape, store};
+use crate::harness::env::Env;
+use crate::harness::steps::Steps;
+use crate::pattern::CheckPattern;
 
 /// A check, as `list --checks` and `explain` show it.
 #[derive(Clone, Copy, Debug)]
@@ -101,28 +102,28 @@ pub const ALL: &[Check] = &[
         about: "arrays of every type and of many shapes, empty ones too, keep every bit on the way to the program and back",
         sections: &["Arrays of Primitive Values", "Values"],
         page: include_str!("../../docs/checks/arrays.md"),
-        run: Some(arrays::check_values),
+        run: Some(arrays::check),
     },
     Check {
         name: "shape",
         about: "arrays tell the shape that they were made with",
         sections: &["Arrays of Primitive Values"],
         page: include_str!("../../docs/checks/shape.md"),
-        run: Some(arrays::check_shapes),
+        run: Some(shape::check),
     },
     Check {
         name: "index",
         about: "single elements are read at every position inside, and refused outside, in each dimension and direction",
         sections: &["Arrays of Primitive Values", "Error codes"],
         page: include_str!("../../docs/checks/index.md"),
-        run: Some(arrays::check_index),
+        run: Some(index::check),
     },
     Check {
         name: "raw",
         about: "the memory of an array holds its elements, in row-major order, where the host can look at it",
         sections: &["Arrays of Primitive Values"],
         page: include_str!("../../docs/checks/raw.md"),
-        run: Some(arrays::check_raw),
+        run: Some(raw::check),
     },
     Check {
         name: "blocks",
@@ -224,6 +225,25 @@ impl Check {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Check> {
         ALL.iter().find(|check| check.name == name)
+    }
+}
+
+/// Whether each pattern can match something: one that no check can match is a slip.
+///
+/// # Errors
+/// What is wrong, with the checks that there are.
+pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
+    let unknown = |pattern: &&CheckPattern| !ALL.iter().any(|check| pattern.concerns(check.name));
+    match patterns.iter().find(unknown) {
+        None => Ok(()),
+        Some(pattern) => {
+            let names: Vec<&str> = ALL.iter().map(|check| check.name).collect();
+            let pattern = pattern.to_string();
+            Err(format!(
+                "no check matches {pattern:?}; there are: {}",
+                names.join(", ")
+            ))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The check `device-code`: the program's kernels compile for real architectures.
 
-use super::env::Env;
-use crate::child::steps::{Steps, Stop};
+use crate::harness::env::Env;
+use crate::harness::steps::{Steps, Stop};
 use futhark_manifest::Backend;
 use futhark_safe::dynamic::Context;
 

@@ -5,10 +5,10 @@
 //! program does with numbers that somebody made up. In the second the library
 //! under test has to give the same answers.
 
-use super::content::Within;
-use super::env::Env;
-use super::sides::{Session, Side, Sides};
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::content::Within;
+use crate::harness::env::Env;
+use crate::harness::sides::{Session, Side, Sides};
+use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Kept, Store};
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;

@@ -1,15 +1,16 @@
 //! The check `errors`: what is refused is refused with words, changes nothing,
 //! and is forgotten with the next call.
 
-use super::answers::{Answer, arguments, by_size};
-use super::blocks::{message_of, on_host, title};
-use super::bridge::download;
-use super::calls::{self, Held, upload_all};
-use super::env::Env;
-use super::make::{Random, small};
 use crate::blocks::{Case, ErrorPattern, Expected};
-use crate::child::limits;
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::answers::{Answer, arguments, by_size};
+use crate::harness::calls::{self, message_of, upload_all};
+use crate::harness::cases::on_host;
+use crate::harness::env::Env;
+use crate::harness::limits;
+use crate::harness::make::{Random, small};
+use crate::harness::snapshot::Held;
+use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
@@ -57,7 +58,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             _ => None,
         });
     for (case, pattern) in failing.take(most) {
-        let name = format!("call {}", title(case));
+        let name = format!("call {}", case.title());
         env.step(steps, "errors", &name, |context| {
             failing_call(env, context, case, pattern)
         });
@@ -391,7 +392,7 @@ fn grown(
     let mut shape = old.shape().to_vec();
     shape[dim] += 1;
     let mut random = Random::new(env.seed, "sizes");
-    values[place] = super::bridge::upload(context, &small(&mut random, old.elem(), &shape))?;
+    values[place] = upload(context, &small(&mut random, old.elem(), &shape))?;
     Ok(values)
 }
 

@@ -1,15 +1,15 @@
 //! The check `leaks`: whatever is done again and again, the memory of the
 //! process stays flat.
 
-use super::answers::{Answer, arguments, by_size};
-use super::blocks::on_host;
-use super::bridge::{download, upload};
-use super::calls::{self, upload_all};
-use super::env::Env;
-use super::make::{Maker, Random, any_bits};
 use crate::blocks::Expected;
-use crate::child::limits;
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::answers::{Answer, arguments, by_size};
+use crate::harness::calls::{self, upload_all};
+use crate::harness::cases::on_host;
+use crate::harness::env::Env;
+use crate::harness::limits;
+use crate::harness::make::{Maker, Random, any_bits};
+use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::transfer::{download, upload};
 use crate::record::Cause;
 use futhark_manifest::{Structure, TypeId, TypeKind, TypeRef};
 use futhark_safe::Kind;

@@ -1,12 +1,13 @@
 //! The check `lifecycle`: contexts and how long values live.
 
-use super::answers::Answer;
-use super::blocks::accept_start_error;
-use super::bridge::{download, upload};
-use super::env::Env;
-use super::make::{Random, any_bits};
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::blocks::Expected;
 use crate::compare::identical;
+use crate::harness::answers::Answer;
+use crate::harness::calls::{self, message_of};
+use crate::harness::env::Env;
+use crate::harness::make::{Random, any_bits};
+use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::TypeKind;
 use futhark_safe::Kind;
@@ -33,6 +34,30 @@ pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
         Err(error) => accept_start_error(env, &error),
     });
     started
+}
+
+/// Why a program that does not start may still be right: its blocks expect
+/// errors, and this is one of them.
+fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult {
+    let mut patterns = env
+        .blocks
+        .cases
+        .iter()
+        .filter_map(|case| match &case.expected {
+            Expected::Error(pattern) => Some(pattern),
+            _ => None,
+        });
+    if patterns.clone().count() == 0 {
+        return Err(Stop::error(format!("a context cannot be created: {error}")));
+    }
+    let message = message_of(error);
+    if patterns.all(|pattern| pattern.matches(&message)) {
+        Ok(())
+    } else {
+        Err(Stop::mismatch(format!(
+            "a context cannot be created, with another message than the blocks expect: {message}"
+        )))
+    }
 }
 
 /// Lets the last context go, on which HIP devices say what was never freed. Heard of only if
@@ -247,7 +272,7 @@ fn foreign(env: &Env<'_>, first: &Context, second: &Context) -> StepResult {
         first,
         &any_bits(&mut random, array.elem, &vec![1; array.rank]),
     )?;
-    match super::calls::call(second, entry, vec![value]).0 {
+    match calls::call(second, entry, vec![value]).0 {
         Ok(_) => Err(Stop::mismatch("a value of another context was accepted")),
         Err(error) if error.kind() == Kind::WrongContext => Ok(()),
         Err(error) => Err(Stop::mismatch(format!(

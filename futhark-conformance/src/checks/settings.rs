@@ -1,9 +1,9 @@
 //! The check `settings`: what a context can be told before it exists changes
 //! how it works, and never what it answers.
 
-use super::answers::Answer;
-use super::env::Env;
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::answers::Answer;
+use crate::harness::env::Env;
+use crate::harness::steps::{StepResult, Steps, Stop};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, Error, Kind};

@@ -3,10 +3,10 @@
 //! step has failed, and another child goes on behind it.
 
 use super::{Job, Settings, Update};
-use crate::child::protocol;
 use crate::devices::{Device, on_platform};
 use crate::emulated::FINDINGS;
-use crate::record::{Cause, CompilerInfo, Event, Finding, Outcome};
+use crate::protocol::{self, Event};
+use crate::record::{Cause, CompilerInfo, Finding, Outcome};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};

@@ -3,7 +3,6 @@
 use super::copy::Copied;
 use super::second::Said;
 use crate::blocks::{Case, TestBlocks};
-use crate::checks::case_title;
 use crate::record::{Finding, Outcome};
 use std::fmt;
 
@@ -41,7 +40,7 @@ impl Tally {
     }
 
     fn case(&mut self, copied: &Copied, case: &Case, theirs: &Said, ours: &[Finding]) {
-        let title = case_title(case);
+        let title = case.title();
         let what = format!("{}: {title}", copied.name);
         let of_case = |finding: &&Finding| finding.check == "blocks" && finding.case == title;
         let Some(finding) = ours.iter().find(of_case) else {

@@ -1,6 +1,6 @@
 //! Bit patterns: all of them, or those that are likely to be lost.
 
-use crate::checks::make::Random;
+use crate::harness::make::Random;
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 

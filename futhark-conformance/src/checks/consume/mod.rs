@@ -6,8 +6,8 @@
 
 mod trial;
 
-use super::env::Env;
-use crate::child::steps::Steps;
+use crate::harness::env::Env;
+use crate::harness::steps::Steps;
 use futhark_manifest::{EntryPoint, Field, Program, Structure, TypeId, TypeKind, Variant};
 use trial::Trial;
 

@@ -2,11 +2,13 @@
 //! still held is looked at.
 
 use super::{Way, ways};
-use crate::checks::bridge::{Snapshot, upload};
-use crate::checks::calls::{self, Held, known_inputs};
-use crate::checks::env::Env;
-use crate::checks::make::{Maker, Random, refs};
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::calls;
+use crate::harness::cases::known_inputs;
+use crate::harness::env::Env;
+use crate::harness::make::{Maker, Random, refs};
+use crate::harness::snapshot::{Held, Snapshot};
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::transfer::upload;
 use futhark_manifest::{EntryPoint, Field, TypeId, TypeRef, Variant};
 use futhark_safe::Kind;
 use futhark_safe::dynamic::{Context, Value};

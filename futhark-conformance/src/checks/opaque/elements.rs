@@ -1,10 +1,10 @@
 //! Arrays of records and of other opaque values, element by element.
 
 use super::as_opaque;
-use crate::checks::bridge::Snapshot;
-use crate::checks::inside::Inside;
-use crate::checks::store::components;
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::inside::Inside;
+use crate::harness::snapshot::Snapshot;
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::stored::components;
 use futhark_manifest::{Field, Program, TypeRef};
 use futhark_safe::Kind;
 use futhark_safe::dynamic::{Context, Opaque, Value};

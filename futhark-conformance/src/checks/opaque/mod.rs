@@ -3,10 +3,10 @@
 
 mod elements;
 
-use super::bridge::Snapshot;
-use super::env::Env;
-use super::make::{Maker, Random, refs};
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::env::Env;
+use crate::harness::make::{Maker, Random, refs};
+use crate::harness::snapshot::Snapshot;
+use crate::harness::steps::{StepResult, Steps, Stop};
 use elements::{bytes_of_elements, elements, made_of_elements, parts_of_elements};
 use futhark_manifest::{Field, Program, Structure, Sum, TypeRef, Variant};
 use futhark_safe::dynamic::{Context, Opaque, Value};

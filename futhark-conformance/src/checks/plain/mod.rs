@@ -4,7 +4,7 @@
 mod source;
 
 use crate::blocks::TestBlocks;
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::steps::{StepResult, Stop};
 use crate::record::Cause;
 use futhark_safe::compile::Artifact;
 use std::ffi::OsString;

@@ -1,8 +1,8 @@
 //! The text of the C program.
 
 use crate::blocks::{Case, Expected, Source, TestBlocks};
-use crate::checks::blocks::{title, written};
-use crate::child::steps::StepResult;
+use crate::harness::cases::written;
+use crate::harness::steps::StepResult;
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType, EntryPoint, Program, Type, TypeKind, TypeRef};
 use std::fmt::Write;
@@ -129,7 +129,7 @@ fn write_call(
     case: &Case,
     inputs: &[HostValue],
 ) {
-    let name = title(case).replace(['"', '\\'], "?");
+    let name = case.title().replace(['"', '\\'], "?");
     let mut begin = String::from("  {\n");
     let (mut arguments, mut after, mut frees) = (String::new(), String::new(), String::new());
     for (place, output) in entry.outputs.iter().enumerate() {

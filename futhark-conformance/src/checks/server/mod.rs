@@ -4,10 +4,10 @@
 mod build;
 mod process;
 
-use super::content::{Content, Within};
-use super::env::Env;
-use super::sides::{Answer, Look, Outcome, Session, Side, Sides};
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::content::{Content, Within};
+use crate::harness::env::Env;
+use crate::harness::sides::{Answer, Look, Outcome, Session, Side, Sides};
+use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Failure, Input, Store, binary};
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::Kind;

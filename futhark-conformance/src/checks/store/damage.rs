@@ -1,8 +1,8 @@
 //! All that can befall the bytes of a value, and can be seen.
 
-use super::body::{Component, components};
 use super::frame::{Frame, seal, with_body};
-use crate::child::steps::StepResult;
+use crate::harness::steps::StepResult;
+use crate::harness::stored::{Component, components};
 use futhark_manifest::ElemType;
 
 /// Bytes that are not those of the value any more.

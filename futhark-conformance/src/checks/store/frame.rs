@@ -1,7 +1,7 @@
 //! The frame of stored values, as the documentation of `futhark_safe::stored`
 //! defines it: written here a second time, so that damage can be framed well.
 
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::steps::{StepResult, Stop};
 use std::ops::Range;
 
 const HEAD: usize = 32;

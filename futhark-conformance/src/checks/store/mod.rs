@@ -1,16 +1,13 @@
 //! The check `store`: the bytes of a value are those of this value, on every
 //! backend, and bytes that are not those of a value are refused.
 
-mod body;
-pub(super) use body::components;
-
 mod damage;
 mod frame;
 
-use super::env::Env;
-use super::inside::Inside;
-use super::make::{Maker, Random};
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::env::Env;
+use crate::harness::inside::Inside;
+use crate::harness::make::{Maker, Random};
+use crate::harness::steps::{StepResult, Steps, Stop};
 use damage::Damaged;
 use futhark_manifest::{Backend, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Stored, Value};
@@ -177,7 +174,7 @@ fn well_formed(context: &Context, stored: &Stored) -> StepResult {
 }
 
 fn same_bytes(before: &Stored, now: &Stored) -> StepResult {
-    use super::bridge::Snapshot;
+    use crate::harness::snapshot::Snapshot;
     let bytes = |stored: &Stored| Snapshot::Stored(stored.body().to_vec());
     bytes(before).same(&bytes(now))
 }

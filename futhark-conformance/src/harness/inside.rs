@@ -1,9 +1,9 @@
 //! The inside of a value, by the operations that the program offers for its
 //! type: what `store` says about it can be held against this.
 
-use super::bridge::download;
-use crate::child::steps::{StepResult, Stop};
 use crate::compare::{identical, position};
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::transfer::download;
 use crate::values::HostValue;
 use futhark_manifest::{Field, Program, Structure, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Opaque, Value};

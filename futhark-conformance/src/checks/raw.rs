@@ -1,10 +1,10 @@
 //! The check `raw`: arrays where they lie.
 
-use super::{each_type, make, shapes};
-use crate::checks::env::Env;
-use crate::checks::make::{Random, any_bits};
-use crate::child::steps::{StepResult, Steps, Stop};
 use crate::compare::identical;
+use crate::harness::arrays::{each_type, make, shapes};
+use crate::harness::env::Env;
+use crate::harness::make::{Random, any_bits};
+use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 use futhark_safe::Element;

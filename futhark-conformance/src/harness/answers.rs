@@ -1,12 +1,13 @@
 //! Calls that are known to work, and what they answered: whether a context is
 //! as good as before is found out by asking again.
 
-use super::bridge::{download, upload};
-use super::calls::{self, check_count, known_inputs};
+use super::calls::{self, check_count};
+use super::cases::known_inputs;
 use super::env::Env;
 use super::make::{Maker, Random};
-use crate::child::steps::{StepResult, Stop};
 use crate::compare::compare;
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::EntryPoint;
 use futhark_safe::Kind;

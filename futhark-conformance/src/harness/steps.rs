@@ -1,10 +1,10 @@
 //! Running steps: each case of a check is announced before it begins, so that
 //! the parent knows what killed the process, and reported when it has ended.
 
-use super::protocol;
 use super::watch::Watch;
 use crate::pattern::CheckPattern;
-use crate::record::{Cause, Event, Finding, Outcome};
+use crate::protocol::{self, Event};
+use crate::record::{Cause, Finding, Outcome};
 use std::any::Any;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,6 +51,18 @@ impl Stop {
         }
     }
 
+    /// A mismatch with one line per problem, if there are problems.
+    ///
+    /// # Errors
+    /// If `problems` is not empty.
+    pub fn unless_empty(problems: impl IntoIterator<Item = String>) -> StepResult {
+        let problems: Vec<String> = problems.into_iter().collect();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Stop::mismatch(problems.join("\n")))
+    }
+
     /// The same, with the place put before the message.
     #[must_use]
     pub fn at(self, place: &str) -> Stop {
@@ -63,6 +75,12 @@ impl Stop {
                 reason: format!("{place}: {reason}"),
             },
         }
+    }
+}
+
+impl From<futhark_safe::Error> for Stop {
+    fn from(error: futhark_safe::Error) -> Stop {
+        Stop::error(error.to_string())
     }
 }
 

@@ -9,9 +9,9 @@ pub use library::{Look, Side};
 pub use session::{Session, Sides};
 pub use shrink::shrink;
 
-use super::blocks::message_of;
+use super::calls::message_of;
 use super::content::{Content, Difference, DifferenceKind, Within};
-use crate::child::steps::StepResult;
+use crate::harness::steps::StepResult;
 use crate::inputs::Input;
 use futhark_safe::Kind;
 

@@ -2,10 +2,10 @@
 
 use super::shrink::shrink;
 use super::{Answer, Outcome};
-use crate::checks::calls::known_inputs;
-use crate::checks::content::{Difference, DifferenceKind, Within};
-use crate::checks::env::Env;
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::cases::known_inputs;
+use crate::harness::content::{Difference, DifferenceKind, Within};
+use crate::harness::env::Env;
+use crate::harness::steps::{StepResult, Stop};
 use crate::inputs::{self, Call, Input, Kept, Store, Trial};
 use futhark_manifest::EntryPoint;
 use futhark_safe::Kind;

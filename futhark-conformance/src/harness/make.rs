@@ -1,9 +1,9 @@
 //! Values for parameters that no test block speaks of: made from a seed, small
 //! enough not to make a program work for long.
 
-use super::bridge::upload;
 use super::calls;
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::transfer::upload;
 pub(crate) use crate::inputs::Random;
 use crate::values::HostValue;
 use futhark_manifest::{

@@ -1,9 +1,9 @@
 //! What is in a value, down to its scalars and arrays, and when two contents
 //! agree.
 
-use super::bridge::download;
-use crate::child::steps::{StepResult, Stop};
 use crate::compare::{compare, identical};
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::transfer::download;
 use crate::inputs::{Input, binary};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, Program, Structure, TypeRef};

@@ -1,9 +1,8 @@
-//! The checks `header` and `symbols`: what the generated C declares and
-//! defines, held against the manifest.
+//! The check `symbols`: the library defines the functions that the header declares.
 
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::steps::{StepResult, Stop};
 use futhark_manifest::Program;
-use futhark_manifest::c::{self, Header};
+use futhark_manifest::c::Header;
 use futhark_safe::compile::Artifact;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -12,62 +11,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// The header declares what follows from the manifest, with the types that
-/// follow, and what every library has.
-pub fn header(artifact: &Artifact) -> StepResult {
-    let text = std::fs::read_to_string(artifact.header())
-        .map_err(|error| Stop::error(format!("the header cannot be read: {error}")))?;
-    let header = Header::parse(&text);
-    let program = artifact.program();
-    let mut wrong: Vec<String> = c::agree(program, &header)
-        .disagreements
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    wrong.extend(
-        header
-            .unread
-            .iter()
-            .map(|unread| format!("line {} is not understood: {}", unread.line, unread.text)),
-    );
-    if header.backend() != Some(program.backend) {
-        wrong.push(format!(
-            "no macro says that this is for the backend {}",
-            program.backend
-        ));
-    }
-    wrong.extend(without(program, &header));
-    list(wrong)
-}
-
-/// The functions of every library that are not declared, or otherwise.
-fn without(program: &Program, header: &Header) -> Vec<String> {
-    let certain = program.library_functions().filter(|(_, certain)| *certain);
-    let missing = certain.filter_map(|(function, _)| {
-        let wanted = &function.declaration;
-        let declared = header
-            .declarations
-            .iter()
-            .find(|declared| declared.name == wanted.name);
-        let types = |declaration: &c::Declaration| {
-            let parameters = declaration.parameters.iter();
-            let parameters: Vec<_> = parameters.map(|parameter| parameter.ty.clone()).collect();
-            (declaration.result.clone(), parameters)
-        };
-        match declared {
-            None => Some(format!("{wanted} is not declared")),
-            Some(declared) if types(declared) != types(wanted) => {
-                Some(format!("expected {wanted}, found {declared}"))
-            }
-            Some(_) => None,
-        }
-    });
-    missing.collect()
-}
-
 /// Every function that is declared is defined, and nothing public is hidden
 /// from those who read the header.
-pub fn symbols(artifact: &Artifact) -> StepResult {
+pub fn check(artifact: &Artifact) -> StepResult {
     let text = std::fs::read_to_string(artifact.header())
         .map_err(|error| Stop::error(format!("the header cannot be read: {error}")))?;
     let declared: BTreeSet<String> = Header::parse(&text)
@@ -85,7 +31,7 @@ pub fn symbols(artifact: &Artifact) -> StepResult {
     let hidden = defined
         .difference(&expected)
         .filter(|name| !is_private(name) && !is_hidden_array(artifact.program(), name));
-    list(
+    Stop::unless_empty(
         missing
             .map(|name| format!("{name} is declared, and not defined"))
             .chain(hidden.map(|name| format!("{name} is defined, and not declared"))),
@@ -151,14 +97,6 @@ fn is_hidden_array(program: &Program, name: &str) -> bool {
     };
     let tag = format!("futhark_{}", &found[1]);
     program.types().iter().all(|ty| ty.c_ident() != tag)
-}
-
-fn list(wrong: impl IntoIterator<Item = String>) -> StepResult {
-    let wrong: Vec<String> = wrong.into_iter().collect();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Stop::mismatch(wrong.join("\n")))
 }
 
 #[cfg(test)]

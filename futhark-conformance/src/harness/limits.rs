@@ -1,15 +1,4 @@
-//! What a child process may use, and for how long it may live.
-
-/// Makes this process die with its parent: a run that is interrupted leaves
-/// nothing behind.
-pub fn die_with_parent() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{Signal, set_parent_process_death_signal};
-        // Without it the process ends a little later, at its next report.
-        let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    }
-}
+//! Limits and measures the memory of this process.
 
 /// Limits the address space, so that a program that asks for everything fails
 /// alone; 0 for no limit.

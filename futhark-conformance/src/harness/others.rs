@@ -2,11 +2,8 @@
 //! compiler. Libraries are objects that were loaded, each with its own table
 //! and nothing shared, so several can live in this process and be compared.
 
-use crate::child::{
-    self,
-    steps::{StepResult, Stop},
-    turn::Turn,
-};
+use super::build::{self, BuildLock};
+use super::steps::{StepResult, Stop};
 use crate::cli::ChildArgs;
 use futhark_manifest::Backend;
 use futhark_safe::compile::Compiler;
@@ -102,10 +99,10 @@ impl Others {
 
     fn load(&self, compiler: &Path, backend: Backend) -> Result<Library, String> {
         let found = Compiler::at(compiler).map_err(|error| error.to_string())?;
-        let build = child::build(&self.source, backend, self.optimise)
+        let build = build::build(&self.source, backend, self.optimise)
             .compiler(found)
             .out_dir(&self.build_dir);
-        let _turn = Turn::take(&self.build_dir, &self.source, backend, compiler);
+        let _lock = BuildLock::take(&self.build_dir, &self.source, backend, compiler);
         Library::build(&build).map_err(|error| error.to_string())
     }
 }

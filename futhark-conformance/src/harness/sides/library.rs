@@ -1,10 +1,10 @@
 //! A library of the program as a side.
 
 use super::{Answer, Outcome};
-use crate::checks::calls;
-use crate::checks::content::Content;
-use crate::checks::env::Env;
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::calls;
+use crate::harness::content::Content;
+use crate::harness::env::Env;
+use crate::harness::steps::{StepResult, Stop};
 use crate::inputs::{Failure, Input};
 use futhark_manifest::Program;
 use futhark_safe::Kind;

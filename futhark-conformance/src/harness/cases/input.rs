@@ -1,11 +1,12 @@
 //! The arguments of a test case, wherever they come from.
 
 use super::script;
-use crate::blocks::{self, Case, Source};
-use crate::checks::bridge::{Snapshot, upload};
-use crate::checks::calls::elem_of;
-use crate::checks::env::Env;
-use crate::child::steps::{StepResult, Stop};
+use crate::blocks::{self, Case, Expected, Source};
+use crate::harness::calls::elem_of;
+use crate::harness::env::Env;
+use crate::harness::snapshot::Snapshot;
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::transfer::upload;
 use crate::values::{self, Generator, HostValue, data};
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::compile::{self, Compiler};
@@ -118,6 +119,19 @@ fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> StepResult<Ve
         shown(types),
         shown(&found)
     )))
+}
+
+/// Arguments that an entry point is known to accept: those of its first test
+/// case that succeeds and needs no script. `None` if there is no such case.
+pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> Option<Vec<HostValue>> {
+    let cases = env.blocks.cases.iter();
+    let backend = env.library.backend();
+    let mut fitting = cases.filter(|case| {
+        case.entry == entry.name
+            && !matches!(case.expected, Expected::Error(_))
+            && case.excluded(backend).is_none()
+    });
+    fitting.find_map(|case| on_host(env, entry, &case.input).ok())
 }
 
 /// The element type and rank of each parameter.

@@ -1,22 +1,16 @@
 //! The check `blocks`: what the test blocks of the program say.
 
-mod expected;
-mod input;
-mod script;
-
-pub use input::{on_host, written};
-
-use super::bridge::Snapshot;
-use super::calls::{self, check_count, listed_outputs};
-use super::env::Env;
 use crate::blocks::{Case, Expected, Source};
-use crate::child::steps::{StepResult, Steps, Stop};
 use crate::compare::compare;
+use crate::harness::calls::{self, check_count, listed_outputs, message_of};
+use crate::harness::cases::{Input, expected};
+use crate::harness::env::Env;
+use crate::harness::snapshot::Snapshot;
+use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::values::HostValue;
 use futhark_manifest::{EntryPoint, Program};
 use futhark_safe::Kind;
 use futhark_safe::dynamic::{Context, Value};
-use input::Input;
 use std::time::{Duration, Instant};
 
 /// After calls that take longer there is no other one.
@@ -25,7 +19,7 @@ const LONG: Duration = Duration::from_millis(500);
 /// Runs every test case.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for case in &env.blocks.cases {
-        env.step(steps, "blocks", &title(case), |context| {
+        env.step(steps, "blocks", &case.title(), |context| {
             run(env, context, case)
         });
     }
@@ -35,35 +29,6 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             property,
             "properties of generated values are not tried",
         );
-    }
-}
-
-/// The name of a test case in records.
-pub fn title(case: &Case) -> String {
-    format!("{} {}", case.entry, case.name)
-}
-
-/// Why a program that does not start may still be right: its blocks expect
-/// errors, and this is one of them.
-pub fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult {
-    let mut patterns = env
-        .blocks
-        .cases
-        .iter()
-        .filter_map(|case| match &case.expected {
-            Expected::Error(pattern) => Some(pattern),
-            _ => None,
-        });
-    if patterns.clone().count() == 0 {
-        return Err(Stop::error(format!("a context cannot be created: {error}")));
-    }
-    let message = message_of(error);
-    if patterns.all(|pattern| pattern.matches(&message)) {
-        Ok(())
-    } else {
-        Err(Stop::mismatch(format!(
-            "a context cannot be created, with another message than the blocks expect: {message}"
-        )))
     }
 }
 
@@ -179,7 +144,7 @@ fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     }
     let message = format!(
         "the next call in the same context, {}: {message}",
-        title(next)
+        next.title()
     );
     Err(Stop::Fail { cause, message })
 }
@@ -265,11 +230,4 @@ fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
             "the same call failed in another way: {error}"
         ))),
     }
-}
-
-/// The text that expectations are about: the program's own, if there is one.
-pub(super) fn message_of(error: &futhark_safe::Error) -> String {
-    error
-        .c_message()
-        .map_or_else(|| error.to_string(), str::to_owned)
 }

@@ -1,10 +1,7 @@
-//! Calling entry points with the arguments of test cases.
+//! Calls entry points, and lists their results.
 
-use super::blocks::on_host;
-use super::bridge::{Snapshot, download, upload};
-use super::env::Env;
-use crate::blocks::Expected;
-use crate::child::steps::{StepResult, Stop};
+use super::steps::{StepResult, Stop};
+use super::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, ResultForm, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Value};
@@ -132,19 +129,6 @@ fn listed_form<'a>(program: &'a Program, entry: &'a EntryPoint) -> ResultForm<'a
     }
 }
 
-/// Arguments that an entry point is known to accept: those of its first test
-/// case that succeeds and needs no script. `None` if there is no such case.
-pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> Option<Vec<HostValue>> {
-    let cases = env.blocks.cases.iter();
-    let backend = env.library.backend();
-    let mut fitting = cases.filter(|case| {
-        case.entry == entry.name
-            && !matches!(case.expected, Expected::Error(_))
-            && case.excluded(backend).is_none()
-    });
-    fitting.find_map(|case| on_host(env, entry, &case.input).ok())
-}
-
 /// The element type and rank of what has elements.
 pub fn elem_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
     match ty {
@@ -156,64 +140,9 @@ pub fn elem_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
     }
 }
 
-/// Values that are held while something else happens, each with the contents
-/// that it must keep.
-pub struct Held<'a> {
-    program: &'a Program,
-    values: Vec<(String, TypeRef, Value, Snapshot)>,
-}
-
-impl<'a> Held<'a> {
-    /// Holds nothing yet.
-    #[must_use]
-    pub fn new(program: &'a Program) -> Held<'a> {
-        Held {
-            program,
-            values: Vec::new(),
-        }
-    }
-
-    /// Holds a value from now on. One that cannot be looked into is let go.
-    pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
-        let contents = Snapshot::take(self.program, ty, &value);
-        self.keep(what, ty, value, contents)
-    }
-
-    /// Holds a value that must have the contents of another one.
-    pub fn hold_as(
-        &mut self,
-        what: impl Into<String>,
-        ty: TypeRef,
-        value: Value,
-        alike: &Value,
-    ) -> StepResult {
-        let contents = Snapshot::take(self.program, ty, alike);
-        self.keep(what, ty, value, contents)
-    }
-
-    fn keep(
-        &mut self,
-        what: impl Into<String>,
-        ty: TypeRef,
-        value: Value,
-        contents: StepResult<Snapshot>,
-    ) -> StepResult {
-        match contents {
-            Ok(contents) => self.values.push((what.into(), ty, value, contents)),
-            Err(Stop::Skip { .. }) => {}
-            Err(stop) => return Err(stop),
-        }
-        Ok(())
-    }
-
-    /// Whether everything that is held has kept its contents.
-    pub fn check(&self) -> StepResult {
-        self.values
-            .iter()
-            .try_for_each(|(what, ty, value, contents)| {
-                contents
-                    .check(self.program, *ty, value)
-                    .map_err(|stop| stop.at(&format!("{what}, after the call")))
-            })
-    }
+/// The text that expectations are about: the program's own, if there is one.
+pub fn message_of(error: &futhark_safe::Error) -> String {
+    error
+        .c_message()
+        .map_or_else(|| error.to_string(), str::to_owned)
 }

@@ -2,8 +2,8 @@
 
 use super::others::Others;
 use crate::blocks::TestBlocks;
-use crate::child::steps::{Ran, StepResult, Steps};
 use crate::devices::Device;
+use crate::harness::steps::{Ran, StepResult, Steps};
 use crate::inputs::Settings;
 use futhark_manifest::Program;
 use futhark_safe::Config;

@@ -1,25 +1,21 @@
 //! The child process: one program, one backend, one compiler.
 
-pub mod limits;
-pub mod protocol;
-pub mod steps;
-pub mod turn;
-pub mod watch;
-
 use crate::blocks::TestBlocks;
-use crate::checks::{self, Compiled, Env, Others};
+use crate::checks::{self, Compiled};
 use crate::cli::ChildArgs;
 use crate::devices::Device;
+use crate::harness::build::{self, BuildLock};
+use crate::harness::env::Env;
+use crate::harness::limits;
+use crate::harness::others::Others;
+use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::watch::Watch;
 use crate::inputs::Settings;
-use crate::record::Event;
-use futhark_manifest::Backend;
+use crate::protocol::Event;
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
 use std::path::Path;
-use steps::{StepResult, Steps, Stop};
-use turn::Turn;
-use watch::Watch;
 
 /// The program by which a device is tried: its file name and its text. It is parallel, so
 /// that the device has something to do.
@@ -30,7 +26,7 @@ pub const PROBE: (&str, &str) = (
 
 /// Does what the arguments say, and reports on the standard output.
 pub fn main(args: &ChildArgs) {
-    limits::die_with_parent();
+    die_with_parent();
     let mut out = io::stdout().lock();
     let mut steps = Steps::new(&mut out, &args.checks, args.resume_after);
     if let Some(watch) = Watch::from_env() {
@@ -43,6 +39,17 @@ pub fn main(args: &ChildArgs) {
     steps.say(&Event::Done);
 }
 
+/// Makes this process die with its parent: a run that is interrupted leaves
+/// nothing behind.
+fn die_with_parent() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Signal, set_parent_process_death_signal};
+        // Without it the process ends a little later, at its next report.
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    }
+}
+
 fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
     let blocks = read_blocks(program, steps);
     let mut built = None;
@@ -51,9 +58,9 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         Ok(())
     });
     let Some(build) = built else { return };
-    let turn = Turn::take(&args.build_dir, program, args.device.backend, &args.futhark);
+    let lock = BuildLock::take(&args.build_dir, program, args.device.backend, &args.futhark);
     let compiled = checks::build(&build, &blocks, steps);
-    drop(turn);
+    drop(lock);
     match compiled {
         Compiled::Yes(_) => {}
         Compiled::NoAsExpected => return,
@@ -110,16 +117,8 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
 
 fn build_of(program: &Path, args: &ChildArgs) -> StepResult<Build> {
     let compiler = Compiler::at(&args.futhark).map_err(|error| Stop::error(error.to_string()))?;
-    let build = build(program, args.device.backend, args.optimise);
+    let build = build::build(program, args.device.backend, args.optimise);
     Ok(build.compiler(compiler).out_dir(&args.build_dir))
-}
-
-/// A build of a program under test. Memory is managed by the generated code alone, so that its
-/// leaks, and what it uses after it was freed, show.
-pub fn build(program: &Path, backend: Backend, optimise: bool) -> Build {
-    Build::new(program, backend)
-        .fast(!optimise)
-        .flag("-DFUT_TRACKS_MEMORY=0")
 }
 
 /// Whether anything at all can be compiled and run for the backend.

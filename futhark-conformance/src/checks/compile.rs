@@ -1,11 +1,8 @@
-//! The checks `compile` and `manifest`: what can be said before anything runs;
-//! those of the generated C are in [`library`].
+//! The check `compile`: the program compiles, or fails to compile as its test blocks say.
 
-use super::{library, plain};
 use crate::blocks::{ErrorPattern, TestBlocks};
-use crate::child::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::record::Cause;
-use futhark_manifest::{Backend, Manifest};
 use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
 
 /// What became of the source.
@@ -19,7 +16,7 @@ pub enum Compiled {
 }
 
 /// Compiles the program and checks what comes out.
-pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
+pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
     let mut compiled = Compiled::No;
     let mut refusal = None;
     steps.run_always("compile", "", || {
@@ -41,17 +38,9 @@ pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
             (Err(error), _) => Err(failure(&error)),
         }
     });
-    // It is what the block says, so it counts where only the blocks are asked for.
+    // The test block states this error, so a run of `blocks` alone reports it too.
     if let Some(verdict) = refusal {
         steps.run("blocks", "compile error", || verdict);
-    }
-    if let Compiled::Yes(artifact) = &compiled {
-        steps.run("manifest", "", || manifest(artifact));
-        steps.run("header", "", || library::header(artifact));
-        steps.run("symbols", "", || library::symbols(artifact));
-        if artifact.program().backend == Backend::C {
-            steps.run("plain", "", || plain::check(artifact, blocks));
-        }
     }
     compiled
 }
@@ -118,52 +107,4 @@ fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {
         }
         None => Ok(()),
     }
-}
-
-/// That the C compiler took our file proves the types; what remains is that
-/// nothing in the manifest is unknown or lost, at any depth.
-fn manifest(artifact: &Artifact) -> StepResult {
-    let wrong = |error: &dyn std::fmt::Display| Stop::mismatch(error.to_string());
-    let manifest = Manifest::parse(artifact.manifest()).map_err(|error| wrong(&error))?;
-    if let Some(finding) = manifest.check().first() {
-        return Err(wrong(finding));
-    }
-    if let Some(warning) = manifest.warnings().first() {
-        return Err(Stop::mismatch(format!(
-            "something in the manifest is unknown: {warning}"
-        )));
-    }
-    let again = Manifest::from_json(manifest.to_json()).map_err(|error| wrong(&error))?;
-    if again != manifest {
-        return Err(Stop::mismatch(
-            "the manifest is another one after it was written and read",
-        ));
-    }
-    let program = manifest.resolve().map_err(|error| wrong(&error))?;
-    if &program != artifact.program() {
-        return Err(Stop::mismatch(
-            "the library carries another manifest than the compiler wrote",
-        ));
-    }
-    let mut names: Vec<&str> = program.functions().map(|function| function.name).collect();
-    let all = names.len();
-    names.sort_unstable();
-    names.dedup();
-    if names.len() < all {
-        return Err(Stop::mismatch(format!(
-            "{} functions are listed twice",
-            all - names.len()
-        )));
-    }
-    if artifact
-        .functions()
-        .names()
-        .iter()
-        .any(|name| names.binary_search(&name.as_str()).is_err())
-    {
-        return Err(Stop::mismatch(
-            "the library's table has a function that the manifest does not list",
-        ));
-    }
-    Ok(())
 }

@@ -1,25 +1,25 @@
 //! The bytes between: the components of a value, one after another, in the
 //! format that the runtime shares with `futhark` itself.
 
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::steps::{StepResult, Stop};
 use futhark_manifest::ElemType;
 use std::ops::Range;
 
 /// Where the parts of a component lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::checks) struct Component {
+pub struct Component {
     /// `b`, the version, the rank, the element type.
-    pub(in crate::checks) head: Range<usize>,
+    pub head: Range<usize>,
     /// Eight bytes for each dimension.
-    pub(in crate::checks) dims: Range<usize>,
+    pub dims: Range<usize>,
     /// The elements.
-    pub(in crate::checks) data: Range<usize>,
+    pub data: Range<usize>,
     /// The element type.
-    pub(in crate::checks) elem: ElemType,
+    pub elem: ElemType,
 }
 
 /// Finds the components of a body.
-pub(in crate::checks) fn components(body: &[u8]) -> StepResult<Vec<Component>> {
+pub fn components(body: &[u8]) -> StepResult<Vec<Component>> {
     let mut components = Vec::new();
     let mut at = 0;
     while at < body.len() {

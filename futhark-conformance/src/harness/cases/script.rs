@@ -5,10 +5,10 @@
 
 use super::input::load;
 use crate::blocks::script::{self, Exp};
-use crate::checks::bridge::{download, upload};
-use crate::checks::calls::{self, elem_of, listed_values};
-use crate::checks::env::Env;
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::calls::{self, elem_of, listed_values};
+use crate::harness::env::Env;
+use crate::harness::steps::{StepResult, Stop};
+use crate::harness::transfer::{download, upload};
 use crate::values::{HostValue, data};
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, Record, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Value};

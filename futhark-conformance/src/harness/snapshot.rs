@@ -1,50 +1,11 @@
-//! Between values on the host and values of a context.
+//! The contents of a value at one time, and values whose contents must not change.
 
-use crate::child::steps::{StepResult, Stop};
+use super::steps::{StepResult, Stop};
+use super::transfer::download;
 use crate::compare;
 use crate::values::HostValue;
 use futhark_manifest::{Program, Structure, TypeKind, TypeRef};
-use futhark_safe::dynamic::{Context, Scalar, Value};
-
-impl From<futhark_safe::Error> for Stop {
-    fn from(error: futhark_safe::Error) -> Stop {
-        Stop::error(error.to_string())
-    }
-}
-
-/// A value of a context with the contents of one on the host.
-pub fn upload(context: &Context, value: &HostValue) -> StepResult<Value> {
-    if value.shape().is_empty() {
-        let scalar = Scalar::from_bytes(value.elem(), value.bytes());
-        let scalar = scalar.ok_or_else(|| Stop::error(format!("{value} is no scalar")))?;
-        return Ok(Value::Scalar(scalar));
-    }
-    let array = context.array(value.elem(), value.shape(), value.bytes())?;
-    Ok(Value::Array(array))
-}
-
-/// The contents of a scalar or an array.
-pub fn download(value: &Value) -> StepResult<HostValue> {
-    let (elem, shape, bytes) = match value {
-        Value::Scalar(scalar) => (scalar.elem(), Vec::new(), scalar.to_bytes()),
-        Value::Array(array) => (array.elem(), array.shape(), array.to_bytes()?),
-        Value::Opaque(opaque) => {
-            return Err(Stop::error(format!(
-                "a value of type {} has no elements",
-                opaque.type_name()
-            )));
-        }
-    };
-    let expected = shape.iter().product::<usize>() * elem.size();
-    if bytes.len() != expected {
-        let message = format!(
-            "an array of shape {shape:?} gave {} bytes instead of {expected}",
-            bytes.len()
-        );
-        return Err(Stop::mismatch(message));
-    }
-    Ok(HostValue::new(elem, shape, bytes))
-}
+use futhark_safe::dynamic::Value;
 
 /// The whole contents of a value, for asking later whether they have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +112,68 @@ fn hex(bytes: &[u8], at: usize) -> String {
         "the end".to_owned()
     } else {
         shown.join(" ")
+    }
+}
+
+/// Values that are held while something else happens, each with the contents
+/// that it must keep.
+pub struct Held<'a> {
+    program: &'a Program,
+    values: Vec<(String, TypeRef, Value, Snapshot)>,
+}
+
+impl<'a> Held<'a> {
+    /// Holds nothing yet.
+    #[must_use]
+    pub fn new(program: &'a Program) -> Held<'a> {
+        Held {
+            program,
+            values: Vec::new(),
+        }
+    }
+
+    /// Holds a value from now on. One that cannot be looked into is let go.
+    pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
+        let contents = Snapshot::take(self.program, ty, &value);
+        self.keep(what, ty, value, contents)
+    }
+
+    /// Holds a value that must have the contents of another one.
+    pub fn hold_as(
+        &mut self,
+        what: impl Into<String>,
+        ty: TypeRef,
+        value: Value,
+        alike: &Value,
+    ) -> StepResult {
+        let contents = Snapshot::take(self.program, ty, alike);
+        self.keep(what, ty, value, contents)
+    }
+
+    fn keep(
+        &mut self,
+        what: impl Into<String>,
+        ty: TypeRef,
+        value: Value,
+        contents: StepResult<Snapshot>,
+    ) -> StepResult {
+        match contents {
+            Ok(contents) => self.values.push((what.into(), ty, value, contents)),
+            Err(Stop::Skip { .. }) => {}
+            Err(stop) => return Err(stop),
+        }
+        Ok(())
+    }
+
+    /// Whether everything that is held has kept its contents.
+    pub fn check(&self) -> StepResult {
+        self.values
+            .iter()
+            .try_for_each(|(what, ty, value, contents)| {
+                contents
+                    .check(self.program, *ty, value)
+                    .map_err(|stop| stop.at(&format!("{what}, after the call")))
+            })
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::input::{Input, load, text_values};
 use crate::blocks::{Case, Expected, Source};
-use crate::checks::calls::{self, elem_of, listed_outputs, listed_types};
-use crate::checks::env::Env;
-use crate::child::steps::{StepResult, Stop};
+use crate::harness::calls::{self, elem_of, listed_outputs, listed_types};
+use crate::harness::env::Env;
+use crate::harness::steps::{StepResult, Stop};
 use crate::values::{HostValue, data};
 use futhark_manifest::{Backend, EntryPoint};
 

@@ -1,0 +1,59 @@
+//! The check `header`: the header declares the functions that follow from the manifest.
+
+use crate::harness::steps::{StepResult, Stop};
+use futhark_manifest::Program;
+use futhark_manifest::c::{self, Header};
+use futhark_safe::compile::Artifact;
+
+/// The header declares what follows from the manifest, with the types that
+/// follow, and what every library has.
+pub fn check(artifact: &Artifact) -> StepResult {
+    let text = std::fs::read_to_string(artifact.header())
+        .map_err(|error| Stop::error(format!("the header cannot be read: {error}")))?;
+    let header = Header::parse(&text);
+    let program = artifact.program();
+    let mut wrong: Vec<String> = c::agree(program, &header)
+        .disagreements
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    wrong.extend(
+        header
+            .unread
+            .iter()
+            .map(|unread| format!("line {} is not understood: {}", unread.line, unread.text)),
+    );
+    if header.backend() != Some(program.backend) {
+        wrong.push(format!(
+            "no macro says that this is for the backend {}",
+            program.backend
+        ));
+    }
+    wrong.extend(without(program, &header));
+    Stop::unless_empty(wrong)
+}
+
+/// The functions of every library that are not declared, or otherwise.
+fn without(program: &Program, header: &Header) -> Vec<String> {
+    let certain = program.library_functions().filter(|(_, certain)| *certain);
+    let missing = certain.filter_map(|(function, _)| {
+        let wanted = &function.declaration;
+        let declared = header
+            .declarations
+            .iter()
+            .find(|declared| declared.name == wanted.name);
+        let types = |declaration: &c::Declaration| {
+            let parameters = declaration.parameters.iter();
+            let parameters: Vec<_> = parameters.map(|parameter| parameter.ty.clone()).collect();
+            (declaration.result.clone(), parameters)
+        };
+        match declared {
+            None => Some(format!("{wanted} is not declared")),
+            Some(declared) if types(declared) != types(wanted) => {
+                Some(format!("expected {wanted}, found {declared}"))
+            }
+            Some(_) => None,
+        }
+    });
+    missing.collect()
+}

@@ -1,0 +1,95 @@
+//! The check `index`: reads of single elements, inside and outside of the bounds.
+
+use crate::compare::position;
+use crate::harness::arrays::{each_type, inner_shape, make};
+use crate::harness::env::Env;
+use crate::harness::make::{Random, any_bits};
+use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::values::HostValue;
+use futhark_safe::dynamic::Array;
+
+/// Single elements, inside and outside.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    each_type(env, steps, "index", |context, array| {
+        if array.ops.index.is_none() {
+            return Err(Stop::skip("this compiler version has no index operation"));
+        }
+        let mut random = Random::new(env.seed, "index");
+        let inner = inner_shape(array.rank);
+        // Each error costs an interpreter a while: of C it asks for a few.
+        let simulated = env.device.is_slow();
+        let by_c = |shape: &[usize]| !simulated || shape == inner_shape(shape.len());
+        for shape in [inner, vec![1; array.rank]] {
+            let contents = any_bits(&mut random, array.elem, &shape);
+            let value = make(context, &contents)?;
+            inside(&value, &contents)?;
+            outside(&value, &shape, by_c(&shape))?;
+            // Neither the array nor the context has suffered.
+            inside(&value, &contents)?;
+        }
+        let empty = make(
+            context,
+            &any_bits(&mut random, array.elem, &vec![0; array.rank]),
+        )?;
+        outside(&empty, &vec![0; array.rank], by_c(&[0]))
+    });
+}
+
+fn inside(array: &Array, contents: &HostValue) -> StepResult {
+    let count = contents.count();
+    // Every element of a small array; of a larger one about a hundred.
+    let step = count.div_ceil(128).max(1);
+    for flat in (0..count).step_by(step).chain(count.checked_sub(1)) {
+        let index: Vec<i64> = position(contents.shape(), flat)
+            .into_iter()
+            .map(to_i64)
+            .collect();
+        let scalar = array
+            .index(&index)
+            .map_err(|error| Stop::from(error).at(&format!("{index:?}")))?;
+        if scalar.to_bytes() != contents.element(flat) {
+            let got = HostValue::new(contents.elem(), Vec::new(), scalar.to_bytes());
+            let expected = contents.element_text(flat);
+            return Err(Stop::mismatch(format!(
+                "{} at {index:?}: expected {expected}, got {got}",
+                contents.type_text()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Indices outside are refused: by us, and by the library, if it is asked.
+fn outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
+    for dim in 0..shape.len() {
+        let extent = to_i64(shape[dim]);
+        for wrong in [extent, extent + 1, -1, i64::MAX, i64::MIN] {
+            let mut index = vec![0; shape.len()];
+            index[dim] = wrong;
+            let mut accepted = array.index(&index);
+            if ask_c {
+                accepted = accepted.or(array.index_checked_by_c(&index));
+            }
+            if let Ok(scalar) = accepted {
+                let bytes = scalar.to_bytes();
+                return Err(Stop::mismatch(format!(
+                    "index {index:?} of shape {shape:?} was accepted, and gave {bytes:?}"
+                )));
+            }
+        }
+    }
+    for wrong in [vec![0; shape.len() - 1], vec![0; shape.len() + 1]] {
+        if array.index(&wrong).is_ok() {
+            return Err(Stop::mismatch(format!(
+                "{} indices were accepted for shape {shape:?}",
+                wrong.len()
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_possible_wrap, reason = "extents of arrays made here")]
+fn to_i64(extent: usize) -> i64 {
+    extent as i64
+}

@@ -1,0 +1,90 @@
+//! Builds of a program under test, and the lock that keeps two processes from compiling the same
+//! library.
+
+use crate::key::key;
+use futhark_manifest::Backend;
+use futhark_safe::compile::Build;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::File;
+use std::path::Path;
+
+/// The build of a program under test.
+///
+/// futhark-safe does not track memory in it: the generated code alone frees memory, so its leaks
+/// and uses after free show.
+pub fn build(program: &Path, backend: Backend, optimise: bool) -> Build {
+    Build::new(program, backend)
+        .fast(!optimise)
+        .flag("-DFUT_TRACKS_MEMORY=0")
+}
+
+/// An exclusive lock on building one program for one backend with one compiler, released when it
+/// is dropped or the process ends. The process that waits then finds the finished library.
+///
+/// A process holds at most one such lock, so they cannot deadlock. The lock only avoids duplicate
+/// work: builds are correct without it, because a build is put into place by one rename.
+#[derive(Debug)]
+pub struct BuildLock {
+    // Closing the file releases the lock.
+    _file: Option<File>,
+}
+
+impl BuildLock {
+    /// Blocks until the lock is free. On a system without file locks it returns at once, and two
+    /// processes may compile the same library.
+    #[must_use]
+    pub fn take(build_dir: &Path, program: &Path, backend: Backend, compiler: &Path) -> BuildLock {
+        let key = key(&[
+            program.as_os_str().as_encoded_bytes(),
+            backend.as_str().as_bytes(),
+            compiler.as_os_str().as_encoded_bytes(),
+        ]);
+        let folder = build_dir.join("turns");
+        let path = folder.join(key);
+        let locked = || {
+            std::fs::create_dir_all(&folder).ok()?;
+            let file = File::create(path).ok()?;
+            flock(&file, FlockOperation::LockExclusive).ok()?;
+            Some(file)
+        };
+        BuildLock { _file: locked() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn only_builds_of_the_same_library_exclude_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let take = |backend| {
+            BuildLock::take(
+                folder.path(),
+                Path::new("a.fut"),
+                backend,
+                Path::new("futhark"),
+            )
+        };
+        let first = take(Backend::C);
+        let other = take(Backend::Multicore);
+        let second_ran = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _second = take(Backend::C);
+                second_ran.store(true, Ordering::SeqCst);
+            });
+            thread::sleep(Duration::from_millis(50));
+            assert!(
+                !second_ran.load(Ordering::SeqCst),
+                "the first still holds the lock"
+            );
+            drop(first);
+        });
+        assert!(second_ran.load(Ordering::SeqCst));
+        drop(other);
+    }
+}

@@ -1,0 +1,7 @@
+//! Test cases of the program's test blocks: their arguments and expected results.
+
+pub mod expected;
+mod input;
+mod script;
+
+pub use input::{Input, known_inputs, on_host, written};

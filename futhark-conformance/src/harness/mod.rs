@@ -1,0 +1,29 @@
+//! The harness: what checks are written with.
+//!
+//! ```text
+//! checks ─▶ sides                       compare two implementations on generated inputs
+//!         ─▶ answers, cases, arrays     arguments and expected results
+//!         ─▶ env, others                libraries, contexts, settings
+//!         ─▶ calls, make, content, …    operations on values
+//!         ─▶ steps                      filter, run and report the steps of a check
+//! ```
+//!
+//! No module of the harness uses a check.
+
+pub mod answers;
+pub mod arrays;
+pub mod build;
+pub mod calls;
+pub mod cases;
+pub mod content;
+pub mod env;
+pub mod inside;
+pub mod limits;
+pub mod make;
+pub mod others;
+pub mod sides;
+pub mod snapshot;
+pub mod steps;
+pub mod stored;
+pub mod transfer;
+pub mod watch;
