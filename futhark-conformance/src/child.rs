@@ -2,39 +2,31 @@
 
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
-use crate::cli::ChildArgs;
 use crate::devices::Device;
-use crate::harness::build::{self, BuildLock};
+use crate::harness::build::{self, BuildLock, PROBE};
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::others::Others;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
-use crate::protocol::Event;
+use crate::protocol::{Event, JobSpec};
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The program by which a device is tried: its file name and its text. It is parallel, so
-/// that the device has something to do.
-pub const PROBE: (&str, &str) = (
-    "probe.fut",
-    "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n",
-);
-
 /// Does what the arguments say, and reports on the standard output.
-pub fn main(args: &ChildArgs) {
+pub fn main(spec: &JobSpec) {
     die_with_parent();
     let mut out = io::stdout().lock();
-    let mut steps = Steps::new(&mut out, &args.checks, args.resume_after);
+    let mut steps = Steps::new(&mut out, &spec.run.checks, spec.resume_after);
     if let Some(watch) = Watch::from_env() {
         steps.watch(watch);
     }
-    match &args.program {
-        Some(program) => check(program, args, &mut steps),
-        None => probe(args, &mut steps),
+    match &spec.program {
+        Some(program) => check(program, spec, &mut steps),
+        None => probe(spec, &mut steps),
     }
     steps.say(&Event::Done);
 }
@@ -50,15 +42,20 @@ fn die_with_parent() {
     }
 }
 
-fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
+fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     let blocks = read_blocks(program, steps);
     let mut built = None;
     steps.prepare("compile", "compiler", || {
-        built = Some(build_of(program, args)?);
+        built = Some(build_of(program, spec)?);
         Ok(())
     });
     let Some(build) = built else { return };
-    let lock = BuildLock::take(&args.build_dir, program, args.device.backend, &args.futhark);
+    let lock = BuildLock::take(
+        &spec.run.build_dir,
+        program,
+        spec.device.backend,
+        &spec.compiler,
+    );
     let compiled = checks::build(&build, &blocks, steps);
     drop(lock);
     match compiled {
@@ -66,7 +63,7 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     }
-    let device = &args.device;
+    let device = &spec.device;
     if !device.usable {
         let reason = format!("no device: {}", device.why());
         return checks::skip_running(steps, &reason);
@@ -84,20 +81,20 @@ fn check(program: &Path, args: &ChildArgs, steps: &mut Steps<'_>) {
         return checks::skip_running(steps, "the library cannot be loaded");
     };
     if device.bears_memory_limit() {
-        limits::limit_memory(args.memory);
+        limits::limit_memory(spec.run.memory);
     }
-    let mut env = Env::new(&library, &blocks, device, args.seed);
+    let mut env = Env::new(&library, &blocks, device, spec.run.seed);
     // Without a folder it only takes longer.
     let folder = device.needs_cache_file().then(tempfile::tempdir);
     let folder = folder.and_then(Result::ok);
     env.inputs = Settings {
-        cases: args.inputs.cases,
-        regressions: args.inputs.regressions.clone().unwrap_or_default(),
-        input: args.inputs.input.clone(),
+        cases: spec.run.cases,
+        regressions: spec.run.regressions.clone(),
+        input: spec.run.input.clone(),
         slow: device.is_slow(),
     };
-    env.others = Others::of(program, args);
-    env.architectures = &args.architectures;
+    env.others = Others::of(program, spec);
+    env.architectures = &spec.run.architectures;
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
 }
@@ -115,17 +112,17 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
     blocks
 }
 
-fn build_of(program: &Path, args: &ChildArgs) -> StepResult<Build> {
-    let compiler = Compiler::at(&args.futhark).map_err(|error| Stop::error(error.to_string()))?;
-    let build = build::build(program, args.device.backend, args.optimise);
-    Ok(build.compiler(compiler).out_dir(&args.build_dir))
+fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
+    let compiler = Compiler::at(&spec.compiler).map_err(|error| Stop::error(error.to_string()))?;
+    let build = build::build(program, spec.device.backend, spec.run.optimise);
+    Ok(build.compiler(compiler).out_dir(&spec.run.build_dir))
 }
 
 /// Whether anything at all can be compiled and run for the backend.
-fn probe(args: &ChildArgs, steps: &mut Steps<'_>) {
+fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
     let mut device = None;
     steps.run("compile", "probe", || {
-        device = Some(try_device(args)?);
+        device = Some(try_device(spec)?);
         Ok(())
     });
     if let Some(name) = device {
@@ -133,25 +130,25 @@ fn probe(args: &ChildArgs, steps: &mut Steps<'_>) {
     }
 }
 
-fn try_device(args: &ChildArgs) -> StepResult<String> {
+fn try_device(spec: &JobSpec) -> StepResult<String> {
     let failed = |error: io::Error| Stop::error(error.to_string());
     // Always at the same place, so that what was compiled is found again; put
     // there in one move, as probes for other backends run at the same time.
-    std::fs::create_dir_all(&args.build_dir).map_err(failed)?;
-    let source = args.build_dir.join(PROBE.0);
-    let mut file = tempfile::NamedTempFile::new_in(&args.build_dir).map_err(failed)?;
+    std::fs::create_dir_all(&spec.run.build_dir).map_err(failed)?;
+    let source = spec.run.build_dir.join(PROBE.0);
+    let mut file = tempfile::NamedTempFile::new_in(&spec.run.build_dir).map_err(failed)?;
     file.write_all(PROBE.1.as_bytes()).map_err(failed)?;
     file.persist(&source).map_err(|error| failed(error.error))?;
-    let build = build_of(&source, args)?;
+    let build = build_of(&source, spec)?;
     let library = Library::build(&build)?;
     // The names of the device are told only in the log; the parent reads it.
-    let context = Context::new(&library, &args.device.config().logging(true))?;
+    let context = Context::new(&library, &spec.device.config().logging(true))?;
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
     match outputs.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
         _ => return Err(Stop::mismatch("a small program gave a wrong answer")),
     }
-    let backend = args.device.backend;
+    let backend = spec.device.backend;
     Ok(match backend.is_gpu() {
         true => String::new(),
         false => Device::host(backend).name,

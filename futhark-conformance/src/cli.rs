@@ -1,14 +1,11 @@
-//! The command line.
+//! The command line: parses arguments, and does nothing else.
 
-use crate::checks::{self, Check};
-use crate::devices::{Device, Emulate};
+use crate::devices::Emulate;
 use crate::pattern::{CheckPattern, Pattern};
+use crate::shard::Shard;
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Checks which promises of the Futhark C API hold: for your programs, on
 /// every backend that this machine can run, with every compiler at hand.
@@ -100,6 +97,38 @@ pub struct RunArgs {
     /// How child processes work.
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+impl RunArgs {
+    /// The options that a command which repeats one finding of this run needs as well.
+    ///
+    /// Program, backend, device, compiler, check and seed come from the finding and the header of
+    /// the report. The options that remain choose how and from what inputs are generated, how the
+    /// emulated device behaves, and the build folder.
+    #[must_use]
+    pub fn options_to_repeat(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        if !self.machine.emulated.is_empty() {
+            add("--emulated", self.machine.emulated.clone());
+        }
+        if self.machine.emulate == Emulate::Always {
+            add("--emulate", "always".to_owned());
+        }
+        if let Some(cases) = self.inputs.cases {
+            add("--cases", cases.to_string());
+        }
+        for (option, path) in [
+            ("--regressions", &self.inputs.regressions),
+            ("--input", &self.inputs.input),
+            ("--build-dir", &self.work.build_dir),
+        ] {
+            if let Some(path) = path {
+                add(option, path.display().to_string());
+            }
+        }
+        words
+    }
 }
 
 const RUN_HELP: &str = "\
@@ -233,8 +262,8 @@ Exit codes: 0 all held, 1 something failed, 2 wrong usage or a damaged file,
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// The check, as `list --checks` names it
-    #[arg(value_name = "CHECK", value_parser = check)]
-    pub check: &'static Check,
+    #[arg(value_name = "CHECK")]
+    pub check: String,
 }
 
 /// What `judge` takes.
@@ -327,107 +356,12 @@ pub struct DevicesArgs {
     pub work: WorkArgs,
 }
 
-/// What the hidden `child` takes.
+/// The arguments of the hidden subcommand `child`.
 #[derive(Debug, Args)]
 pub struct ChildArgs {
-    /// The program; without one, the device is tried.
-    #[arg(long)]
-    pub program: Option<PathBuf>,
-    /// The device, as JSON.
-    #[arg(long)]
-    pub device: Device,
-    /// The compiler.
-    #[arg(long)]
-    pub futhark: PathBuf,
-    /// Where compiled programs are kept.
-    #[arg(long)]
-    pub build_dir: PathBuf,
-    /// The seed.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// The checks that are asked for; none means all.
-    #[arg(long = "check")]
-    pub checks: Vec<CheckPattern>,
-    /// The last step that another process has been through.
-    #[arg(long)]
-    pub resume_after: Option<usize>,
-    /// The other compilers of the run, oldest first.
-    #[arg(long = "against")]
-    pub against: Vec<PathBuf>,
-    /// An architecture that kernels are to be compiled for.
-    #[arg(long = "architecture")]
-    pub architectures: Vec<String>,
-    /// The backends that processes can run whatever their device is.
-    #[arg(long, value_delimiter = ',', value_parser = backend)]
-    pub at_hand: Vec<Backend>,
-    /// What is generated.
-    #[command(flatten)]
-    pub inputs: InputArgs,
-    /// The limit on memory in MiB, 0 for none.
-    #[arg(long, default_value_t = 0)]
-    pub memory: u64,
-    /// Whether to compile as for users.
-    #[arg(long)]
-    pub optimise: bool,
-}
-
-/// One part of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Shard {
-    /// Which part, counted from 1.
-    pub index: usize,
-    /// How many there are.
-    pub count: usize,
-}
-
-impl Shard {
-    /// Whether the job of this number, counted from 0, belongs to the part.
-    #[must_use]
-    pub fn takes(self, job: usize) -> bool {
-        job % self.count == self.index - 1
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Shard, String> {
-        let parts = text
-            .split_once('/')
-            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
-        match parts {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
-            _ => Err("expected I/N with I from 1 to N, such as 1/4".to_owned()),
-        }
-    }
-}
-
-impl TryFrom<String> for Shard {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Shard, String> {
-        text.parse()
-    }
-}
-
-impl From<Shard> for String {
-    fn from(shard: Shard) -> String {
-        shard.to_string()
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.count)
-    }
-}
-
-fn check(name: &str) -> Result<&'static Check, String> {
-    Check::named(name).ok_or_else(|| {
-        let names: Vec<&str> = checks::ALL.iter().map(|check| check.name).collect();
-        format!("there is no such check; there are {}", names.join(", "))
-    })
+    /// The work, as JSON (see `protocol::JobSpec`)
+    #[arg(value_name = "JSON")]
+    pub spec: String,
 }
 
 fn backend(name: &str) -> Result<Backend, futhark_manifest::UnknownBackend> {
@@ -445,20 +379,6 @@ mod tests {
     }
 
     #[test]
-    fn shards_cover_every_job_once() {
-        let shards: Vec<Shard> = ["1/3", "2/3", "3/3"]
-            .iter()
-            .map(|s| s.parse().unwrap())
-            .collect();
-        for job in 0..10 {
-            assert_eq!(shards.iter().filter(|shard| shard.takes(job)).count(), 1);
-        }
-        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
-            assert!(wrong.parse::<Shard>().is_err(), "{wrong:?}");
-        }
-    }
-
-    #[test]
     fn backends_are_lists() {
         let cli =
             Cli::try_parse_from(["x", "run", "--backend", "c,opencl", "--backend", "hip"]).unwrap();
@@ -471,5 +391,28 @@ mod tests {
         );
         let error = Cli::try_parse_from(["x", "run", "--backend", "vulkan"]).unwrap_err();
         assert!(error.to_string().contains("opencl"), "{error}");
+    }
+
+    #[test]
+    fn options_to_repeat_are_options_of_run() {
+        let options = [
+            "--emulated",
+            "delayed",
+            "--emulate",
+            "always",
+            "--cases",
+            "3",
+            "--regressions",
+            "r",
+            "--input",
+            "i",
+            "--build-dir",
+            "b",
+        ];
+        let cli = Cli::try_parse_from(["x", "run"].iter().chain(&options)).unwrap();
+        let Command::Run(args) = cli.command else {
+            panic!()
+        };
+        assert_eq!(args.options_to_repeat(), options);
     }
 }

@@ -37,5 +37,6 @@ pub mod protocol;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod shard;
 pub mod toolchain;
 pub mod values;

@@ -1,6 +1,6 @@
 //! Patterns with `*`, for names of programs, checks, compilers and devices.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -69,8 +69,8 @@ impl Default for Pattern {
 }
 
 /// A pattern for checks: `CHECK`, for all its cases, or `CHECK:CASE`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "String")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct CheckPattern {
     check: Pattern,
     case: Option<Pattern>,
@@ -112,6 +112,12 @@ impl From<String> for CheckPattern {
                 case: None,
             },
         }
+    }
+}
+
+impl From<CheckPattern> for String {
+    fn from(pattern: CheckPattern) -> String {
+        pattern.to_string()
     }
 }
 

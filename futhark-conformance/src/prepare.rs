@@ -7,13 +7,12 @@
 //! compile programs of their own, and `symbols` where there is no `nm`.
 
 use crate::blocks::{Source, TestBlocks};
-use crate::child::PROBE;
 use crate::cli::PrepareArgs;
 use crate::corpus::Program;
-use crate::harness::build;
+use crate::harness::build::{self, PROBE};
 use crate::jobs::Settings;
 use crate::record::CompilerInfo;
-use crate::run::counted;
+use crate::report::counted;
 use crate::values::{self, Generator};
 use anyhow::{Context as _, bail};
 use futhark_manifest::Backend;
@@ -36,8 +35,8 @@ pub fn run(
     settings: &Settings,
     threads: usize,
 ) -> anyhow::Result<()> {
-    std::fs::create_dir_all(&settings.build_dir)?;
-    let probe = settings.build_dir.join(PROBE.0);
+    std::fs::create_dir_all(&settings.run.build_dir)?;
+    let probe = settings.run.build_dir.join(PROBE.0);
     std::fs::write(&probe, PROBE.1)
         .with_context(|| format!("failed to write {}", probe.display()))?;
     let checked = programs.iter().filter(|program| program.skip.is_none());
@@ -57,9 +56,9 @@ pub fn run(
         for source in &sources {
             jobs.extend(backends.iter().map(|&backend| {
                 Job {
-                    build: build::build(source, backend, settings.optimise)
+                    build: build::build(source, backend, settings.run.optimise)
                         .compiler(compiler.clone())
-                        .out_dir(&settings.build_dir),
+                        .out_dir(&settings.run.build_dir),
                     recording: recording.clone(),
                     version: &info.version,
                 }

@@ -2,8 +2,8 @@
 //! sends while it works. The JSON forms are documented in the schema of the
 //! report (`report::json`).
 
-use crate::cli::Shard;
 use crate::devices::Device;
+use crate::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -83,6 +83,19 @@ pub struct Place {
     pub device: String,
     /// The compiler's version.
     pub compiler: String,
+}
+
+impl Place {
+    /// The place of a program on a device, compiled by this version of the compiler.
+    #[must_use]
+    pub fn new(device: &Device, program: String, compiler: String) -> Place {
+        Place {
+            program,
+            backend: device.backend.to_string(),
+            device: device.name.clone(),
+            compiler,
+        }
+    }
 }
 
 /// One line of the report.

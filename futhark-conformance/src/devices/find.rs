@@ -3,10 +3,9 @@
 
 use super::{Device, Environment, Kind, names, pocl};
 use crate::emulated::Emulated;
-use crate::jobs::{self, Settings};
-use crate::record::CompilerInfo;
 use clap::ValueEnum;
 use futhark_manifest::Backend;
+use std::path::Path;
 
 /// When cuda and hip run on the emulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -17,6 +16,22 @@ pub enum Emulate {
     Always,
     /// Never: without a card, programs are only compiled
     Never,
+}
+
+/// Which devices to search for, and how to try one.
+pub struct Search<'a> {
+    /// The backends.
+    pub backends: &'a [Backend],
+    /// When to use the emulated device.
+    pub emulate: Emulate,
+    /// The settings of the emulated device.
+    pub emulated_settings: &'a str,
+    /// The folder for compiled programs.
+    pub build_dir: &'a Path,
+    /// The memory limit of a process in MiB; 0 for no limit.
+    pub memory: u64,
+    /// Runs a small program on each candidate: returns the device's name or an error message.
+    pub probe: &'a dyn Fn(&[Device]) -> Vec<Result<String, String>>,
 }
 
 /// A backend is asked for no more devices than this.
@@ -30,22 +45,17 @@ const NO_MORE: [&str; 2] = ["Could not find acceptable", "No suitable"];
 /// A backend has each device that it lists, on whatever platform; devices of one name count
 /// once. Every backend is in the list: one without a device that can be used with the reason.
 #[must_use]
-pub fn find(
-    backends: &[Backend],
-    compiler: &CompilerInfo,
-    settings: &Settings,
-    emulate: Emulate,
-    emulated_settings: &str,
-) -> Vec<Device> {
+pub fn find(search: &Search<'_>) -> Vec<Device> {
+    let (backends, emulate) = (search.backends, search.emulate);
     let real = backends
         .iter()
         .filter(|&&backend| emulate != Emulate::Always || !can_be_emulated(backend));
     let mut candidates: Vec<Device> = real.map(|&backend| Device::unknown(backend)).collect();
     if backends.contains(&Backend::OpenCl) {
-        candidates.extend(pocl::of_toolchain(settings));
+        candidates.extend(pocl::of_toolchain(search));
     }
-    let first = try_all(candidates, compiler, settings);
-    let further = further(&first, compiler, settings);
+    let first = try_all(candidates, search);
+    let further = further(&first, search);
     let mut devices = Vec::new();
     for device in first.into_iter().chain(further) {
         add(&mut devices, device);
@@ -58,7 +68,7 @@ pub fn find(
         .filter(|&backend| !devices.iter().any(|d| d.usable && d.backend == backend))
         .collect();
     if !missing.is_empty() {
-        for device in emulated(&missing, compiler, settings, emulated_settings) {
+        for device in emulated(&missing, search) {
             take_the_place(&mut devices, device);
         }
     }
@@ -71,7 +81,7 @@ fn can_be_emulated(backend: Backend) -> bool {
 }
 
 /// The devices behind the first of each list, in the order of the lists.
-fn further(first: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Vec<Device> {
+fn further(first: &[Device], search: &Search<'_>) -> Vec<Device> {
     let mut lists: Vec<&Device> = first
         .iter()
         .filter(|device| device.usable && device.backend.is_gpu())
@@ -83,7 +93,7 @@ fn further(first: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Ve
             environment: list.environment.clone(),
             ..Device::unknown(list.backend)
         });
-        let tried = try_all(candidates.collect(), compiler, settings);
+        let tried = try_all(candidates.collect(), search);
         // A list that has ended goes; so does one with a device that does not work, as those
         // behind it may fail for the same reason.
         let mut tested = tried.iter();
@@ -108,12 +118,7 @@ fn add(devices: &mut Vec<Device>, device: Device) {
 }
 
 /// The emulated device for each of the backends, or why there is none.
-fn emulated(
-    backends: &[Backend],
-    compiler: &CompilerInfo,
-    settings: &Settings,
-    emulated_settings: &str,
-) -> Vec<Device> {
+fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
     let unknown = |environment: Environment, reason: String| {
         let describe = move |&backend: &Backend| Device {
             kind: Kind::Emulated,
@@ -123,13 +128,13 @@ fn emulated(
         };
         backends.iter().map(describe).collect::<Vec<Device>>()
     };
-    match Emulated::build(&settings.build_dir) {
+    match Emulated::build(search.build_dir) {
         Ok(emulated) => {
-            let environment = emulated.environment(emulated_settings);
-            let mut devices = try_all(unknown(environment, String::new()), compiler, settings);
+            let environment = emulated.environment(search.emulated_settings);
+            let mut devices = try_all(unknown(environment, String::new()), search);
             for device in devices.iter_mut().filter(|device| device.usable) {
                 // It goes by no other name, whatever the driver says.
-                device.name = names::emulated(emulated_settings);
+                device.name = names::emulated(search.emulated_settings);
             }
             devices
         }
@@ -154,8 +159,8 @@ fn take_the_place(devices: &mut Vec<Device>, mut device: Device) {
 }
 
 /// The candidates with what trying them has shown.
-fn try_all(candidates: Vec<Device>, compiler: &CompilerInfo, settings: &Settings) -> Vec<Device> {
-    let answers = jobs::probe(&candidates, compiler, settings);
+fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
+    let answers = (search.probe)(&candidates);
     let tried = candidates.into_iter().zip(answers);
     let tried = tried.map(|(mut device, answer)| {
         match answer {

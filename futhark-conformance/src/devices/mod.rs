@@ -7,15 +7,13 @@ mod names;
 mod pocl;
 
 pub use choose::{NoEmulation, NoSuchDevice, NothingUsable, at_hand, columns, insist, pick};
-pub use find::{Emulate, find};
+pub use find::{Emulate, Search, find};
 pub(crate) use names::{must_be_told, on_platform, parts};
 
-use crate::record::Place;
 use futhark_manifest::Backend;
 use futhark_safe::Config;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::str::FromStr;
 
 /// Variables that a child process gets beside those of this one.
 pub type Environment = Vec<(OsString, OsString)>;
@@ -80,25 +78,6 @@ impl Device {
             name: HOST.to_owned(),
             usable: true,
             ..Device::unknown(backend)
-        }
-    }
-
-    /// The form in which a child process gets it: all but its environment, which the process
-    /// has.
-    #[must_use]
-    pub fn to_argument(&self) -> String {
-        // Texts and flags, which JSON has.
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// Where this program, compiled by this version, is checked.
-    #[must_use]
-    pub fn place(&self, program: String, compiler: String) -> Place {
-        Place {
-            program,
-            backend: self.backend.to_string(),
-            device: self.name.clone(),
-            compiler,
         }
     }
 
@@ -180,30 +159,5 @@ mod as_name {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Backend, D::Error> {
         let name = String::deserialize(deserializer)?;
         name.parse().map_err(de::Error::custom)
-    }
-}
-
-/// From the form in which a child process gets it.
-impl FromStr for Device {
-    type Err = serde_json::Error;
-
-    fn from_str(text: &str) -> Result<Device, Self::Err> {
-        serde_json::from_str(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_child_gets_the_whole_description() {
-        let device = Device {
-            choice: Some("#1".to_owned()),
-            kind: Kind::Simulated,
-            ..Device::host(Backend::OpenCl)
-        };
-        let text = device.to_argument();
-        assert_eq!(text.parse::<Device>().unwrap(), device);
     }
 }

@@ -1,17 +1,16 @@
 //! PoCL of the private toolchain (`ci/setup`): a second device for OpenCL, which compiles
 //! kernels for the host's processor and works asynchronously.
 
-use super::{Device, Environment};
-use crate::jobs::Settings;
+use super::{Device, Environment, Search};
 use futhark_manifest::Backend;
 use std::path::{Path, PathBuf};
 
 /// The device, if the toolchain has it; not tried yet.
-pub(super) fn of_toolchain(settings: &Settings) -> Option<Device> {
+pub(super) fn of_toolchain(search: &Search<'_>) -> Option<Device> {
     let root = PathBuf::from(std::env::var_os("FUTHARK_TOOLCHAIN")?);
     let library = root.join("pocl/lib/host/libpocl.so");
     library.is_file().then(|| Device {
-        environment: environment(&root, &library, settings),
+        environment: environment(&root, &library, search),
         ..Device::unknown(Backend::OpenCl)
     })
 }
@@ -21,7 +20,7 @@ pub(super) fn is_it(name: &str) -> bool {
     name.starts_with("Portable Computing Language")
 }
 
-fn environment(root: &Path, library: &Path, settings: &Settings) -> Environment {
+fn environment(root: &Path, library: &Path, search: &Search<'_>) -> Environment {
     let mut variables: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
     // The loader that takes the name of a library in that variable.
     let loader = root.join("opencl/lib/libOpenCL.so.1");
@@ -31,13 +30,13 @@ fn environment(root: &Path, library: &Path, settings: &Settings) -> Environment 
     let unset = |name: &str| std::env::var_os(name).is_none();
     // It would keep kernels in the user's home.
     if unset("POCL_CACHE_DIR") {
-        let kernels = settings.build_dir.join("pocl-kernels");
+        let kernels = search.build_dir.join("pocl-kernels");
         let kernels = std::path::absolute(&kernels).unwrap_or(kernels);
         variables.push(("POCL_CACHE_DIR".into(), kernels.into()));
     }
     // The device's memory is the host's.
-    if settings.memory > 0 && unset("POCL_MEMORY_LIMIT") {
-        let gibibytes = settings.memory.div_ceil(1024).to_string();
+    if search.memory > 0 && unset("POCL_MEMORY_LIMIT") {
+        let gibibytes = search.memory.div_ceil(1024).to_string();
         variables.push(("POCL_MEMORY_LIMIT".into(), gibibytes.into()));
     }
     variables

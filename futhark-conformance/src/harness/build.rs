@@ -8,6 +8,13 @@ use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::path::Path;
 
+/// The file name and text of the program that tries a device. The program is parallel, so that
+/// it uses the device.
+pub const PROBE: (&str, &str) = (
+    "probe.fut",
+    "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n",
+);
+
 /// The build of a program under test.
 ///
 /// futhark-safe does not track memory in it: the generated code alone frees memory, so its leaks

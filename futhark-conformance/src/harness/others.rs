@@ -4,7 +4,7 @@
 
 use super::build::{self, BuildLock};
 use super::steps::{StepResult, Stop};
-use crate::cli::ChildArgs;
+use crate::protocol::JobSpec;
 use futhark_manifest::Backend;
 use futhark_safe::compile::Compiler;
 use futhark_safe::dynamic::Library;
@@ -42,14 +42,16 @@ struct Loaded {
 impl Others {
     /// Those of the program that this process checks.
     #[must_use]
-    pub fn of(program: &Path, args: &ChildArgs) -> Others {
+    pub fn of(program: &Path, spec: &JobSpec) -> Others {
+        let compilers = spec.run.compilers.iter();
+        let others = compilers.filter(|other| **other != spec.compiler);
         Others {
             source: program.to_owned(),
-            compiler: args.futhark.clone(),
-            compilers: args.against.clone(),
-            at_hand: args.at_hand.clone(),
-            build_dir: args.build_dir.clone(),
-            optimise: args.optimise,
+            compiler: spec.compiler.clone(),
+            compilers: others.cloned().collect(),
+            at_hand: spec.run.at_hand.clone(),
+            build_dir: spec.run.build_dir.clone(),
+            optimise: spec.run.optimise,
             loaded: RefCell::default(),
         }
     }

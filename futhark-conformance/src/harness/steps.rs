@@ -3,7 +3,7 @@
 
 use super::watch::Watch;
 use crate::pattern::CheckPattern;
-use crate::protocol::{self, Event};
+use crate::protocol::{Event, events};
 use crate::record::{Cause, Finding, Outcome};
 use std::any::Any;
 use std::io::Write;
@@ -230,7 +230,7 @@ impl<'a> Steps<'a> {
     /// Reports something else.
     pub fn say(&mut self, event: &Event) {
         // Without its parent this process has no purpose.
-        if protocol::write(self.out, event).is_err() {
+        if events::write(self.out, event).is_err() {
             std::process::exit(1);
         }
     }
@@ -288,7 +288,7 @@ mod tests {
 
     fn events(out: &[u8]) -> Vec<Event> {
         out.split(|&byte| byte == b'\n')
-            .filter_map(protocol::read)
+            .filter_map(events::read)
             .collect()
     }
 

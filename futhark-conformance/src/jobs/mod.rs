@@ -3,12 +3,10 @@
 
 mod supervise;
 
-use crate::cli::{InputArgs, WorkArgs};
 use crate::devices::Device;
-use crate::pattern::CheckPattern;
+use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
 use anyhow::Context as _;
-use futhark_manifest::Backend;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -29,62 +27,15 @@ pub struct Job {
     pub place: Place,
 }
 
-/// What all jobs of a run have in common.
+/// The settings that all jobs of a run share.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The program to start child processes from: this one.
+    /// This program, for starting child processes.
     pub executable: PathBuf,
-    /// Where compiled programs are kept.
-    pub build_dir: PathBuf,
-    /// The seed of generated inputs.
-    pub seed: u64,
-    /// The checks that are asked for; none means all.
-    pub checks: Vec<CheckPattern>,
-    /// How long a step may take.
+    /// The time limit of a step.
     pub timeout: Duration,
-    /// How much memory a child may use, in MiB; 0 for no limit.
-    pub memory: u64,
-    /// Whether to compile as for users.
-    pub optimise: bool,
-    /// The compilers that a program can be compared between, oldest first.
-    pub compilers: Vec<CompilerInfo>,
-    /// The architectures that kernels are to be compiled for.
-    pub architectures: Vec<String>,
-    /// The backends that a process can run in this program's own environment.
-    pub at_hand: Vec<Backend>,
-    /// What is generated.
-    pub inputs: InputArgs,
-}
-
-impl Settings {
-    /// Settings for a run, from what the command line says.
-    ///
-    /// # Errors
-    /// If no build folder is named, and the user's cache cannot be used.
-    pub fn new(
-        executable: PathBuf,
-        work: &WorkArgs,
-        seed: u64,
-        checks: Vec<CheckPattern>,
-    ) -> anyhow::Result<Settings> {
-        let build_dir = match &work.build_dir {
-            Some(folder) => folder.clone(),
-            None => default_build_dir()?,
-        };
-        Ok(Settings {
-            executable,
-            build_dir,
-            seed,
-            checks,
-            timeout: Duration::from_secs(work.timeout),
-            memory: work.memory,
-            optimise: work.optimise,
-            compilers: Vec::new(),
-            architectures: Vec::new(),
-            at_hand: Vec::new(),
-            inputs: InputArgs::default(),
-        })
-    }
+    /// The settings that are passed to child processes.
+    pub run: RunSpec,
 }
 
 /// What happens to the job of a number.
@@ -159,9 +110,12 @@ pub fn probe(
     })
 }
 
-/// Compiled programs outlive a run: below `target` in a Rust project, else in
-/// the user's cache, in a folder that only the user can access.
-fn default_build_dir() -> anyhow::Result<PathBuf> {
+/// The folder for compiled programs, which later runs use again: below `target` in a Rust project,
+/// otherwise in the user's cache, where only the user has access.
+///
+/// # Errors
+/// If the user's cache cannot be used.
+pub fn default_build_dir() -> anyhow::Result<PathBuf> {
     let name = "futhark-conformance";
     if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|value| !value.is_empty()) {
         return Ok(PathBuf::from(target).join(name));

@@ -5,12 +5,13 @@
 use super::{Job, Settings, Update};
 use crate::devices::{Device, on_platform};
 use crate::emulated::FINDINGS;
-use crate::protocol::{self, Event};
+use crate::protocol::{Event, JobSpec, RunSpec, events};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
@@ -46,37 +47,21 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
     };
     let mut resume_after = None;
     let (mut deaths, mut timeouts, mut given_up) = (0, 0, 0);
-    let (mut optimise, mut timeout) = (settings.optimise, settings.timeout);
+    let (mut optimise, mut timeout) = (settings.run.optimise, settings.timeout);
     loop {
-        let mut command = base(settings, &job.compiler, &job.device, optimise);
-        if let Some(file) = &findings {
-            command.env(FINDINGS, file.path());
-        }
-        command.arg("--program").arg(&job.program);
-        command.args([
-            "--seed",
-            &settings.seed.to_string(),
-            "--memory",
-            &settings.memory.to_string(),
-        ]);
-        for check in &settings.checks {
-            command.args(["--check", &check.to_string()]);
-        }
-        let others = settings.compilers.iter();
-        for other in others.filter(|other| other.path != job.compiler.path) {
-            command.args(["--against", &other.path]);
-        }
-        for backend in &settings.at_hand {
-            command.args(["--at-hand", backend.as_str()]);
-        }
-        generating(&mut command, settings);
-        for architecture in &settings.architectures {
-            command.args(["--architecture", architecture]);
-        }
-        if let Some(index) = resume_after {
-            command.args(["--resume-after", &usize::to_string(&index)]);
-        }
-        let end = match Process::start(command, timeout) {
+        let spec = JobSpec {
+            program: Some(job.program.clone()),
+            device: job.device.clone(),
+            compiler: PathBuf::from(&job.compiler.path),
+            resume_after,
+            run: RunSpec {
+                optimise,
+                ..settings.run.clone()
+            },
+        };
+        let findings = findings.as_ref().map(NamedTempFile::path);
+        let command = command(settings, &spec, findings);
+        let end = match command.and_then(|command| Process::start(command, timeout)) {
             Ok(mut process) => process.listen(&mut |event| match event {
                 Event::Begin { check, case, .. } => send(Update::Step { check, case }),
                 Event::End(finding) => send(Update::Found(finding)),
@@ -136,20 +121,6 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
     }
 }
 
-/// Hands on what is to be generated.
-fn generating(command: &mut Command, settings: &Settings) {
-    let inputs = &settings.inputs;
-    if let Some(cases) = inputs.cases {
-        command.args(["--cases", &cases.to_string()]);
-    }
-    if let Some(file) = &inputs.input {
-        command.arg("--input").arg(file);
-    }
-    let folder = inputs.regressions.clone();
-    let folder = folder.unwrap_or_else(|| settings.build_dir.join("regressions"));
-    command.arg("--regressions").arg(folder);
-}
-
 /// A device that is there is not given up for being slow to start: without it nothing is checked.
 const PROBE: Duration = Duration::from_secs(60);
 
@@ -159,9 +130,17 @@ pub(super) fn probe(
     compiler: &CompilerInfo,
     settings: &Settings,
 ) -> Result<String, String> {
-    let command = base(settings, compiler, device, settings.optimise);
+    let spec = JobSpec {
+        program: None,
+        device: device.clone(),
+        compiler: PathBuf::from(&compiler.path),
+        resume_after: None,
+        run: settings.run.clone(),
+    };
     let limit = settings.timeout.max(PROBE);
-    let mut process = Process::start(command, limit).map_err(|error| error.to_string())?;
+    let command = command(settings, &spec, None);
+    let process = command.and_then(|command| Process::start(command, limit));
+    let mut process = process.map_err(|error| error.to_string())?;
     let (mut found, mut reason) = (None, None);
     let end = process.listen(&mut |event| match event {
         Event::Device { name } => found = Some(name),
@@ -208,16 +187,24 @@ fn findings_of(job: &Job) -> std::io::Result<Option<NamedTempFile>> {
     emulated.then(NamedTempFile::new).transpose()
 }
 
-fn base(settings: &Settings, compiler: &CompilerInfo, device: &Device, optimise: bool) -> Command {
+/// The command that starts a child process for this work. The emulated device writes to the file
+/// `findings`.
+///
+/// # Errors
+/// If a path in the specification is not valid Unicode.
+fn command(
+    settings: &Settings,
+    spec: &JobSpec,
+    findings: Option<&Path>,
+) -> std::io::Result<Command> {
     let mut command = Command::new(&settings.executable);
-    command.envs(device.environment.iter().map(|(name, value)| (name, value)));
-    command.args(["child", "--device", &device.to_argument()]);
-    command.args(["--futhark", &compiler.path]);
-    command.arg("--build-dir").arg(&settings.build_dir);
-    if optimise {
-        command.arg("--optimise");
+    let environment = spec.device.environment.iter();
+    command.envs(environment.map(|(name, value)| (name, value)));
+    if let Some(file) = findings {
+        command.env(FINDINGS, file);
     }
-    command
+    command.arg("child").arg(serde_json::to_string(spec)?);
+    Ok(command)
 }
 
 /// A step that has begun.
@@ -300,7 +287,7 @@ impl Process {
             thread::spawn(move || {
                 let mut lines = BufReader::new(stdout).split(b'\n');
                 while let Some(Ok(line)) = lines.next() {
-                    if let Some(event) = protocol::read(&line)
+                    if let Some(event) = events::read(&line)
                         && sender.send(event).is_err()
                     {
                         break;
@@ -490,7 +477,7 @@ mod tests {
     /// Writes an event as a child would.
     fn say(event: &Event) -> String {
         let mut text = Vec::new();
-        protocol::write(&mut text, event).unwrap();
+        events::write(&mut text, event).unwrap();
         format!("cat <<'EOF'\n{}\nEOF\n", String::from_utf8(text).unwrap())
     }
 

@@ -14,7 +14,8 @@ use crate::corpus::{self, Program};
 use crate::devices::Device;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
-use crate::record::{CompilerInfo, Finding};
+use crate::protocol::RunSpec;
+use crate::record::{CompilerInfo, Finding, Place};
 use anyhow::{Context as _, Result};
 use copy::Copied;
 use futhark_manifest::Backend;
@@ -35,8 +36,12 @@ pub fn run(
 ) -> Result<bool> {
     // At the same place each time, so that what was compiled is found again; and hidden, as it may
     // lie below the programs.
-    let folder = settings.build_dir.join(".judge").join(&compiler.version);
-    let copies = copy::all(programs, args, &settings.build_dir, &folder)
+    let folder = settings
+        .run
+        .build_dir
+        .join(".judge")
+        .join(&compiler.version);
+    let copies = copy::all(programs, args, &settings.run.build_dir, &folder)
         .with_context(|| format!("failed to copy the programs to {}", folder.display()))?;
     let theirs = second::ask(&copies, &compiler.path, threads)?;
     let ours = ask_ourselves(&copies, compiler, settings, threads);
@@ -69,9 +74,12 @@ fn ask_ourselves(
     threads: usize,
 ) -> Vec<Vec<Finding>> {
     let settings = Settings {
-        checks: ["compile", "blocks"]
-            .map(|check| CheckPattern::from(check.to_owned()))
-            .to_vec(),
+        run: RunSpec {
+            checks: ["compile", "blocks"]
+                .map(|check| CheckPattern::from(check.to_owned()))
+                .to_vec(),
+            ..settings.run.clone()
+        },
         ..settings.clone()
     };
     let jobs: Vec<Job> = copies
@@ -91,7 +99,11 @@ fn job(program: &Path, compiler: &CompilerInfo) -> Job {
     let device = Device::host(Backend::C);
     Job {
         program: program.to_owned(),
-        place: device.place(program.display().to_string(), compiler.version.clone()),
+        place: Place::new(
+            &device,
+            program.display().to_string(),
+            compiler.version.clone(),
+        ),
         device,
         compiler: compiler.clone(),
     }

@@ -118,15 +118,15 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{}, {}: both say passed of {}, failed of {}; they differ on {}; {} without a verdict of both",
-            crate::run::counted(self.programs, "program"),
-            crate::run::counted(
+            crate::report::counted(self.programs, "program"),
+            crate::report::counted(
                 self.passed + self.failed + self.differences.len(),
                 "verdict"
             ),
             self.passed,
             self.failed,
             self.differences.len(),
-            crate::run::counted(self.open, "test case"),
+            crate::report::counted(self.open, "test case"),
         )
     }
 }

@@ -1,8 +1,8 @@
 //! Reports that are read again: those of the parts of one run become one.
 
 use super::json::{End, SCHEMA};
-use crate::cli::Shard;
 use crate::record::{Header, Place, Record};
+use crate::shard::Shard;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};

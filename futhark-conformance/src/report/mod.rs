@@ -102,6 +102,12 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// A count with its noun, such as `1 job` or `2 jobs`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

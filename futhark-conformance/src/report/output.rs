@@ -6,12 +6,22 @@ use super::json::JsonReport;
 use super::junit::Junit;
 use super::matrix::Matrix;
 use super::repeat_with;
-use crate::cli::ReportFiles;
 use crate::record::{Header, Record};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// The files to write reports to.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// JSON Lines.
+    pub json: Option<PathBuf>,
+    /// JUnit XML.
+    pub junit: Option<PathBuf>,
+    /// One HTML page.
+    pub html: Option<PathBuf>,
+}
 
 /// The reports of one run, while it goes on.
 pub struct Output {
@@ -50,11 +60,7 @@ impl Output {
     ///
     /// # Errors
     /// If one of them cannot be created.
-    pub fn create(
-        files: &ReportFiles,
-        header: Header,
-        matrix: Matrix,
-    ) -> Result<Output, OutputError> {
+    pub fn create(files: &Files, header: Header, matrix: Matrix) -> Result<Output, OutputError> {
         let failed = |path: &PathBuf| {
             let path = path.clone();
             move |source| OutputError { path, source }

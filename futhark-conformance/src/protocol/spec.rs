@@ -1,0 +1,103 @@
+//! The work of a child process, passed to it as JSON.
+
+use crate::devices::Device;
+use crate::pattern::CheckPattern;
+use futhark_manifest::Backend;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The work of one child process: one program, on one device, with one compiler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobSpec {
+    /// The program to check. Without a program the child only tries the device.
+    pub program: Option<PathBuf>,
+    /// The device, which also selects the backend.
+    pub device: Device,
+    /// The Futhark compiler.
+    pub compiler: PathBuf,
+    /// The last step that an earlier process has finished; this one continues after it.
+    pub resume_after: Option<usize>,
+    /// The settings of the whole run.
+    pub run: RunSpec,
+}
+
+/// The settings that all jobs of a run share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// The folder for compiled programs.
+    pub build_dir: PathBuf,
+    /// The checks to run; all checks if empty.
+    pub checks: Vec<CheckPattern>,
+    /// The seed of generated inputs.
+    pub seed: u64,
+    /// The number of inputs to generate per entry point, if the user chose one.
+    pub cases: Option<u32>,
+    /// The folder for inputs that showed a failure.
+    pub regressions: PathBuf,
+    /// The only input to try, if the user chose one.
+    pub input: Option<PathBuf>,
+    /// All compilers of the run, oldest first, for comparison.
+    pub compilers: Vec<PathBuf>,
+    /// The architectures to compile kernels for.
+    pub architectures: Vec<String>,
+    /// The backends that a process can run in the environment of the parent.
+    #[serde(with = "backends")]
+    pub at_hand: Vec<Backend>,
+    /// The memory limit of the child in MiB; 0 for no limit.
+    pub memory: u64,
+    /// Whether the C compiler optimises, as for users.
+    pub optimise: bool,
+}
+
+/// Backends in JSON: a list of names.
+mod backends {
+    use futhark_manifest::Backend;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(backends: &[Backend], s: S) -> Result<S::Ok, S::Error> {
+        s.collect_seq(backends.iter().map(|backend| backend.as_str()))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Backend>, D::Error> {
+        let names = Vec::<String>::deserialize(d)?;
+        let backends = names.iter().map(|name| name.parse());
+        backends
+            .collect::<Result<_, _>>()
+            .map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::Kind;
+
+    #[test]
+    fn a_spec_survives_the_command_line() {
+        let spec = JobSpec {
+            program: Some("programs/a b.fut".into()),
+            device: Device {
+                choice: Some("#1".to_owned()),
+                kind: Kind::Simulated,
+                ..Device::host(Backend::OpenCl)
+            },
+            compiler: "/x/futhark".into(),
+            resume_after: Some(7),
+            run: RunSpec {
+                build_dir: "target/x".into(),
+                checks: vec!["blocks:main #0".parse().unwrap(), "a*".parse().unwrap()],
+                seed: u64::MAX,
+                cases: Some(3),
+                regressions: "r".into(),
+                input: None,
+                compilers: vec!["/x/futhark".into(), "/y/futhark".into()],
+                architectures: vec!["sm_90".to_owned()],
+                at_hand: vec![Backend::C, Backend::Multicore],
+                memory: 8192,
+                optimise: true,
+            },
+        };
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<JobSpec>(&text).unwrap(), spec);
+    }
+}

@@ -1,0 +1,267 @@
+//! The subcommand `run`: selects jobs, runs them, and reports.
+
+use super::setup::{files, find_compilers, paths_or_default, probe, settings, threads};
+use super::{Ended, Exit, could_not_run, usage, verdict};
+use crate::checks::{self, device_code};
+use crate::cli::RunArgs;
+use crate::corpus::{self, Program};
+use crate::devices::{self, Device};
+use crate::expect::{Expectation, Expectations};
+use crate::jobs::{self, Job, Settings, Update};
+use crate::pattern::CheckPattern;
+use crate::protocol::RunSpec;
+use crate::record::{CompilerInfo, Finding, Header, Outcome, Place, Record};
+use crate::report::column::Column;
+use crate::report::counted;
+use crate::report::json::SCHEMA;
+use crate::report::matrix::Matrix;
+use crate::report::output::Output;
+use crate::report::progress::Progress;
+use crate::toolchain;
+use anyhow::anyhow;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// Checks programs, and prints and writes reports.
+pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
+    checks::must_exist(&args.checks).map_err(|error| usage(anyhow!(error)))?;
+    let paths = paths_or_default(&args.paths);
+    let programs = corpus::find(&paths).map_err(usage)?;
+    let expectations = expectations(args, &paths)?;
+    let compilers = find_compilers(&args.machine.futhark)?;
+    let against = match args.against.as_slice() {
+        [] => Vec::new(),
+        named => toolchain::compilers(named).map_err(usage)?,
+    };
+    let settings = settings(&args.work)?;
+    let devices = probe(&args.machine, &compilers, &settings);
+    let settings = Settings {
+        run: run_spec(
+            args,
+            settings.run,
+            compilers.iter().chain(&against),
+            &devices,
+        ),
+        ..settings
+    };
+    devices::insist(args.machine.emulate, &devices).map_err(could_not_run)?;
+    let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
+    let chosen = devices::columns(&devices, &args.machine.backends).map_err(could_not_run)?;
+    let jobs = select(args, jobs_of(&programs, &chosen, &compilers));
+    let matrix = Matrix::new(columns(&chosen, &compilers));
+    let header = Header {
+        schema: SCHEMA,
+        generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
+        seed: args.seed,
+        shard: args.shard,
+        against: against
+            .into_iter()
+            .filter(|compiler| !compilers.contains(compiler))
+            .collect(),
+        compilers,
+        options: args.options_to_repeat(),
+        devices,
+    };
+    announce(&header, &programs, jobs.len());
+    let mut output = Output::create(&files(&args.reports), header, matrix).map_err(usage)?;
+    for record in skipped_files(&programs) {
+        output.add(&record);
+    }
+    let expectations = run_jobs(args, &jobs, &settings, expectations, &mut output);
+
+    print!("{}", output.render());
+    // A run of only some checks or jobs cannot judge whether an entry is still needed.
+    if args.checks.is_empty() && args.shard.is_none() {
+        // Without `--architectures`, `device-code` has no cases.
+        let could_match = |entry: &&Expectation| {
+            !args.architectures.is_empty() || !entry.is_for(device_code::NAME)
+        };
+        for entry in expectations.unmatched().filter(could_match) {
+            println!("an expectation that nothing matched: {entry}");
+        }
+    }
+    let total = output.matrix.total();
+    output.finish(true).map_err(could_not_run)?;
+    verdict(total)
+}
+
+/// The settings for the child processes of this run.
+fn run_spec<'a>(
+    args: &RunArgs,
+    defaults: RunSpec,
+    compilers: impl Iterator<Item = &'a CompilerInfo>,
+    devices: &[Device],
+) -> RunSpec {
+    let regressions = args.inputs.regressions.clone();
+    RunSpec {
+        checks: args.checks.clone(),
+        seed: args.seed,
+        cases: args.inputs.cases,
+        regressions: regressions.unwrap_or_else(|| defaults.regressions.clone()),
+        input: args.inputs.input.clone(),
+        compilers: compilers
+            .map(|compiler| PathBuf::from(&compiler.path))
+            .collect(),
+        architectures: args.architectures.clone(),
+        at_hand: devices::at_hand(devices),
+        ..defaults
+    }
+}
+
+/// Runs the jobs, judges their findings by the expectations, and adds them to the reports. Returns
+/// the expectations with their matches.
+fn run_jobs(
+    args: &RunArgs,
+    jobs: &[Job],
+    settings: &Settings,
+    mut expectations: Expectations,
+    output: &mut Output,
+) -> Expectations {
+    let mut progress = Progress::new(jobs.len());
+    jobs::run(jobs, settings, threads(args.jobs), |number, update| {
+        let place = &jobs[number].place;
+        match update {
+            Update::Started => {
+                progress.started(number);
+                expectations.visit(place);
+            }
+            Update::Step { check, case } => progress.step(place, &check, &case),
+            Update::Found(finding) => {
+                let mut record = Record {
+                    place: place.clone(),
+                    finding,
+                };
+                expectations.judge(&mut record);
+                let Finding {
+                    check,
+                    case,
+                    outcome,
+                    ..
+                } = &record.finding;
+                progress.found(number, place, check, case, *outcome);
+                output.add(&record);
+            }
+            Update::Finished => {
+                // Where only some cases ran, a check cannot be judged as a whole.
+                let whole = args.checks.iter().all(CheckPattern::is_whole);
+                for record in expectations.close(place).iter().filter(|_| whole) {
+                    let Finding {
+                        check,
+                        case,
+                        outcome,
+                        ..
+                    } = &record.finding;
+                    progress.found(number, place, check, case, *outcome);
+                    output.add(record);
+                }
+                progress.finished(number, place);
+            }
+        }
+    });
+    progress.close();
+    expectations
+}
+
+/// The jobs of this shard, or all.
+fn select(args: &RunArgs, jobs: Vec<Job>) -> Vec<Job> {
+    let numbered = jobs.into_iter().enumerate();
+    let selected =
+        numbered.filter(|(number, _)| args.shard.is_none_or(|shard| shard.takes(*number)));
+    selected.map(|(_, job)| job).collect()
+}
+
+fn columns(devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Column> {
+    let columns = devices.iter().flat_map(|device| {
+        compilers.iter().map(|compiler| Column {
+            backend: device.backend.to_string(),
+            device: device.name.clone(),
+            compiler: compiler.version.clone(),
+        })
+    });
+    columns.collect()
+}
+
+fn expectations(args: &RunArgs, paths: &[PathBuf]) -> Result<Expectations, Ended> {
+    let mut files: Vec<PathBuf> = match &args.expectations {
+        Some(file) => vec![file.clone()],
+        None => paths
+            .iter()
+            .filter_map(|path| Expectations::find(path))
+            .collect(),
+    };
+    files.dedup();
+    let mut all = Expectations::default();
+    for file in files {
+        all.add(Expectations::read(&file).map_err(usage)?);
+    }
+    Ok(all)
+}
+
+/// Programs first: what fails for one backend often fails for the others, and
+/// is then seen side by side.
+fn jobs_of(programs: &[Program], devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for program in programs.iter().filter(|program| program.skip.is_none()) {
+        for device in devices {
+            for compiler in compilers {
+                jobs.push(Job {
+                    program: program.path.clone(),
+                    place: Place::new(device, program.name(), compiler.version.clone()),
+                    device: device.clone(),
+                    compiler: compiler.clone(),
+                });
+            }
+        }
+    }
+    jobs
+}
+
+/// One record for each file that is no program of its own.
+fn skipped_files(programs: &[Program]) -> Vec<Record> {
+    let nowhere = || "-".to_owned();
+    let skipped = programs
+        .iter()
+        .filter_map(|program| Some((program, program.skip.as_ref()?)));
+    let records = skipped.map(|(program, reason)| Record {
+        place: Place {
+            program: program.name(),
+            backend: nowhere(),
+            device: nowhere(),
+            compiler: nowhere(),
+        },
+        finding: Finding {
+            check: "compile".to_owned(),
+            case: String::new(),
+            outcome: Outcome::Skip,
+            cause: None,
+            message: reason.clone(),
+            seconds: 0.0,
+        },
+    });
+    records.collect()
+}
+
+fn announce(header: &Header, programs: &[Program], jobs: usize) {
+    let versions: Vec<&str> = header
+        .compilers
+        .iter()
+        .map(|compiler| compiler.version.as_str())
+        .collect();
+    let usable = header.devices.iter().filter(|device| device.usable);
+    let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
+    // How many devices it has is seen in the table.
+    usable.dedup();
+    eprintln!(
+        "{}, {}: Futhark {}; {}",
+        counted(programs.len(), "program"),
+        counted(jobs, "job"),
+        versions.join(", "),
+        usable.join(", ")
+    );
+    // Seen on a terminal only: elsewhere it is in the report.
+    if std::io::stderr().is_terminal() {
+        for device in header.devices.iter().filter(|device| !device.usable) {
+            eprintln!("not usable: {}: {}", device.backend, device.why());
+        }
+    }
+}

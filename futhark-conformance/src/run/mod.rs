@@ -1,0 +1,125 @@
+//! The subcommands, and the exit codes of the program.
+
+mod check;
+mod devices;
+mod list;
+mod setup;
+
+use crate::cli::{Command, JudgeArgs, PrepareArgs, ReportArgs};
+use crate::report::Counts;
+use crate::report::matrix::Matrix;
+use crate::report::merge::{Merged, merge};
+use crate::report::output::Output;
+use crate::{child, corpus, judge, prepare};
+use anyhow::{Context as _, anyhow};
+use setup::{files, find_compilers, paths_or_default, settings, threads};
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Every promise held, or failed as expected.
+    Held = 0,
+    /// Something failed.
+    Failed = 1,
+    /// An option, a path or a file cannot be used.
+    Usage = 2,
+    /// Nothing could be run.
+    CouldNotRun = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// What ends the program before its time: a code and what to tell.
+#[derive(Debug)]
+pub struct Ended(pub Exit, pub anyhow::Error);
+
+fn usage(error: impl Into<anyhow::Error>) -> Ended {
+    Ended(Exit::Usage, error.into())
+}
+
+fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
+    Ended(Exit::CouldNotRun, error.into())
+}
+
+/// Runs a subcommand.
+///
+/// # Errors
+/// If it cannot be run, with the exit code.
+pub fn run(command: &Command) -> Result<Exit, Ended> {
+    match command {
+        Command::Run(args) => check::run(args),
+        Command::List(args) => list::run(args),
+        Command::Explain(args) => list::explain(&args.check),
+        Command::Report(args) => report(args),
+        Command::Prepare(args) => prepare_programs(args),
+        Command::Judge(args) => judge_programs(args),
+        Command::Devices(args) => devices::run(args),
+        Command::Child(args) => {
+            let spec = serde_json::from_str(&args.spec);
+            child::main(&spec.context("invalid job specification").map_err(usage)?);
+            Ok(Exit::Held)
+        }
+    }
+}
+
+/// What a run, or several parts of one, come to.
+fn verdict(total: Counts) -> Result<Exit, Ended> {
+    if total.failed > 0 {
+        Ok(Exit::Failed)
+    } else if total.passed + total.expected == 0 {
+        Err(could_not_run(anyhow!(
+            "nothing was checked: every program or check was skipped or filtered out"
+        )))
+    } else {
+        Ok(Exit::Held)
+    }
+}
+
+fn report(args: &ReportArgs) -> Result<Exit, Ended> {
+    let Merged {
+        header,
+        records,
+        missing,
+    } = merge(&args.files).map_err(usage)?;
+    let matrix = Matrix::of(&records);
+    let mut output = Output::create(&files(&args.reports), header, matrix).map_err(usage)?;
+    for record in &records {
+        output.add(record);
+    }
+    print!("{}", output.render());
+    let total = output.matrix.total();
+    output.finish(missing.is_empty()).map_err(could_not_run)?;
+    if total.failed == 0 && !missing.is_empty() {
+        return Err(could_not_run(anyhow!(
+            "the run is not whole; missing: {}",
+            missing.join(", ")
+        )));
+    }
+    verdict(total)
+}
+
+fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
+    let programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
+    let settings = settings(&args.work)?;
+    let threads = threads(args.jobs);
+    let mut agreed = true;
+    for compiler in find_compilers(&args.futhark)? {
+        let one = judge::run(args, &programs, &compiler, &settings, threads);
+        agreed &= one.map_err(could_not_run)?;
+    }
+    Ok(if agreed { Exit::Held } else { Exit::Failed })
+}
+
+fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
+    let programs = corpus::find(&paths_or_default(&args.paths)).map_err(usage)?;
+    let compilers = find_compilers(&args.futhark)?;
+    let settings = settings(&args.work)?;
+    let threads = threads(args.jobs);
+    prepare::run(args, &programs, &compilers, &settings, threads).map_err(could_not_run)?;
+    Ok(Exit::Held)
+}

@@ -1,0 +1,99 @@
+//! Settings that several subcommands derive from their arguments.
+
+use super::{Ended, could_not_run, usage};
+use crate::cli::{MachineArgs, ReportFiles, WorkArgs};
+use crate::devices::{self, Device, Search};
+use crate::jobs::{self, Settings};
+use crate::protocol::RunSpec;
+use crate::record::CompilerInfo;
+use crate::report::output::Files;
+use crate::toolchain;
+use anyhow::{Context as _, anyhow};
+use futhark_manifest::Backend;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The settings of a run with no options but these: all checks, generated inputs from seed 1, and
+/// no other compiler to compare with.
+pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
+    let executable = std::env::current_exe()
+        .context("failed to find the executable of this program")
+        .map_err(could_not_run)?;
+    let build_dir = match &work.build_dir {
+        Some(folder) => folder.clone(),
+        None => jobs::default_build_dir().map_err(could_not_run)?,
+    };
+    Ok(Settings {
+        executable,
+        timeout: Duration::from_secs(work.timeout),
+        run: RunSpec {
+            checks: Vec::new(),
+            seed: 1,
+            cases: None,
+            regressions: build_dir.join("regressions"),
+            input: None,
+            compilers: Vec::new(),
+            architectures: Vec::new(),
+            at_hand: Vec::new(),
+            memory: work.memory,
+            optimise: work.optimise,
+            build_dir,
+        },
+    })
+}
+
+pub fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() {
+        vec![PathBuf::from("programs")]
+    } else {
+        paths.to_vec()
+    }
+}
+
+/// The files to write reports to.
+pub fn files(args: &ReportFiles) -> Files {
+    Files {
+        json: args.json.clone(),
+        junit: args.junit.clone(),
+        html: args.html.clone(),
+    }
+}
+
+/// The number of jobs to run at a time.
+pub fn threads(jobs: Option<u16>) -> usize {
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    jobs.map_or_else(available, usize::from)
+}
+
+/// The compilers to use: the given ones, or all that this machine has.
+pub fn find_compilers(named: &[PathBuf]) -> Result<Vec<CompilerInfo>, Ended> {
+    let compilers = toolchain::compilers(named).map_err(usage)?;
+    if compilers.is_empty() {
+        let error = match futhark_safe::compile::Compiler::find() {
+            Err(error) => anyhow!(error),
+            Ok(_) => anyhow!("no Futhark compiler was found"),
+        };
+        return Err(could_not_run(error));
+    }
+    Ok(compilers)
+}
+
+/// Tries the devices of the given backends, or of all backends.
+pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings) -> Vec<Device> {
+    let backends = match args.backends.as_slice() {
+        [] => Backend::ALL,
+        named => named,
+    };
+    // The newest compiler knows the most backends.
+    let Some(compiler) = compilers.last() else {
+        return Vec::new();
+    };
+    devices::find(&Search {
+        backends,
+        emulate: args.emulate,
+        emulated_settings: &args.emulated,
+        build_dir: &settings.run.build_dir,
+        memory: settings.run.memory,
+        probe: &|candidates| jobs::probe(candidates, compiler, settings),
+    })
+}
