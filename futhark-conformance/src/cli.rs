@@ -66,6 +66,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
 
+    /// Run the part of the programs that covers each construct with each check, backend and compiler
+    #[arg(long)]
+    pub cover: bool,
+
     /// How many processes work at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -138,6 +142,7 @@ Examples:
   futhark-conformance run lib/ --futhark ~/bin/futhark --json report.jsonl
   futhark-conformance run my.fut --backend c --check 'blocks:main #0'
   futhark-conformance run my.fut --backend opencl --device 'NVIDIA*'
+  futhark-conformance run --cover
 
 Every program is compiled once per backend and compiler, and checked in a
 process of its own: one that crashes or hangs is a finding, not the end.
@@ -284,6 +289,10 @@ pub struct JudgeArgs {
     /// Ask about each test case a second time, with something wrong in it
     #[arg(long)]
     pub altered: bool,
+
+    /// Judge the part of the programs that covers each construct of test blocks
+    #[arg(long)]
+    pub cover: bool,
 
     /// How many processes work at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
+//!             ├─ cover                                select part of them, for --cover
 //!             ├─ jobs ══ protocol ══ child            one child process per job
 //!             │                       └─ checks       one module per check
 //!             │                           └─ harness  steps, contexts, calls, with
@@ -23,6 +24,7 @@ pub mod child;
 pub mod cli;
 pub mod compare;
 pub mod corpus;
+pub mod cover;
 pub mod devices;
 pub mod emulated;
 pub mod expect;

@@ -2,9 +2,10 @@
 
 use super::setup::{files, find_compilers, paths_or_default, probe, settings, threads};
 use super::{Ended, Exit, could_not_run, usage, verdict};
-use crate::checks::{self, device_code};
+use crate::checks::{self, Check, device_code};
 use crate::cli::RunArgs;
 use crate::corpus::{self, Program};
+use crate::cover;
 use crate::devices::{self, Device};
 use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Settings, Update};
@@ -47,7 +48,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     devices::insist(args.machine.emulate, &devices).map_err(could_not_run)?;
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     let chosen = devices::columns(&devices, &args.machine.backends).map_err(could_not_run)?;
-    let jobs = select(args, jobs_of(&programs, &chosen, &compilers));
+    let mut jobs = jobs_of(&programs, &chosen, &compilers);
+    if args.cover {
+        cover_jobs(args, &mut jobs, &settings)?;
+    }
+    let jobs = select(args, jobs);
     let matrix = Matrix::new(columns(&chosen, &compilers));
     let header = Header {
         schema: SCHEMA,
@@ -71,7 +76,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
 
     print!("{}", output.render());
     // A run of only some checks or jobs cannot judge whether an entry is still needed.
-    if args.checks.is_empty() && args.shard.is_none() {
+    if args.checks.is_empty() && args.shard.is_none() && !args.cover {
         // Without `--architectures`, `device-code` has no cases.
         let could_match = |entry: &&Expectation| {
             !args.architectures.is_empty() || !entry.is_for(device_code::NAME)
@@ -83,6 +88,19 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let total = output.matrix.total();
     output.finish(true).map_err(could_not_run)?;
     verdict(total)
+}
+
+/// Keeps the jobs that together cover every construct, and prints which these are.
+fn cover_jobs(args: &RunArgs, jobs: &mut Vec<Job>, settings: &Settings) -> Result<(), Ended> {
+    let is_selected = |check: &&Check| {
+        let is_possible = !args.architectures.is_empty() || check.name != device_code::NAME;
+        let named = |pattern: &CheckPattern| pattern.concerns(check.name);
+        is_possible && (args.checks.is_empty() || args.checks.iter().any(named))
+    };
+    let checks: Vec<&Check> = checks::ALL.iter().filter(is_selected).collect();
+    let plan = cover::of_jobs(jobs, &checks, settings, threads(args.jobs)).map_err(usage)?;
+    eprint!("{plan}");
+    Ok(())
 }
 
 /// The settings for the child processes of this run.

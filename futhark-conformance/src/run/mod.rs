@@ -10,7 +10,7 @@ use crate::report::Counts;
 use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
-use crate::{child, corpus, judge, prepare};
+use crate::{child, corpus, cover, judge, prepare};
 use anyhow::{Context as _, anyhow};
 use setup::{files, find_compilers, paths_or_default, settings, threads};
 use std::process::ExitCode;
@@ -104,8 +104,12 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
 }
 
 fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
-    let programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
+    let mut programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
     let settings = settings(&args.work)?;
+    if args.cover {
+        let plan = cover::of_test_blocks(&mut programs, &args.exclude).map_err(usage)?;
+        eprint!("{plan}");
+    }
     let threads = threads(args.jobs);
     let mut agreed = true;
     for compiler in find_compilers(&args.futhark)? {

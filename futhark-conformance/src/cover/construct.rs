@@ -1,0 +1,357 @@
+//! Constructs: the properties of programs that checks depend on.
+
+use crate::blocks::{Case, Expected, Source, TestBlocks};
+use futhark_manifest::{EntryPoint, Program, Structure, Type, TypeKind, TypeRef};
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// What a construct is about; [`super::demand`] says which checks ask about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// Holds for every program.
+    Program,
+    /// Identifiers.
+    Name,
+    /// Parameters and results of entry points.
+    Entry,
+    /// Arrays of scalars.
+    Array,
+    /// Opaque types.
+    Opaque,
+    /// Consumed parameters.
+    Consumption,
+    /// Tuning parameters.
+    Tuning,
+    /// Test cases and what they expect.
+    Case,
+    /// Calls that must fail.
+    Failure,
+    /// Operators in the source.
+    Operator,
+}
+
+impl Topic {
+    /// Every topic, in the order of reports.
+    pub const ALL: &'static [Topic] = &[
+        Topic::Program,
+        Topic::Name,
+        Topic::Entry,
+        Topic::Array,
+        Topic::Opaque,
+        Topic::Consumption,
+        Topic::Tuning,
+        Topic::Case,
+        Topic::Failure,
+        Topic::Operator,
+    ];
+}
+
+/// Where a construct must be covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// In each column: on each device, by each compiler.
+    Column,
+    /// On each device, by any compiler.
+    Backend,
+    /// Anywhere.
+    Run,
+}
+
+/// A property of a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Construct {
+    /// What it is about.
+    pub topic: Topic,
+    /// Its name in reports, unique within the topic.
+    pub name: String,
+    /// Where it must be covered.
+    pub scope: Scope,
+}
+
+/// What the choice needs to know about a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// The constructs of the program.
+    pub constructs: BTreeSet<Construct>,
+    /// Whether it compiles; otherwise only the check `compile` runs.
+    pub compiles: bool,
+    /// The tags of its first test block.
+    pub tags: Vec<String>,
+    /// An estimate of what checking it costs, at least 1.
+    pub cost: u64,
+}
+
+impl Features {
+    /// The features of a program, from its source and, if it compiles, its manifest.
+    #[must_use]
+    pub fn of(source: &str, program: Option<&Program>) -> Features {
+        let mut found = Found::default();
+        let blocks = TestBlocks::parse(source).unwrap_or_default();
+        found.blocks(&blocks);
+        let mut size = source.len();
+        if let Some(program) = program {
+            found.program(program);
+            found.source(source);
+            // The checks ask about each type and entry point.
+            size += 500 * (program.types().len() + program.entries().len());
+        }
+        Features {
+            constructs: found.0,
+            compiles: program.is_some(),
+            tags: blocks.tags,
+            // Starting the compilers costs as much as some kilobytes of source.
+            cost: 4 + size as u64 / 1000,
+        }
+    }
+
+    /// The features of a program as far as its test blocks say.
+    #[must_use]
+    pub fn of_test_blocks(source: &str) -> Features {
+        Features {
+            compiles: true,
+            ..Features::of(source, None)
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found(BTreeSet<Construct>);
+
+impl Found {
+    fn add(&mut self, scope: Scope, topic: Topic, name: impl Into<String>) {
+        let name = name.into();
+        self.0.insert(Construct { topic, name, scope });
+    }
+
+    fn in_column(&mut self, topic: Topic, name: impl Into<String>) {
+        self.add(Scope::Column, topic, name);
+    }
+
+    fn program(&mut self, program: &Program) {
+        self.in_column(Topic::Program, "a program");
+        for ty in program.types() {
+            self.ty(program, ty);
+        }
+        for entry in program.entries() {
+            self.entry(program, entry);
+        }
+    }
+
+    fn ty(&mut self, program: &Program, ty: &Type) {
+        let opaque = match &ty.kind {
+            TypeKind::Array(array) => {
+                let rank = ranks(array.rank);
+                self.in_column(Topic::Array, format!("array of {rank}"));
+                self.add(
+                    Scope::Backend,
+                    Topic::Array,
+                    format!("elements {}", array.elem),
+                );
+                self.add(
+                    Scope::Run,
+                    Topic::Array,
+                    format!("{} of {rank}", array.elem),
+                );
+                return;
+            }
+            TypeKind::Opaque(opaque) => opaque,
+        };
+        let part = |part: &TypeRef| part_name(program, *part);
+        match &opaque.structure {
+            Structure::Plain => self.in_column(Topic::Opaque, "abstract"),
+            Structure::Record(record) => {
+                let what = if record.is_tuple() { "tuple" } else { "record" };
+                self.in_column(Topic::Opaque, what);
+                for field in &record.fields {
+                    self.add(
+                        Scope::Backend,
+                        Topic::Opaque,
+                        format!("{what} with {}", part(&field.ty)),
+                    );
+                }
+            }
+            Structure::Sum(sum) => {
+                self.in_column(Topic::Opaque, "sum");
+                for variant in &sum.variants {
+                    if variant.payload.is_empty() {
+                        self.add(Scope::Backend, Topic::Opaque, "variant without payload");
+                    }
+                    for ty in &variant.payload {
+                        self.add(
+                            Scope::Backend,
+                            Topic::Opaque,
+                            format!("variant with {}", part(ty)),
+                        );
+                    }
+                }
+            }
+            Structure::RecordArray(array) => {
+                self.in_column(Topic::Opaque, "array of records");
+                let rank = ranks(array.rank);
+                self.add(
+                    Scope::Backend,
+                    Topic::Opaque,
+                    format!("array of records of {rank}"),
+                );
+            }
+            Structure::OpaqueArray(array) => {
+                self.in_column(Topic::Opaque, "array of opaque values");
+                let elem = part(&array.elem);
+                self.add(Scope::Backend, Topic::Opaque, format!("array with {elem}"));
+                let rank = ranks(array.rank);
+                self.add(
+                    Scope::Run,
+                    Topic::Opaque,
+                    format!("array of opaque values of {rank}"),
+                );
+            }
+        }
+        for part in ty.parts() {
+            if let TypeRef::Scalar(elem) = part {
+                self.add(Scope::Run, Topic::Opaque, format!("component {elem}"));
+            }
+        }
+    }
+
+    fn entry(&mut self, program: &Program, entry: &EntryPoint) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if !entry.name.chars().all(is_plain) {
+            self.add(Scope::Backend, Topic::Name, "name that C does not have");
+        }
+        if !entry.tuning_params.is_empty() {
+            self.in_column(Topic::Tuning, "tuning parameters");
+        }
+        for attribute in &entry.attributes {
+            self.add(Scope::Run, Topic::Entry, format!("attribute {attribute}"));
+        }
+        if entry.inputs.is_empty() {
+            self.in_column(Topic::Entry, "no parameters");
+        }
+        for input in &entry.inputs {
+            let name = part_name(program, input.ty);
+            if input.is_consumed() {
+                self.in_column(Topic::Consumption, format!("consumed {name}"));
+            } else {
+                self.in_column(Topic::Entry, format!("parameter: {name}"));
+            }
+            if let TypeRef::Scalar(elem) = input.ty {
+                self.add(Scope::Run, Topic::Entry, format!("parameter {elem}"));
+            }
+        }
+        for output in &entry.outputs {
+            let name = part_name(program, output.ty);
+            self.in_column(Topic::Entry, format!("result: {name}"));
+            if let TypeRef::Scalar(elem) = output.ty {
+                self.add(Scope::Run, Topic::Entry, format!("result {elem}"));
+            }
+        }
+        if entry.outputs.len() != 1 {
+            self.in_column(Topic::Entry, "no result or several");
+        }
+    }
+
+    fn blocks(&mut self, blocks: &TestBlocks) {
+        if blocks.compile_error.is_some() {
+            self.in_column(Topic::Case, "expected compile error");
+        }
+        if !blocks.warnings.is_empty() {
+            self.in_column(Topic::Case, "expected warning");
+        }
+        for tag in &blocks.tags {
+            self.add(Scope::Run, Topic::Case, format!("tag {tag}"));
+        }
+        for case in &blocks.cases {
+            self.case(case);
+        }
+    }
+
+    fn case(&mut self, case: &Case) {
+        let input = match &case.input {
+            Source::Text(_) => "values",
+            Source::File(_) => "file",
+            Source::Random(_) => "random input",
+            Source::Script(_) => "script",
+            Source::ScriptFile(_) => "script file",
+        };
+        self.add(Scope::Backend, Topic::Case, format!("input: {input}"));
+        self.notation(&case.input);
+        if let Expected::Values(source) = &case.expected {
+            self.notation(source);
+        }
+        match &case.expected {
+            Expected::Success => self.add(Scope::Run, Topic::Case, "expected success"),
+            Expected::Values(Source::Text(_)) => self.in_column(Topic::Case, "expected values"),
+            Expected::Values(_) => self.add(Scope::Run, Topic::Case, "expected values in a file"),
+            Expected::Auto => self.add(Scope::Backend, Topic::Case, "expected automatically"),
+            Expected::Error(pattern) => {
+                self.in_column(Topic::Failure, "expected error");
+                self.add(Scope::Run, Topic::Failure, format!("error {pattern}"));
+            }
+        }
+    }
+
+    /// How values are written.
+    fn notation(&mut self, source: &Source) {
+        static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+            let token = r#"[iuf](?:8|16|32|64)\b|empty|nan|inf|true|false|0[xb]|_|[0-9][eEpP]|"|\[\[|\[|--"#;
+            Regex::new(token).expect("a valid expression")
+        });
+        let (Source::Text(text) | Source::Random(text) | Source::Script(text)) = source else {
+            return;
+        };
+        for token in TOKEN.find_iter(text) {
+            let token = token
+                .as_str()
+                .trim_start_matches(|c: char| c.is_ascii_digit() && c != '0');
+            self.add(Scope::Run, Topic::Case, format!("notation {token}"));
+        }
+    }
+
+    fn source(&mut self, source: &str) {
+        static OPERATOR: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(&format!(r"\b({OPERATORS})\b|\+\+|#\[[a-z_]+")).expect("a valid expression")
+        });
+        for line in source.lines() {
+            let code = line.split("--").next().unwrap_or_default();
+            for operator in OPERATOR.find_iter(code) {
+                let name = operator
+                    .as_str()
+                    .trim_end_matches(|c: char| c.is_ascii_digit());
+                self.add(Scope::Backend, Topic::Operator, name);
+            }
+        }
+    }
+}
+
+/// Functions of Futhark's prelude and keywords for which the compiler generates code of different
+/// kinds. `map2` and the like count as `map`.
+const OPERATORS: &str = "map[2-5]?|zip[2-5]?|unzip[2-5]?|reduce|reduce_comm|scan|filter|partition[2-3]?|hist|\
+    reduce_by_index(?:_2d|_3d)?|scatter(?:_2d|_3d)?|accumulate|iota|replicate|rotate|transpose|reverse|concat|\
+    flatten(?:_3d|_4d)?|unflatten(?:_3d|_4d)?|tabulate(?:_2d|_3d)?|take|drop|split|head|last|foldl|foldr|\
+    loop|while|if|match|with|assert|vjp|jvp|opaque|copy|manifest|sized";
+
+fn ranks(rank: usize) -> String {
+    match rank {
+        1 | 2 => format!("rank {rank}"),
+        _ => "rank 3 or more".to_owned(),
+    }
+}
+
+/// The kind of a field, a payload, a parameter or a result.
+fn part_name(program: &Program, part: TypeRef) -> &'static str {
+    let TypeRef::Type(id) = part else {
+        return "scalar";
+    };
+    match &program.get(id).kind {
+        TypeKind::Array(_) => "array",
+        TypeKind::Opaque(opaque) => match &opaque.structure {
+            Structure::Plain => "abstract",
+            Structure::Record(record) if record.is_tuple() => "tuple",
+            Structure::Record(_) => "record",
+            Structure::Sum(_) => "sum",
+            Structure::RecordArray(_) => "array of records",
+            Structure::OpaqueArray(_) => "array of opaque values",
+        },
+    }
+}

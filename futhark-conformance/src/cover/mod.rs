@@ -1,0 +1,33 @@
+//! Chooses the jobs of `--cover`: a part of the corpus that covers what the whole corpus covers.
+//!
+//! A *construct* is a property of a program that checks depend on: a type in its manifest, a
+//! consumed parameter, a kind of test case, an operator in its source. Each construct has a
+//! topic, and [`demand`] lists the topics that each check asks about. The part holds every
+//! combination of check and construct that the corpus has, at least once in each place:
+//!
+//! | scope of the construct | once per |
+//! |---|---|
+//! | [`Scope::Column`] | backend, device and compiler |
+//! | [`Scope::Backend`] | backend and device, by any compiler |
+//! | [`Scope::Run`] | run |
+//!
+//! ```text
+//! scan       source, test blocks, manifest ─▶ constructs and cost of a program
+//! demand     check × construct × place     ─▶ what a job covers
+//! choose     jobs ─▶ the part: greedy, most new combinations per cost first
+//! plan       the part as a value, and as a text for people
+//! ```
+//!
+//! The choice depends on the programs, the compilers' versions and the columns alone, so every
+//! machine chooses the same part.
+
+mod choose;
+mod construct;
+mod demand;
+mod part;
+mod plan;
+mod scan;
+
+pub use construct::{Construct, Features, Scope, Topic};
+pub use part::{of_jobs, of_test_blocks};
+pub use plan::{Column, Plan};

@@ -1,0 +1,117 @@
+//! The parts that `run --cover` and `judge --cover` take.
+
+use super::construct::Features;
+use super::plan::{Column, Plan};
+use super::scan::scan;
+use crate::checks::Check;
+use crate::corpus::Program;
+use crate::devices::{Device, HOST};
+use crate::jobs::{Job, Settings};
+use anyhow::Context as _;
+use std::path::{Path, PathBuf};
+
+/// Leaves the jobs that together cover every construct of their programs with these checks.
+///
+/// # Errors
+/// As [`scan`].
+pub fn of_jobs(
+    jobs: &mut Vec<Job>,
+    checks: &[&Check],
+    settings: &Settings,
+    threads: usize,
+) -> anyhow::Result<Plan> {
+    let mut sources: Vec<PathBuf> = Vec::new();
+    let mut columns: Vec<Column> = Vec::new();
+    let mut places = Vec::new();
+    for job in jobs.iter() {
+        let program = position(&mut sources, job.program.clone());
+        places.push((program, position(&mut columns, column(job))));
+    }
+    let paths: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    // The newest compiler takes the most programs.
+    let features = match jobs.last() {
+        Some(job) => scan(
+            &paths,
+            job.compiler.path.as_ref(),
+            &settings.run.build_dir,
+            threads,
+        )?,
+        None => Vec::new(),
+    };
+    let plan = Plan::new(&named(&paths, features), &columns, checks);
+    let mut places = places.into_iter();
+    jobs.retain(|_| {
+        places
+            .next()
+            .is_some_and(|(program, column)| plan.takes(program, column))
+    });
+    Ok(plan)
+}
+
+/// Leaves the programs that together have every construct of test blocks. Programs with one of
+/// the tags `exclude` are not judged, so they cover nothing.
+///
+/// # Errors
+/// If a source cannot be read.
+pub fn of_test_blocks(programs: &mut Vec<Program>, exclude: &[String]) -> anyhow::Result<Plan> {
+    let features: anyhow::Result<Vec<Features>> = programs
+        .iter()
+        .map(|program| {
+            let text = std::fs::read_to_string(&program.path)
+                .with_context(|| format!("failed to read {}", program.path.display()))?;
+            let mut features = Features::of_test_blocks(&text);
+            if features.tags.iter().any(|tag| exclude.contains(tag)) {
+                features.constructs.clear();
+            }
+            Ok(features)
+        })
+        .collect();
+    let column = Column {
+        backend: "c".to_owned(),
+        device: HOST.to_owned(),
+        compiler: "each compiler".to_owned(),
+        slowness: 1,
+    };
+    let checks: Vec<&Check> = Check::named("blocks").into_iter().collect();
+    let paths: Vec<&Path> = programs
+        .iter()
+        .map(|program| program.path.as_path())
+        .collect();
+    let plan = Plan::new(&named(&paths, features?), &[column], &checks);
+    let mut numbers = 0..;
+    programs.retain(|_| {
+        numbers
+            .next()
+            .is_some_and(|number| plan.takes_program(number))
+    });
+    Ok(plan)
+}
+
+fn named(sources: &[&Path], features: Vec<Features>) -> Vec<(String, Features)> {
+    let names = sources.iter().map(|source| source.display().to_string());
+    names.zip(features).collect()
+}
+
+fn column(job: &Job) -> Column {
+    Column {
+        backend: job.place.backend.clone(),
+        device: job.place.device.clone(),
+        compiler: job.place.compiler.clone(),
+        slowness: slowness(&job.device),
+    }
+}
+
+/// An estimate, in multiples of the time on the host.
+fn slowness(device: &Device) -> u64 {
+    if device.has_costly_contexts() { 4 } else { 1 }
+}
+
+/// The position of a value, which is appended if the list does not have it.
+fn position<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter()
+        .position(|other| *other == value)
+        .unwrap_or_else(|| {
+            list.push(value);
+            list.len() - 1
+        })
+}

@@ -1,0 +1,291 @@
+//! The jobs of a run, and the part of them that covers everything.
+
+use super::choose::{self, Item};
+use super::construct::{Construct, Features, Scope};
+use super::demand::topics;
+use crate::checks::Check;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A column of the matrix: where a program can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The backend's name.
+    pub backend: String,
+    /// The device's name.
+    pub device: String,
+    /// The compiler's version.
+    pub compiler: String,
+    /// How many times as long as on the host a job takes.
+    pub slowness: u64,
+}
+
+/// The part of a run that covers everything that the whole run covers.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    programs: Vec<String>,
+    columns: Vec<Column>,
+    /// The chosen jobs: program and column.
+    chosen: BTreeSet<(usize, usize)>,
+    constructs: BTreeSet<Construct>,
+    combinations: usize,
+}
+
+impl Plan {
+    /// Chooses from the jobs: each program in each column. `programs` gives the name and the
+    /// features of each.
+    #[must_use]
+    pub fn new(programs: &[(String, Features)], columns: &[Column], checks: &[&Check]) -> Plan {
+        let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
+        let mut jobs = Vec::new();
+        let mut items = Vec::new();
+        for (program, (_, features)) in programs.iter().enumerate() {
+            for (column, place) in columns.iter().enumerate() {
+                let mut covers = Vec::new();
+                for check in checks.iter().filter(|check| runs(check, features, place)) {
+                    let asked = topics(check.name);
+                    for construct in &features.constructs {
+                        if asked.contains(&construct.topic) {
+                            let next = numbers.len();
+                            let combination = Combination::new(check.name, construct, place);
+                            covers.push(*numbers.entry(combination).or_insert(next));
+                        }
+                    }
+                }
+                jobs.push((program, column));
+                let cost = features.cost * place.slowness;
+                items.push(Item { covers, cost });
+            }
+        }
+        let combinations = numbers.len();
+        let chosen = choose::choose(&items, combinations);
+        let constructs = programs
+            .iter()
+            .flat_map(|(_, features)| features.constructs.iter().cloned());
+        Plan {
+            programs: programs.iter().map(|(name, _)| name.clone()).collect(),
+            columns: columns.to_vec(),
+            chosen: chosen.into_iter().map(|item| jobs[item]).collect(),
+            constructs: constructs.collect(),
+            combinations,
+        }
+    }
+
+    /// Whether the part has this job: the numbers of the program and of the column.
+    #[must_use]
+    pub fn takes(&self, program: usize, column: usize) -> bool {
+        self.chosen.contains(&(program, column))
+    }
+
+    /// Whether the part has this program in any column.
+    #[must_use]
+    pub fn takes_program(&self, program: usize) -> bool {
+        (0..self.columns.len()).any(|column| self.takes(program, column))
+    }
+}
+
+/// What is covered and what is left out, for people.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "--cover: {} of {} jobs cover all {} combinations of check, construct and place",
+            self.chosen.len(),
+            self.programs.len() * self.columns.len(),
+            self.combinations
+        )?;
+        for (number, column) in self.columns.iter().enumerate() {
+            let Column {
+                backend,
+                device,
+                compiler,
+                ..
+            } = column;
+            let count = (0..self.programs.len()).filter(|&program| self.takes(program, number));
+            writeln!(
+                f,
+                "  {backend}, {device}, {compiler}: {} programs",
+                count.count()
+            )?;
+        }
+        let mut topics: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+        for construct in &self.constructs {
+            topics
+                .entry(construct.topic)
+                .or_default()
+                .push(&construct.name);
+        }
+        writeln!(f, "  covered:")?;
+        for (topic, names) in topics {
+            let topic = format!("{topic:?}").to_lowercase();
+            writeln!(f, "    {topic} ({}): {}", names.len(), names.join(", "))?;
+        }
+        let left_out: Vec<&str> = (0..self.programs.len())
+            .filter(|&program| !self.takes_program(program))
+            .map(|program| self.programs[program].as_str())
+            .collect();
+        writeln!(
+            f,
+            "  left out in every column ({} of {} programs): {}",
+            left_out.len(),
+            self.programs.len(),
+            left_out.join(", ")
+        )
+    }
+}
+
+/// Something to cover: a check that meets a construct in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Combination<'a> {
+    check: &'static str,
+    construct: &'a Construct,
+    device: Option<(&'a str, &'a str)>,
+    compiler: Option<&'a str>,
+}
+
+impl<'a> Combination<'a> {
+    fn new(check: &'static str, construct: &'a Construct, place: &'a Column) -> Combination<'a> {
+        let device = (place.backend.as_str(), place.device.as_str());
+        Combination {
+            check,
+            construct,
+            device: (construct.scope != Scope::Run).then_some(device),
+            compiler: (construct.scope == Scope::Column).then_some(&place.compiler),
+        }
+    }
+}
+
+/// Whether the job runs the check at all.
+fn runs(check: &Check, features: &Features, place: &Column) -> bool {
+    if !features.compiles {
+        return check.name == "compile";
+    }
+    let excluded = format!("no_{}", place.backend);
+    check.run.is_none() || !features.tags.contains(&excluded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks;
+    use crate::cover::Topic;
+    use futhark_manifest::Manifest;
+    use std::path::Path;
+
+    fn column(backend: &str, compiler: &str) -> Column {
+        Column {
+            backend: backend.to_owned(),
+            device: "cpu".to_owned(),
+            compiler: compiler.to_owned(),
+            slowness: 1,
+        }
+    }
+
+    fn features(list: &[(Topic, &str, Scope)]) -> Features {
+        let constructs = list.iter().map(|&(topic, name, scope)| Construct {
+            topic,
+            name: name.to_owned(),
+            scope,
+        });
+        Features {
+            constructs: constructs.collect(),
+            compiles: true,
+            tags: Vec::new(),
+            cost: 10,
+        }
+    }
+
+    fn plan(programs: &[(&str, Features)], columns: &[Column]) -> Plan {
+        let programs: Vec<_> = programs
+            .iter()
+            .map(|(name, features)| ((*name).to_owned(), features.clone()))
+            .collect();
+        let checks: Vec<&Check> = checks::ALL.iter().collect();
+        Plan::new(&programs, columns, &checks)
+    }
+
+    #[test]
+    fn constructs_are_covered_in_each_place_of_their_scope() {
+        let columns = [column("c", "1"), column("c", "2"), column("opencl", "1")];
+        for (scope, jobs) in [(Scope::Column, 3), (Scope::Backend, 2), (Scope::Run, 1)] {
+            let program = features(&[(Topic::Array, "array", scope)]);
+            let plan = plan(&[("a.fut", program)], &columns);
+            let count = (0..3).filter(|&column| plan.takes(0, column)).count();
+            assert_eq!(count, jobs, "{scope:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_without_a_new_construct_is_left_out_and_named() {
+        let array = (Topic::Array, "array", Scope::Column);
+        let sum = (Topic::Opaque, "sum", Scope::Column);
+        let programs = [
+            ("array.fut", features(&[array])),
+            ("both.fut", features(&[array, sum])),
+        ];
+        let plan = plan(&programs, &[column("c", "1")]);
+        assert!(!plan.takes_program(0) && plan.takes_program(1));
+        let text = plan.to_string();
+        assert!(text.contains("1 of 2 jobs"), "{text}");
+        assert!(text.contains("(1 of 2 programs): array.fut"), "{text}");
+        assert!(text.contains("opaque (1): sum"), "{text}");
+    }
+
+    #[test]
+    fn a_column_whose_tag_excludes_a_program_is_covered_by_another() {
+        let array = (Topic::Array, "array", Scope::Column);
+        let mut tagged = features(&[array]);
+        tagged.tags.push("no_opencl".to_owned());
+        tagged.cost = 1;
+        let programs = [("tagged.fut", tagged), ("free.fut", features(&[array]))];
+        let plan = plan(&programs, &[column("c", "1"), column("opencl", "1")]);
+        assert!(plan.takes(0, 0) && plan.takes(1, 1));
+        assert!(!plan.takes(1, 0));
+    }
+
+    #[test]
+    fn only_the_checks_that_run_are_covered() {
+        let program = features(&[(Topic::Array, "array", Scope::Column)]);
+        let programs = [("a.fut".to_owned(), program)];
+        let server: Vec<_> = Check::named("server").into_iter().collect();
+        let consume: Vec<_> = Check::named("consume").into_iter().collect();
+        let columns = [column("c", "1")];
+        assert!(Plan::new(&programs, &columns, &server).takes(0, 0));
+        assert!(!Plan::new(&programs, &columns, &consume).takes(0, 0));
+    }
+
+    #[test]
+    fn constructs_come_from_manifest_test_blocks_and_source() {
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../futhark-manifest/tests/fixtures");
+        let manifest = std::fs::read_to_string(folder.join("0.25.31.json")).unwrap();
+        let manifest = Manifest::parse(&manifest).unwrap().resolve().unwrap();
+        let source =
+            "-- ==\n-- entry: f\n-- input { 1 } error: wrong\nentry f = map2 (+) -- scan\n";
+        let features = Features::of(source, Some(&manifest));
+        let names: Vec<&str> = features
+            .constructs
+            .iter()
+            .map(|c| c.name.as_str())
+            .collect();
+        for name in [
+            "sum",
+            "record",
+            "array of records",
+            "input: values",
+            "expected error",
+            "map",
+        ] {
+            assert!(names.contains(&name), "{name} is missing in {names:?}");
+        }
+        assert!(!names.contains(&"scan"), "a comment");
+    }
+
+    #[test]
+    fn a_program_that_must_not_compile_is_chosen_for_that() {
+        let source = "-- ==\n-- error: unknown\n";
+        let programs = [("a.fut".to_owned(), Features::of(source, None))];
+        let checks: Vec<&Check> = checks::ALL.iter().collect();
+        assert!(Plan::new(&programs, &[column("c", "1")], &checks).takes(0, 0));
+    }
+}
