@@ -50,10 +50,12 @@ impl Topic {
 /// Where a construct must be covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// In each column: on each device, by each compiler.
-    Column,
-    /// On each device, by any compiler.
-    Backend,
+    /// On each device of each backend, by any compiler.
+    Device,
+    /// By each compiler for each backend, on any device.
+    Compiler,
+    /// For one of the backends that share the compiler's parallel code, such as opencl, cuda and hip.
+    Family,
     /// Anywhere.
     Run,
 }
@@ -124,12 +126,12 @@ impl Found {
         self.0.insert(Construct { topic, name, scope });
     }
 
-    fn in_column(&mut self, topic: Topic, name: impl Into<String>) {
-        self.add(Scope::Column, topic, name);
+    fn by_compiler(&mut self, topic: Topic, name: impl Into<String>) {
+        self.add(Scope::Compiler, topic, name);
     }
 
     fn program(&mut self, program: &Program) {
-        self.in_column(Topic::Program, "a program");
+        self.by_compiler(Topic::Program, "a program");
         for ty in program.types() {
             self.ty(program, ty);
         }
@@ -142,9 +144,10 @@ impl Found {
         let opaque = match &ty.kind {
             TypeKind::Array(array) => {
                 let rank = ranks(array.rank);
-                self.in_column(Topic::Array, format!("array of {rank}"));
+                self.by_compiler(Topic::Array, format!("array of {rank}"));
+                self.add(Scope::Device, Topic::Array, "array");
                 self.add(
-                    Scope::Backend,
+                    Scope::Family,
                     Topic::Array,
                     format!("elements {}", array.elem),
                 );
@@ -159,27 +162,27 @@ impl Found {
         };
         let part = |part: &TypeRef| part_name(program, *part);
         match &opaque.structure {
-            Structure::Plain => self.in_column(Topic::Opaque, "abstract"),
+            Structure::Plain => self.by_compiler(Topic::Opaque, "abstract"),
             Structure::Record(record) => {
                 let what = if record.is_tuple() { "tuple" } else { "record" };
-                self.in_column(Topic::Opaque, what);
+                self.by_compiler(Topic::Opaque, what);
                 for field in &record.fields {
                     self.add(
-                        Scope::Backend,
+                        Scope::Family,
                         Topic::Opaque,
                         format!("{what} with {}", part(&field.ty)),
                     );
                 }
             }
             Structure::Sum(sum) => {
-                self.in_column(Topic::Opaque, "sum");
+                self.by_compiler(Topic::Opaque, "sum");
                 for variant in &sum.variants {
                     if variant.payload.is_empty() {
-                        self.add(Scope::Backend, Topic::Opaque, "variant without payload");
+                        self.add(Scope::Family, Topic::Opaque, "variant without payload");
                     }
                     for ty in &variant.payload {
                         self.add(
-                            Scope::Backend,
+                            Scope::Family,
                             Topic::Opaque,
                             format!("variant with {}", part(ty)),
                         );
@@ -187,18 +190,18 @@ impl Found {
                 }
             }
             Structure::RecordArray(array) => {
-                self.in_column(Topic::Opaque, "array of records");
+                self.by_compiler(Topic::Opaque, "array of records");
                 let rank = ranks(array.rank);
                 self.add(
-                    Scope::Backend,
+                    Scope::Family,
                     Topic::Opaque,
                     format!("array of records of {rank}"),
                 );
             }
             Structure::OpaqueArray(array) => {
-                self.in_column(Topic::Opaque, "array of opaque values");
+                self.by_compiler(Topic::Opaque, "array of opaque values");
                 let elem = part(&array.elem);
-                self.add(Scope::Backend, Topic::Opaque, format!("array with {elem}"));
+                self.add(Scope::Family, Topic::Opaque, format!("array with {elem}"));
                 let rank = ranks(array.rank);
                 self.add(
                     Scope::Run,
@@ -207,6 +210,7 @@ impl Found {
                 );
             }
         }
+        self.add(Scope::Device, Topic::Opaque, "opaque");
         for part in ty.parts() {
             if let TypeRef::Scalar(elem) = part {
                 self.add(Scope::Run, Topic::Opaque, format!("component {elem}"));
@@ -217,23 +221,24 @@ impl Found {
     fn entry(&mut self, program: &Program, entry: &EntryPoint) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if !entry.name.chars().all(is_plain) {
-            self.add(Scope::Backend, Topic::Name, "name that C does not have");
+            self.add(Scope::Family, Topic::Name, "name that C does not have");
         }
         if !entry.tuning_params.is_empty() {
-            self.in_column(Topic::Tuning, "tuning parameters");
+            self.by_compiler(Topic::Tuning, "tuning parameters");
         }
         for attribute in &entry.attributes {
             self.add(Scope::Run, Topic::Entry, format!("attribute {attribute}"));
         }
         if entry.inputs.is_empty() {
-            self.in_column(Topic::Entry, "no parameters");
+            self.by_compiler(Topic::Entry, "no parameters");
         }
         for input in &entry.inputs {
             let name = part_name(program, input.ty);
             if input.is_consumed() {
-                self.in_column(Topic::Consumption, format!("consumed {name}"));
+                self.by_compiler(Topic::Consumption, format!("consumed {name}"));
+                self.add(Scope::Device, Topic::Consumption, "consumed");
             } else {
-                self.in_column(Topic::Entry, format!("parameter: {name}"));
+                self.by_compiler(Topic::Entry, format!("parameter: {name}"));
             }
             if let TypeRef::Scalar(elem) = input.ty {
                 self.add(Scope::Run, Topic::Entry, format!("parameter {elem}"));
@@ -241,22 +246,22 @@ impl Found {
         }
         for output in &entry.outputs {
             let name = part_name(program, output.ty);
-            self.in_column(Topic::Entry, format!("result: {name}"));
+            self.by_compiler(Topic::Entry, format!("result: {name}"));
             if let TypeRef::Scalar(elem) = output.ty {
                 self.add(Scope::Run, Topic::Entry, format!("result {elem}"));
             }
         }
         if entry.outputs.len() != 1 {
-            self.in_column(Topic::Entry, "no result or several");
+            self.by_compiler(Topic::Entry, "no result or several");
         }
     }
 
     fn blocks(&mut self, blocks: &TestBlocks) {
         if blocks.compile_error.is_some() {
-            self.in_column(Topic::Case, "expected compile error");
+            self.by_compiler(Topic::Case, "expected compile error");
         }
         if !blocks.warnings.is_empty() {
-            self.in_column(Topic::Case, "expected warning");
+            self.by_compiler(Topic::Case, "expected warning");
         }
         for tag in &blocks.tags {
             self.add(Scope::Run, Topic::Case, format!("tag {tag}"));
@@ -274,18 +279,19 @@ impl Found {
             Source::Script(_) => "script",
             Source::ScriptFile(_) => "script file",
         };
-        self.add(Scope::Backend, Topic::Case, format!("input: {input}"));
+        self.add(Scope::Family, Topic::Case, format!("input: {input}"));
         self.notation(&case.input);
         if let Expected::Values(source) = &case.expected {
             self.notation(source);
         }
         match &case.expected {
             Expected::Success => self.add(Scope::Run, Topic::Case, "expected success"),
-            Expected::Values(Source::Text(_)) => self.in_column(Topic::Case, "expected values"),
+            Expected::Values(Source::Text(_)) => self.by_compiler(Topic::Case, "expected values"),
             Expected::Values(_) => self.add(Scope::Run, Topic::Case, "expected values in a file"),
-            Expected::Auto => self.add(Scope::Backend, Topic::Case, "expected automatically"),
+            Expected::Auto => self.add(Scope::Family, Topic::Case, "expected automatically"),
             Expected::Error(pattern) => {
-                self.in_column(Topic::Failure, "expected error");
+                self.by_compiler(Topic::Failure, "expected error");
+                self.add(Scope::Device, Topic::Failure, "error on the device");
                 self.add(Scope::Run, Topic::Failure, format!("error {pattern}"));
             }
         }
@@ -318,7 +324,7 @@ impl Found {
                 let name = operator
                     .as_str()
                     .trim_end_matches(|c: char| c.is_ascii_digit());
-                self.add(Scope::Backend, Topic::Operator, name);
+                self.add(Scope::Family, Topic::Operator, name);
             }
         }
     }

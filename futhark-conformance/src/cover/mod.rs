@@ -3,12 +3,13 @@
 //! A *construct* is a property of a program that checks depend on: a type in its manifest, a
 //! consumed parameter, a kind of test case, an operator in its source. Each construct has a
 //! topic, and [`demand`] lists the topics that each check asks about. The part holds every
-//! combination of check and construct that the corpus has, at least once in each place:
+//! combination of check and construct that the corpus has, at least once per place:
 //!
 //! | scope of the construct | once per |
 //! |---|---|
-//! | [`Scope::Column`] | backend, device and compiler |
-//! | [`Scope::Backend`] | backend and device, by any compiler |
+//! | [`Scope::Device`] | backend and device, by any compiler |
+//! | [`Scope::Compiler`] | backend and compiler, on any device |
+//! | [`Scope::Family`] | family of backends that share the compiler's parallel code |
 //! | [`Scope::Run`] | run |
 //!
 //! ```text

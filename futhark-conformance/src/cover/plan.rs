@@ -134,24 +134,36 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Something to cover: a check that meets a construct in a place.
+/// Something to cover: a check that meets a construct in a place of the construct's scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Combination<'a> {
     check: &'static str,
     construct: &'a Construct,
-    device: Option<(&'a str, &'a str)>,
-    compiler: Option<&'a str>,
+    place: [&'a str; 2],
 }
 
 impl<'a> Combination<'a> {
-    fn new(check: &'static str, construct: &'a Construct, place: &'a Column) -> Combination<'a> {
-        let device = (place.backend.as_str(), place.device.as_str());
+    fn new(check: &'static str, construct: &'a Construct, column: &'a Column) -> Combination<'a> {
+        let backend = column.backend.as_str();
+        let place = match construct.scope {
+            Scope::Device => [backend, &column.device],
+            Scope::Compiler => [backend, &column.compiler],
+            Scope::Family => [family(backend), ""],
+            Scope::Run => ["", ""],
+        };
         Combination {
             check,
             construct,
-            device: (construct.scope != Scope::Run).then_some(device),
-            compiler: (construct.scope == Scope::Column).then_some(&place.compiler),
+            place,
         }
+    }
+}
+
+/// Backends for which the compiler generates the same parallel code.
+fn family(backend: &str) -> &str {
+    match backend {
+        "opencl" | "cuda" | "hip" => "gpu",
+        other => other,
     }
 }
 
@@ -206,19 +218,33 @@ mod tests {
 
     #[test]
     fn constructs_are_covered_in_each_place_of_their_scope() {
-        let columns = [column("c", "1"), column("c", "2"), column("opencl", "1")];
-        for (scope, jobs) in [(Scope::Column, 3), (Scope::Backend, 2), (Scope::Run, 1)] {
+        let mut second_device = column("opencl", "1");
+        second_device.device = "other".to_owned();
+        let columns = [
+            column("c", "1"),
+            column("c", "2"),
+            column("opencl", "1"),
+            column("cuda", "1"),
+            second_device,
+        ];
+        let scopes = [
+            (Scope::Device, vec![0, 2, 3, 4]),
+            (Scope::Compiler, vec![0, 1, 2, 3]),
+            (Scope::Family, vec![0, 2]),
+            (Scope::Run, vec![0]),
+        ];
+        for (scope, expected) in scopes {
             let program = features(&[(Topic::Array, "array", scope)]);
             let plan = plan(&[("a.fut", program)], &columns);
-            let count = (0..3).filter(|&column| plan.takes(0, column)).count();
-            assert_eq!(count, jobs, "{scope:?}");
+            let taken: Vec<_> = (0..5).filter(|&column| plan.takes(0, column)).collect();
+            assert_eq!(taken, expected, "{scope:?}");
         }
     }
 
     #[test]
     fn a_program_without_a_new_construct_is_left_out_and_named() {
-        let array = (Topic::Array, "array", Scope::Column);
-        let sum = (Topic::Opaque, "sum", Scope::Column);
+        let array = (Topic::Array, "array", Scope::Compiler);
+        let sum = (Topic::Opaque, "sum", Scope::Compiler);
         let programs = [
             ("array.fut", features(&[array])),
             ("both.fut", features(&[array, sum])),
@@ -233,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_column_whose_tag_excludes_a_program_is_covered_by_another() {
-        let array = (Topic::Array, "array", Scope::Column);
+        let array = (Topic::Array, "array", Scope::Compiler);
         let mut tagged = features(&[array]);
         tagged.tags.push("no_opencl".to_owned());
         tagged.cost = 1;
@@ -245,7 +271,7 @@ mod tests {
 
     #[test]
     fn only_the_checks_that_run_are_covered() {
-        let program = features(&[(Topic::Array, "array", Scope::Column)]);
+        let program = features(&[(Topic::Array, "array", Scope::Compiler)]);
         let programs = [("a.fut".to_owned(), program)];
         let server: Vec<_> = Check::named("server").into_iter().collect();
         let consume: Vec<_> = Check::named("consume").into_iter().collect();
