@@ -93,7 +93,7 @@ pub use stored::{Stored, Untrusted};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ffi::{Input, LinkedTable, Output};
-    pub use crate::program::{Receive, Slot, Value, consumed, observed, scalar, slot};
+    pub use crate::program::{Linked, Receive, Slot, Value, consumed, observed, scalar, slot};
     pub use crate::typed::{
         check_rows, column, element, from_elements, get, no_variant, part, parts, set_element,
         shape, unit,

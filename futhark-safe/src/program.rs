@@ -8,20 +8,25 @@ use crate::elem::{Element, Scalar8, sealed};
 use crate::ffi::{Handle, Input, LinkedTable, Output};
 use crate::opaque::Opaque;
 
-/// A program that was compiled into this binary. Implemented by generated code.
-pub trait Program: Sized + Send + Sync + 'static {
-    /// The program's name: its source file's.
+/// A program that was compiled into this binary.
+///
+/// Implemented by the module that [`include_program!`](crate::include_program) includes, for its type
+/// `Program`; not for others to implement.
+pub trait Program: Linked {
+    /// The program's name: the name of its source file.
     const NAME: &'static str;
-    /// The hash of its API; a table with another one is refused.
-    const INTERFACE: u64;
-    /// The hash of the list of functions that generated code numbers; a table with another one
-    /// is refused.
-    #[doc(hidden)]
-    const FUNCTIONS: u64;
     /// Its entry points, as methods.
     type Entries<'c>: From<&'c Context<Self>>;
-    /// Its tables, one per backend, the preferred first.
-    #[doc(hidden)]
+}
+
+/// The tables of a program, and hashes by which they are verified. For generated code.
+pub trait Linked: Sized + Send + Sync + 'static {
+    /// The hash of the program's API. Tables with another one are rejected.
+    const INTERFACE: u64;
+    /// The hash of the list of functions that generated code numbers. Tables with another one
+    /// are rejected.
+    const FUNCTIONS: u64;
+    /// The program's tables, one per backend, the preferred one first.
     fn tables() -> Vec<LinkedTable>;
 }
 
@@ -58,6 +63,11 @@ pub trait OpaqueTag:
 pub trait Value: handle::HasHandle {}
 
 impl<T: handle::HasHandle> Value for T {}
+
+/// A value that is not a scalar and can be the result of a call: an array or an opaque value.
+pub trait ResultValue: Value + Receive<Room = Option<Handle>> {}
+
+impl<T: Value + Receive<Room = Option<Handle>>> ResultValue for T {}
 
 pub(crate) mod handle {
     use crate::ffi::Handle;

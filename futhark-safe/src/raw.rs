@@ -15,9 +15,9 @@ use futhark_manifest::Backend;
 
 use crate::context::Context;
 use crate::error::{Error, Kind, Result};
-use crate::ffi::{Core, Handle, Lent, backend_of};
+use crate::ffi::{Core, Lent, backend_of};
 use crate::program::handle::HasHandle as _;
-use crate::program::{Program, Receive, Value};
+use crate::program::{Program, Receive as _, ResultValue};
 
 /// The C type of contexts, `struct futhark_context`, of one program and backend.
 ///
@@ -45,7 +45,7 @@ pub unsafe trait RawValue: Sized {
     /// The context that its values belong to.
     type Context: RawContext;
     /// The safe type.
-    type Value: Value + Receive<Room = Option<Handle>>;
+    type Value: ResultValue;
     /// The number of the type.
     #[doc(hidden)]
     const TYPE: u32;

@@ -129,9 +129,10 @@ impl<'a> Module<'a> {
              pub enum Program {{}}\n\n\
              impl ::futhark_safe::Program for Program {{\n    \
              const NAME: &'static str = {name:?};\n    \
+             type Entries<'c> = Entries<'c>;\n}}\n\n\
+             impl __f::Linked for Program {{\n    \
              const INTERFACE: u64 = {hash:#018x};\n    \
-             const FUNCTIONS: u64 = {functions:#018x};\n    \
-             type Entries<'c> = Entries<'c>;\n\n    \
+             const FUNCTIONS: u64 = {functions:#018x};\n\n    \
              fn tables() -> ::std::vec::Vec<__f::LinkedTable> {{\n        \
              ::futhark_safe::__unsafe_tables!({})\n    }}\n}}\n\n",
             symbols.join(", ")

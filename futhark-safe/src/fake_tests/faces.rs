@@ -3,7 +3,7 @@
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
 use crate::program::handle::HasHandle as _;
-use crate::program::{consumed, scalar, slot};
+use crate::program::{Linked, consumed, scalar, slot};
 use crate::{Array, Backend, Config, Context, HasArray, Kind, Program};
 use futhark_fake::program;
 use futhark_fake::{FLAVOURS, Flavour, World};
@@ -31,9 +31,12 @@ impl<const INTERFACE: u64> From<&Context<Typed<INTERFACE>>> for Entries {
 
 impl<const INTERFACE: u64> Program for Typed<INTERFACE> {
     const NAME: &'static str = "fake";
+    type Entries<'c> = Entries;
+}
+
+impl<const INTERFACE: u64> Linked for Typed<INTERFACE> {
     const INTERFACE: u64 = INTERFACE;
     const FUNCTIONS: u64 = 0x57aa_6784_838a_6e8c;
-    type Entries<'c> = Entries;
 
     fn tables() -> Vec<LinkedTable> {
         [Flavour::Gpu, Flavour::Host]
@@ -53,9 +56,12 @@ impl<const I: usize> From<&Context<Misfit<I>>> for Entries {
 
 impl<const I: usize> Program for Misfit<I> {
     const NAME: &'static str = "fake";
+    type Entries<'c> = Entries;
+}
+
+impl<const I: usize> Linked for Misfit<I> {
     const INTERFACE: u64 = Fake::INTERFACE;
     const FUNCTIONS: u64 = Fake::FUNCTIONS;
-    type Entries<'c> = Entries;
 
     fn tables() -> Vec<LinkedTable> {
         vec![linked(

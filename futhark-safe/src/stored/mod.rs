@@ -63,7 +63,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ffi::{self, Bytes, other_program};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle;
-use crate::program::{OpaqueTag, Program};
+use crate::program::{Linked as _, OpaqueTag};
 
 mod body;
 mod frame;

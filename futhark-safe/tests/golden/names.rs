@@ -14,9 +14,12 @@ pub enum Program {}
 
 impl ::futhark_safe::Program for Program {
     const NAME: &'static str = "golden_names";
+    type Entries<'c> = Entries<'c>;
+}
+
+impl __f::Linked for Program {
     const INTERFACE: u64 = 0x9526d8b52089b40e;
     const FUNCTIONS: u64 = 0x002125ae60b6fecf;
-    type Entries<'c> = Entries<'c>;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -14,9 +14,12 @@ pub enum Program {}
 
 impl ::futhark_safe::Program for Program {
     const NAME: &'static str = "golden_nothing";
+    type Entries<'c> = Entries<'c>;
+}
+
+impl __f::Linked for Program {
     const INTERFACE: u64 = 0xba831a91f1fe99d9;
     const FUNCTIONS: u64 = 0x85b724e3f6e2dd26;
-    type Entries<'c> = Entries<'c>;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -14,9 +14,12 @@ pub enum Program {}
 
 impl ::futhark_safe::Program for Program {
     const NAME: &'static str = "golden_opaque_arrays";
+    type Entries<'c> = Entries<'c>;
+}
+
+impl __f::Linked for Program {
     const INTERFACE: u64 = 0x02ec75f2ce6db196;
     const FUNCTIONS: u64 = 0x8e8d3aa1b1066c8f;
-    type Entries<'c> = Entries<'c>;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -14,9 +14,12 @@ pub enum Program {}
 
 impl ::futhark_safe::Program for Program {
     const NAME: &'static str = "golden_tuples";
+    type Entries<'c> = Entries<'c>;
+}
+
+impl __f::Linked for Program {
     const INTERFACE: u64 = 0x3cd5151cbbef9fd7;
     const FUNCTIONS: u64 = 0x59918cc48731f337;
-    type Entries<'c> = Entries<'c>;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -14,9 +14,12 @@ pub enum Program {}
 
 impl ::futhark_safe::Program for Program {
     const NAME: &'static str = "golden_unit_0_26";
+    type Entries<'c> = Entries<'c>;
+}
+
+impl __f::Linked for Program {
     const INTERFACE: u64 = 0x79e056f9a8a8dcb3;
     const FUNCTIONS: u64 = 0x4cb2afcb58f77ccc;
-    type Entries<'c> = Entries<'c>;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

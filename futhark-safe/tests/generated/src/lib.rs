@@ -15,7 +15,7 @@ pub struct Module {
     pub text: &'static str,
 }
 
-fn tables<P: futhark_safe::Program>() -> usize {
+fn tables<P: futhark_safe::__private::Linked>() -> usize {
     P::tables().len()
 }
 
