@@ -54,6 +54,10 @@ const FOR_EVER: Duration = Duration::from_secs(120);
 impl World {
     /// A world without contexts, in which this thread makes contexts from now on.
     #[must_use]
+    #[expect(
+        clippy::new_without_default,
+        reason = "changes the thread's world, which no default should"
+    )]
     pub fn new() -> World {
         let world = World {
             journal: Arc::default(),
