@@ -20,14 +20,14 @@ pub use crate::bindings::{
     FUT_UNAVAILABLE,
 };
 pub use crate::bindings::{
-    fut_call as CallFn, fut_component as Component, fut_context as RawContext,
-    fut_failure as Failure, fut_function as RawFunction, fut_setting as Setting, fut_slot as Slot,
-    fut_table as Raw, fut_type as RawType,
+    fut_call as CallFn, fut_component as Component, fut_context as Context, fut_failure as Failure,
+    fut_function as RawFunction, fut_setting as Setting, fut_slot as Slot, fut_table as Raw,
+    fut_type as RawType,
 };
 
 /// A function of the table that is there.
 pub type Call = unsafe extern "C" fn(
-    ctx: *mut RawContext,
+    ctx: *mut Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 
-use futhark_sys::table::{self as c, RawContext, Table};
+use futhark_sys::table::{self as c, Table};
 
 use super::handle::Handle;
 use super::progress::{Progress, Serial, Unchecked};
@@ -17,7 +17,7 @@ use crate::error::{Call, Error, Kind, Origin, Result};
 /// A context of the C side with everything that it owns. Shared by all its values.
 pub(crate) struct Core {
     table: &'static Table,
-    context: NonNull<RawContext>,
+    context: NonNull<c::Context>,
     /// Held around every call together with its sync and its error (guarantee L).
     lock: Mutex<State>,
     /// Values dropped while a call was running. Freed by whoever holds the lock next.
@@ -104,7 +104,7 @@ impl Core {
         self.table
     }
 
-    pub(super) fn context(&self) -> *mut RawContext {
+    pub(super) fn context(&self) -> *mut c::Context {
         self.context.as_ptr()
     }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 
-use futhark_sys::table::{FUT_CONSUMED, FUT_FIRST_TYPE, RawContext, Slot};
+use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE, Slot};
 
 use crate::context::{Answer, Context};
 use crate::value::{Array, Part, Value, Word};
@@ -34,7 +34,7 @@ pub(crate) struct Signature {
 /// `signature`; only what the ledger can tell is checked.
 pub(crate) unsafe fn run(
     signature: &Signature,
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
     body: fn(&mut Call<'_>) -> Answer,

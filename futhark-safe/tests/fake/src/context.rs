@@ -6,12 +6,12 @@ use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use futhark_sys::table::{self as c, RawContext};
+use futhark_sys::table as c;
 
 use crate::value::{Array, Value};
 use crate::world::Journal;
 
-/// What a [`RawContext`] of the fake program is.
+/// What a [`c::Context`] of the fake program is.
 struct Shell {
     /// A call is running.
     inside: AtomicBool,
@@ -139,7 +139,7 @@ impl Context {
     ///
     /// `ctx` came out of [`context_new`] and was not freed.
     pub(crate) unsafe fn enter(
-        ctx: *mut RawContext,
+        ctx: *mut c::Context,
         what: &str,
         body: impl FnOnce(&mut Context) -> Answer,
     ) -> i32 {
@@ -171,7 +171,7 @@ impl Context {
     ///
     /// As for [`Context::enter`].
     pub(crate) unsafe fn alone<T>(
-        ctx: *mut RawContext,
+        ctx: *mut c::Context,
         what: &str,
         body: impl FnOnce(&mut Context) -> T,
     ) -> Option<T> {
@@ -285,7 +285,7 @@ impl Context {
     /// # Safety
     ///
     /// As for [`Context::enter`].
-    pub(crate) unsafe fn free(ctx: *mut RawContext, value: *mut c_void, ty: u32) -> i32 {
+    pub(crate) unsafe fn free(ctx: *mut c::Context, value: *mut c_void, ty: u32) -> i32 {
         // SAFETY: as the caller promises.
         unsafe {
             Context::alone(ctx, "free", |context| {
@@ -311,7 +311,7 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
     settings: *const c::Setting,
     n: u32,
     status: *mut i32,
-) -> *mut RawContext {
+) -> *mut c::Context {
     let mut context = Context::new(GPU);
     let settings = match n {
         0 => &[],
@@ -348,7 +348,7 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
     Box::into_raw(Box::new(shell)).cast()
 }
 
-pub(crate) unsafe extern "C" fn context_free(ctx: *mut RawContext) {
+pub(crate) unsafe extern "C" fn context_free(ctx: *mut c::Context) {
     let free = |context: &mut Context| {
         context.journal.uncount_context();
         let left = std::mem::take(&mut context.ledger);
@@ -369,7 +369,7 @@ pub(crate) unsafe extern "C" fn context_free(ctx: *mut RawContext) {
     }
 }
 
-pub(crate) unsafe extern "C" fn failure(ctx: *mut RawContext, which: u32) -> *const c::Failure {
+pub(crate) unsafe extern "C" fn failure(ctx: *mut c::Context, which: u32) -> *const c::Failure {
     let record = |context: &mut Context| {
         let record = context.failures[which as usize].as_ref();
         record.map_or(std::ptr::null(), |record| &raw const record.raw)
@@ -378,7 +378,7 @@ pub(crate) unsafe extern "C" fn failure(ctx: *mut RawContext, which: u32) -> *co
     unsafe { Context::alone(ctx, "failure", record) }.unwrap_or(std::ptr::null())
 }
 
-pub(crate) unsafe extern "C" fn unchecked(ctx: *mut RawContext) -> i32 {
+pub(crate) unsafe extern "C" fn unchecked(ctx: *mut c::Context) -> i32 {
     // SAFETY: T: the context lives.
     unsafe { Context::alone(ctx, "unchecked", |context| context.unchecked) }.unwrap_or(0)
 }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use futhark_sys::table::{
-    self as c, FUT_CONSUMED, FUT_ENTRY_POINT, FUT_FIRST_TYPE, RawContext, RawFunction, Slot,
+    self as c, FUT_CONSUMED, FUT_ENTRY_POINT, FUT_FIRST_TYPE, RawFunction, Slot,
 };
 
 use crate::call::{Call, Signature, overwrite, run};
@@ -44,7 +44,7 @@ macro_rules! functions {
                     outputs: &[$($output),*],
                 };
                 unsafe extern "C" fn $name(
-                    ctx: *mut RawContext,
+                    ctx: *mut c::Context,
                     out: *const *mut c_void,
                     input: *const *const c_void,
                 ) -> i32 {

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use futhark_sys::table::{CallFn, RawContext, RawType, Table};
+use futhark_sys::table::{self as c, CallFn, RawType, Table};
 
 use crate::program::table;
 use crate::types::{INTS, PAIR, POINT, POINTS};
@@ -12,7 +12,7 @@ use crate::{FLAVOURS, Flavour, World};
 /// A context without the care that the core of futhark-safe takes.
 struct Careless {
     table: &'static Table,
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
 }
 
 // SAFETY: the fake program allows a call at any time, and reports two at once.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use futhark_sys::table::{self as c, RawContext};
+use futhark_sys::table as c;
 
 use crate::context::{Context, Failure};
 use crate::types::{POINT, TYPES};
@@ -32,7 +32,7 @@ pub(crate) unsafe extern "C" fn references(value: *const c_void) -> i32 {
 ///
 /// As the table's `free`; so for every operation below.
 pub(crate) unsafe extern "C" fn free<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     _out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -44,7 +44,7 @@ pub(crate) unsafe extern "C" fn free<const T: u32>(
 
 /// Enters nothing: a shape never changes.
 pub(crate) unsafe extern "C" fn shape(
-    _ctx: *mut RawContext,
+    _ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -61,7 +61,7 @@ pub(crate) unsafe extern "C" fn shape(
 
 /// Enters nothing, as `shape`: memory does not move while a value has it.
 pub(crate) unsafe extern "C" fn raw_memory(
-    _ctx: *mut RawContext,
+    _ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -78,7 +78,7 @@ pub(crate) unsafe extern "C" fn raw_memory(
 }
 
 pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -97,7 +97,7 @@ pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
 
 /// Waits before the caller's memory is given back, as the table promises.
 pub(crate) unsafe extern "C" fn create<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -128,7 +128,7 @@ pub(crate) unsafe extern "C" fn create<const T: u32>(
 }
 
 pub(crate) unsafe extern "C" fn values<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -192,7 +192,7 @@ unsafe fn indexed<const T: u32>(
 }
 
 pub(crate) unsafe extern "C" fn index<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -214,7 +214,7 @@ pub(crate) unsafe extern "C" fn index<const T: u32>(
 }
 
 pub(crate) unsafe extern "C" fn index_record<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -236,7 +236,7 @@ pub(crate) unsafe extern "C" fn index_record<const T: u32>(
 
 /// Changes the value in place: as if it were consumed, so nothing else may share it.
 pub(crate) unsafe extern "C" fn set_record<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     _out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -263,7 +263,7 @@ pub(crate) unsafe extern "C" fn set_record<const T: u32>(
 
 /// The data of an array of records is one pointer per element.
 pub(crate) unsafe extern "C" fn create_records<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -295,7 +295,7 @@ pub(crate) unsafe extern "C" fn create_records<const T: u32>(
 }
 
 pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -314,7 +314,7 @@ pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
 }
 
 pub(crate) unsafe extern "C" fn store<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -334,7 +334,7 @@ pub(crate) unsafe extern "C" fn store<const T: u32>(
 }
 
 pub(crate) unsafe extern "C" fn restore<const T: u32>(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {

@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use futhark_sys::table::{self as c, RawContext};
+use futhark_sys::table as c;
 
 use crate::context::{Context, Failure};
 use crate::types::INTS;
 use crate::value::{Array, Part, Value};
 
 pub(crate) unsafe extern "C" fn lend(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     out: *const *mut c_void,
     _input: *const *const c_void,
 ) -> i32 {
@@ -20,7 +20,7 @@ pub(crate) unsafe extern "C" fn lend(
         }
         context.lent = true;
         // SAFETY: T: one result.
-        let room = unsafe { out.read() }.cast::<*mut RawContext>();
+        let room = unsafe { out.read() }.cast::<*mut c::Context>();
         // SAFETY: T: room for a pointer.
         unsafe { room.write(ctx) };
         Ok(())
@@ -30,7 +30,7 @@ pub(crate) unsafe extern "C" fn lend(
 }
 
 pub(crate) unsafe extern "C" fn take_back(
-    ctx: *mut RawContext,
+    ctx: *mut c::Context,
     _out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
@@ -59,7 +59,7 @@ pub(crate) unsafe extern "C" fn take_back(
 /// # Safety
 ///
 /// As for [`Context::enter`].
-unsafe fn plain<T>(ctx: *mut RawContext, body: impl FnOnce(&mut Context) -> T) -> Option<T> {
+unsafe fn plain<T>(ctx: *mut c::Context, body: impl FnOnce(&mut Context) -> T) -> Option<T> {
     let call = |context: &mut Context| {
         if !context.lent {
             context.breach("a plain call came to a context that is not lent".to_owned());
@@ -75,7 +75,7 @@ unsafe fn plain<T>(ctx: *mut RawContext, body: impl FnOnce(&mut Context) -> T) -
 /// # Safety
 ///
 /// The context lives.
-pub unsafe fn new(ctx: *mut RawContext, data: &[i32]) -> *mut c_void {
+pub unsafe fn new(ctx: *mut c::Context, data: &[i32]) -> *mut c_void {
     let make = |context: &mut Context| {
         let parts = vec![Part::Array(Array::of_ints(data.iter().copied()))];
         context.adopt(Value::new(parts), INTS)
@@ -89,7 +89,7 @@ pub unsafe fn new(ctx: *mut RawContext, data: &[i32]) -> *mut c_void {
 /// # Safety
 ///
 /// The context lives.
-pub unsafe fn free(ctx: *mut RawContext, ints: *mut c_void) -> i32 {
+pub unsafe fn free(ctx: *mut c::Context, ints: *mut c_void) -> i32 {
     let free = |context: &mut Context| i32::from(context.release("free", ints, INTS).is_err());
     // SAFETY: as the caller promises.
     unsafe { plain(ctx, free) }.unwrap_or(1)
@@ -100,7 +100,7 @@ pub unsafe fn free(ctx: *mut RawContext, ints: *mut c_void) -> i32 {
 /// # Safety
 ///
 /// The context lives.
-pub unsafe fn total(ctx: *mut RawContext, out: &mut i32, ints: *const c_void) -> i32 {
+pub unsafe fn total(ctx: *mut c::Context, out: &mut i32, ints: *const c_void) -> i32 {
     let add = |context: &mut Context| match context.find("total", ints, INTS) {
         Ok(value) => {
             *out = value.arrays().flat_map(Array::ints).sum();
@@ -117,7 +117,7 @@ pub unsafe fn total(ctx: *mut RawContext, out: &mut i32, ints: *const c_void) ->
 /// # Safety
 ///
 /// The context lives.
-pub unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
+pub unsafe fn fail(ctx: *mut c::Context, out: &mut *mut c_void) -> i32 {
     let fail = |context: &mut Context| {
         if !context.gpu {
             context.left = Some(Failure::program("Index [7] out of bounds"));
@@ -139,7 +139,7 @@ pub unsafe fn fail(ctx: *mut RawContext, out: &mut *mut c_void) -> i32 {
 /// # Safety
 ///
 /// The context lives.
-pub unsafe fn stall(ctx: *mut RawContext) -> i32 {
+pub unsafe fn stall(ctx: *mut c::Context) -> i32 {
     let stall = |context: &mut Context| {
         context.stalled = true;
         1
@@ -153,7 +153,7 @@ pub unsafe fn stall(ctx: *mut RawContext) -> i32 {
 /// # Safety
 ///
 /// The context lives.
-pub unsafe fn break_down(ctx: *mut RawContext) -> i32 {
+pub unsafe fn break_down(ctx: *mut c::Context) -> i32 {
     let end = |context: &mut Context| {
         context.left = Some(Failure::new(c::FUT_LOST, -1, "the device is gone"));
         1

@@ -110,7 +110,7 @@ fn raw<const GPU: bool>(backend: &'static str) -> Raw {
 }
 
 unsafe extern "C" fn wait(
-    ctx: *mut c::RawContext,
+    ctx: *mut c::Context,
     _out: *const *mut std::ffi::c_void,
     _input: *const *const std::ffi::c_void,
 ) -> i32 {
@@ -119,7 +119,7 @@ unsafe extern "C" fn wait(
 }
 
 unsafe extern "C" fn report(
-    ctx: *mut c::RawContext,
+    ctx: *mut c::Context,
     out: *const *mut std::ffi::c_void,
     _input: *const *const std::ffi::c_void,
 ) -> i32 {
