@@ -1,6 +1,6 @@
 //! How fast manifests are read and checked, in bytes of their text.
 //!
-//! `cargo bench -p futhark-manifest --all-features` first compiles the corpus,
+//! `cargo bench -p futhark-manifest --all-features` first compiles programs of the corpus,
 //! for its biggest manifest (a minute), then measures (two minutes);
 //! `-- 10000/` measures only the made manifest of that size. Each size has
 //!
@@ -12,6 +12,9 @@
 #[path = "../tests/suite/common.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod common;
+#[path = "../tests/suite/corpus.rs"]
+#[expect(dead_code, reason = "the tests need more of it")]
+mod corpus;
 #[path = "../tests/suite/made.rs"]
 mod made;
 #[path = "../tests/suite/toolchain.rs"]
@@ -64,6 +67,8 @@ fn measure(criterion: &mut Criterion, name: &str, text: &str) {
 
 fn biggest_of_the_corpus() -> Option<String> {
     println!("compiling the corpus");
-    let manifests = toolchain::manifests_made().map(common::read);
+    let manifests = toolchain::manifests_of_the_corpus()
+        .iter()
+        .map(|path| common::read(path));
     manifests.max_by_key(String::len)
 }

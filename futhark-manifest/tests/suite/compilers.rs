@@ -1,41 +1,16 @@
-//! What the installed compilers really write.
-
-use std::path::Path;
+//! The manifests of the installed compilers: their one known mistake, and their backends.
 
 use crate::common::{faultless, fixtures, read};
-use crate::toolchain::{compilers, generate, manifests_made, primes, scratch, tell};
-use futhark_manifest::{Backend, Code, Manifest, Program};
-
-/// Compiles a program and reads its manifest; or gives what the compiler said.
-fn compile(
-    compiler: &Path,
-    backend: Backend,
-    source: &Path,
-    folder: &Path,
-) -> Result<Program, String> {
-    let manifest = generate(compiler, backend, source, folder)?;
-    let program = faultless(&read(&manifest), manifest.display());
-    assert_eq!(program.backend, backend);
-    Ok(program)
-}
-
-/// Every manifest that a compiler makes of the corpus is read without a warning,
-/// and written as it was.
-#[test]
-fn manifests_of_the_corpus_are_faultless() {
-    for manifest in manifests_made() {
-        faultless(&read(manifest), manifest.display());
-    }
-    tell("manifests read");
-}
+use crate::corpus::primes;
+use crate::toolchain::{compilers, generate};
+use futhark_manifest::{Backend, Code, Manifest};
 
 /// The one known mistake of the compilers in a manifest is refused, with its place.
 #[test]
 fn a_name_that_c_cannot_have_is_refused() {
     let source = primes();
     for compiler in compilers() {
-        let folder = scratch(&compiler, "primes");
-        let manifest = generate(&compiler, Backend::C, &source, &folder).expect("it compiles");
+        let manifest = generate(&compiler, Backend::C, &source).expect("it compiles");
         let manifest = Manifest::parse(&read(&manifest)).expect("it is a manifest");
         let error = manifest
             .resolve()
@@ -50,10 +25,12 @@ fn a_name_that_c_cannot_have_is_refused() {
 fn all_backends_have_the_same_interface() {
     let source = fixtures().join("everything.fut");
     for compiler in compilers() {
-        let folder = scratch(&compiler, "backends");
         let build = |backend: Backend| {
-            compile(&compiler, backend, &source, &folder.join(backend.as_str()))
-                .unwrap_or_else(|text| panic!("{} {backend}: {text}", compiler.display()))
+            let manifest = generate(&compiler, backend, &source)
+                .unwrap_or_else(|text| panic!("{} {backend}: {text}", compiler.display()));
+            let program = faultless(&read(&manifest), manifest.display());
+            assert_eq!(program.backend, backend);
+            program
         };
         let c = build(Backend::C);
         assert!(!c.entries().is_empty());

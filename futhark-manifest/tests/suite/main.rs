@@ -3,6 +3,7 @@
 mod bridge;
 mod common;
 mod compilers;
+mod corpus;
 mod diff;
 mod eras;
 mod errors;

@@ -1,21 +1,22 @@
-//! The installed compilers, and what they are given.
+//! The installed compilers, and what they make of the corpus.
 //!
 //! Compilers are `bin/futhark-*` below the folder that `FUTHARK_TOOLCHAIN`
 //! names, the program that `FUTHARK` names, and `futhark` on the path. Without
-//! any, the tests say so and pass.
+//! any, the tests print that they skip and pass.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread;
 
-use crate::common::files_below;
+use crate::corpus;
 use futhark_manifest::Backend;
 
+/// The installed compilers, each once.
 pub fn compilers() -> Vec<PathBuf> {
     let mut found = Vec::new();
     if let Some(toolchain) = env::var_os("FUTHARK_TOOLCHAIN") {
@@ -44,14 +45,28 @@ pub fn compilers() -> Vec<PathBuf> {
     found
 }
 
-/// Compiles a program and gives its manifest's file; or what the compiler said.
-pub fn generate(
-    compiler: &Path,
-    backend: Backend,
-    source: &Path,
-    folder: &Path,
-) -> Result<PathBuf, String> {
-    fs::create_dir_all(folder).expect("a writable folder");
+/// Compiles a program to C, once per process, and returns the path of its manifest, beside the C
+/// code and the header. An error is the compiler's message.
+pub fn generate(compiler: &Path, backend: Backend, source: &Path) -> Result<PathBuf, String> {
+    type Key = (PathBuf, Backend, PathBuf);
+    type Made = Arc<OnceLock<Result<PathBuf, String>>>;
+    static MADE: LazyLock<Mutex<HashMap<Key, Made>>> = LazyLock::new(Mutex::default);
+    let key = (compiler.to_owned(), backend, source.to_owned());
+    let made = Arc::clone(MADE.lock().expect("no panic").entry(key).or_default());
+    made.get_or_init(|| compile(compiler, backend, source))
+        .clone()
+}
+
+fn compile(compiler: &Path, backend: Backend, source: &Path) -> Result<PathBuf, String> {
+    // The whole path, since programs in different folders may have the same name.
+    let name = source.with_extension("").display().to_string();
+    let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("compilers")
+        .join(compiler.file_name().expect("a file name"))
+        .join(backend.as_str())
+        .join(name);
+    fs::create_dir_all(&folder).expect("a writable folder");
     let target = folder.join(source.file_stem().expect("a file name"));
     let output = Command::new(compiler)
         .arg(backend.as_str())
@@ -67,115 +82,53 @@ pub fn generate(
     Ok(target.with_extension("json"))
 }
 
-/// What a compiler made of a program of the corpus.
-pub struct Made {
-    pub compiler: PathBuf,
-    pub backend: Backend,
-    /// The manifest's file, with the header beside it; or what the compiler said.
-    pub manifest: Result<PathBuf, String>,
-}
-
-/// The corpus as every compiler compiles it, for a CPU and for a GPU: once for
-/// all tests, on all cores. That a compiler rejects some programs is not for this
-/// crate to judge.
-pub fn made() -> &'static [Made] {
-    static MADE: LazyLock<Vec<Made>> = LazyLock::new(make_corpus);
+/// The manifests that each compiler writes for the corpus, compiled on all cores. Programs that a
+/// compiler rejects are left out with a message: conformance tests judge those.
+pub fn manifests_of_the_corpus() -> &'static [PathBuf] {
+    static MADE: LazyLock<Vec<PathBuf>> = LazyLock::new(compile_corpus);
     &MADE
 }
 
-fn make_corpus() -> Vec<Made> {
-    let (compilers, sources) = (compilers(), corpus());
-    let mut jobs = Vec::new();
-    for compiler in &compilers {
-        for backend in [Backend::C, Backend::OpenCl] {
-            let folder = scratch(compiler, "corpus").join(backend.as_str());
-            // Programs in different folders may have the same name.
-            let sources = sources.iter().enumerate();
-            jobs.extend(
-                sources.map(|(n, source)| (compiler, backend, source, folder.join(n.to_string()))),
-            );
-        }
-    }
+fn compile_corpus() -> Vec<PathBuf> {
+    let (compilers, sources) = (compilers(), corpus::sources());
+    let pairs = |compiler| sources.iter().map(move |source| (compiler, source));
+    let jobs: Vec<(&PathBuf, &PathBuf)> = compilers.iter().flat_map(pairs).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
-        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (compiler, backend, source, folder) = job;
-            let manifest = generate(compiler, *backend, source, folder);
-            if let Err(text) = &manifest {
-                let first = text.lines().next().unwrap_or("no message");
-                let (compiler, source) = (compiler.display(), source.display());
-                println!("{compiler} {backend}: {source}: not compiled: {first}");
-            }
-            done.push(Made {
-                compiler: compiler.to_path_buf(),
-                backend: *backend,
-                manifest,
-            });
+        while let Some(&(compiler, source)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((compiler, source, generate(compiler, Backend::C, source)));
         }
         done
     };
     let workers = thread::available_parallelism().map_or(1, usize::from);
-    let made: Vec<Made> = thread::scope(|scope| {
+    let made: Vec<_> = thread::scope(|scope| {
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let done = workers
             .into_iter()
             .map(|worker| worker.join().expect("no panic"));
         done.flatten().collect()
     });
-    for compiler in &compilers {
-        let some = made
-            .iter()
-            .any(|m| m.compiler == *compiler && m.manifest.is_ok());
-        assert!(some, "{} compiles nothing", compiler.display());
+    let mut counts: BTreeMap<&PathBuf, usize> = BTreeMap::new();
+    let mut manifests = Vec::new();
+    for (compiler, source, manifest) in made {
+        let count = counts.entry(compiler).or_default();
+        match manifest {
+            Ok(manifest) => {
+                *count += 1;
+                manifests.push(manifest);
+            }
+            Err(text) => {
+                let first = text.lines().next().unwrap_or("no message");
+                let (compiler, source) = (compiler.display(), source.display());
+                println!("{compiler}: {source}: not compiled: {first}");
+            }
+        }
     }
-    made
-}
-
-/// The manifests that were made.
-pub fn manifests_made() -> impl Iterator<Item = &'static Path> {
-    made()
-        .iter()
-        .filter_map(|made| made.manifest.as_deref().ok())
-}
-
-/// Prints how many manifests each compiler made, which is how many a test saw.
-pub fn tell(what: &str) {
-    let mut counts: BTreeMap<(&Path, Backend), (usize, usize)> = BTreeMap::new();
-    for made in made() {
-        let (good, all) = counts.entry((&made.compiler, made.backend)).or_default();
-        *good += usize::from(made.manifest.is_ok());
-        *all += 1;
+    for (compiler, count) in counts {
+        let (compiler, all) = (compiler.display(), sources.len());
+        println!("{compiler}: {count} of {all} programs compiled");
+        assert!(count > 0, "{compiler} compiles nothing");
     }
-    for ((compiler, backend), (good, all)) in counts {
-        println!("{} {backend}: {good} of {all} {what}", compiler.display());
-    }
-}
-
-/// A folder of its own for each pair of compiler and purpose.
-pub fn scratch(compiler: &Path, purpose: &str) -> PathBuf {
-    let name = compiler.file_name().expect("a file name");
-    Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("compilers")
-        .join(name)
-        .join(purpose)
-}
-
-/// A variant whose name has a prime: no known compiler can write it in C.
-const PRIMES: &str = "names/variants_with_primes.fut";
-
-/// The programs of the corpus, but for the one that [`primes`] gives.
-pub fn corpus() -> Vec<PathBuf> {
-    let mut sources = files_below(&programs(), "fut");
-    sources.retain(|source| !source.ends_with(PRIMES));
-    sources
-}
-
-/// The program of which compilers write a manifest with C names that C cannot have.
-pub fn primes() -> PathBuf {
-    programs().join(PRIMES)
-}
-
-fn programs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs")
+    manifests
 }
