@@ -92,6 +92,26 @@ entry joined (n: i64) (m: i64) : []i32 = replicate n 7 ++ replicate m 7
     });
 }
 
+/// The array has a valid size, so no allocation refuses it. The error is ours and has no text of
+/// the runtime. On GPU backends the parts are written by kernels, which are not checked.
+#[test]
+fn a_negative_part_of_a_concatenation_is_an_error() {
+    let source = "\
+entry rows (n: i64) (m: i64) : [][]i32 = map (\\x -> replicate (n - 1) x ++ [x]) (replicate m 7)
+";
+    each("negative_part.fut", source, |ctx| {
+        if ctx.library().backend().is_gpu() {
+            return;
+        }
+        let arguments = [0i64.into(), 9i64.into()];
+        let result = ctx.call("rows", arguments.iter().map(Arg::Borrow).collect());
+        let error = result.unwrap_err();
+        assert_eq!((error.kind(), error.c_message()), (Kind::Program, None));
+        let words = "an array of negative length cannot be concatenated";
+        assert!(error.to_string().contains(words), "{error}");
+    });
+}
+
 #[test]
 fn no_entry_points() {
     each("no_entries.fut", "def f (x: i32) = x + 1\n", |ctx| {

@@ -35,8 +35,8 @@ static bool fut_begins(const char *name, const char *prefix) { return strncmp(na
 static bool fut_is_ours(const char *function) { return fut_begins(function, "fut_") && !fut_begins(function, "fut_runtime_"); }
 
 // Why an error is set, by the function that sets it. The compilers write the program's checks
-// into functions with the first two prefixes. `fut_refuse_size` and `fut_refuse_shape` check for the program as well;
-// what else of ours sets errors has lacked memory, which is noted separately.
+// into functions with the first two prefixes. Our `fut_refuse_…` functions check for the program as well; all
+// other functions of ours that set errors report missing memory, which is noted separately.
 static uint32_t fut_cause_of(const char *function) {
   if (fut_begins(function, "futrts_") || fut_begins(function, "futhark_mc_") || fut_is_ours(function))
     return FUT_CAUSE_PROGRAM;
@@ -67,6 +67,12 @@ static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char
     return FUTHARK_PROGRAM_ERROR;
   }
   return ctx->error != NULL ? FUTHARK_PROGRAM_ERROR : FUTHARK_SUCCESS;
+}
+
+// Separate from the generated code, because `fut_set_error` goes by the name of the function.
+static int fut_refuse_length(struct futhark_context *ctx) {
+  set_error(ctx, msgprintf("an array of negative length cannot be concatenated\n"));
+  return FUTHARK_PROGRAM_ERROR;
 }
 
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what) {

@@ -1,4 +1,4 @@
-// What unit/sizes.rs and unit/bounds.rs add to the generated code.
+// What unit/sizes.rs, unit/bounds.rs and unit/concat.rs add to the generated code.
 //
 // The generated code multiplies dimensions without looking at their signs: two negative
 // dimensions give a positive size, and everything that indexes such an array is out of bounds.
@@ -32,6 +32,9 @@ static inline int64_t fut_plus(int64_t a, int64_t b) {
 static inline int64_t fut_concat(int64_t a, int64_t b) {
   return a < 0 || b < 0 ? FUT_NO_SIZE : fut_plus(a, b);
 }
+
+// Reports a part of a concatenation whose length is negative; defined in fut_routes.h.
+static int fut_refuse_length(struct futhark_context *ctx);
 
 // Whether a product in a size type, such as `[n*m]`, wraps.
 static inline bool fut_wraps(int64_t a, int64_t b) {

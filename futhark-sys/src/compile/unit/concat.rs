@@ -27,8 +27,7 @@ pub(super) fn checks(lines: &[&str]) -> BTreeMap<usize, String> {
                 let terms: Vec<_> = parts.iter().map(|part| format!("{part} < 0")).collect();
                 let check = format!(
                     "{indent}if ({}) {{\n\
-                     {indent}    set_error(ctx, msgprintf(\"an array of negative length cannot be concatenated\\n\"));\n\
-                     {indent}    err = FUTHARK_PROGRAM_ERROR;\n\
+                     {indent}    err = fut_refuse_length(ctx);\n\
                      {indent}    goto cleanup;\n\
                      {indent}}}\n",
                     terms.join(" || ")
