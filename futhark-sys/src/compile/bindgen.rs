@@ -8,6 +8,7 @@ use bindgen::callbacks::{ItemInfo, ItemKind, ParseCallbacks};
 use super::build::Artifact;
 use super::cc::CCompiler;
 use super::error::{Error, ErrorKind};
+use super::generated::Source;
 use super::plain;
 use super::toolchain::Toolchain;
 
@@ -35,7 +36,7 @@ pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
         .derive_debug(false)
         .generate_comments(false)
         .disable_header_comment();
-    for name in plain::functions(&h_text) {
+    for name in plain::functions(&Source::read(&h_text).prototypes) {
         builder = builder.allowlist_function(name);
     }
     for folder in Toolchain::from_env().include_folders(artifact.program().backend) {

@@ -9,8 +9,8 @@ use super::cache::cache_folder;
 use super::cc::Options;
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
+use super::generated::{Generated, layout};
 use super::hash::Hash;
-use super::layout;
 use super::plain;
 use super::tools::Tools;
 use super::unit::{self, FIXED_FILES, FunctionList, Unit};
@@ -293,17 +293,17 @@ impl Build {
         }
         let c_text = paths.read("c")?;
         let h_text = paths.read("h")?;
+        let generated = Generated::read(&c_text, &h_text, &program)?;
         let plain = match self.raw {
-            true => plain::functions(&h_text),
+            true => plain::functions(&generated.declared),
             false => Vec::new(),
         };
         let unit = Unit {
             program: &program,
             name: &paths.name,
-            c_text: &c_text,
-            h_text: &h_text,
+            generated: &generated,
             manifest_text: &manifest_text,
-            program_id: &layout::identity(&c_text, &program, program_hash)?,
+            program_id: &layout::identity(&generated.layouts, &program, program_hash),
             hardened: self.hardened,
             symbol: &paths.symbol,
             plain: &plain,
@@ -315,9 +315,12 @@ impl Build {
             paths.write(name, text)?;
         }
         if self.hardened {
-            paths.write(unit::CHECKED, &unit::checked_c(&c_text, self.backend))?;
+            paths.write(
+                unit::CHECKED,
+                &unit::checked_c(&generated.lines()?, self.backend),
+            )?;
         }
-        paths.write("fut_unit.c", &unit.write()?)?;
+        paths.write("fut_unit.c", &unit.write())?;
 
         let object = paths.in_folder("unit.o");
         cc.compile(&paths.in_folder("fut_unit.c"), &object, options)?;

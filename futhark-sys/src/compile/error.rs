@@ -73,6 +73,16 @@ impl Error {
         }
     }
 
+    /// The generated C is not in the expected form. `hook` is the function or struct in it that
+    /// our C file relies on.
+    pub(super) fn unsupported(version: &str, hook: &str, why: &str) -> Error {
+        let message = format!(
+            "the C code that Futhark {version} generated is not supported: `{hook}`: {why}. \
+             Use a version that this crate was tested with, or add support: see UPGRADING.md"
+        );
+        Error::new(ErrorKind::Layout, message)
+    }
+
     pub(super) fn no_source(source: &Path) -> Error {
         let message = format!("there is no Futhark source file {}", source.display());
         Error::new(ErrorKind::NoSource, message)

@@ -5,8 +5,7 @@
 //!
 //! ```text
 //! compiler.rs   finds futhark, runs it: name.c, name.h, name.json
-//! layout.rs     reads the components of opaque values out of name.c
-//! blanks.rs     reads the sizes that parts of other variants of a sum must have out of name.c
+//! generated/    reads name.c and name.h: everything that the next steps derive from them
 //! plain.rs      which functions of name.h a raw module calls, and their symbols
 //! unit/         writes our C file: hooks, #include "name.c", wrappers, the table
 //! cc.rs         compiles it, keeps the table's symbol global, links or archives it
@@ -22,15 +21,14 @@
 
 #[cfg(feature = "raw")]
 mod bindgen;
-mod blanks;
 mod build;
 mod cache;
 mod cc;
 mod compiler;
 mod error;
+mod generated;
 mod hash;
 mod ispc;
-mod layout;
 mod plain;
 mod recording;
 #[cfg(test)]

@@ -4,17 +4,10 @@
 //! programs and backends do not meet in a binary. The generated text gets them by macros
 //! and knows nothing of it.
 
-/// The functions that `h_text` declares and a raw module offers.
-pub(super) fn functions(h_text: &str) -> Vec<&str> {
-    let mut all: Vec<&str> = h_text
-        .match_indices("futhark_")
-        .filter(|&(at, _)| !h_text[..at].ends_with(is_of_identifier))
-        .filter_map(|(at, _)| {
-            let (name, rest) = split_identifier(&h_text[at..]);
-            rest.starts_with('(').then_some(name)
-        })
-        .filter(|name| is_offered(name))
-        .collect();
+/// The functions among those that a header declares which a raw module offers.
+pub(super) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
+    let declared = declared.iter().copied();
+    let mut all: Vec<&str> = declared.filter(|name| is_offered(name)).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -29,24 +22,16 @@ pub(super) fn symbol(table: &str, function: &str) -> String {
 /// ended with that; an array on memory of others needs a reference count of ours.
 fn is_offered(name: &str) -> bool {
     const ELSEWHERE: [&str; 4] = ["context_config_", "context_new", "context_free", "new_raw_"];
-    let operation = name.trim_start_matches("futhark_");
-    !ELSEWHERE
-        .iter()
-        .any(|elsewhere| operation.starts_with(elsewhere))
-}
-
-fn split_identifier(text: &str) -> (&str, &str) {
-    let end = text.find(|c| !is_of_identifier(c)).unwrap_or(text.len());
-    text.split_at(end)
-}
-
-fn is_of_identifier(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+    name.strip_prefix("futhark_").is_some_and(|operation| {
+        let mut elsewhere = ELSEWHERE.iter();
+        !elsewhere.any(|elsewhere| operation.starts_with(elsewhere))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::generated::Source;
 
     #[test]
     fn functions_are_told_from_types_and_from_what_is_not_offered() {
@@ -61,7 +46,7 @@ int my_futhark_f(int);
 int futhark_context_sync(struct futhark_context *ctx);
 ";
         assert_eq!(
-            functions(text),
+            functions(&Source::read(text).prototypes),
             [
                 "futhark_context_sync",
                 "futhark_entry_f",

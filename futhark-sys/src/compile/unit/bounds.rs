@@ -16,7 +16,8 @@
 
 use std::collections::BTreeMap;
 
-use super::expr::Expr;
+use crate::compile::generated::expr::Expr;
+use crate::compile::generated::lines::Message;
 
 /// Messages of the checks that compare sizes in types.
 const SIZE_CHECKS: [&str; 3] = [
@@ -33,39 +34,28 @@ const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 
 /// What one function has defined so far.
 #[derive(Default)]
-pub(super) struct Bounds<'a> {
+pub(super) struct Bounds<'a, 'l> {
     /// Products of the program's own arithmetic, which wraps.
-    products: BTreeMap<&'a str, Expr<'a>>,
+    products: BTreeMap<&'a str, &'l Expr<'a>>,
     /// Which variables a condition compares.
     comparisons: BTreeMap<&'a str, [&'a str; 2]>,
 }
 
-impl<'a> Bounds<'a> {
+impl<'a, 'l> Bounds<'a, 'l> {
     /// Notes the definition of an integer.
-    pub(super) fn define(&mut self, name: &'a str, value: Expr<'a>) {
+    pub(super) fn define(&mut self, name: &'a str, value: &'l Expr<'a>) {
         if matches!(value, Expr::Call("mul64", _)) {
             self.products.insert(name, value);
         }
     }
 
     /// Notes a definition of the form `bool name = a == b;`.
-    pub(super) fn compare(&mut self, line: &'a str) {
-        let definition = line.trim_start().strip_prefix("bool ");
-        if let Some((name, value)) = definition.and_then(|line| line.split_once(" = "))
-            && let Some((a, b)) = value.trim_end_matches(';').split_once(" == ")
-        {
-            self.comparisons.insert(name, [a, b]);
-        }
+    pub(super) fn compare(&mut self, name: &'a str, values: [&'a str; 2]) {
+        self.comparisons.insert(name, values);
     }
 
-    /// The line `if (!condition) {` before a check's message, with the terms that the condition
-    /// lacks; nothing if it lacks none.
-    pub(super) fn condition(&self, line: &str, next: &str) -> Option<String> {
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let condition = line[indent.len()..]
-            .strip_prefix("if (!")?
-            .strip_suffix(") {")?;
-        let message = Message::read(next)?;
+    /// The terms that the condition of a check lacks.
+    pub(super) fn missing(&self, condition: &str, message: &Message<'_>) -> Vec<String> {
         let mut terms = Vec::new();
         if SIZE_CHECKS
             .iter()
@@ -76,17 +66,11 @@ impl<'a> Bounds<'a> {
                 self.wraps(name, &mut terms);
             }
         }
-        message.wrapping_shape(&mut terms);
-        message.slices(&mut terms);
+        wrapping_shape(message, &mut terms);
+        slices(message, &mut terms);
         terms.sort();
         terms.dedup();
-        if terms.is_empty() {
-            return None;
-        }
-        Some(format!(
-            "{indent}if (!{condition} || {}) {{",
-            terms.join(" || ")
-        ))
+        terms
     }
 
     /// The products that make up `name`.
@@ -101,91 +85,43 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// The message of a check.
-struct Message<'a> {
-    /// Its text, with `%` for each number.
-    text: String,
-    /// The expressions that it prints, in order.
-    values: Vec<&'a str>,
-}
-
-impl<'a> Message<'a> {
-    /// Reads `set_error(ctx, msgprintf("<format>", "<text>", (long long) <value>, "<text>" …`
-    fn read(line: &'a str) -> Option<Message<'a>> {
-        let mut rest = line
-            .trim_start()
-            .strip_prefix("set_error(ctx, msgprintf(\"")?;
-        rest = rest.split_once("\", \"")?.1;
-        let mut message = Message {
-            text: String::new(),
-            values: Vec::new(),
-        };
-        loop {
-            let (text, after) = literal(rest)?;
-            message.text.push_str(text);
-            rest = after.strip_prefix(", ").unwrap_or(after);
-            if let Some(value) = rest.strip_prefix("(long long) ") {
-                let (value, after) = value.split_once(", ")?;
-                message.text.push('%');
-                message.values.push(value);
-                rest = after;
-            }
-            match rest.strip_prefix('"') {
-                Some(next) => rest = next,
-                None => return Some(message),
-            }
-        }
-    }
-
-    /// The dimensions of `unflatten`'s result, whose product must not wrap.
-    fn wrapping_shape(&self, terms: &mut Vec<String>) {
-        let Some((from, _)) = self.text.split_once(UNFLATTEN_TO) else {
-            return;
-        };
-        let mut product = String::new();
-        for dim in self.values.iter().skip(from.matches('%').count()) {
-            if product.is_empty() {
-                product.push_str(dim);
-            } else {
-                terms.push(format!("fut_wraps({product}, {dim})"));
-                product = format!("fut_times({product}, {dim})");
-            }
-        }
-    }
-
-    /// Slices with a stride and an explicit beginning, which must be inside of the array.
-    fn slices(&self, terms: &mut Vec<String>) {
-        let lists = self
-            .text
-            .strip_prefix(INDEX.0)
-            .and_then(|text| text.split_once(INDEX.1));
-        let Some((indices, _)) = lists else {
-            return;
-        };
-        let mut value = self.values.iter();
-        let shape = self.values.iter().skip(indices.matches('%').count());
-        for (index, dim) in indices.split(", ").zip(shape) {
-            let parts: Vec<_> = index
-                .split(':')
-                .map(|part| (part == "%").then(|| value.next()).flatten())
-                .collect();
-            if let [Some(start), end, Some(stride)] = parts[..] {
-                let end = end.map_or("-1", |end| end);
-                terms.push(format!(
-                    "fut_starts_outside({start}, {end}, {stride}, {dim})"
-                ));
-            }
+/// The dimensions of `unflatten`'s result, whose product must not wrap.
+fn wrapping_shape(message: &Message<'_>, terms: &mut Vec<String>) {
+    let Some((from, _)) = message.text.split_once(UNFLATTEN_TO) else {
+        return;
+    };
+    let mut product = String::new();
+    for dim in message.values.iter().skip(from.matches('%').count()) {
+        if product.is_empty() {
+            product.push_str(dim);
+        } else {
+            terms.push(format!("fut_wraps({product}, {dim})"));
+            product = format!("fut_times({product}, {dim})");
         }
     }
 }
 
-/// Text up to the quote that ends a string literal, and what follows it.
-fn literal(text: &str) -> Option<(&str, &str)> {
-    let mut escaped = false;
-    let end = text.find(|c| {
-        let ends = c == '"' && !escaped;
-        escaped = c == '\\' && !escaped;
-        ends
-    })?;
-    Some((&text[..end], &text[end + 1..]))
+/// Slices with a stride and an explicit beginning, which must be inside of the array.
+fn slices(message: &Message<'_>, terms: &mut Vec<String>) {
+    let lists = message
+        .text
+        .strip_prefix(INDEX.0)
+        .and_then(|text| text.split_once(INDEX.1));
+    let Some((indices, _)) = lists else {
+        return;
+    };
+    let mut value = message.values.iter();
+    let shape = message.values.iter().skip(indices.matches('%').count());
+    for (index, dim) in indices.split(", ").zip(shape) {
+        let parts: Vec<_> = index
+            .split(':')
+            .map(|part| (part == "%").then(|| value.next()).flatten())
+            .collect();
+        if let [Some(start), end, Some(stride)] = parts[..] {
+            let end = end.map_or("-1", |end| end);
+            terms.push(format!(
+                "fut_starts_outside({start}, {end}, {stride}, {dim})"
+            ));
+        }
+    }
 }

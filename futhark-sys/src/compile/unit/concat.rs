@@ -15,59 +15,53 @@
 
 use std::collections::BTreeMap;
 
+use crate::compile::generated::lines::{Line, Statement};
+
 /// Checks by the number of the line that they stand before.
-pub(super) fn checks(lines: &[&str]) -> BTreeMap<usize, String> {
+pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
     let mut checks = BTreeMap::<usize, String>::new();
     for (i, line) in lines.iter().enumerate() {
-        let offset = line.trim_start().strip_prefix("int64_t tmp_offs_");
-        if let Some((number, _)) = offset.and_then(|rest| rest.split_once(" = ")) {
-            let parts = parts(&lines[i..], &format!("tmp_offs_{number} += "));
-            if !parts.is_empty() {
-                let indent = &line[..indent(line)];
-                let terms: Vec<_> = parts.iter().map(|part| format!("{part} < 0")).collect();
-                let check = format!(
-                    "{indent}if ({}) {{\n\
-                     {indent}    err = fut_refuse_length(ctx);\n\
-                     {indent}    goto cleanup;\n\
-                     {indent}}}\n",
-                    terms.join(" || ")
-                );
-                checks
-                    .entry(place(lines, i, &parts))
-                    .or_default()
-                    .push_str(&check);
-            }
+        let Statement::Define { name, .. } = line.statement else {
+            continue;
+        };
+        let parts = parts(&lines[i..], name);
+        if !name.starts_with("tmp_offs_") || parts.is_empty() {
+            continue;
         }
+        let indent = line.indent();
+        let terms: Vec<_> = parts.iter().map(|part| format!("{part} < 0")).collect();
+        let check = format!(
+            "{indent}if ({}) {{\n\
+             {indent}    err = fut_refuse_length(ctx);\n\
+             {indent}    goto cleanup;\n\
+             {indent}}}\n",
+            terms.join(" || ")
+        );
+        let place = place(lines, i, &parts);
+        checks.entry(place).or_default().push_str(&check);
     }
     checks
 }
 
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
-}
-
-/// The lengths that are added in the block in which `lines` begin.
-fn parts<'a>(lines: &[&'a str], addition: &str) -> Vec<&'a str> {
-    let block = indent(lines[0]);
-    lines
-        .iter()
-        .take_while(|line| line.trim().is_empty() || indent(line) >= block)
-        .filter_map(|line| {
-            line[indent(line)..]
-                .strip_prefix(addition)?
-                .strip_suffix(';')
-        })
-        .collect()
+/// The lengths that are added to `offset` in the block in which `lines` begin.
+fn parts<'a>(lines: &[Line<'a>], offset: &str) -> Vec<&'a str> {
+    let block = lines[0].indent().len();
+    let in_block = |line: &&Line<'_>| line.text.trim().is_empty() || line.indent().len() >= block;
+    let part = |line: &Line<'a>| match line.statement {
+        Statement::Advance { offset: to, length } if to == offset => Some(length),
+        _ => None,
+    };
+    lines.iter().take_while(in_block).filter_map(part).collect()
 }
 
 /// The first line of the block around line `end` before which all `parts` are defined.
-fn place(lines: &[&str], end: usize, parts: &[&str]) -> usize {
-    let block = indent(lines[end]);
-    let outside = |line: &&str| !line.trim().is_empty() && indent(line) < block;
+fn place(lines: &[Line<'_>], end: usize, parts: &[&str]) -> usize {
+    let block = lines[end].indent().len();
+    let outside = |line: &Line<'_>| !line.text.trim().is_empty() && line.indent().len() < block;
     let begin = lines[..end].iter().rposition(outside).map_or(0, |i| i + 1);
     // `cleanup:` frees what the function has declared.
-    let is_before = |line: &&str| {
-        let text = line.trim_start();
+    let is_before = |line: &Line<'_>| {
+        let text = line.text.trim_start();
         let name = text.strip_prefix("int64_t ").unwrap_or(text);
         let name = name.split([' ', ';']).next().unwrap_or_default();
         parts.contains(&name) || text.ends_with(" = NULL;") || text == "int err = 0;"
@@ -84,12 +78,15 @@ fn place(lines: &[&str], end: usize, parts: &[&str]) -> usize {
 
 /// Whether the first of `lines` belongs to a definition or to a check of the compiler, whose
 /// message says more than ours. Both write no element.
-fn can_precede(lines: &[&str], block: usize) -> bool {
-    let text = lines[0].trim_start();
+fn can_precede(lines: &[Line<'_>], block: usize) -> bool {
+    let text = lines[0].text.trim_start();
     text.is_empty()
         || ["//", "int64_t ", "bool ", "}"]
             .iter()
             .any(|start| text.starts_with(start))
-        || indent(lines[0]) > block
-        || text.starts_with("if (!") && lines.get(1).is_some_and(|next| next.contains("set_error("))
+        || lines[0].indent().len() > block
+        || text.starts_with("if (!")
+            && lines
+                .get(1)
+                .is_some_and(|next| next.text.contains("set_error("))
 }

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
 
-use super::super::error::Error;
-use super::super::layout::{self, Component};
 use super::wrappers::{indexed, open, write_shape};
 use super::{Unit, shapes};
+use crate::compile::generated::layout::{self, Component};
 
 /// What arrays of records and arrays of opaques have in common.
 struct ArrayOps<'a> {
@@ -21,12 +20,7 @@ struct ArrayOps<'a> {
 }
 
 /// Writes the wrappers of `ty`, if it is an array.
-pub(super) fn write(
-    unit: &Unit<'_>,
-    ty: &Type,
-    opaque: &OpaqueType,
-    c: &mut String,
-) -> Result<(), Error> {
+pub(super) fn write(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut String) {
     let ops = match &opaque.structure {
         Structure::RecordArray(a) => ArrayOps {
             rank: a.rank,
@@ -44,17 +38,16 @@ pub(super) fn write(
             new: a.new.as_deref(),
             set: a.set.as_deref(),
         },
-        _ => return Ok(()),
+        _ => return,
     };
     write_shape(c, &format!("struct {} *", ty.c_ident()), ops.shape);
     write_index(unit, ty, &ops, c);
     if let Some(new) = ops.new {
-        write_new(unit, ty, &ops, new, c)?;
+        write_new(unit, ty, &ops, new, c);
     }
     if let Some(set) = ops.set {
-        write_set(unit, ty, &ops, set, c)?;
+        write_set(unit, ty, &ops, set, c);
     }
-    Ok(())
 }
 
 fn write_index(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
@@ -83,20 +76,14 @@ fn write_index(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
 }
 
 /// `int new(ctx, O **out, E **elems, int64_t dim0, …)`
-fn write_new(
-    unit: &Unit<'_>,
-    ty: &Type,
-    ops: &ArrayOps<'_>,
-    new: &str,
-    c: &mut String,
-) -> Result<(), Error> {
+fn write_new(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, new: &str, c: &mut String) {
     let (ident, elem, rank) = (ty.c_ident(), unit.c_type(ops.elem), ops.rank);
     let _ = writeln!(
         c,
         "static char *fut_fit_{new}({elem}*elems, const int64_t *dims) {{\n  \
          (void)elems;\n  (void)dims;"
     );
-    if let Some(parts) = parts(unit, ty, ops)? {
+    if let Some(parts) = parts(unit, ty, ops) {
         let n = (1..rank).fold("dims[0]".to_owned(), |n, i| format!("{n} * dims[{i}]"));
         let _ = writeln!(c, "  int64_t n = {n};\n  if (n == 0)\n    return NULL;");
         for (i, part) in parts.iter().enumerate() {
@@ -131,24 +118,17 @@ fn write_new(
          FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
         free = ty.free(),
     );
-    Ok(())
 }
 
 /// `int set(ctx, O *arr, E *elem, int64_t i0, …)`
-fn write_set(
-    unit: &Unit<'_>,
-    ty: &Type,
-    ops: &ArrayOps<'_>,
-    set: &str,
-    c: &mut String,
-) -> Result<(), Error> {
+fn write_set(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, set: &str, c: &mut String) {
     let (ident, elem, rank) = (ty.c_ident(), unit.c_type(ops.elem), ops.rank);
     let _ = writeln!(
         c,
         "static char *fut_fit_{set}(const struct {ident} *array, {elem}elem) {{\n  \
          (void)array;\n  (void)elem;"
     );
-    for (i, part) in parts(unit, ty, ops)?.iter().flatten().enumerate() {
+    for (i, part) in parts(unit, ty, ops).into_iter().flatten().enumerate() {
         let Component::Array(array) = part else {
             continue;
         };
@@ -169,19 +149,17 @@ fn write_set(
          int rc = {set}(c->ctx, (struct {ident} *)in[0], ({elem})in[1]{list});\n  \
          FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
     );
-    Ok(())
 }
 
 /// The components of an element, if those of the array are the same with the array's
 /// dimensions before theirs. So it is in every version that is known; in another one the C
 /// function is left to look at its arguments alone.
-fn parts(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> Result<Option<Vec<Component>>, Error> {
+fn parts<'u>(unit: &'u Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> Option<&'u [Component]> {
     let TypeRef::Type(elem) = ops.elem else {
-        return Ok(None);
+        return None;
     };
+    let layouts = &unit.generated.layouts;
     let elem = unit.program.get(elem);
-    if elem.as_opaque().is_none() || !layout::is_array_of(unit.c_text, ty, elem, ops.rank)? {
-        return Ok(None);
-    }
-    layout::components(unit.c_text, elem.c_ident()).map(Some)
+    let known = elem.as_opaque().is_some() && layout::is_array_of(layouts, ty, elem, ops.rank);
+    known.then(|| layouts.components(elem.c_ident()))
 }

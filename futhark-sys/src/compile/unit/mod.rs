@@ -11,7 +11,6 @@ mod bounds;
 mod concat;
 mod driver;
 mod elements;
-mod expr;
 mod given;
 mod list;
 mod opaque;
@@ -27,7 +26,8 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
-use super::error::Error;
+use super::generated::lines::Line;
+use super::generated::{Generated, identifier};
 use super::plain;
 use crate::table as number;
 
@@ -35,8 +35,8 @@ use crate::table as number;
 pub(super) const CHECKED: &str = "fut_checked.c";
 
 /// The generated C with checked allocation sizes: what a hardened unit includes.
-pub(super) fn checked_c(c_text: &str, backend: Backend) -> String {
-    sizes::checked(c_text, backend)
+pub(super) fn checked_c(lines: &[Line<'_>], backend: Backend) -> String {
+    sizes::checked(lines, backend)
 }
 
 /// What a unit is written from.
@@ -44,8 +44,7 @@ pub(super) struct Unit<'a> {
     pub program: &'a Program,
     /// The file name, without extension, of the generated code.
     pub name: &'a str,
-    pub c_text: &'a str,
-    pub h_text: &'a str,
+    pub generated: &'a Generated<'a>,
     pub manifest_text: &'a str,
     /// Names source, compiler and layout.
     pub program_id: &'a str,
@@ -96,7 +95,7 @@ const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
 
 impl Unit<'_> {
     /// The text of the C file.
-    pub(super) fn write(&self) -> Result<String, Error> {
+    pub(super) fn write(&self) -> String {
         let backend = self.program.backend;
         let mut c = String::new();
         let name = self.name;
@@ -115,13 +114,11 @@ impl Unit<'_> {
         let has_current = matches!(backend, Backend::Cuda | Backend::Hip);
         let _ = writeln!(c, "#define FUT_HAS_CURRENT {}", u8::from(has_current));
         let _ = writeln!(c, "#define FUT_TRAPS {}", u8::from(self.hardened));
-        let subtasks = ["subtask_queue_is_empty", "subtask_queue_dequeue"];
-        if subtasks.iter().all(|name| self.c_text.contains(name)) {
+        let hooks = self.generated.hooks;
+        if hooks.subtasks {
             c.push_str("#define FUT_HAS_SUBTASKS 1\n");
         }
-        let choice =
-            "static struct opencl_device_option get_preferred_device(struct futhark_context *ctx,";
-        if self.c_text.contains(choice) {
+        if hooks.device_choice {
             c.push_str("#define FUT_HAS_DEVICE_CHOICE 1\n");
         }
         self.write_setters(&mut c);
@@ -132,7 +129,7 @@ impl Unit<'_> {
         }
         c.push_str("#include \"fut_prelude.h\"\n");
         if backend.is_gpu() {
-            driver::write(self.c_text, &mut c);
+            driver::write(&self.generated.calls, &mut c);
         }
         c.push_str("#include \"fut_device.h\"\n");
         let _ = writeln!(c, "#include \"{name}.h\"");
@@ -143,29 +140,27 @@ impl Unit<'_> {
         }
         c.push_str("#include \"fut_routes.h\"\n");
         if backend.is_gpu() {
-            state::write(self.c_text, &mut c)?;
+            state::write(&self.generated.fills, &mut c);
         }
         c.push_str(
             "#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n",
         );
-        shapes::write(self, &mut c)?;
-        wrappers::write(self, &mut c)?;
-        opaque::write(self, &mut c)?;
-        table::write(self, &mut c)?;
+        shapes::write(self, &mut c);
+        wrappers::write(self, &mut c);
+        opaque::write(self, &mut c);
+        table::write(self, &mut c);
         given::write(self, &given, &mut c);
         if backend == Backend::Ispc {
             c.push_str("#include \"fut_ispc.h\"\n");
         }
-        Ok(c)
+        c
     }
 
     /// Which settings this version of the runtime has: `FUT_HAS_<function>`.
     fn write_setters(&self, c: &mut String) {
         const PREFIX: &str = "futhark_context_config_";
-        for at in self.h_text.match_indices(PREFIX) {
-            let rest = &self.h_text[at.0 + PREFIX.len()..];
-            let name = identifier(rest);
-            if rest[name.len()..].starts_with('(') {
+        for function in &self.generated.declared {
+            if let Some(name) = function.strip_prefix(PREFIX) {
                 let _ = writeln!(c, "#define FUT_HAS_{name} 1");
             }
         }
@@ -175,7 +170,7 @@ impl Unit<'_> {
     /// place, with the macros that steer them.
     fn write_headers(&self, c: &mut String) {
         let mut seen = Vec::new();
-        for line in self.c_text.lines().map(str::trim) {
+        for line in self.generated.directives.iter().map(|line| line.trim_end()) {
             let steers =
                 line.starts_with("#define CL_") || line.starts_with("#define __HIP_PLATFORM");
             let header = line
@@ -232,12 +227,4 @@ fn elem_number(elem: ElemType) -> u32 {
         ElemType::F64 => number::FUT_F64,
         ElemType::Bool => number::FUT_BOOL,
     }
-}
-
-/// The identifier that `text` begins with.
-fn identifier(text: &str) -> &str {
-    let end = text
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
-    &text[..end]
 }

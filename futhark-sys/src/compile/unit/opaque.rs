@@ -5,12 +5,11 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{OpaqueType, Type};
 
-use super::super::error::Error;
-use super::super::layout::{self, ArrayStruct, Component, Rule};
 use super::wrappers::{CopiedArray, open, write_duplicate, write_free};
 use super::{Unit, elem_number, elements, shapes};
+use crate::compile::generated::layout::{self, ArrayStruct, Component, Rule};
 
-pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     // Duplicating a value of components needs those of arrays only, which stand already but
     // for types that the manifest does not list.
     let mut hidden = BTreeSet::new();
@@ -20,9 +19,9 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
         .iter()
         .filter(|ty| ty.as_opaque().is_some())
     {
-        for component in layout::components(unit.c_text, ty.c_ident())? {
+        for component in unit.generated.layouts.components(ty.c_ident()) {
             match component {
-                Component::Array(array) if !is_listed(unit, &array) => hidden.insert(array),
+                Component::Array(array) if !is_listed(unit, array) => hidden.insert(array),
                 _ => false,
             };
         }
@@ -40,10 +39,9 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
     }
     for ty in unit.program.types() {
         if let Some(opaque) = ty.as_opaque() {
-            write_opaque(unit, ty, opaque, c)?;
+            write_opaque(unit, ty, opaque, c);
         }
     }
-    Ok(())
 }
 
 /// Does the manifest list this array type?
@@ -54,24 +52,20 @@ fn is_listed(unit: &Unit<'_>, array: &ArrayStruct) -> bool {
         .any(|ty| ty.c_ident() == array.ident)
 }
 
-fn write_opaque(
-    unit: &Unit<'_>,
-    ty: &Type,
-    opaque: &OpaqueType,
-    c: &mut String,
-) -> Result<(), Error> {
+fn write_opaque(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut String) {
     let ident = ty.c_ident();
     let this = format!("struct {ident} *");
-    let components = layout::components(unit.c_text, ident)?;
-    let rules = layout::rules(unit.c_text, unit.program, ty)?;
-    write_components(ident, &components, &rules, c);
-    write_references(ident, &components, c);
-    write_copy(unit, ty, &components, c);
+    let layouts = &unit.generated.layouts;
+    let components = layouts.components(ident);
+    let rules = layout::rules(layouts, unit.program, ty);
+    write_components(ident, components, &rules, c);
+    write_references(ident, components, c);
+    write_copy(unit, ty, components, c);
     write_duplicate(c, ident, &opaque.ops.free);
     write_free(c, &this, &opaque.ops.free);
 
     if let Some(store) = &opaque.ops.store {
-        let storable = storable(ident, &components);
+        let storable = storable(ident, components);
         let _ = writeln!(
             c,
             "static int32_t fut_w_size_{store}(struct fut_context *c, void *const *out, const void *const *in) {{\n  \
@@ -104,8 +98,7 @@ fn write_opaque(
             free = opaque.ops.free,
         );
     }
-    elements::write(unit, ty, opaque, c)?;
-    Ok(())
+    elements::write(unit, ty, opaque, c);
 }
 
 /// Refuses what C would compute a wrong size for.

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{Program, TypeRef};
 
-use super::super::error::Error;
-use super::super::layout::{self, ArrayStruct, Component};
 use super::Unit;
+use crate::compile::generated::layout::{ArrayStruct, Component};
 
 /// For each type, a function that finds an array in a value whose shape cannot be.
-pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
+    let layouts = &unit.generated.layouts;
     for ty in unit.program.types() {
         let ident = ty.c_ident();
         let _ = writeln!(
@@ -18,10 +18,9 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
              (void)value;\n  (void)rank;"
         );
         if ty.as_opaque().is_none() {
-            let array = ArrayStruct::read(ident).ok_or_else(|| layout::unknown_array(ident))?;
-            write_array(&array, "value", c);
+            write_array(layouts.array(ident), "value", c);
         } else {
-            for (i, component) in layout::components(unit.c_text, ident)?.iter().enumerate() {
+            for (i, component) in layouts.components(ident).iter().enumerate() {
                 if let Component::Array(array) = component {
                     write_array(array, &format!("value->v{i}"), c);
                 }
@@ -29,7 +28,6 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
         }
         c.push_str("  return NULL;\n}\n");
     }
-    Ok(())
 }
 
 fn write_array(array: &ArrayStruct, value: &str, c: &mut String) {

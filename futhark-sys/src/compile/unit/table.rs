@@ -7,17 +7,15 @@ use futhark_manifest::{OpaqueOps, Structure, TypeKind, TypeRef};
 
 use super::wrappers::{Function, functions};
 use super::{Unit, elem_number, list, type_number};
-use crate::compile::error::Error;
-use crate::compile::layout;
 
-pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     let functions = functions(unit.program);
     let functions_hash = list::hash(unit.program, &functions);
     for function in &functions {
         write_slots(function, c);
     }
     write_functions(&functions, c);
-    write_types(unit, c)?;
+    write_types(unit, c);
 
     c.push_str("static const char fut_manifest[] =\n");
     write_text(unit.manifest_text, c);
@@ -55,7 +53,6 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
         program = unit.program_id,
         hash = unit.program.interface_hash(),
     );
-    Ok(())
 }
 
 fn write_slots(function: &Function<'_>, c: &mut String) {
@@ -120,9 +117,9 @@ fn write_functions(functions: &[Function<'_>], c: &mut String) {
     c.push_str("};\n");
 }
 
-fn write_types(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
+fn write_types(unit: &Unit<'_>, c: &mut String) {
     if unit.program.types().is_empty() {
-        return Ok(());
+        return;
     }
     c.push_str("static const struct fut_type fut_types[] = {\n");
     for ty in unit.program.types() {
@@ -152,7 +149,7 @@ fn write_types(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
             }
             TypeKind::Opaque(opaque) => {
                 let _ = writeln!(c, "   .kind = FUT_OPAQUE, .rank = {}u,", ty.rank());
-                write_components(unit, ident, c)?;
+                write_components(unit, ident, c);
                 write_opaque_ops(&opaque.ops, c);
                 match &opaque.structure {
                     Structure::RecordArray(a) => {
@@ -176,18 +173,16 @@ fn write_types(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
         c.push_str("  },\n");
     }
     c.push_str("};\n");
-    Ok(())
 }
 
-fn write_components(unit: &Unit<'_>, ident: &str, c: &mut String) -> Result<(), Error> {
-    let n = layout::components(unit.c_text, ident)?.len();
+fn write_components(unit: &Unit<'_>, ident: &str, c: &mut String) {
+    let n = unit.generated.layouts.components(ident).len();
     if n > 0 {
         let _ = writeln!(
             c,
             "   .n_components = {n}u, .components = fut_components_{ident},"
         );
     }
-    Ok(())
 }
 
 fn write_opaque_ops(ops: &OpaqueOps, c: &mut String) {

@@ -12,9 +12,8 @@ use futhark_manifest::{
     TypeRef,
 };
 
-use super::super::blanks::{self, Blank};
-use super::super::error::Error;
 use super::{Unit, identifier, shapes};
+use crate::compile::generated::blanks::Blank;
 
 /// A function of `fut_table.functions`.
 pub(in crate::compile) struct Function<'a> {
@@ -149,9 +148,9 @@ fn write_types(program: &Program, c: &mut String) {
     }
 }
 
-pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
+pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     write_types(unit.program, c);
-    let blanks = blanks::all(unit.c_text, unit.program)?;
+    let blanks = &unit.generated.blanks;
     let bytes = blanks.values().flatten().filter_map(Blank::bytes).max();
     if let Some(bytes) = bytes {
         let _ = writeln!(c, "static unsigned char fut_zeros[{}];", bytes.max(1));
@@ -165,7 +164,6 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) -> Result<(), Error> {
             write_array(unit, ty, array, c);
         }
     }
-    Ok(())
 }
 
 fn argument(unit: &Unit<'_>, ty: TypeRef, i: usize) -> String {

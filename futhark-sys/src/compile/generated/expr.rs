@@ -5,7 +5,7 @@ use std::fmt;
 
 /// An expression. What is not arithmetic on sizes is kept as text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Expr<'a> {
+pub(in crate::compile) enum Expr<'a> {
     /// A variable.
     Name(&'a str),
     /// A constant, or anything else that has no checked counterpart.
@@ -18,7 +18,7 @@ pub(super) enum Expr<'a> {
 
 impl<'a> Expr<'a> {
     /// Reads a whole text; nothing if it is not in the known form.
-    pub(super) fn parse(text: &'a str) -> Option<Expr<'a>> {
+    pub(in crate::compile) fn parse(text: &'a str) -> Option<Expr<'a>> {
         let mut parser = Parser { text, at: 0 };
         let expr = parser.sum()?;
         (parser.at == text.len()).then_some(expr)
@@ -26,7 +26,7 @@ impl<'a> Expr<'a> {
 
     /// Adds the variables on which the value depends. The program's own arithmetic (`add64`)
     /// is not followed: what it computes is a dimension, which is checked as a whole.
-    pub(super) fn names(&self, names: &mut Vec<&'a str>) {
+    pub(in crate::compile) fn names(&self, names: &mut Vec<&'a str>) {
         match self {
             Expr::Name(name) => names.push(name),
             Expr::Text(_) => {}
@@ -43,7 +43,7 @@ impl<'a> Expr<'a> {
     }
 
     /// Whether [`Expr::checked`] is the expression itself.
-    pub(super) fn is_plain(&self, checked: &BTreeSet<&str>) -> bool {
+    pub(in crate::compile) fn is_plain(&self, checked: &BTreeSet<&str>) -> bool {
         match self {
             Expr::Name(name) => !checked.contains(name),
             Expr::Text(_) => true,
@@ -57,7 +57,7 @@ impl<'a> Expr<'a> {
 
     /// The expression in checked arithmetic, where the variables in `checked` have a checked
     /// counterpart.
-    pub(super) fn checked(&self, checked: &BTreeSet<&str>) -> String {
+    pub(in crate::compile) fn checked(&self, checked: &BTreeSet<&str>) -> String {
         let two = |function: &str, a: &Expr<'_>, b: &Expr<'_>| {
             format!("{function}({}, {})", a.checked(checked), b.checked(checked))
         };
@@ -75,7 +75,7 @@ impl<'a> Expr<'a> {
     }
 
     /// As [`Expr::checked`], for the length of a concatenation: each term is a length.
-    pub(super) fn concatenation(&self, checked: &BTreeSet<&str>) -> String {
+    pub(in crate::compile) fn concatenation(&self, checked: &BTreeSet<&str>) -> String {
         match self {
             Expr::Plus(a, b) => format!(
                 "fut_concat({}, {})",

@@ -22,12 +22,12 @@ use std::collections::BTreeMap;
 
 use futhark_manifest::{Program, Structure, TypeRef};
 
-use super::error::Error;
-use super::layout::{self, ArrayStruct, Component};
+use super::layout::{ArrayStruct, Component, Layouts};
+use super::source::Source;
 
 /// An empty array that a constructor leaves in a component, and the shape that it must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Blank {
+pub(in crate::compile) struct Blank {
     pub component: usize,
     pub array: ArrayStruct,
     pub shape: Vec<i64>,
@@ -35,7 +35,7 @@ pub(super) struct Blank {
 
 impl Blank {
     /// How many bytes its elements take; nothing if that is too much to be worth it.
-    pub(super) fn bytes(&self) -> Option<usize> {
+    pub(in crate::compile) fn bytes(&self) -> Option<usize> {
         let mut shape = self.shape.iter();
         let bytes = shape.try_fold(self.array.elem.size(), |bytes, &dim| {
             bytes.checked_mul(usize::try_from(dim).ok()?)
@@ -48,14 +48,18 @@ impl Blank {
 const LARGEST: usize = 1 << 26;
 
 /// The blanks of every function that makes a value of a sum type, by its name.
-pub(super) fn all(c_text: &str, program: &Program) -> Result<BTreeMap<String, Vec<Blank>>, Error> {
-    let sizes = Sizes::read(c_text, program)?;
+pub(super) fn all(
+    source: &Source<'_>,
+    layouts: &Layouts,
+    program: &Program,
+) -> BTreeMap<String, Vec<Blank>> {
+    let sizes = Sizes::read(source, layouts, program);
     let mut all = BTreeMap::new();
     for ty in program.types() {
         let Some(sum) = ty.as_sum() else { continue };
-        let components = layout::components(c_text, ty.c_ident())?;
+        let components = layouts.components(ty.c_ident());
         for variant in &sum.variants {
-            let Some((_, body)) = definition(c_text, &variant.construct) else {
+            let Some(function) = source.functions.get(&*variant.construct) else {
                 continue;
             };
             let blank = |line: &str| {
@@ -70,13 +74,13 @@ pub(super) fn all(c_text: &str, program: &Program) -> Result<BTreeMap<String, Ve
                 };
                 blank.bytes().map(|_| blank)
             };
-            let blanks: Vec<Blank> = body.lines().filter_map(blank).collect();
+            let blanks: Vec<Blank> = function.body.lines().filter_map(blank).collect();
             if !blanks.is_empty() {
                 all.insert(variant.construct.clone(), blanks);
             }
         }
     }
-    Ok(all)
+    all
 }
 
 /// What is demanded of one dimension.
@@ -93,10 +97,10 @@ enum Size {
 struct Sizes(BTreeMap<(String, usize, usize), Size>);
 
 impl Sizes {
-    fn read(c_text: &str, program: &Program) -> Result<Sizes, Error> {
+    fn read(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Sizes {
         let mut sizes = Sizes::default();
         for entry in program.entries() {
-            let Some((_, body)) = definition(c_text, &entry.cfun) else {
+            let Some(function) = source.functions.get(&*entry.cfun) else {
                 continue;
             };
             for (place, input) in entry.inputs.iter().enumerate() {
@@ -107,19 +111,20 @@ impl Sizes {
                 if ty.as_opaque().is_none() {
                     continue;
                 }
-                for (component, array) in arrays(c_text, ty.c_ident())? {
+                for (component, array) in arrays(layouts, ty.c_ident()) {
                     for dim in 0..array.rank {
                         let checked = format!(" == in{place}->v{component}->shape[{dim}]");
-                        let size = constant(body, &checked).map_or(Size::Open, Size::Fixed);
+                        let size =
+                            constant(function.body, &checked).map_or(Size::Open, Size::Fixed);
                         sizes.demand(ty.c_ident(), component, dim, size);
                     }
                 }
             }
         }
         // What is demanded of a value is demanded of the values that it is made of.
-        let copies = copies(c_text, program)?;
+        let copies = copies(source, layouts, program);
         while copies.iter().any(|copy| sizes.hand_on(copy)) {}
-        Ok(sizes)
+        sizes
     }
 
     /// Whether that is news.
@@ -173,7 +178,7 @@ struct Copied {
 /// ```c
 ///                 v->v2 = malloc(sizeof(*v0->v1));
 /// ```
-fn copies(c_text: &str, program: &Program) -> Result<Vec<Copied>, Error> {
+fn copies(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Vec<Copied> {
     let mut copies = Vec::new();
     for ty in program.types() {
         let Some(opaque) = ty.as_opaque() else {
@@ -184,50 +189,43 @@ fn copies(c_text: &str, program: &Program) -> Result<Vec<Copied>, Error> {
             Structure::Sum(sum) => sum.variants.iter().map(|v| &*v.construct).collect(),
             _ => continue,
         };
-        let arrays: BTreeMap<usize, ArrayStruct> =
-            arrays(c_text, ty.c_ident())?.into_iter().collect();
-        for (signature, body) in functions.iter().filter_map(|f| definition(c_text, f)) {
-            copies.extend(body.lines().filter_map(|line| {
+        let arrays: BTreeMap<usize, &ArrayStruct> = arrays(layouts, ty.c_ident()).collect();
+        for function in functions
+            .iter()
+            .filter_map(|name| source.functions.get(name))
+        {
+            copies.extend(function.body.lines().filter_map(|line| {
                 let (to, from) = line.trim().split_once(" = malloc(sizeof(*")?;
                 let (parameter, from) = from.strip_suffix("));")?.split_once("->v")?;
                 let to = to.strip_prefix("v->v")?.parse().ok()?;
                 Some(Copied {
-                    from: (struct_of(signature, parameter)?, from.parse().ok()?),
+                    from: (
+                        struct_of(function.parameters, parameter)?,
+                        from.parse().ok()?,
+                    ),
                     to: (ty.c_ident().to_owned(), to),
                     rank: arrays.get(&to)?.rank,
                 })
             }));
         }
     }
-    Ok(copies)
+    copies
 }
 
-fn arrays(c_text: &str, ident: &str) -> Result<Vec<(usize, ArrayStruct)>, Error> {
-    let components = layout::components(c_text, ident)?.into_iter().enumerate();
-    let array = |(i, component)| match component {
+fn arrays<'l>(
+    layouts: &'l Layouts,
+    ident: &str,
+) -> impl Iterator<Item = (usize, &'l ArrayStruct)> + use<'l> {
+    let components = layouts.components(ident).iter().enumerate();
+    components.filter_map(|(i, component)| match component {
         Component::Array(array) => Some((i, array)),
         Component::Scalar(_) => None,
-    };
-    Ok(components.filter_map(array).collect())
-}
-
-/// Parameters and body of a function.
-fn definition<'a>(c_text: &'a str, function: &str) -> Option<(&'a str, &'a str)> {
-    let opening = format!("\nint {function}(");
-    let mut found = c_text.match_indices(&opening).map(|(at, _)| {
-        let rest = &c_text[at + opening.len()..];
-        rest.split_once('\n')
-    });
-    found.find_map(|definition| {
-        let (signature, rest) = definition?;
-        let body = rest.strip_prefix("{\n")?;
-        Some((signature, &body[..body.find("\n}")?]))
     })
 }
 
 /// The struct that a parameter points to: `const struct futhark_opaque_x *v0`.
-fn struct_of(signature: &str, parameter: &str) -> Option<String> {
-    let mut parameters = signature.trim_end_matches(')').split(", ");
+fn struct_of(parameters: &str, parameter: &str) -> Option<String> {
+    let mut parameters = parameters.split(',').map(str::trim);
     let ident = parameters.find_map(|text| {
         let ty = text.strip_suffix(parameter)?.strip_suffix(" *")?;
         ty.strip_prefix("const ")

@@ -13,14 +13,17 @@
 //! Anything else is refused. What is read here is asserted again in our C file,
 //! where the C compiler checks it.
 
+use std::collections::BTreeMap;
+
 use futhark_manifest::{ElemType, Program, Structure, Type, TypeRef};
 
-use super::error::{Error, ErrorKind};
-use super::hash::Hash;
+use super::source::Source;
+use crate::compile::error::Error;
+use crate::compile::hash::Hash;
 
 /// One component: the field's name is `v` and its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Component {
+pub(in crate::compile) enum Component {
     Scalar(ElemType),
     Array(ArrayStruct),
 }
@@ -28,7 +31,7 @@ pub(super) enum Component {
 /// An array as a component. Its type need not be in the manifest: the tags of an array of
 /// sums are a `struct futhark_i8_1d`, whether or not the program mentions `[]i8`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ArrayStruct {
+pub(in crate::compile) struct ArrayStruct {
     /// `futhark_f64_1d`
     pub ident: String,
     pub elem: ElemType,
@@ -37,7 +40,7 @@ pub(super) struct ArrayStruct {
 
 impl Component {
     /// Whether this is an array of units.
-    pub(super) fn is_units(&self) -> bool {
+    pub(in crate::compile) fn is_units(&self) -> bool {
         matches!(self, Component::Array(array) if array.element_size() == 0)
     }
 
@@ -52,7 +55,7 @@ impl Component {
 
 impl ArrayStruct {
     /// Reads `futhark_<element type>_<rank>d`. An array of the unit type has bools.
-    pub(super) fn read(ident: &str) -> Option<ArrayStruct> {
+    pub(in crate::compile) fn read(ident: &str) -> Option<ArrayStruct> {
         let (elem, rank) = ident
             .strip_prefix("futhark_")?
             .strip_suffix('d')?
@@ -70,7 +73,7 @@ impl ArrayStruct {
     }
 
     /// The size of an element in memory, in bytes. Units take none.
-    pub(super) fn element_size(&self) -> usize {
+    pub(in crate::compile) fn element_size(&self) -> usize {
         match self.ident.starts_with("futhark_unit_") {
             true => 0,
             false => self.elem.size(),
@@ -78,46 +81,69 @@ impl ArrayStruct {
     }
 
     /// The C function for an operation: `futhark_new_f64_1d`.
-    pub(super) fn function(&self, operation: &str) -> String {
+    pub(in crate::compile) fn function(&self, operation: &str) -> String {
         self.ident
             .replacen("futhark_", &format!("futhark_{operation}_"), 1)
     }
 }
 
-/// The error for an array type whose C struct is not named after element type and rank.
-pub(super) fn unknown_array(ident: &str) -> Error {
-    let message = format!("`struct {ident}` is not named futhark_<element type>_<rank>d");
-    Error::new(ErrorKind::Layout, message)
+/// The components of every opaque type, and the C structs of the array types.
+#[derive(Debug)]
+pub(in crate::compile) struct Layouts {
+    /// By the name of the C struct.
+    opaque: BTreeMap<String, Vec<Component>>,
+    arrays: BTreeMap<String, ArrayStruct>,
 }
 
-/// The components of the opaque type whose C struct is `ident`.
-pub(super) fn components(c_text: &str, ident: &str) -> Result<Vec<Component>, Error> {
-    let fail = |why: String| {
-        let message = format!(
-            "the generated C does not define `struct {ident}` in the form that is known: {why}"
-        );
-        Error::new(ErrorKind::Layout, message)
-    };
-    let opening = format!("\nstruct {ident} {{\n");
-    let start = c_text
-        .find(&opening)
-        .ok_or_else(|| fail("there is no definition".into()))?;
-    let body = &c_text[start + opening.len()..];
-    let end = body
-        .find("\n};")
-        .map_or_else(|| body.find("};"), |end| Some(end + 1));
-    let body = &body[..end.ok_or_else(|| fail("it has no end".into()))?];
+impl Layouts {
+    pub(super) fn read(source: &Source<'_>, program: &Program) -> Result<Layouts, Error> {
+        let version = &program.version.text;
+        let mut layouts = Layouts {
+            opaque: BTreeMap::new(),
+            arrays: BTreeMap::new(),
+        };
+        for ty in program.types() {
+            let ident = ty.c_ident().to_owned();
+            if ty.as_opaque().is_some() {
+                let components = components(source, &ident, version)?;
+                layouts.opaque.insert(ident, components);
+            } else {
+                let array = ArrayStruct::read(&ident).ok_or_else(|| {
+                    let why = "the name is not `futhark_<element type>_<rank>d`";
+                    Error::unsupported(version, &format!("struct {ident}"), why)
+                })?;
+                layouts.arrays.insert(ident, array);
+            }
+        }
+        Ok(layouts)
+    }
+
+    /// The components of the opaque type whose C struct is `ident`.
+    pub(in crate::compile) fn components(&self, ident: &str) -> &[Component] {
+        &self.opaque[ident]
+    }
+
+    /// The array type whose C struct is `ident`.
+    pub(in crate::compile) fn array(&self, ident: &str) -> &ArrayStruct {
+        &self.arrays[ident]
+    }
+}
+
+fn components(source: &Source<'_>, ident: &str, version: &str) -> Result<Vec<Component>, Error> {
+    let fail = |why: &str| Error::unsupported(version, &format!("struct {ident}"), why);
+    let body = source.structs.get(ident);
+    let body = body.ok_or_else(|| fail("the struct is not defined"))?;
     body.lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .enumerate()
-        .map(|(i, line)| component(line, i).ok_or_else(|| fail(format!("field `{line}`"))))
+        .map(|(i, line)| component(line, i).ok_or_else(|| fail(&format!("field `{line}`"))))
         .collect()
 }
 
 /// What every value of a type obeys in one component, beyond the component's type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(in crate::compile) struct Rule {
     /// Not 0: tags of a sum with so many variants.
     pub variants: usize,
     /// If `shared` is not 0: the earlier component that is as large …
@@ -131,24 +157,24 @@ pub(super) struct Rule {
 /// Where the components are not simply those of the parts, one after the other, nothing
 /// is claimed. So it is inside of a sum, whose variants share components in an order that
 /// only the compiler knows.
-pub(super) fn rules(c_text: &str, program: &Program, ty: &Type) -> Result<Vec<Rule>, Error> {
-    let mut rules = vec![Rule::default(); components(c_text, ty.c_ident())?.len()];
+pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type) -> Vec<Rule> {
     let Some(opaque) = ty.as_opaque() else {
-        return Ok(rules);
+        return Vec::new();
     };
+    let components = layouts.components(ty.c_ident());
+    let mut rules = vec![Rule::default(); components.len()];
     match &opaque.structure {
         Structure::Record(record) => {
             let fields = record.fields.iter().map(|field| field.ty);
-            fields_rules(c_text, program, ty, fields, &mut rules)?;
+            fields_rules(layouts, program, ty, fields, &mut rules);
         }
         Structure::RecordArray(array) => {
             let fields = array.fields.iter().map(|field| field.ty);
-            if fields_rules(c_text, program, ty, fields, &mut rules)? {
+            if fields_rules(layouts, program, ty, fields, &mut rules) {
                 share(&mut rules, array.rank);
             }
         }
         Structure::Sum(sum) => {
-            let components = components(c_text, ty.c_ident())?;
             if sum.variants.len() > 1
                 && components.first() == Some(&Component::Scalar(ElemType::I8))
             {
@@ -157,11 +183,11 @@ pub(super) fn rules(c_text: &str, program: &Program, ty: &Type) -> Result<Vec<Ru
         }
         Structure::OpaqueArray(array) => {
             let TypeRef::Type(elem) = array.elem else {
-                return Ok(rules);
+                return rules;
             };
             let elem = program.get(elem);
-            if elem.as_opaque().is_some() && is_array_of(c_text, ty, elem, array.rank)? {
-                rules = self::rules(c_text, program, elem)?;
+            if elem.as_opaque().is_some() && is_array_of(layouts, ty, elem, array.rank) {
+                rules = self::rules(layouts, program, elem);
                 for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
                     rule.shared += array.rank;
                 }
@@ -170,17 +196,17 @@ pub(super) fn rules(c_text: &str, program: &Program, ty: &Type) -> Result<Vec<Ru
         }
         _ => {}
     }
-    Ok(rules)
+    rules
 }
 
 /// The rules of the fields, if the components of `ty` are those of its fields.
 fn fields_rules(
-    c_text: &str,
+    layouts: &Layouts,
     program: &Program,
     ty: &Type,
     fields: impl Iterator<Item = TypeRef>,
     rules: &mut Vec<Rule>,
-) -> Result<bool, Error> {
+) -> bool {
     let (mut parts, mut of_parts) = (Vec::new(), Vec::new());
     for field in fields {
         let first = parts.len();
@@ -188,12 +214,11 @@ fn fields_rules(
             TypeRef::Scalar(elem) => parts.push(Component::Scalar(elem)),
             TypeRef::Type(id) => {
                 let ty = program.get(id);
-                match ty.as_array() {
-                    Some(_) => parts.extend(ArrayStruct::read(ty.c_ident()).map(Component::Array)),
-                    None => parts.extend(components(c_text, ty.c_ident())?),
-                }
-                if ty.as_opaque().is_some() {
-                    let inner = self::rules(c_text, program, ty)?;
+                if ty.as_opaque().is_none() {
+                    parts.push(Component::Array(layouts.array(ty.c_ident()).clone()));
+                } else {
+                    parts.extend_from_slice(layouts.components(ty.c_ident()));
+                    let inner = self::rules(layouts, program, ty);
                     of_parts.extend(inner.into_iter().map(|rule| match rule.shared {
                         0 => rule,
                         _ => Rule {
@@ -206,23 +231,23 @@ fn fields_rules(
         }
         of_parts.resize(parts.len(), Rule::default());
     }
-    let all = components(c_text, ty.c_ident())?;
+    let all = layouts.components(ty.c_ident());
     let same = all.len() == parts.len() && all.iter().zip(&parts).all(|(a, b)| a.is_like(b));
     if same {
         *rules = of_parts;
     }
-    Ok(same)
+    same
 }
 
 /// Whether each component of `array` is that of `elem` with `rank` dimensions more.
-pub(super) fn is_array_of(
-    c_text: &str,
+pub(in crate::compile) fn is_array_of(
+    layouts: &Layouts,
     array: &Type,
     elem: &Type,
     rank: usize,
-) -> Result<bool, Error> {
-    let arrays = components(c_text, array.c_ident())?;
-    let elems = components(c_text, elem.c_ident())?;
+) -> bool {
+    let arrays = layouts.components(array.c_ident());
+    let elems = layouts.components(elem.c_ident());
     let fits = |(array, elem): (&Component, &Component)| {
         let (of, inner) = match elem {
             Component::Scalar(elem) => (*elem, 0),
@@ -231,7 +256,7 @@ pub(super) fn is_array_of(
         matches!(array, Component::Array(array) if array.rank == rank + inner
             && Component::Scalar(array.elem).is_like(&Component::Scalar(of)))
     };
-    Ok(arrays.len() == elems.len() && arrays.iter().zip(&elems).all(fits))
+    arrays.len() == elems.len() && arrays.iter().zip(elems).all(fits)
 }
 
 /// All components have the same size in `rank` outer dimensions. What is already like an
@@ -248,23 +273,23 @@ fn share(rules: &mut [Rule], rank: usize) {
 
 /// Names the program for stored values: its source, the compiler, and how its opaque
 /// types lie in memory. Equal for all backends.
-pub(super) fn identity(
-    c_text: &str,
+pub(in crate::compile) fn identity(
+    layouts: &Layouts,
     program: &Program,
     source_hash: &str,
-) -> Result<String, Error> {
+) -> String {
     let mut hash = Hash::new().with(source_hash).with(&program.version.text);
     for ty in program.types().iter().filter(|ty| ty.as_opaque().is_some()) {
         hash = hash.with(&ty.name);
-        for component in components(c_text, ty.c_ident())? {
+        for component in layouts.components(ty.c_ident()) {
             let name = match component {
-                Component::Scalar(elem) => elem.as_str().to_owned(),
-                Component::Array(array) => array.ident,
+                Component::Scalar(elem) => elem.as_str(),
+                Component::Array(array) => &array.ident,
             };
             hash = hash.with(name);
         }
     }
-    Ok(hash.hex())
+    hash.hex()
 }
 
 fn component(line: &str, index: usize) -> Option<Component> {
@@ -284,9 +309,10 @@ fn component(line: &str, index: usize) -> Option<Component> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::error::ErrorKind;
 
     fn read(c: &str) -> Result<Vec<Component>, Error> {
-        components(c, "futhark_opaque_x")
+        components(&Source::read(c), "futhark_opaque_x", "0.26.1")
     }
 
     #[test]
@@ -313,9 +339,13 @@ mod tests {
             "\nstruct futhark_opaque_x {\n    long v0;\n};\n",
             "\nstruct futhark_opaque_x {\n    int8_t v1;\n};\n",
             "\nstruct futhark_opaque_x {\n    struct futhark_other *v0;\n};\n",
-            "\nstruct futhark_opaque_x {\n    int8_t v0;\n",
+            "\nstruct futhark_opaque_x {\n    int8_t v0;\n    union y z;\n",
         ] {
-            assert_eq!(read(c).unwrap_err().kind(), ErrorKind::Layout, "{c:?}");
+            let error = read(c).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Layout, "{c:?}");
+            for word in ["struct futhark_opaque_x", "0.26.1", "UPGRADING.md"] {
+                assert!(error.to_string().contains(word), "{error}");
+            }
         }
     }
 }

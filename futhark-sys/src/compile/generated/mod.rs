@@ -1,0 +1,96 @@
+//! The generated C of one program, read once.
+//!
+//! [`Generated::read`] collects everything that the other modules need to know about the text that
+//! the Futhark compiler wrote; no other module searches it. Text that our C file relies on and that
+//! is not in the expected form is an error ([`Error::unsupported`]).
+//!
+//! ```text
+//! token.rs    the text as tokens
+//! source.rs   directives, functions, structs, declarations and calls
+//! hooks.rs    which functions our C file replaces or uses
+//! layout.rs   the components of opaque values, from their structs
+//! blanks.rs   the sizes of unused parts of sums, from constructors and entry points
+//! fills.rs    the state on a device, from the function that initialises constants
+//! lines.rs    the statements that compute sizes, allocate and check
+//! expr.rs     integer expressions in those statements
+//! ```
+
+pub(super) mod blanks;
+pub(super) mod expr;
+pub(super) mod fills;
+mod hooks;
+pub(super) mod layout;
+pub(super) mod lines;
+mod source;
+mod token;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futhark_manifest::Program;
+
+use super::error::Error;
+use blanks::Blank;
+use fills::Fill;
+use hooks::Hooks;
+use layout::Layouts;
+use lines::Line;
+pub(super) use source::Source;
+pub(super) use token::identifier;
+
+/// What the generated C of a program offers.
+pub(super) struct Generated<'a> {
+    c_text: &'a str,
+    version: &'a str,
+    /// Preprocessor directives, in order.
+    pub directives: Vec<&'a str>,
+    /// The names of all called functions and macros.
+    pub calls: BTreeSet<&'a str>,
+    /// The functions that `name.h` declares, in order.
+    pub declared: Vec<&'a str>,
+    pub hooks: Hooks,
+    pub layouts: Layouts,
+    /// The empty arrays that each function leaves in unused parts of a sum.
+    pub blanks: BTreeMap<String, Vec<Blank>>,
+    /// How the state on the device is initialised; empty on host backends.
+    pub fills: Vec<Fill<'a>>,
+}
+
+impl<'a> Generated<'a> {
+    /// Reads `name.c` and `name.h`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Layout`](super::ErrorKind::Layout): the text is not in the expected form.
+    pub(super) fn read(
+        c_text: &'a str,
+        h_text: &'a str,
+        program: &'a Program,
+    ) -> Result<Generated<'a>, Error> {
+        let source = Source::read(c_text);
+        let layouts = Layouts::read(&source, program)?;
+        let fills = match program.backend.is_gpu() {
+            true => fills::read(&source, &program.version.text)?,
+            false => Vec::new(),
+        };
+        Ok(Generated {
+            c_text,
+            version: &program.version.text,
+            declared: Source::read(h_text).prototypes,
+            hooks: Hooks::read(&source, program)?,
+            blanks: blanks::all(&source, &layouts, program),
+            layouts,
+            fills,
+            calls: source.calls,
+            directives: source.directives,
+        })
+    }
+
+    /// The lines of `name.c` with the statements that matter for sizes.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Layout`](super::ErrorKind::Layout): an allocation is not in the expected form.
+    pub(super) fn lines(&self) -> Result<Vec<Line<'a>>, Error> {
+        lines::read(self.c_text, self.version)
+    }
+}
