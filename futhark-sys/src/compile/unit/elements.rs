@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{OpaqueType, Structure, Type, TypeRef};
 
-use super::wrappers::{indexed, open, write_shape};
+use super::wrappers::{free_result, indexed};
 use super::{Unit, shapes};
 use crate::compile::generated::layout::{self, Component};
 
@@ -40,7 +40,7 @@ pub(super) fn write(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut Str
         },
         _ => return,
     };
-    write_shape(c, &format!("struct {} *", ty.c_ident()), ops.shape);
+    let _ = writeln!(c, "FUT_WRAP_SHAPE({}, {})", ops.shape, ty.c_ident());
     write_index(unit, ty, &ops, c);
     if let Some(new) = ops.new {
         write_new(unit, ty, &ops, new, c);
@@ -51,103 +51,65 @@ pub(super) fn write(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut Str
 }
 
 fn write_index(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
-    let (ident, elem, index) = (ty.c_ident(), unit.c_type(ops.elem), ops.index);
-    let free_elem = match ops.elem {
-        TypeRef::Type(id) => {
-            let elem = unit.program.get(id);
-            format!(
-                "FUT_FREE_RESULT(c, out, 0, struct {}, {})",
-                elem.c_ident(),
-                elem.free()
-            )
-        }
+    let free = match ops.elem {
+        TypeRef::Type(id) => free_result(unit.program.get(id), 0),
         TypeRef::Scalar(_) => "(void)0".to_owned(),
     };
-    open(c, index);
-    let list = indexed("indices", ops.rank);
-    // A unit in the element is never written.
     let _ = writeln!(
         c,
-        "  const int64_t *indices = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-         fut_self.zero = true;\n  int rc = {index}(c->ctx, ({elem}*)out[0], (struct {ident} *)in[0]{list});\n  fut_self.zero = false;\n{check}  \
-         FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, {free_elem})\n}}",
-        check = shapes::result(unit.program, ops.elem, 0),
+        "FUT_WRAP_OPAQUE_INDEX({}, {}, {}, {}, {free}, {})",
+        ops.index,
+        ty.c_ident(),
+        unit.c_type(ops.elem),
+        shapes::result(unit.program, ops.elem, 0),
+        indexed("indices", ops.rank),
     );
 }
 
 /// `int new(ctx, O **out, E **elems, int64_t dim0, …)`
 fn write_new(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, new: &str, c: &mut String) {
-    let (ident, elem, rank) = (ty.c_ident(), unit.c_type(ops.elem), ops.rank);
-    let _ = writeln!(
-        c,
-        "static char *fut_fit_{new}({elem}*elems, const int64_t *dims) {{\n  \
-         (void)elems;\n  (void)dims;"
-    );
+    let rank = ops.rank;
+    let mut fits = String::new();
     if let Some(parts) = parts(unit, ty, ops) {
-        let n = (1..rank).fold("dims[0]".to_owned(), |n, i| format!("{n} * dims[{i}]"));
-        let _ = writeln!(c, "  int64_t n = {n};\n  if (n == 0)\n    return NULL;");
+        let dims: Vec<_> = (0..rank).map(|i| format!("dims[{i}]")).collect();
+        let _ = write!(fits, "FUT_FITS({}, ", dims.join(" * "));
         for (i, part) in parts.iter().enumerate() {
-            let Component::Array(array) = part else {
-                let _ = writeln!(
-                    c,
-                    "  if (!fut_has_size(dims, {rank}, NULL, 0, sizeof elems[0]->v{i}))\n    \
-                     return fut_no_size(dims, {rank}, NULL, 0);"
-                );
-                continue;
+            let _ = match part {
+                Component::Scalar(_) => write!(fits, "FUT_FITS_SCALAR({i}, {rank}) "),
+                Component::Array(array) => write!(
+                    fits,
+                    "FUT_FITS_ARRAY({i}, {rank}, {}, {}) ",
+                    array.rank,
+                    array.elem.c_type()
+                ),
             };
-            let (inner, size) = (array.rank, array.elem.c_type());
-            let _ = writeln!(
-                c,
-                "  const int64_t *first{i} = elems[0]->v{i}->shape;\n  \
-                 for (int64_t i = 1; i < n; i++)\n    \
-                 if (!fut_same_shape(elems[i]->v{i}->shape, first{i}, {inner}))\n      \
-                 return fut_misfit_new(i, elems[i]->v{i}->shape, first{i}, {inner});\n  \
-                 if (!fut_has_size(dims, {rank}, first{i}, {inner}, sizeof({size})))\n    \
-                 return fut_no_size(dims, {rank}, first{i}, {inner});"
-            );
         }
+        fits.push(')');
     }
-    c.push_str("  return NULL;\n}\n");
-    open(c, new);
-    let list = indexed("dims", rank);
     let _ = writeln!(
         c,
-        "  const int64_t *dims = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-         FUT_REFUSE(c, fut_fit_{new}(({elem}*)in[0], dims))\n  \
-         int rc = {new}(c->ctx, (struct {ident} **)out[0], ({elem}*)in[0]{list});\n  FUT_SYNC(c, rc);\n  \
-         FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
-        free = ty.free(),
+        "FUT_WRAP_OPAQUE_NEW({new}, {}, {}, {}, {fits}, {})",
+        ty.c_ident(),
+        unit.c_type(ops.elem),
+        ty.free(),
+        indexed("dims", rank),
     );
 }
 
 /// `int set(ctx, O *arr, E *elem, int64_t i0, …)`
 fn write_set(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, set: &str, c: &mut String) {
-    let (ident, elem, rank) = (ty.c_ident(), unit.c_type(ops.elem), ops.rank);
-    let _ = writeln!(
-        c,
-        "static char *fut_fit_{set}(const struct {ident} *array, {elem}elem) {{\n  \
-         (void)array;\n  (void)elem;"
-    );
+    let mut fits = String::new();
     for (i, part) in parts(unit, ty, ops).into_iter().flatten().enumerate() {
-        let Component::Array(array) = part else {
-            continue;
-        };
-        let inner = array.rank;
-        let _ = writeln!(
-            c,
-            "  if (!fut_same_shape(elem->v{i}->shape, array->v{i}->shape + {rank}, {inner}))\n    \
-             return fut_misfit_set(elem->v{i}->shape, array->v{i}->shape + {rank}, {inner});"
-        );
+        if let Component::Array(array) = part {
+            let _ = write!(fits, "FUT_FITS_IN({i}, {}, {}) ", ops.rank, array.rank);
+        }
     }
-    c.push_str("  return NULL;\n}\n");
-    open(c, set);
-    let list = indexed("indices", rank);
     let _ = writeln!(
         c,
-        "  const int64_t *indices = in[2];\n  FUT_ENTER(c)\n  \
-         FUT_REFUSE(c, fut_fit_{set}((const struct {ident} *)in[0], ({elem})in[1]))\n  \
-         int rc = {set}(c->ctx, (struct {ident} *)in[0], ({elem})in[1]{list});\n  \
-         FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
+        "FUT_WRAP_OPAQUE_SET({set}, {}, {}, {fits}, {})",
+        ty.c_ident(),
+        unit.c_type(ops.elem),
+        indexed("indices", ops.rank),
     );
 }
 

@@ -27,7 +27,7 @@ use std::fmt::Write as _;
 use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
 use super::generated::lines::Line;
-use super::generated::{Generated, identifier};
+use super::generated::Generated;
 use super::plain;
 use crate::table as number;
 
@@ -56,7 +56,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The fixed files that a unit includes: name and text.
-pub(super) const FIXED_FILES: [(&str, &str); 15] = [
+pub(super) const FIXED_FILES: [(&str, &str); 16] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
@@ -74,6 +74,7 @@ pub(super) const FIXED_FILES: [(&str, &str); 15] = [
     ("fut_sizes.h", include_str!("../../../c/fut_sizes.h")),
     ("fut_traps.h", include_str!("../../../c/fut_traps.h")),
     ("fut_workers.h", include_str!("../../../c/fut_workers.h")),
+    ("fut_wrappers.h", include_str!("../../../c/fut_wrappers.h")),
     (
         "override/assert.h",
         include_str!("../../../c/override/assert.h"),
@@ -143,7 +144,8 @@ impl Unit<'_> {
             state::write(&self.generated.fills, &mut c);
         }
         c.push_str(
-            "#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n",
+            "#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n\
+             #include \"fut_wrappers.h\"\n",
         );
         shapes::write(self, &mut c);
         wrappers::write(self, &mut c);

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{OpaqueType, Type};
 
-use super::wrappers::{CopiedArray, open, write_duplicate, write_free};
-use super::{Unit, elem_number, elements, shapes};
+use super::wrappers::duplicate_array;
+use super::{Unit, elem_number, elements};
 use crate::compile::generated::layout::{self, ArrayStruct, Component, Rule};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
@@ -27,15 +27,15 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
         }
     }
     for array in hidden {
-        let copied = CopiedArray {
-            ident: &array.ident,
-            elem: array.elem.c_type(),
-            rank: array.rank,
-            new: &array.function("new"),
-            values: &array.function("values"),
-            free: &array.function("free"),
-        };
-        copied.write(c);
+        let functions = ["new", "values", "free"].map(|operation| array.function(operation));
+        let [new, values, free] = &functions;
+        c.push_str(&duplicate_array(
+            &array.ident,
+            array.elem,
+            array.rank,
+            [new, values, free],
+        ));
+        c.push('\n');
     }
     for ty in unit.program.types() {
         if let Some(opaque) = ty.as_opaque() {
@@ -54,67 +54,51 @@ fn is_listed(unit: &Unit<'_>, array: &ArrayStruct) -> bool {
 
 fn write_opaque(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut String) {
     let ident = ty.c_ident();
-    let this = format!("struct {ident} *");
     let layouts = &unit.generated.layouts;
     let components = layouts.components(ident);
     let rules = layout::rules(layouts, unit.program, ty);
     write_components(ident, components, &rules, c);
     write_references(ident, components, c);
     write_copy(unit, ty, components, c);
-    write_duplicate(c, ident, &opaque.ops.free);
-    write_free(c, &this, &opaque.ops.free);
-
+    let free = &opaque.ops.free;
+    let _ = writeln!(
+        c,
+        "FUT_WRAP_DUPLICATE({ident}, {free})\nFUT_WRAP_FREE({free}, {ident})"
+    );
     if let Some(store) = &opaque.ops.store {
         let storable = storable(ident, components);
-        let _ = writeln!(
-            c,
-            "static int32_t fut_w_size_{store}(struct fut_context *c, void *const *out, const void *const *in) {{\n  \
-             FUT_ENTER(c)\n{storable}  int rc = {store}(c->ctx, (const {this})in[0], NULL, (size_t *)out[0]);\n  \
-             FUT_LEAVE(c, rc, (void)0)\n}}"
-        );
-        open(c, store);
-        // Units take no memory, so C leaves their bytes as they are.
-        let zero = match components.iter().any(Component::is_units) {
-            true => format!(
-                "  if ({store}(c->ctx, (const {this})in[0], NULL, &size) == 0)\n    memset(bytes, 0, size);\n"
-            ),
+        let units = match components.iter().any(Component::is_units) {
+            true => format!("FUT_CLEAR_UNITS({store}, {ident})"),
             false => String::new(),
         };
         let _ = writeln!(
             c,
-            "  void *bytes = out[0];\n  size_t size;\n  FUT_ENTER(c)\n{storable}{zero}  \
-             int rc = {store}(c->ctx, (const {this})in[0], &bytes, &size);\n  \
-             FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
+            "FUT_WRAP_STORED_SIZE({store}, {ident}, {storable})\n\
+             FUT_WRAP_STORE({store}, {ident}, {storable}, {units})"
         );
     }
     if let Some(restore) = &opaque.ops.restore {
-        open(c, restore);
-        let _ = writeln!(
-            c,
-            "  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  {this}value = {restore}(c->ctx, in[0]);\n  \
-             *(void **)out[0] = value;\n  int rc = value == NULL;\n{check}  FUT_SYNC(c, rc);\n  \
-             FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
-            check = shapes::value_result(ident, 0),
-            free = opaque.ops.free,
-        );
+        let _ = writeln!(c, "FUT_WRAP_RESTORE({restore}, {ident}, {free})");
     }
     elements::write(unit, ty, opaque, c);
 }
 
-/// Refuses what C would compute a wrong size for.
+/// The components that are arrays, with their indices.
+fn arrays(components: &[Component]) -> impl Iterator<Item = (usize, &ArrayStruct)> {
+    let components = components.iter().enumerate();
+    components.filter_map(|(i, component)| match component {
+        Component::Array(array) => Some((i, array)),
+        Component::Scalar(_) => None,
+    })
+}
+
+/// Refuses a value whose stored size C would compute wrongly.
 fn storable(ident: &str, components: &[Component]) -> String {
-    let mut checks = String::new();
-    for (i, component) in components.iter().enumerate() {
-        if let Component::Array(array) = component {
-            let _ = writeln!(
-                checks,
-                "  FUT_REFUSE(c, fut_not_storable(((const struct {ident} *)in[0])->v{i}->shape, {}, {}))",
-                array.rank,
-                array.elem.size()
-            );
-        }
-    }
-    checks
+    let check = |(i, array): (usize, &ArrayStruct)| {
+        let (rank, size) = (array.rank, array.elem.size());
+        format!("FUT_STORABLE({ident}, {i}, {rank}, {size}) ")
+    };
+    arrays(components).map(check).collect()
 }
 
 /// The layout, with assertions that it is what the C compiler sees.
@@ -168,54 +152,32 @@ fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &m
 }
 
 fn write_references(ident: &str, components: &[Component], c: &mut String) {
-    let _ = writeln!(
-        c,
-        "static int32_t fut_references_{ident}(const void *value) {{\n  const struct {ident} *v = value;\n  \
-         (void)v;\n  int32_t most = 0;"
-    );
-    for (i, component) in components.iter().enumerate() {
-        if let Component::Array(_) = component {
-            let _ = writeln!(
-                c,
-                "  most = fut_max(most, fut_count(v->v{i}->mem.references));"
-            );
-        }
-    }
-    c.push_str("  return most;\n}\n");
+    let counts = arrays(components).map(|(i, _)| format!("FUT_COUNT({i}) "));
+    let counts: String = counts.collect();
+    let _ = writeln!(c, "FUT_REFERENCES({ident}, {counts})");
 }
 
-/// A copy of each component in a fresh struct, as the runtime's own functions make it.
+/// A copy of each component in a new struct, as the runtime's own functions make it.
 fn write_copy(unit: &Unit<'_>, ty: &Type, components: &[Component], c: &mut String) {
-    let ident = ty.c_ident();
-    let _ = writeln!(
-        c,
-        "static struct {ident} *fut_duplicate_{ident}(struct futhark_context *ctx, struct {ident} *value) {{\n  \
-         (void)ctx;\n  struct {ident} *copy = calloc(1, sizeof *copy);"
-    );
-    let mut undo = String::new();
+    let (mut copies, mut undo) = (String::new(), String::new());
     for (i, component) in components.iter().enumerate() {
         match component {
             Component::Scalar(_) => {
-                let _ = writeln!(c, "  copy->v{i} = value->v{i};");
+                let _ = write!(copies, "FUT_COPY_SCALAR({i}) ");
             }
             Component::Array(array) => {
                 let ident = &array.ident;
                 let listed = unit.program.types().iter().find(|ty| ty.c_ident() == ident);
                 let free = listed.map_or_else(|| array.function("free"), |ty| ty.free().to_owned());
-                let _ = writeln!(
-                    c,
-                    "  copy->v{i} = fut_duplicate_{ident}(ctx, value->v{i});\n  if (copy->v{i} == NULL)\n    goto undo;"
-                );
-                let _ = writeln!(
-                    undo,
-                    "  if (copy->v{i} != NULL)\n    (void){free}(ctx, copy->v{i});"
-                );
+                let _ = write!(copies, "FUT_COPY_ARRAY({i}, {ident}) ");
+                let _ = write!(undo, "FUT_UNDO({i}, {free}) ");
             }
         }
     }
-    c.push_str("  return copy;\n");
-    if !undo.is_empty() {
-        let _ = write!(c, "undo:\n{undo}  free(copy);\n  return NULL;\n");
-    }
-    c.push_str("}\n");
+    let undo = match undo.is_empty() {
+        true => undo,
+        false => format!("FUT_UNDO_ALL({undo})"),
+    };
+    let ident = ty.c_ident();
+    let _ = writeln!(c, "FUT_DUPLICATE_OPAQUE({ident}, {copies}, {undo})");
 }

@@ -45,20 +45,16 @@ pub(super) fn argument(program: &Program, ty: TypeRef, i: usize) -> String {
         return String::new();
     };
     let ident = program.get(id).c_ident();
-    format!("  FUT_CHECK_ARGUMENT(c, fut_misshapen_{ident}, in[{i}], \"argument {i}\")\n")
+    format!("FUT_CHECK_ARGUMENT(c, fut_misshapen_{ident}, in[{i}], \"argument {i}\") ")
 }
 
 /// The check of result `i`, after the call.
 pub(super) fn result(program: &Program, ty: TypeRef, i: usize) -> String {
-    match ty {
-        TypeRef::Scalar(_) => String::new(),
-        TypeRef::Type(id) => value_result(program.get(id).c_ident(), i),
-    }
-}
-
-/// As [`result`], for a result that is a `struct {ident} *`.
-pub(super) fn value_result(ident: &str, i: usize) -> String {
+    let TypeRef::Type(id) = ty else {
+        return String::new();
+    };
+    let ident = program.get(id).c_ident();
     format!(
-        "  FUT_CHECK_RESULT(c, rc, fut_misshapen_{ident}, *(struct {ident} **)out[{i}], \"result {i}\")\n"
+        "FUT_CHECK_RESULT(c, rc, fut_misshapen_{ident}, *(struct {ident} **)out[{i}], \"result {i}\") "
     )
 }

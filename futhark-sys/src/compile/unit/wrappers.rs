@@ -1,8 +1,8 @@
-//! One wrapper of the uniform shape per function of the manifest.
+//! One wrapper of the uniform shape per function of the manifest. The bodies are the macros of
+//! `fut_wrappers.h`; each function here writes one use of them.
 //!
-//! Before them stand assertions that each C function has exactly the type that
-//! follows from the manifest, so a manifest that disagrees with its code does not
-//! compile.
+//! Before the wrappers stand assertions that each C function has exactly the type that follows
+//! from the manifest, so a manifest that disagrees with its code does not compile.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use futhark_manifest::{
     TypeRef,
 };
 
-use super::{Unit, identifier, shapes};
+use super::{Unit, shapes};
 use crate::compile::generated::blanks::Blank;
 
 /// A function of `fut_table.functions`.
@@ -121,14 +121,6 @@ fn label(program: &Program, function: &manifest::Function<'_>) -> Option<String>
     })
 }
 
-/// The head of a wrapper.
-pub(super) fn open(c: &mut String, cfun: &str) {
-    let _ = writeln!(
-        c,
-        "static int32_t fut_w_{cfun}(struct fut_context *c, void *const *out, const void *const *in) {{\n  (void)out;\n  (void)in;"
-    );
-}
-
 /// Assertions that every C function has the type that follows from the manifest.
 fn write_types(program: &Program, c: &mut String) {
     for Prototype {
@@ -139,12 +131,7 @@ fn write_types(program: &Program, c: &mut String) {
     } in program.prototypes()
     {
         let types: Vec<String> = parameters.iter().map(|p| p.ty.to_string()).collect();
-        let types = types.join(", ");
-        let _ = writeln!(
-            c,
-            "_Static_assert(__builtin_types_compatible_p(__typeof__(&{name}), {result} (*)({types})), \
-             \"manifest and header disagree about {name}\");"
-        );
+        let _ = writeln!(c, "FUT_ASSERT_TYPE({name}, {result}, {})", types.join(", "));
     }
 }
 
@@ -166,256 +153,144 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     }
 }
 
-fn argument(unit: &Unit<'_>, ty: TypeRef, i: usize) -> String {
+/// The argument of the C function for input `i`.
+fn argument(program: &Program, ty: TypeRef, i: usize) -> String {
     match ty {
-        TypeRef::Scalar(elem) => format!("*(const {} *)in[{i}]", elem.c_type()),
-        TypeRef::Type(_) => format!("(const {})in[{i}]", unit.c_type(ty)),
+        TypeRef::Scalar(elem) => format!("FUT_SCALAR_IN({i}, {})", elem.c_type()),
+        TypeRef::Type(id) => format!("FUT_VALUE_IN({i}, {})", program.get(id).c_ident()),
     }
 }
 
 fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut String) {
-    let cfun = f.cfun;
+    let (cfun, program) = (f.cfun, unit.program);
     if f.shape == Shape::Returns {
-        open(c, cfun);
-        let argument = argument(unit, f.input[0].0, 0);
-        let _ = writeln!(
-            c,
-            "  FUT_ENTER(c)\n  *(int32_t *)out[0] = {cfun}(c->ctx, {argument});"
-        );
-        c.push_str("  FUT_LEAVE(c, 0, (void)0)\n}\n");
+        let TypeRef::Type(id) = f.input[0].0 else {
+            unreachable!("only values have variants");
+        };
+        let _ = writeln!(c, "FUT_WRAP_VARIANT({cfun}, {})", program.get(id).c_ident());
         return;
     }
-    open(c, cfun);
-    let mut call = format!("{cfun}(c->ctx");
-    let mut frees = String::new();
-    let mut scalars = f.out.is_empty();
+    let (mut clear, mut frees) = (String::new(), String::new());
+    let (mut call, mut results) = ("c->ctx".to_owned(), String::new());
     for (i, &ty) in f.out.iter().enumerate() {
-        let c_type = unit.c_type(ty);
-        let _ = write!(call, ", ({c_type}*)out[{i}]");
         match ty {
-            TypeRef::Scalar(_) => scalars = true,
+            TypeRef::Scalar(elem) => {
+                let _ = write!(call, ", FUT_SCALAR_OUT({i}, {})", elem.c_type());
+            }
             TypeRef::Type(id) => {
-                let ty = unit.program.get(id);
-                let _ = writeln!(c, "  *(void **)out[{i}] = NULL;");
-                let _ = write!(
-                    frees,
-                    " FUT_FREE_RESULT(c, out, {i}, struct {}, {})",
-                    ty.c_ident(),
-                    ty.free()
-                );
+                let ty = program.get(id);
+                let _ = write!(clear, "FUT_CLEAR({i}) ");
+                let _ = write!(call, ", FUT_VALUE_OUT({i}, {})", ty.c_ident());
+                frees += &free_result(ty, i);
             }
         }
     }
-    let mut checks = String::new();
+    let mut arguments = String::new();
     for (i, &(ty, _)) in f.input.iter().enumerate() {
-        let _ = write!(call, ", {}", argument(unit, ty, i));
-        checks.push_str(&shapes::argument(unit.program, ty, i));
+        let _ = write!(call, ", {}", argument(program, ty, i));
+        arguments += &shapes::argument(program, ty, i);
     }
-    // What makes a value of one variant writes only its own parts: the rest must not be
-    // what the heap held before. These functions make structs and nothing large.
-    let (zero, done) = if f.is_entry {
-        ("", "")
-    } else {
-        ("  fut_self.zero = true;\n", "  fut_self.zero = false;\n")
-    };
-    let _ = write!(
-        c,
-        "  FUT_ENTER(c)\n{checks}{zero}  int rc = {call});\n{done}"
-    );
     for blank in blanks {
-        write_blank(&unit.c_type(f.out[0]), blank, c);
+        if let TypeRef::Type(sum) = f.out[0] {
+            results += &fill_blank(program.get(sum).c_ident(), blank);
+        }
     }
     for (i, &ty) in f.out.iter().enumerate() {
-        c.push_str(&shapes::result(unit.program, ty, i));
+        results += &shapes::result(program, ty, i);
     }
-    if scalars {
-        // A scalar must be there when the call returns; an array may still be under way.
-        c.push_str("  FUT_SYNC(c, rc);\n");
+    let is_scalar = |ty: &TypeRef| matches!(ty, TypeRef::Scalar(_));
+    if f.out.is_empty() || f.out.iter().any(is_scalar) {
+        // A scalar must be complete when the call returns; an array may still be pending.
+        results += "FUT_SYNC(c, rc); ";
     }
-    let _ = writeln!(c, "  FUT_LEAVE(c, rc,{frees})\n}}");
-}
-
-/// Puts an array of zeros in the place of an empty one that belongs to another variant. The zeros
-/// are static, so that a device may read them after the call.
-fn write_blank(sum: &str, blank: &Blank, c: &mut String) {
-    let (array, i) = (&blank.array, blank.component);
-    let dims: String = blank.shape.iter().map(|dim| format!(", {dim}")).collect();
+    let kind = if f.is_entry { "ENTRY" } else { "OPERATION" };
     let _ = writeln!(
         c,
-        "  if (rc == 0) {{\n    {sum}value = *({sum}*)out[0];\n    \
-         struct {ident} *zeros = {new}(c->ctx, (const void *)fut_zeros{dims});\n    \
-         if (zeros == NULL) {{\n      rc = 1;\n    }} else {{\n      \
-         if (value->v{i} != NULL)\n        (void){free}(c->ctx, value->v{i});\n      \
-         value->v{i} = zeros;\n    }}\n  }}",
-        ident = array.ident,
-        new = array.function("new"),
-        free = array.function("free"),
+        "FUT_WRAP_{kind}({cfun}, {clear}, {arguments}, ({call}), {results}, {frees})"
     );
 }
 
-/// ", dims[0], dims[1]" and the like.
+fn fill_blank(sum: &str, blank: &Blank) -> String {
+    let (array, i) = (&blank.array, blank.component);
+    let dims: Vec<_> = blank.shape.iter().map(i64::to_string).collect();
+    format!(
+        "FUT_FILL_BLANK({sum}, {i}, {}, {}, {}, {}) ",
+        array.ident,
+        array.function("new"),
+        array.function("free"),
+        dims.join(", ")
+    )
+}
+
+/// Frees result `i` of a failed call.
+pub(super) fn free_result(ty: &Type, i: usize) -> String {
+    format!(
+        "FUT_FREE_RESULT(c, out, {i}, struct {}, {}) ",
+        ty.c_ident(),
+        ty.free()
+    )
+}
+
+/// "dims[0], dims[1]" and the like.
 pub(super) fn indexed(name: &str, rank: usize) -> String {
-    (0..rank).fold(String::new(), |mut text, i| {
-        let _ = write!(text, ", {name}[{i}]");
-        text
-    })
+    let all: Vec<_> = (0..rank).map(|i| format!("{name}[{i}]")).collect();
+    all.join(", ")
 }
 
 fn write_array(unit: &Unit<'_>, ty: &Type, array: &ArrayType, c: &mut String) {
-    let this = format!("struct {} *", ty.c_ident());
-    let ident = identifier(ty.c_ident());
-    let elem = array.elem.c_type();
-    let rank = array.rank;
-    let ops = &array.ops;
-
-    let _ = writeln!(
-        c,
-        "static int32_t fut_references_{ident}(const void *value) {{\n  return fut_count(((const {this})value)->mem.references);\n}}"
-    );
-
-    open(c, &ops.new);
-    let list = indexed("dims", rank);
-    let _ = writeln!(
-        c,
-        "  const int64_t *dims = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-         {this}value = {new}(c->ctx, (const {elem} *)in[0]{list});\n  *(void **)out[0] = value;\n  \
-         int rc = value == NULL;\n  FUT_SYNC(c, rc);\n  \
-         FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
-        new = ops.new,
-        free = ops.free,
-    );
-
-    write_free(c, &this, &ops.free);
-    write_shape(c, &this, &ops.shape);
-
-    open(c, &ops.values);
-    let _ = writeln!(
-        c,
-        "  FUT_ENTER(c)\n  int rc = {values}(c->ctx, ({this})in[0], ({elem} *)out[0]);\n  \
-         FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}",
-        values = ops.values,
-    );
-
-    if let Some(index) = &ops.index {
-        open(c, index);
-        let list = indexed("indices", rank);
-        let _ = writeln!(
-            c,
-            "  const int64_t *indices = in[1];\n  FUT_ENTER(c)\n  \
-             int rc = {index}(c->ctx, ({elem} *)out[0], ({this})in[0]{list});\n  \
-             FUT_SYNC(c, rc);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
-        );
-    }
-    write_raw(unit, ty, array, c);
-    let copied = CopiedArray {
-        ident,
-        elem,
-        rank,
-        new: &ops.new,
-        values: &ops.values,
-        free: &ops.free,
+    let ArrayType { ops, rank, .. } = array;
+    let (ident, elem, free) = (ty.c_ident(), array.elem.c_type(), &ops.free);
+    let (dims, indices) = (indexed("dims", *rank), indexed("indices", *rank));
+    let mut line = |text: String| {
+        c.push_str(&text);
+        c.push('\n');
     };
-    copied.write(c);
-    write_duplicate(c, ident, &ops.free);
-}
-
-/// Memory as the backend has it, out and in. On GPU backends it may be a number, which
-/// goes through the table as a pointer.
-fn write_raw(unit: &Unit<'_>, ty: &Type, array: &ArrayType, c: &mut String) {
-    let ident = ty.c_ident();
-    if let Some(values_raw) = &array.ops.values_raw {
-        open(c, values_raw);
-        let _ = writeln!(
-            c,
-            "  *(void **)out[0] = (void *)(uintptr_t){values_raw}(c->ctx, (struct {ident} *)in[0]);\n  return FUT_OK;\n}}"
-        );
+    line(format!("FUT_ARRAY_REFERENCES({ident})"));
+    line(format!(
+        "FUT_WRAP_NEW({}, {ident}, {elem}, {free}, {dims})",
+        ops.new
+    ));
+    line(format!("FUT_WRAP_FREE({free}, {ident})"));
+    line(format!("FUT_WRAP_SHAPE({}, {ident})", ops.shape));
+    line(format!("FUT_WRAP_VALUES({}, {ident}, {elem})", ops.values));
+    if let Some(index) = &ops.index {
+        line(format!(
+            "FUT_WRAP_INDEX({index}, {ident}, {elem}, {indices})"
+        ));
     }
-    if let Some(new_raw) = &array.ops.new_raw {
-        open(c, new_raw);
+    if let Some(values_raw) = &ops.values_raw {
+        line(format!("FUT_WRAP_RAW_MEMORY({values_raw}, {ident})"));
+    }
+    if let Some(new_raw) = &ops.new_raw {
         let memory = CType::raw_memory(unit.program.backend);
-        let list = indexed("dims", array.rank);
-        let _ = writeln!(
-            c,
-            "  const int64_t *dims = in[1];\n  *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-             struct {ident} *value = {new_raw}(c->ctx, ({memory})(uintptr_t)in[0]{list});\n  \
-             FUT_BORROW(c, value)\n  *(void **)out[0] = value;\n  int rc = value == NULL;\n  \
-             FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}",
-            free = array.ops.free,
-        );
+        line(format!(
+            "FUT_WRAP_BORROW({new_raw}, {ident}, {memory}, {free}, {dims})"
+        ));
     }
+    line(duplicate_array(
+        ident,
+        array.elem,
+        *rank,
+        [&ops.new, &ops.values, free],
+    ));
+    line(format!("FUT_WRAP_DUPLICATE({ident}, {free})"));
 }
 
-/// What `fut_duplicate_<ident>` of an array needs.
-pub(super) struct CopiedArray<'a> {
-    pub ident: &'a str,
-    /// The C type of an element.
-    pub elem: &'a str,
-    pub rank: usize,
-    pub new: &'a str,
-    pub values: &'a str,
-    pub free: &'a str,
-}
-
-impl CopiedArray<'_> {
-    /// Writes the function: a copy with memory of its own. Host memory is read where it
-    /// lies; device memory takes the way through the host. If a wait fails, the device may
-    /// still write into the memory on the way, so that is given back only when a second
-    /// wait has shown that nothing is under way any more.
-    pub(super) fn write(&self, c: &mut String) {
-        let CopiedArray {
-            ident,
-            elem,
-            rank,
-            new,
-            values,
-            free,
-        } = *self;
-        let dims = indexed("value->shape", rank);
-        let size: String = (0..rank)
-            .map(|i| format!(" * (size_t)value->shape[{i}]"))
-            .collect();
-        let _ = writeln!(
-            c,
-            "static struct {ident} *fut_duplicate_{ident}(struct futhark_context *ctx, struct {ident} *value) {{\n\
-             #if FUT_GPU_BACKEND\n  size_t bytes = sizeof({elem}){size};\n  \
-             {elem} *data = malloc(bytes == 0 ? 1 : bytes);\n  \
-             if ({values}(ctx, value, data) != 0 || fut_wait(ctx) != 0) {{\n    \
-             if (fut_wait(ctx) == 0)\n      free(data);\n    return NULL;\n  }}\n  \
-             struct {ident} *copy = {new}(ctx, data{dims});\n  \
-             if (fut_wait(ctx) != 0) {{\n    \
-             if (copy != NULL)\n      (void){free}(ctx, copy);\n    \
-             if (fut_wait(ctx) == 0)\n      free(data);\n    return NULL;\n  }}\n  \
-             free(data);\n  return copy;\n\
-             #else\n  return {new}(ctx, (const {elem} *)value->mem.mem{dims});\n#endif\n}}"
-        );
-    }
-}
-
-/// The wrapper around `fut_duplicate_<ident>`.
-pub(super) fn write_duplicate(c: &mut String, ident: &str, free: &str) {
-    let _ = writeln!(
-        c,
-        "static int32_t fut_w_duplicate_{ident}(struct fut_context *c, void *const *out, const void *const *in) {{\n  \
-         *(void **)out[0] = NULL;\n  FUT_ENTER(c)\n  \
-         struct {ident} *copy = fut_duplicate_{ident}(c->ctx, (struct {ident} *)in[0]);\n  \
-         *(void **)out[0] = copy;\n  int rc = copy == NULL;\n  \
-         FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct {ident}, {free}))\n}}"
-    );
-}
-
-pub(super) fn write_free(c: &mut String, this: &str, free: &str) {
-    open(c, free);
-    let _ = writeln!(
-        c,
-        "  FUT_ENTER(c)\n  int rc = {free}(c->ctx, ({this})in[0]);\n  FUT_LEAVE(c, rc, (void)0)\n}}"
-    );
-}
-
-/// A shape is part of the value: reading it enters nothing.
-pub(super) fn write_shape(c: &mut String, this: &str, shape: &str) {
-    open(c, shape);
-    let _ = writeln!(
-        c,
-        "  *(const int64_t **)out[0] = {shape}(c->ctx, ({this})in[0]);\n  return FUT_OK;\n}}"
-    );
+/// Defines the function that copies an array, by its functions new, values and free.
+pub(super) fn duplicate_array(
+    ident: &str,
+    elem: ElemType,
+    rank: usize,
+    functions: [&str; 3],
+) -> String {
+    let size: Vec<_> = (0..rank)
+        .map(|i| format!("(size_t)value->shape[{i}]"))
+        .collect();
+    format!(
+        "FUT_DUPLICATE_ARRAY({ident}, {}, {}, {}, {})",
+        elem.c_type(),
+        functions.join(", "),
+        size.join(" * "),
+        indexed("value->shape", rank)
+    )
 }

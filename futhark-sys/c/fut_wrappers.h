@@ -1,0 +1,321 @@
+// The bodies of the wrappers. unit/wrappers.rs, opaque.rs and elements.rs write one use of a macro
+// per function.
+//
+// `f` and the other function names are only pasted and called here, never passed on to another
+// macro as something to paste: raw modules rename the functions by macros of the same names.
+
+#define FUT_SIGNATURE (struct fut_context * c, void *const *out, const void *const *in)
+#define FUT_UNUSED \
+  (void)out;       \
+  (void)in;
+
+#define FUT_ASSERT_TYPE(f, result, ...)                                                     \
+  _Static_assert(__builtin_types_compatible_p(__typeof__(&f), result (*)(__VA_ARGS__)), \
+                 "manifest and header disagree about " #f);
+
+// --- Entry points, and operations that make values of values ----------------------
+
+// Parameters and results of `call`, a parenthesised list.
+#define FUT_SCALAR_IN(i, type) *(const type *)in[i]
+#define FUT_VALUE_IN(i, type) (const struct type *)in[i]
+#define FUT_SCALAR_OUT(i, type) (type *)out[i]
+#define FUT_VALUE_OUT(i, type) (struct type **)out[i]
+
+// A call that fails leaves no result.
+#define FUT_CLEAR(i) *(void **)out[i] = NULL;
+
+// `clear`: FUT_CLEAR for each value; `arguments`: checks before the call; `results`: steps after
+// it; `...`: FUT_FREE_RESULT for each value.
+#define FUT_WRAP_ENTRY(f, clear, arguments, call, results, ...) \
+  static int32_t fut_w_##f FUT_SIGNATURE {                      \
+    FUT_UNUSED clear FUT_ENTER(c) arguments int rc = f call;    \
+    results FUT_LEAVE(c, rc, __VA_ARGS__)                       \
+  }
+
+// A function that makes a value of one variant writes only its own parts: the rest must not be
+// what the heap held before. These functions allocate structs and nothing large.
+#define FUT_WRAP_OPERATION(f, clear, arguments, call, results, ...)                       \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                                \
+    FUT_UNUSED clear FUT_ENTER(c) arguments fut_self.zero = true;                         \
+    int rc = f call;                                                                      \
+    fut_self.zero = false;                                                                \
+    results FUT_LEAVE(c, rc, __VA_ARGS__)                                                 \
+  }
+
+// The variant of a sum is what the function returns.
+#define FUT_WRAP_VARIANT(f, type)                        \
+  static int32_t fut_w_##f FUT_SIGNATURE {               \
+    FUT_UNUSED FUT_ENTER(c)                              \
+    *(int32_t *)out[0] = f(c->ctx, FUT_VALUE_IN(0, type)); \
+    FUT_LEAVE(c, 0, (void)0)                             \
+  }
+
+// Replaces the empty array in component `i` of a sum by an array of zeros, if the component belongs
+// to another variant and has a fixed size. `fut_zeros` is static, so that a device may read it
+// after the call.
+#define FUT_FILL_BLANK(type, i, array, new, free, ...)                                   \
+  if (rc == 0) {                                                                         \
+    struct type *value = *(struct type **)out[0];                                        \
+    struct array *zeros = new (c->ctx, (const void *)fut_zeros, __VA_ARGS__);            \
+    if (zeros == NULL) {                                                                 \
+      rc = 1;                                                                            \
+    } else {                                                                             \
+      if (value->v##i != NULL)                                                           \
+        (void)free(c->ctx, value->v##i);                                                 \
+      value->v##i = zeros;                                                               \
+    }                                                                                    \
+  }
+
+// --- All types ------------------------------------------------------------------------
+
+#define FUT_WRAP_FREE(f, type)                   \
+  static int32_t fut_w_##f FUT_SIGNATURE {       \
+    FUT_UNUSED FUT_ENTER(c)                      \
+    int rc = f(c->ctx, (struct type *)in[0]);    \
+    FUT_LEAVE(c, rc, (void)0)                    \
+  }
+
+// A shape is part of the value: the wrapper enters nothing.
+#define FUT_WRAP_SHAPE(f, type)                                            \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                 \
+    FUT_UNUSED *(const int64_t **)out[0] = f(c->ctx, (struct type *)in[0]); \
+    return FUT_OK;                                                         \
+  }
+
+#define FUT_WRAP_DUPLICATE(type, free)                                               \
+  static int32_t fut_w_duplicate_##type FUT_SIGNATURE {                              \
+    FUT_CLEAR(0)                                                                     \
+    FUT_ENTER(c)                                                                     \
+    struct type *copy = fut_duplicate_##type(c->ctx, (struct type *)in[0]);          \
+    *(void **)out[0] = copy;                                                         \
+    int rc = copy == NULL;                                                           \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+  }
+
+// --- Arrays of scalars ------------------------------------------------------------------
+//
+// `...`: the dimensions or indices, `dims[0], dims[1]` or `indices[0], indices[1]`.
+
+#define FUT_ARRAY_REFERENCES(type)                                    \
+  static int32_t fut_references_##type(const void *value) {           \
+    return fut_count(((const struct type *)value)->mem.references);   \
+  }
+
+#define FUT_WRAP_NEW(f, type, elem, free, ...)                                       \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                           \
+    FUT_UNUSED const int64_t *dims = in[1];                                          \
+    FUT_CLEAR(0)                                                                     \
+    FUT_ENTER(c)                                                                     \
+    struct type *value = f(c->ctx, (const elem *)in[0], __VA_ARGS__);                \
+    *(void **)out[0] = value;                                                        \
+    int rc = value == NULL;                                                          \
+    FUT_SYNC(c, rc);                                                                 \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+  }
+
+#define FUT_WRAP_VALUES(f, type, elem)                                   \
+  static int32_t fut_w_##f FUT_SIGNATURE {                               \
+    FUT_UNUSED FUT_ENTER(c)                                              \
+    int rc = f(c->ctx, (struct type *)in[0], (elem *)out[0]);            \
+    FUT_SYNC(c, rc);                                                     \
+    FUT_LEAVE(c, rc, (void)0)                                            \
+  }
+
+#define FUT_WRAP_INDEX(f, type, elem, ...)                                          \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                          \
+    FUT_UNUSED const int64_t *indices = in[1];                                      \
+    FUT_ENTER(c)                                                                    \
+    int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__);          \
+    FUT_SYNC(c, rc);                                                                \
+    FUT_LEAVE(c, rc, (void)0)                                                       \
+  }
+
+// Memory as the backend has it. On GPU backends it may be a number, which goes through the table
+// as a pointer.
+#define FUT_WRAP_RAW_MEMORY(f, type)                                                        \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                                  \
+    FUT_UNUSED *(void **)out[0] = (void *)(uintptr_t)f(c->ctx, (struct type *)in[0]);       \
+    return FUT_OK;                                                                          \
+  }
+
+#define FUT_WRAP_BORROW(f, type, memory, free, ...)                                  \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                           \
+    FUT_UNUSED const int64_t *dims = in[1];                                          \
+    FUT_CLEAR(0)                                                                     \
+    FUT_ENTER(c)                                                                     \
+    struct type *value = f(c->ctx, (memory)(uintptr_t)in[0], __VA_ARGS__);           \
+    FUT_BORROW(c, value)                                                             \
+    *(void **)out[0] = value;                                                        \
+    int rc = value == NULL;                                                          \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+  }
+
+// A copy with its own memory. `size` is the number of elements, `...` the dimensions.
+//
+// Host memory is read in place; device memory takes the way through the host. If a wait fails, the
+// device may still use the memory on the way, so that is freed only after a second wait has shown
+// that nothing is pending.
+#if FUT_GPU_BACKEND
+#define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                           \
+  static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) {         \
+    size_t bytes = sizeof(elem) * size;                                                               \
+    elem *data = malloc(bytes == 0 ? 1 : bytes);                                                      \
+    if (values(ctx, value, data) != 0 || fut_wait(ctx) != 0) {                                        \
+      if (fut_wait(ctx) == 0)                                                                         \
+        free(data);                                                                                   \
+      return NULL;                                                                                    \
+    }                                                                                                 \
+    struct type *copy = new (ctx, data, __VA_ARGS__);                                                 \
+    if (fut_wait(ctx) != 0) {                                                                         \
+      if (copy != NULL)                                                                               \
+        (void)free_array(ctx, copy);                                                                  \
+      if (fut_wait(ctx) == 0)                                                                         \
+        free(data);                                                                                   \
+      return NULL;                                                                                    \
+    }                                                                                                 \
+    free(data);                                                                                       \
+    return copy;                                                                                      \
+  }
+#else
+#define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                   \
+  static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) { \
+    return new (ctx, (const elem *)value->mem.mem, __VA_ARGS__);                              \
+  }
+#endif
+
+// --- Opaque values ----------------------------------------------------------------------
+
+// `counts`: FUT_COUNT for each array among the components.
+#define FUT_REFERENCES(type, counts)                          \
+  static int32_t fut_references_##type(const void *value) {   \
+    const struct type *v = value;                             \
+    (void)v;                                                  \
+    int32_t most = 0;                                         \
+    counts return most;                                       \
+  }
+#define FUT_COUNT(i) most = fut_max(most, fut_count(v->v##i->mem.references));
+
+// A copy of each component in a new struct. `undo`: FUT_UNDO for each array.
+#define FUT_DUPLICATE_OPAQUE(type, copies, undo_copies)                                       \
+  static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) { \
+    (void)ctx;                                                                                \
+    struct type *copy = calloc(1, sizeof *copy);                                              \
+    copies return copy;                                                                       \
+    undo_copies                                                                               \
+  }
+#define FUT_COPY_SCALAR(i) copy->v##i = value->v##i;
+#define FUT_COPY_ARRAY(i, array)                           \
+  copy->v##i = fut_duplicate_##array(ctx, value->v##i);    \
+  if (copy->v##i == NULL)                                  \
+    goto undo;
+#define FUT_UNDO_ALL(...) \
+  undo:                   \
+  __VA_ARGS__ free(copy); \
+  return NULL;
+#define FUT_UNDO(i, free)     \
+  if (copy->v##i != NULL)     \
+    (void)free(ctx, copy->v##i);
+
+// Refuses an array whose stored size would overflow.
+#define FUT_STORABLE(type, i, rank, size) \
+  FUT_REFUSE(c, fut_not_storable(((const struct type *)in[0])->v##i->shape, rank, size))
+
+// `storable`: FUT_STORABLE for each array.
+#define FUT_WRAP_STORED_SIZE(f, type, storable)                                         \
+  static int32_t fut_w_size_##f FUT_SIGNATURE {                                         \
+    FUT_ENTER(c)                                                                        \
+    storable int rc = f(c->ctx, (const struct type *)in[0], NULL, (size_t *)out[0]);    \
+    FUT_LEAVE(c, rc, (void)0)                                                           \
+  }
+
+#define FUT_WRAP_STORE(f, type, storable, units)                                        \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                              \
+    FUT_UNUSED void *bytes = out[0];                                                    \
+    size_t size;                                                                        \
+    FUT_ENTER(c)                                                                        \
+    storable units int rc = f(c->ctx, (const struct type *)in[0], &bytes, &size);       \
+    FUT_SYNC(c, rc);                                                                    \
+    FUT_LEAVE(c, rc, (void)0)                                                           \
+  }
+// Units take no memory, so the C function does not write their bytes.
+#define FUT_CLEAR_UNITS(f, type)                                            \
+  if (f(c->ctx, (const struct type *)in[0], NULL, &size) == 0)              \
+    memset(bytes, 0, size);
+
+#define FUT_WRAP_RESTORE(f, type, free)                                                              \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                                           \
+    FUT_UNUSED FUT_CLEAR(0)                                                                          \
+    FUT_ENTER(c)                                                                                     \
+    struct type *value = f(c->ctx, in[0]);                                                           \
+    *(void **)out[0] = value;                                                                        \
+    int rc = value == NULL;                                                                          \
+    FUT_CHECK_RESULT(c, rc, fut_misshapen_##type, *(struct type **)out[0], "result 0")               \
+    FUT_SYNC(c, rc);                                                                                 \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                                  \
+  }
+
+// --- Arrays of opaque values ----------------------------------------------------------------
+
+// `check`: FUT_CHECK_RESULT, and `free`: FUT_FREE_RESULT, if the element is a value. A unit in the
+// element is never written, so the memory is zeroed.
+#define FUT_WRAP_OPAQUE_INDEX(f, type, elem, check, free, ...)                                \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                                    \
+    FUT_UNUSED const int64_t *indices = in[1];                                                \
+    FUT_CLEAR(0)                                                                              \
+    FUT_ENTER(c)                                                                              \
+    fut_self.zero = true;                                                                     \
+    int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__);                    \
+    fut_self.zero = false;                                                                    \
+    check FUT_SYNC(c, rc);                                                                    \
+    FUT_LEAVE(c, rc, free)                                                                    \
+  }
+
+// `fits`: steps that return a message if the elements do not fit each other.
+#define FUT_WRAP_OPAQUE_NEW(f, type, elem, free, fits, ...)                          \
+  static char *fut_fit_##f(elem *elems, const int64_t *dims) {                       \
+    (void)elems;                                                                     \
+    (void)dims;                                                                      \
+    fits return NULL;                                                                \
+  }                                                                                  \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                           \
+    FUT_UNUSED const int64_t *dims = in[1];                                          \
+    FUT_CLEAR(0)                                                                     \
+    FUT_ENTER(c)                                                                     \
+    FUT_REFUSE(c, fut_fit_##f((elem *)in[0], dims))                                  \
+    int rc = f(c->ctx, (struct type **)out[0], (elem *)in[0], __VA_ARGS__);          \
+    FUT_SYNC(c, rc);                                                                 \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+  }
+#define FUT_FITS(n_elements, ...) \
+  int64_t n = n_elements;         \
+  if (n == 0)                     \
+    return NULL;                  \
+  __VA_ARGS__
+#define FUT_FITS_SCALAR(k, rank)                                 \
+  if (!fut_has_size(dims, rank, NULL, 0, sizeof elems[0]->v##k)) \
+    return fut_no_size(dims, rank, NULL, 0);
+#define FUT_FITS_ARRAY(k, rank, inner, type)                                \
+  const int64_t *first##k = elems[0]->v##k->shape;                          \
+  for (int64_t i = 1; i < n; i++)                                           \
+    if (!fut_same_shape(elems[i]->v##k->shape, first##k, inner))            \
+      return fut_misfit_new(i, elems[i]->v##k->shape, first##k, inner);     \
+  if (!fut_has_size(dims, rank, first##k, inner, sizeof(type)))             \
+    return fut_no_size(dims, rank, first##k, inner);
+
+#define FUT_WRAP_OPAQUE_SET(f, type, elem, fits, ...)                                        \
+  static char *fut_fit_##f(const struct type *array, elem element) {                         \
+    (void)array;                                                                             \
+    (void)element;                                                                           \
+    fits return NULL;                                                                        \
+  }                                                                                          \
+  static int32_t fut_w_##f FUT_SIGNATURE {                                                   \
+    FUT_UNUSED const int64_t *indices = in[2];                                               \
+    FUT_ENTER(c)                                                                             \
+    FUT_REFUSE(c, fut_fit_##f((const struct type *)in[0], (elem)in[1]))                      \
+    int rc = f(c->ctx, (struct type *)in[0], (elem)in[1], __VA_ARGS__);                      \
+    FUT_SYNC(c, rc);                                                                         \
+    FUT_LEAVE(c, rc, (void)0)                                                                \
+  }
+#define FUT_FITS_IN(i, rank, inner)                                                   \
+  if (!fut_same_shape(element->v##i->shape, array->v##i->shape + rank, inner))        \
+    return fut_misfit_set(element->v##i->shape, array->v##i->shape + rank, inner);
