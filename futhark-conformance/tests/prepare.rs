@@ -131,7 +131,7 @@ fn what_was_recorded_is_checked_without_compilers() {
     );
     for (check, reason) in [
         ("plain", "no generated C"),
-        ("server", "the compiler itself is needed"),
+        ("server", "install the compiler"),
         ("symbols", "does not run"),
     ] {
         let found = of("main.fut", check);

@@ -140,11 +140,14 @@ fn no_futhark_compiler() {
     let text = package.fails(&[("FUTHARK", "/nonexistent/futhark")]);
     assert_says(
         &text,
-        &["/nonexistent/futhark is no Futhark compiler that can be used"],
+        &["cannot use /nonexistent/futhark as a Futhark compiler"],
     );
     // Something else of that name.
     let text = package.fails(&[("FUTHARK", "/bin/echo")]);
-    assert_says(&text, &["/bin/echo is no Futhark compiler", "--version"]);
+    assert_says(
+        &text,
+        &["cannot use /bin/echo as a Futhark compiler", "--version"],
+    );
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn no_headers_for_a_gpu_backend() {
     );
     assert_says(
         &package.fails(&[("ISPC", "/nonexistent/ispc")]),
-        &["no ISPC can be run", "/nonexistent/ispc", "install ispc"],
+        &["cannot run ISPC", "/nonexistent/ispc", "install ispc"],
     );
 }
 
@@ -202,7 +205,7 @@ fn no_c_compiler() {
     assert_says(
         &text,
         &[
-            "no C compiler can be run",
+            "cannot run a C compiler",
             "/nonexistent/cc",
             "install gcc or clang",
         ],
@@ -250,15 +253,12 @@ fn a_compiler_of_an_unknown_version() {
     package.write("futhark-newer", "#!/bin/sh\necho 'not Futhark'\n");
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
-    assert_says(&text, &["`--version` answers `not Futhark`"]);
+    assert_says(&text, &["`--version` prints `not Futhark`"]);
     // One that is too old is refused.
     let old = script.replace("0.99.1", "0.19.4");
     package.write("futhark-old", &old);
     let wrapper = package.folder.join("futhark-old");
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
     let text = package.fails(&[("FUTHARK", wrapper.to_str().unwrap())]);
-    assert_says(
-        &text,
-        &["its version is 0.19.4", "0.25.19 or later is needed"],
-    );
+    assert_says(&text, &["expected version 0.25.19 or later", "got 0.19.4"]);
 }

@@ -1,4 +1,4 @@
-//! The header of a program in Rust, by bindgen, over the symbols of a raw build.
+//! Generates Rust declarations from a program's header by bindgen, with the symbols of a raw build.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use super::generated::Source;
 use super::plain;
 use super::toolchain::Toolchain;
 
-/// The declarations of what a raw module offers.
+/// The declarations of a raw module.
 pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
     let header = artifact.header();
     let h_text = std::fs::read_to_string(&header)
@@ -23,7 +23,7 @@ pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
         .allowlist_type("futhark_.*")
         .blocklist_type("futhark_context_config")
         .blocklist_type("_IO_FILE|FILE|__sFILE")
-        .raw_line("/// That of `stdio.h`, whichever crate declares it.")
+        .raw_line("/// The `FILE` of `stdio.h`.")
         .raw_line("pub type FILE = ::core::ffi::c_void;")
         .merge_extern_blocks(true)
         .allowlist_var("FUTHARK_(SUCCESS|PROGRAM_ERROR|OUT_OF_MEMORY)")
@@ -42,17 +42,17 @@ pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
     for folder in Toolchain::from_env().include_folders(artifact.program().backend) {
         builder = builder.clang_arg(format!("-isystem{}", folder.display()));
     }
-    // Last: libclang without the clang program lacks stddef.h and its kin.
+    // Last: libclang without clang lacks stddef.h and similar headers.
     if let Some(folder) = CCompiler::find(&Toolchain::from_env())?.own_headers() {
         builder = builder.clang_args(["-idirafter".to_owned(), folder]);
     }
-    // bindgen panics if there is no libclang.
+    // bindgen panics if libclang is missing.
     match catch_unwind(AssertUnwindSafe(|| builder.generate())) {
         Ok(Ok(bindings)) => Ok(bindings.to_string()),
         Ok(Err(error)) => Err(Error::new(
             ErrorKind::Bindings,
             format!(
-                "no raw module can be made of {}; bindgen says:\n{error}",
+                "cannot generate a raw module from {}; output of bindgen:\n{error}",
                 header.display()
             ),
         )),
@@ -60,7 +60,7 @@ pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
     }
 }
 
-/// Gives each function its symbol; its name in Rust stays that of the header.
+/// Maps each function to its symbol. Its name in Rust is the one in the header.
 #[derive(Debug)]
 struct Symbols {
     table: String,
@@ -69,7 +69,7 @@ struct Symbols {
 impl ParseCallbacks for Symbols {
     fn generated_link_name_override(&self, item: ItemInfo<'_>) -> Option<String> {
         let is_function = matches!(item.kind, ItemKind::Function);
-        // bindgen takes the name as the object file has it.
+        // bindgen expects the name in the object file.
         let underscore = if cfg!(target_vendor = "apple") {
             "_"
         } else {
@@ -82,7 +82,7 @@ impl ParseCallbacks for Symbols {
 fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("it does not say why")
+        .unwrap_or("unknown reason")
         .to_owned()
 }
 
@@ -90,10 +90,10 @@ fn no_libclang(why: &str) -> Error {
     Error::new(
         ErrorKind::Bindings,
         format!(
-            "a raw module is made by bindgen, which failed: {why}\n\
+            "bindgen failed to generate a raw module: {why}\n\
              It needs libclang: install it (Debian: apt-get install libclang-dev; macOS: xcode-select --install), \
-             name its folder in the variable LIBCLANG_PATH, or, after ci/setup, take what \
-             .toolchain/env.sh sets. Without `raw` it is not needed."
+             set LIBCLANG_PATH to its folder, or, after ci/setup, source .toolchain/env.sh. \
+             Builds without `raw` do not need it"
         ),
     )
 }

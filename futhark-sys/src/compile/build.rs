@@ -1,4 +1,4 @@
-//! The steps from a source file to an artifact, and their cache.
+//! Builds an artifact from a source file, and caches it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,20 +15,20 @@ use super::plain;
 use super::tools::Tools;
 use super::unit::{self, FIXED_FILES, FunctionList, Unit};
 
-/// Tells apart the temporary folders of builds that run at the same time in this process.
+/// Makes the temporary folders of concurrent builds in this process distinct.
 static BUILDS: AtomicUsize = AtomicUsize::new(0);
 
-/// What is made of the object.
+/// The kind of library to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Linkage {
-    /// A shared object, to be loaded at run time.
+    /// A shared object, loaded at run time.
     Shared,
-    /// A static library, to be linked into a binary.
+    /// A static library, linked into a binary.
     Static,
 }
 
-/// What to compile, and how.
+/// A build of one program for one backend.
 ///
 /// ```no_run
 /// use futhark_manifest::Backend;
@@ -68,39 +68,40 @@ impl Build {
         }
     }
 
-    /// Uses this compiler instead of the one that [`Compiler::find`] gives.
+    /// Uses this compiler instead of the one that [`Compiler::find`] returns.
     #[must_use]
     pub fn compiler(mut self, compiler: Compiler) -> Build {
         self.compiler = Some(compiler);
         self
     }
 
-    /// Sets the folder for results. They are kept there and found again by content.
+    /// Sets the folder for results, which are cached there by content.
     ///
-    /// Whoever can write to the folder can run code in this process: see [`Artifact::open`].
+    /// Anyone who can write to the folder can run code in this process: see [`Artifact::open`].
     #[must_use]
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Build {
         self.out_dir = Some(folder.into());
         self
     }
 
-    /// A shared object (the default) or a static library.
+    /// Selects a shared object (the default) or a static library.
     #[must_use]
     pub fn linkage(mut self, linkage: Linkage) -> Build {
         self.linkage = linkage;
         self
     }
 
-    /// Does not optimise (`-O0` instead of `-O3`), for tests that wait for the C compiler longer than for the program.
+    /// Compiles with `-O0` instead of `-O3`, for tests that spend more time in the C compiler than
+    /// in the program.
     #[must_use]
     pub fn fast(mut self, fast: bool) -> Build {
         self.level = if fast { 0 } else { 3 };
         self
     }
 
-    /// Leaves the integer traps out (`false`), or in (`true`, the default).
+    /// Enables (the default) or disables integer traps and checked sizes.
     ///
-    /// Without them a size that overflows in the generated code is a write outside of
+    /// Without them a size that overflows in the generated code causes a write outside of
     /// an array, and `i64.min / -1` ends the process: see SAFETY.md.
     #[must_use]
     pub fn hardened(mut self, hardened: bool) -> Build {
@@ -108,15 +109,15 @@ impl Build {
         self
     }
 
-    /// Adds a flag for the C compiler. Flags that would take the traps away are overruled.
+    /// Adds a flag for the C compiler. Flags that would disable the integer traps have no effect.
     #[must_use]
     pub fn flag(mut self, flag: impl Into<String>) -> Build {
         self.flags.push(flag.into());
         self
     }
 
-    /// Keeps the functions of the program's own header global as well, each under a name that
-    /// begins with the table's, so that [`Artifact::bindings`] can declare them.
+    /// Also exports the functions of the program's own header, for [`Artifact::bindings`]. Each
+    /// symbol begins with the name of the table.
     #[cfg(feature = "raw")]
     #[must_use]
     pub fn raw(mut self, raw: bool) -> Build {
@@ -136,14 +137,14 @@ impl Build {
         self.backend
     }
 
-    /// Compiles, unless the same was compiled before into the same folder.
+    /// Compiles the program, or returns the result of an equal build from the same folder.
     ///
-    /// Blocks for as long as the Futhark and the C compiler take, seconds for a
-    /// medium program. Several processes may build into one folder at a time.
+    /// Blocks while the Futhark and C compilers run: seconds for a medium program. Several
+    /// processes may build into one folder at the same time.
     ///
     /// # Errors
     ///
-    /// See [`ErrorKind`]; the text of both compilers is passed on as it is.
+    /// See [`ErrorKind`]. The error contains the unchanged output of the compilers.
     pub fn run(&self) -> Result<Artifact, Error> {
         let futhark = self.futhark()?;
         if let Some(recording) = futhark.recording() {
@@ -162,8 +163,8 @@ impl Build {
 
         let name = self.name();
         let key = self.key(&tools, &program_hash, &options)?;
-        // The symbol does not depend on the places and times of files, so that equal compilers
-        // make equal libraries.
+        // The symbol does not depend on paths and times of files, so that equal compilers produce
+        // equal libraries.
         let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
         let key = tools.identify(key).hex();
         let folder = format!("{name}-{}-{}", self.backend, &key[..16]);
@@ -178,7 +179,7 @@ impl Build {
         Artifact::read(paths, tools.into_files())
     }
 
-    /// The compiler that was chosen, or the default one.
+    /// The selected compiler, or the default one.
     pub(super) fn futhark(&self) -> Result<Compiler, Error> {
         self.compiler.clone().map_or_else(Compiler::find, Ok)
     }
@@ -192,7 +193,7 @@ impl Build {
         }
     }
 
-    /// What was asked for besides source and backend.
+    /// The options besides source and backend.
     pub(super) fn options_of_user(&self) -> Vec<String> {
         let mut options = vec![
             format!("{:?}", self.linkage),
@@ -204,14 +205,14 @@ impl Build {
         options
     }
 
-    /// Everything that decides what comes out.
+    /// Hashes everything that determines the result.
     fn key(&self, tools: &Tools, program: &str, options: &Options<'_>) -> Result<Hash, Error> {
         let hash = Hash::new()
             .with(env!("FUTHARK_SYS_SOURCES"))
             .with(env!("CARGO_PKG_VERSION"))
             .with(futhark_manifest::VERSION)
             .with(program)
-            // Places in the source are part of the program's messages.
+            // Source locations are part of the program's messages.
             .with(self.source.as_os_str().as_encoded_bytes())
             .with(self.backend.as_str())
             .with([self.linkage as u8, u8::from(self.raw)]);
@@ -222,7 +223,7 @@ impl Build {
         Ok(hash)
     }
 
-    /// The name of the generated files: the source's, as far as a C compiler can take it.
+    /// The name of the generated files: the source's, without characters that a C compiler rejects.
     pub(super) fn name(&self) -> String {
         let stem = self
             .source
@@ -240,7 +241,7 @@ impl Build {
             .collect()
     }
 
-    /// Builds in a folder of its own, then gives it its name: what is there is whole.
+    /// Builds in a temporary folder and renames it, so that a folder is always complete.
     fn build(
         &self,
         tools: &Tools,
@@ -254,12 +255,12 @@ impl Build {
         };
         let _ = std::fs::remove_dir_all(&work.folder);
         std::fs::create_dir_all(&work.folder)
-            .map_err(|error| Error::io("make the folder", &work.folder, error))?;
+            .map_err(|error| Error::io("create the folder", &work.folder, error))?;
         let result = self.build_in(tools, program_hash, options, &work);
         let result = result.and_then(|()| {
             match std::fs::rename(&work.folder, &paths.folder) {
                 Ok(()) => Ok(()),
-                // Another process was faster, or an unfinished folder is in the way.
+                // Another process built the same, or an incomplete folder exists.
                 Err(_) if paths.in_folder("done").is_file() => Ok(()),
                 Err(error) => Err(Error::io("rename", &work.folder, error)),
             }
@@ -286,8 +287,8 @@ impl Build {
             return Err(Error::new(
                 ErrorKind::Manifest,
                 format!(
-                    "the manifest says backend {}, asked for was {}",
-                    program.backend, self.backend
+                    "expected a manifest for backend {}, got one for {}",
+                    self.backend, program.backend
                 ),
             ));
         }
@@ -310,7 +311,7 @@ impl Build {
         };
         paths.write("warnings.txt", &warnings)?;
         std::fs::create_dir_all(paths.in_folder("override"))
-            .map_err(|error| Error::io("make the folder", paths.in_folder("override"), error))?;
+            .map_err(|error| Error::io("create the folder", paths.in_folder("override"), error))?;
         for (name, text) in FIXED_FILES {
             paths.write(name, text)?;
         }
@@ -345,7 +346,7 @@ impl Build {
     }
 }
 
-/// A folder beside this one for what is not whole yet.
+/// A sibling of `folder` for an incomplete build.
 pub(super) fn temporary(folder: &Path) -> PathBuf {
     folder.with_extension(format!(
         "tmp{}-{}",
@@ -374,7 +375,7 @@ impl Paths {
         self.folder.join(file)
     }
 
-    /// A generated file, by extension.
+    /// Reads a generated file by its extension.
     fn read(&self, extension: &str) -> Result<String, Error> {
         read(&self.in_folder(&format!("{}.{extension}", self.name)))
     }
@@ -427,7 +428,7 @@ impl Artifact {
         self.paths.library()
     }
 
-    /// The folder with everything that was generated.
+    /// The folder with all generated files.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.paths.folder
@@ -439,20 +440,20 @@ impl Artifact {
         self.paths.in_folder(&format!("{}.h", self.paths.name))
     }
 
-    /// The name of the table, the library's one global symbol unless it was built `raw`;
-    /// shared objects have it as [`table::SYMBOL`](crate::table::SYMBOL), too.
+    /// The name of the table, which is the library's only global symbol unless it was built `raw`.
+    /// Shared objects also export the table as [`table::SYMBOL`](crate::table::SYMBOL).
     #[must_use]
     pub fn symbol(&self) -> &str {
         &self.paths.symbol
     }
 
-    /// The functions and types of the program's header in Rust, made by bindgen, for a
-    /// [`Build::raw`] build. Left out is what makes and ends contexts, and arrays on memory of
-    /// others; the table has that.
+    /// Generates Rust declarations of the functions and types in the program's header by bindgen,
+    /// for a [`Build::raw`] build. The functions that create and free contexts, and arrays on
+    /// borrowed memory, are omitted; the table has them.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Bindings`]: libclang is not there, or does not understand the header.
+    /// [`ErrorKind::Bindings`]: libclang is missing, or rejects the header.
     #[cfg(feature = "raw")]
     pub fn bindings(&self) -> Result<String, Error> {
         super::bindgen::bindings(self)
@@ -476,34 +477,34 @@ impl Artifact {
         FunctionList::of(&self.program)
     }
 
-    /// What the Futhark compiler had to say besides; empty if nothing.
+    /// The warnings of the Futhark compiler; empty if there were none.
     #[must_use]
     pub fn warnings(&self) -> &str {
         &self.warnings
     }
 
-    /// The files of the programs that were run for this build, such as compilers: if one of
-    /// them changes, [`Build::run`] builds again. Empty for a recorded build.
+    /// The executables of this build, such as compilers. If one of them changes, [`Build::run`]
+    /// builds again. Empty for a recorded build.
     #[must_use]
     pub fn programs(&self) -> &[PathBuf] {
         &self.programs
     }
 
-    /// Opens the shared object.
+    /// Loads the shared object.
     ///
-    /// Sound without `unsafe` as far as the folder is: the file was made by this
-    /// build, or by an earlier one into the same folder, which must belong to nobody else; or it
-    /// was recorded, and who names a recording as a compiler lets it run code.
+    /// This is safe under the condition that only the user can write to the folder of the build:
+    /// the file was created by this build or an earlier one in the same folder. A recorded library
+    /// is trusted like a compiler, which can run code as well.
     ///
     /// # Errors
     ///
     /// The build was not [`Linkage::Shared`], or the library cannot be loaded.
     #[cfg(feature = "load")]
     pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::LoadError> {
-        // SAFETY: the file came out of `Build::run`, which renames a folder to its final,
+        // SAFETY: the file is a result of `Build::run`, which renames a folder to its final,
         // content-derived name only when everything in it is complete; or it was recorded from
-        // such a folder, its bytes are those of then (`recall`), and the recording stands in
-        // for a compiler, whose code runs in any case.
+        // such a folder, `recall` verified that its bytes are unchanged, and the user named the
+        // recording as a compiler, whose code runs in any case.
         unsafe { crate::load::open(&self.library(), self.symbol()) }
     }
 }

@@ -1,14 +1,14 @@
-//! The folder for build results that nobody named: private to the user, because what is found
-//! there is loaded into the process.
+//! The default folder for build results. It is private to the user, because libraries from it are
+//! loaded into the process.
 
 use std::path::{Path, PathBuf};
 
 use super::error::{Error, ErrorKind};
 
-/// A folder `name` in the user's cache folder (`XDG_CACHE_HOME`, or `.cache` in `HOME`),
+/// Returns the folder `name` in the user's cache folder (`XDG_CACHE_HOME`, or `.cache` in `HOME`),
 /// created if it does not exist.
 ///
-/// On Unix it belongs to the user of this process, and no other user can read or write it.
+/// On Unix it is owned by the user of this process, and no other user can read or write it.
 ///
 /// # Errors
 ///
@@ -23,12 +23,13 @@ pub fn cache_folder(name: &str) -> Result<PathBuf, Error> {
     let Some(cache) = cache else {
         return Err(Error::new(
             ErrorKind::Io,
-            "there is no cache folder for build results: neither XDG_CACHE_HOME nor HOME is set to an \
-             absolute path. Set one of them, or name a folder (Build::out_dir)",
+            "no cache folder for build results: neither XDG_CACHE_HOME nor HOME is an absolute path. \
+             Set one of them, or select a folder (Build::out_dir)",
         ));
     };
     let folder = cache.join(name);
-    std::fs::create_dir_all(&cache).map_err(|error| Error::io("make the folder", cache, error))?;
+    std::fs::create_dir_all(&cache)
+        .map_err(|error| Error::io("create the folder", cache, error))?;
     make_private(&folder)?;
     Ok(folder)
 }
@@ -39,20 +40,20 @@ fn make_private(folder: &Path) -> Result<(), Error> {
 
     match std::fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(Error::io("make the folder", folder, error));
+            return Err(Error::io("create the folder", folder, error));
         }
         _ => {}
     }
-    // A link leads to a folder of the user's choice: whoever made the link could write here.
+    // The owner of a link could redirect it to another folder, so links are refused.
     let found = std::fs::symlink_metadata(folder)
-        .map_err(|error| Error::io("look at the folder", folder, error))?;
+        .map_err(|error| Error::io("inspect the folder", folder, error))?;
     let (user, mode) = (user(), found.mode() & 0o777);
     if found.is_dir() && found.uid() == user && mode & 0o077 == 0 {
         return Ok(());
     }
     let message = format!(
         "{} must be a folder that only this user can access, since libraries in it are loaded: \
-         expected user {user} and mode 700, got user {} and mode {mode:o}{}. Remove it, or name another folder (Build::out_dir)",
+         expected user {user} and mode 700, got user {} and mode {mode:o}{}. Remove it, or select another folder (Build::out_dir)",
         folder.display(),
         found.uid(),
         if found.is_dir() { "" } else { ", not a folder" },
@@ -60,7 +61,7 @@ fn make_private(folder: &Path) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Io, message))
 }
 
-/// The user whose rights this process has.
+/// The effective user of this process.
 #[cfg(unix)]
 fn user() -> u32 {
     unsafe extern "C" {
@@ -73,7 +74,7 @@ fn user() -> u32 {
 
 #[cfg(not(unix))]
 fn make_private(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::io("make the folder", folder, error))
+    std::fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))
 }
 
 #[cfg(all(test, unix))]
@@ -93,7 +94,7 @@ mod tests {
             fs::metadata(&folder).unwrap().permissions().mode() & 0o777,
             0o700
         );
-        make_private(&folder).expect("it stays what it is");
+        make_private(&folder).expect("an existing private folder is accepted");
         let refused = |folder: &Path, why: &str| {
             let error = make_private(folder).unwrap_err();
             assert!(error.to_string().contains(why), "{error}");
@@ -106,7 +107,7 @@ mod tests {
             refused(&folder, &format!("got user {} and mode {mode:o}", user()));
         }
         fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
-        // Only root can give a folder away; for everybody else there are root's own.
+        // Only root can change the owner of a folder; other users test a folder of root.
         let other = match user() {
             0 => chown(&folder, Some(65_534), None).map(|()| folder).unwrap(),
             _ => PathBuf::from("/"),

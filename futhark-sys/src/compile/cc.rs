@@ -1,5 +1,5 @@
-//! The C compiler: our C file becomes an object with few global symbols, mostly one, and
-//! that a shared object or a static library.
+//! Runs the C compiler: compiles our C file to an object with few global symbols, usually one, and
+//! links it to a shared object or a static library.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::error::{Error, ErrorKind};
 use super::toolchain::Toolchain;
 use crate::table::SYMBOL;
 
-/// How to compile C.
+/// A C compiler with its tools.
 pub(super) struct CCompiler {
     tool: cc::Tool,
     ar: PathBuf,
@@ -19,14 +19,14 @@ pub(super) struct CCompiler {
     apple: bool,
 }
 
-/// What `futhark` itself uses is `-O3 -std=c99`; we need C11's static assertions.
+/// `futhark` itself uses `-O3 -std=c99`; we need the static assertions of C11.
 const STANDARD: &[&str] = &["-std=c11", "-fPIC", "-fvisibility=hidden", "-pthread"];
 
-/// After everything else, so that results equal those of `futhark test` and the
-/// traps are not lost, whatever the user's flags say.
+/// After all other flags, so that the user's flags cannot disable the traps and results equal those
+/// of `futhark test`.
 const LAST: &[&str] = &["-ffp-contract=off", "-fno-fast-math", "-fno-lto"];
 
-/// Mistakes in C that are lenient by default and would hide a wrong manifest.
+/// Mismatched types that C compilers accept by default and that would hide a wrong manifest.
 const STRICT: &[&str] = &[
     "-w",
     "-Werror=incompatible-pointer-types",
@@ -37,23 +37,23 @@ const STRICT: &[&str] = &[
 const TRAPS: &[&str] = &[
     "-fno-wrapv",
     "-fsanitize=signed-integer-overflow,integer-divide-by-zero",
-    // So that the handler of negations may return; the others never do.
+    // The handler of negations returns, the others do not.
     "-fsanitize-recover=signed-integer-overflow,integer-divide-by-zero",
 ];
 
-/// What of the command line changes the result.
+/// The options that determine the result.
 pub(super) struct Options<'a> {
     pub backend: Backend,
     pub level: u8,
     pub hardened: bool,
     pub extra: &'a [String],
     pub include: &'a [PathBuf],
-    /// Whether variables can be told to begin as zero; see [`CCompiler::zeroes_variables`].
+    /// Whether the compiler can initialise variables to zero; see [`CCompiler::zeroes_variables`].
     pub zero: bool,
 }
 
 impl Options<'_> {
-    /// The arguments besides file names.
+    /// The arguments except file names.
     pub(super) fn arguments(&self) -> Vec<String> {
         let mut all: Vec<String> = vec![format!("-O{}", self.level)];
         let mut add = |list: &[&str]| all.extend(list.iter().map(|&a| a.to_owned()));
@@ -66,18 +66,18 @@ impl Options<'_> {
         }
         add(LAST);
         if self.zero {
-            // The runtime prints a buffer that it never wrote, just before it would exit.
+            // The runtime can print a buffer that it never wrote, before it exits.
             add(&["-ftrivial-auto-var-init=zero"]);
         }
         for folder in self.include {
-            // Headers of others: their warnings and their `assert` are not our business.
+            // System headers: no warnings, and not our `assert`.
             all.push(format!("-isystem{}", folder.display()));
         }
         all
     }
 }
 
-/// Variables that change what gcc and clang make.
+/// Environment variables that change the result of gcc and clang.
 const READ_BY_COMPILERS: [&str; 5] = [
     "COMPILER_PATH",
     "CPATH",
@@ -87,7 +87,7 @@ const READ_BY_COMPILERS: [&str; 5] = [
 ];
 
 impl CCompiler {
-    /// The compiler that the cc crate chooses: `CC`, or the system's.
+    /// Finds the compiler that the cc crate selects: `CC`, or the default of the system.
     pub(super) fn find(toolchain: &Toolchain) -> Result<CCompiler, Error> {
         let mut build = cc::Build::new();
         let in_build_script =
@@ -99,8 +99,8 @@ impl CCompiler {
                 .host(target)
                 .out_dir(std::env::temp_dir());
         }
-        // Flags are ours and those of CFLAGS, so that results do not depend on the Cargo profile.
-        // In a build script the only metadata are the variables that were read.
+        // Only our flags and CFLAGS apply, so that results do not depend on the Cargo profile.
+        // In a build script, the metadata lists the variables that were read.
         build
             .opt_level(0)
             .no_default_flags(true)
@@ -120,7 +120,7 @@ impl CCompiler {
         Ok(compiler)
     }
 
-    /// The first line of `--version`, part of what identifies a build.
+    /// The first line of `--version`, a part of the cache key.
     pub(super) fn version(&self) -> Result<String, Error> {
         let output =
             self.command().arg("--version").output().map_err(|error| {
@@ -130,14 +130,14 @@ impl CCompiler {
         Ok(text.lines().next().unwrap_or_default().to_owned())
     }
 
-    /// The programs that are run: the compiler first.
+    /// The executables, the compiler first.
     pub(super) fn programs(&self) -> [&Path; 3] {
         [self.tool.path(), &self.ar, &self.objcopy]
     }
 
-    /// The compiler's command line, as the variables of the cc crate decide it, and the values of
-    /// the variables that the compiler itself reads. (The cc crate passes on the whole
-    /// environment, so its own list cannot be part of a key.)
+    /// The compiler's command line, which depends on the variables of the cc crate, and the values of
+    /// the variables that the compiler itself reads. The cc crate passes on the whole environment,
+    /// so its own list cannot be part of a cache key.
     pub(super) fn command_line(&self) -> Vec<OsString> {
         let command = self.tool.to_command();
         let mut words = vec![command.get_program().to_owned()];
@@ -149,7 +149,7 @@ impl CCompiler {
         words
     }
 
-    /// gcc from 12 and clang from 16 on take `-ftrivial-auto-var-init=zero`.
+    /// Whether this is gcc 12, clang 16, or later, which support `-ftrivial-auto-var-init=zero`.
     pub(super) fn zeroes_variables(&self) -> Result<bool, Error> {
         let version = self.version()?;
         // "gcc (Debian 12.2.0-14) 12.2.0", "Debian clang version 16.0.6 (1)": the first
@@ -173,8 +173,8 @@ impl CCompiler {
         let folder = unit.parent().unwrap_or(Path::new("."));
         let mut command = self.command();
         command.args(options.arguments());
-        // Our <assert.h> before the system's; our headers only where they are named in quotes,
-        // as a program may be called `math` or `strings`.
+        // Our <assert.h> takes precedence over the system's. Our other headers are found only by
+        // `#include "…"`, because a program can be called `math` or `strings`.
         command.arg(format!("-I{}", folder.join("override").display()));
         command.arg(format!("-iquote{}", folder.display()));
         command.arg("-c").arg(unit).arg("-o").arg(object);
@@ -185,7 +185,7 @@ impl CCompiler {
         }
     }
 
-    /// Makes one object of two: `object`, with what `other` has as well.
+    /// Links `other` into `object`.
     pub(super) fn join(&self, object: &Path, other: &Path) -> Result<(), Error> {
         let alone = object.with_extension("alone.o");
         std::fs::rename(object, &alone).map_err(|error| Error::io("rename", object, error))?;
@@ -196,7 +196,7 @@ impl CCompiler {
             Error::new(
                 ErrorKind::C,
                 format!(
-                    "{} cannot be joined with {}:\n{text}",
+                    "cannot link {} with {}:\n{text}",
                     alone.display(),
                     other.display()
                 ),
@@ -208,7 +208,7 @@ impl CCompiler {
         Ok(())
     }
 
-    /// Makes every global symbol of `object` local but these.
+    /// Makes every global symbol of `object` local except `symbols`.
     pub(super) fn keep_symbols(&self, object: &Path, symbols: &[String]) -> Result<(), Error> {
         let list = object.with_extension("symbols");
         let prefix = if self.apple { "_" } else { "" };
@@ -232,13 +232,13 @@ impl CCompiler {
         run(command)?.map_err(|text| {
             Error::new(
                 ErrorKind::C,
-                format!("symbols of {} cannot be hidden:\n{text}", object.display()),
+                format!("cannot hide the symbols of {}:\n{text}", object.display()),
             )
         })
     }
 
-    /// Links `object` into a shared object, which has the table under a second name that
-    /// is always the same: whoever opens the file need not know the hash in the first.
+    /// Links `object` to a shared object. The table gets a second name, which is the same in all
+    /// libraries and does not contain a hash.
     pub(super) fn link_shared(
         &self,
         object: &Path,
@@ -256,30 +256,30 @@ impl CCompiler {
             command.arg(format!("-Wl,-alias,_{symbol},_{SYMBOL}"));
         } else {
             command.arg(format!("-Wl,--defsym={SYMBOL}={symbol}"));
-            // A function that is nowhere is an error now, not the death of a process later.
+            // An undefined function is a link error instead of a crash at run time.
             command.arg("-Wl,-z,defs");
         }
         run(command)?.map_err(|text| {
             Error::new(
                 ErrorKind::C,
-                format!("{} cannot be linked:\n{text}", library.display()),
+                format!("cannot link {}:\n{text}", library.display()),
             )
         })
     }
 
-    /// Puts `object` into a static library.
+    /// Creates a static library from `object`.
     pub(super) fn archive(&self, object: &Path, library: &Path) -> Result<(), Error> {
         let mut command = Command::new(&self.ar);
         command.arg("crs").arg(library).arg(object);
         run(command)?.map_err(|text| {
             Error::new(
                 ErrorKind::C,
-                format!("{} cannot be made:\n{text}", library.display()),
+                format!("cannot create {}:\n{text}", library.display()),
             )
         })
     }
 
-    /// Where the compiler has headers of its own, such as `stddef.h`, if it says so.
+    /// The folder of the compiler's own headers, such as `stddef.h`, if known.
     #[cfg(feature = "raw")]
     pub(super) fn own_headers(&self) -> Option<String> {
         let output = self.command().arg("-print-file-name=include").output();
@@ -295,7 +295,7 @@ impl CCompiler {
     }
 }
 
-/// Runs a command; the inner error is what it said.
+/// Runs a command; the inner error is its output.
 fn run(mut command: Command) -> Result<Result<(), String>, Error> {
     let program = command.get_program().to_owned();
     let output = command
@@ -318,21 +318,21 @@ fn no_compiler(why: &str) -> Error {
     Error::new(
         ErrorKind::NoCCompiler,
         format!(
-            "no C compiler can be run ({why}).\n\
-             A C compiler is needed for the code that Futhark generates: install gcc or clang and binutils \
-             (Debian: apt-get install gcc binutils; macOS: xcode-select --install), or name one in the variable CC."
+            "cannot run a C compiler ({why}).\n\
+             The C code that Futhark generates needs one: install gcc or clang and binutils \
+             (Debian: apt-get install gcc binutils; macOS: xcode-select --install), or set CC"
         ),
     )
 }
 
-/// Tells a header that is missing from everything else.
+/// Makes an error of the compiler's output; a missing header has its own kind.
 fn explain(text: &str, unit: &Path, backend: Backend) -> Error {
     const HEADERS: [(&str, &str); 3] = [
         ("CL/cl.h", "the OpenCL headers (Debian: opencl-headers)"),
-        ("cuda", "the headers of CUDA 12 or 13 (named by CUDA_HOME)"),
+        ("cuda", "the headers of CUDA 12 or 13 (set CUDA_HOME)"),
         (
             "hip/",
-            "the HIP headers (Debian: libamdhip64-dev; otherwise named by ROCM_PATH)",
+            "the HIP headers (Debian: libamdhip64-dev; otherwise set ROCM_PATH)",
         ),
     ];
     let lacks = |header: &str| {
@@ -343,13 +343,13 @@ fn explain(text: &str, unit: &Path, backend: Backend) -> Error {
     if let (true, Some((_, install))) = (backend.is_gpu(), missing) {
         return Error::new(
             ErrorKind::NoHeader,
-            format!("the {backend} backend needs {install}; the C compiler says:\n{text}"),
+            format!("the backend {backend} needs {install}; output of the C compiler:\n{text}"),
         );
     }
     Error::new(
         ErrorKind::C,
         format!(
-            "the C compiler refused {}, which is our file around the generated code:\n{text}",
+            "the C compiler rejected {}, which includes the generated code:\n{text}",
             unit.display()
         ),
     )

@@ -1,4 +1,4 @@
-//! The Futhark compiler: found, asked for its version, run.
+//! Finds and runs the Futhark compiler.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::error::{Error, ErrorKind};
 use super::recording;
 use super::toolchain::Toolchain;
 
-/// A Futhark compiler that runs, or a recording of one ([`Build::record`](super::Build::record)).
+/// An executable Futhark compiler, or a recording of one ([`Build::record`](super::Build::record)).
 #[derive(Clone, Debug)]
 pub struct Compiler {
     program: PathBuf,
@@ -28,17 +28,17 @@ To get a Futhark compiler (0.25.19 or later):
 Then put it on PATH, or name the file in the variable FUTHARK.";
 
 impl Compiler {
-    /// The oldest version whose generated code our C file is written for.
+    /// The oldest supported version.
     pub const OLDEST: (u32, u32, u32) = (0, 25, 19);
-    /// The newest version that it was tested with.
+    /// The newest tested version.
     pub const NEWEST_TESTED: (u32, u32, u32) = (0, 25, 32);
 
-    /// The compiler that `FUTHARK` names, or the first one on `PATH`, or the one in
+    /// Finds the compiler that `FUTHARK` names, or the first one on `PATH`, or the one in
     /// `FUTHARK_TOOLCHAIN`.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NoCompiler`], with how to get one.
+    /// [`ErrorKind::NoCompiler`]: there is none. The message says how to install one.
     pub fn find() -> Result<Compiler, Error> {
         match Toolchain::from_env().default_compiler() {
             Some(program) => Compiler::at(program),
@@ -49,8 +49,8 @@ impl Compiler {
         }
     }
 
-    /// Every compiler that this machine has set up: those of `FUTHARK_TOOLCHAIN`, and
-    /// the one that [`Compiler::find`] gives; oldest first, one of each version.
+    /// All installed compilers: those of `FUTHARK_TOOLCHAIN` and the one that [`Compiler::find`]
+    /// returns, oldest first, one of each version.
     #[must_use]
     pub fn all() -> Vec<Compiler> {
         let toolchain = Toolchain::from_env();
@@ -65,12 +65,12 @@ impl Compiler {
         all
     }
 
-    /// The compiler in this file (or of this name on `PATH`), or the one that was recorded into
-    /// this folder.
+    /// The compiler in this file (or of this name on `PATH`), or the recording in this folder.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NoCompiler`]: it is not there, does not run, or is older than [`Compiler::OLDEST`].
+    /// [`ErrorKind::NoCompiler`]: it does not exist, does not run, or is older than
+    /// [`Compiler::OLDEST`].
     pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
         let program = program.into();
         if let Some(version) = recording::version(&program) {
@@ -82,7 +82,7 @@ impl Compiler {
         }
         let fail = |why: String| {
             let message = format!(
-                "{} is no Futhark compiler that can be used: {why}.\n{HOW_TO_INSTALL}",
+                "cannot use {} as a Futhark compiler: {why}.\n{HOW_TO_INSTALL}",
                 program.display()
             );
             Error::new(ErrorKind::NoCompiler, message)
@@ -93,7 +93,7 @@ impl Compiler {
         // "Futhark 0.25.32.\n..."
         let Some(rest) = text.trim_start().strip_prefix("Futhark") else {
             return Err(fail(format!(
-                "`--version` answers `{}`",
+                "`--version` prints `{}`",
                 text.lines().next().unwrap_or("")
             )));
         };
@@ -101,7 +101,7 @@ impl Compiler {
         if version.number.is_some_and(|number| number < Self::OLDEST) {
             let (major, minor, patch) = Self::OLDEST;
             return Err(fail(format!(
-                "its version is {version}; {major}.{minor}.{patch} or later is needed"
+                "expected version {major}.{minor}.{patch} or later, got {version}"
             )));
         }
         Ok(Compiler {
@@ -111,26 +111,26 @@ impl Compiler {
         })
     }
 
-    /// The file that is run, or the folder of the recording.
+    /// The executable, or the folder of the recording.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// The folder of the recording, if it is one: then it knows the programs that were
-    /// recorded and no others.
+    /// The folder of the recording, if this is one. A recording supports only the programs that
+    /// were recorded.
     #[must_use]
     pub fn recording(&self) -> Option<&Path> {
         self.recorded.then_some(&self.program)
     }
 
-    /// What it says its version is.
+    /// The version that it reports.
     #[must_use]
     pub fn version(&self) -> &Version {
         &self.version
     }
 
-    /// Is it a version that this crate was tested with?
+    /// Returns whether the version is not newer than [`Compiler::NEWEST_TESTED`].
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.version
@@ -138,7 +138,7 @@ impl Compiler {
             .is_some_and(|number| number <= Self::NEWEST_TESTED)
     }
 
-    /// Every file that `source` consists of, itself included.
+    /// All files that `source` consists of, including itself.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl Compiler {
             .collect())
     }
 
-    /// A hash of `source` and everything it imports, equal for all versions of the compiler.
+    /// A hash of `source` and all its imports, equal for all versions of the compiler.
     ///
     /// # Errors
     ///
@@ -161,8 +161,8 @@ impl Compiler {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// A value of the type `ty`, such as `[10]i32`, in the binary data format: what
-    /// `futhark test` takes for `random input`.
+    /// A value of the type `ty`, such as `[10]i32`, in the binary data format. `futhark test` uses
+    /// the same values for `random input`.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Compiler {
         Ok(output.stdout)
     }
 
-    /// Keeps a value of the type `ty` in a recording of this compiler.
+    /// Writes a value of the type `ty` to a recording of this compiler.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl Compiler {
         recording::write(&recording::dataset(recording, ty), self.dataset(ty)?)
     }
 
-    /// Compiles `source` as a library: writes `base.c`, `base.h` and `base.json`. Gives its warnings.
+    /// Compiles `source` as a library to `base.c`, `base.h` and `base.json`; returns the warnings.
     pub(super) fn generate(
         &self,
         backend: Backend,
@@ -209,7 +209,7 @@ impl Compiler {
         Ok(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Runs the compiler; its text on failure is passed on as it is.
+    /// Runs the compiler; an error contains its unchanged output.
     fn checked<'a>(
         &self,
         arguments: impl IntoIterator<Item = &'a OsStr>,
@@ -220,8 +220,8 @@ impl Compiler {
         }
         if self.recorded {
             let message = format!(
-                "{} is a recording of Futhark {}, which knows what was recorded; for anything else \
-                 the compiler itself is needed",
+                "{} is a recording of Futhark {}, which supports only the recorded programs; for other \
+                 programs install the compiler",
                 self.program.display(),
                 self.version
             );
@@ -242,7 +242,7 @@ impl Compiler {
         } else {
             (
                 ErrorKind::Program,
-                "the Futhark compiler refused the program",
+                "the Futhark compiler rejected the program",
             )
         };
         Err(Error::new(
@@ -257,11 +257,11 @@ impl Compiler {
     }
 }
 
-/// Whether the compiler failed because of itself, not because of the program.
+/// Whether the compiler failed for an internal reason, not because of the program.
 ///
-/// It exits with 2 when it refuses a program and with 1 when an exception reaches its top level.
-/// An inconsistency that it finds between two passes exits with 2 as well, so the headings of its
-/// own errors decide, too. They begin a line, which need not be the first: warnings come before.
+/// It exits with 2 when it rejects a program and with 1 when an exception reaches its top level.
+/// It also exits with 2 after an inconsistency between two passes, so the headings of its internal
+/// errors count as well. A heading begins a line, but warnings can precede it.
 fn is_internal(code: Option<i32>, text: &str) -> bool {
     const HEADINGS: [&str; 4] = [
         "Internal compiler error",

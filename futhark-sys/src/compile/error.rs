@@ -1,11 +1,11 @@
-//! What can go wrong between a source file and a table.
+//! Errors of a build.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Why a program could not be built.
 ///
-/// Its text says what to do next, and carries what the compilers said, unchanged.
+/// The message says what to do next and contains the unchanged output of the compilers.
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -16,30 +16,31 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No Futhark compiler was found, or the one that was named does not run.
+    /// No Futhark compiler was found, or the selected one does not run.
     NoCompiler,
-    /// The source file is not there.
+    /// The source file does not exist.
     NoSource,
-    /// The Futhark compiler refused the program. The text is the compiler's own.
+    /// The Futhark compiler rejected the program. The message contains its output.
     Program,
-    /// The Futhark compiler itself failed (it says that it found a bug in itself, or it died).
+    /// The Futhark compiler itself failed: it reported an internal error or crashed.
     CompilerFailed,
-    /// The manifest could not be understood.
+    /// The manifest is invalid.
     Manifest,
-    /// The generated C is not in the form that our C file relies on.
+    /// The generated C is not in the form that this crate supports.
     Layout,
     /// No C compiler was found.
     NoCCompiler,
-    /// No ISPC was found, which the backend `ispc` needs.
+    /// No ISPC was found. The backend `ispc` needs it.
     NoIspc,
-    /// ISPC refused the generated kernels: mostly it is of another time than the Futhark compiler.
+    /// ISPC rejected the generated kernels, usually because its version does not match the Futhark
+    /// compiler.
     Ispc,
-    /// The raw module could not be made: libclang is missing, or refused the header.
+    /// The raw module could not be generated: libclang is missing, or rejected the header.
     Bindings,
     /// A header of the backend is missing.
     NoHeader,
-    /// The C compiler refused our C file: the generated code and its manifest disagree,
-    /// or the C compiler is too old.
+    /// The C compiler rejected the generated code: code and manifest disagree, or the C compiler is
+    /// too old.
     C,
     /// A file could not be read or written.
     Io,
@@ -65,10 +66,7 @@ impl Error {
     pub(super) fn manifest(path: impl Into<PathBuf>, error: futhark_manifest::Error) -> Error {
         Error {
             kind: ErrorKind::Manifest,
-            message: format!(
-                "the manifest {} cannot be used: {error}",
-                path.into().display()
-            ),
+            message: format!("cannot use the manifest {}: {error}", path.into().display()),
             source: Some(Box::new(error)),
         }
     }
@@ -84,18 +82,21 @@ impl Error {
     }
 
     pub(super) fn no_source(source: &Path) -> Error {
-        let message = format!("there is no Futhark source file {}", source.display());
+        let message = format!(
+            "the Futhark source file {} does not exist",
+            source.display()
+        );
         Error::new(ErrorKind::NoSource, message)
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 }
 
-/// The text as it is, and the kind: this is what `unwrap` and a failing `main` print.
+/// The message and the kind: `unwrap` and a failing `main` print this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} ({:?})", self.kind)

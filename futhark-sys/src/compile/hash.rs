@@ -1,7 +1,6 @@
-//! SHA-256, for the names of build results and for checks of recorded files. The build script
-//! uses this file, too.
+//! SHA-256 of cache keys and recorded files. The build script uses this module, too.
 
-/// A hash of several parts, which are kept apart by their lengths.
+/// A hash of several parts. Each part is hashed with its length.
 #[derive(Clone)]
 pub(crate) struct Hash(hmac_sha256::Hash);
 
@@ -20,7 +19,7 @@ impl Hash {
     }
 
     /// The first 64 bits.
-    #[allow(dead_code, reason = "the build script does without")]
+    #[allow(dead_code, reason = "unused in the build script")]
     pub(crate) fn number(self) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = self.0.finalize();
         u64::from_be_bytes([a, b, c, d, e, f, g, h])
@@ -38,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_kept_apart() {
+    fn the_boundaries_of_parts_matter() {
         let one = Hash::new().with("ab").with("c").hex();
         let other = Hash::new().with("a").with("bc").hex();
         assert_ne!(one, other);

@@ -1,5 +1,5 @@
-//! ISPC, which compiles the kernels of the backend `ispc`: the one part of a program that
-//! is not C. Its object and ours become one, so that all but the table's symbol can be hidden.
+//! Runs ISPC, which compiles the kernels of the backend `ispc`, the only part of a program that is
+//! not C. Its object is linked into ours, so that all symbols except the table can be hidden.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,21 +8,21 @@ use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::toolchain::Toolchain;
 
-/// An ISPC that can be started.
+/// An executable ISPC.
 pub(super) struct Ispc {
     program: PathBuf,
     version: String,
 }
 
-/// What `futhark ispc` itself says, and what a shared library needs.
+/// The arguments that `futhark ispc` uses, and `--pic` for shared libraries.
 const ARGUMENTS: [&str; 3] = ["--addressing=64", "--woff", "--pic"];
 
 impl Ispc {
-    /// The one that is named, or that came with the Futhark compiler, or that is on `PATH`.
+    /// Finds the ISPC that `ISPC` names, or the one of the Futhark compiler, or the one on `PATH`.
     pub(super) fn find(toolchain: &Toolchain, futhark: &Compiler) -> Result<Ispc, Error> {
-        let program = toolchain.ispc(futhark).ok_or_else(|| {
-            no_ispc("there is no ispc on PATH, and neither ISPC nor FUTHARK_TOOLCHAIN leads to one")
-        })?;
+        let program = toolchain
+            .ispc(futhark)
+            .ok_or_else(|| no_ispc("found none on PATH, by ISPC or by FUTHARK_TOOLCHAIN"))?;
         let output = command(&program)
             .arg("--version")
             .output()
@@ -38,12 +38,12 @@ impl Ispc {
         })
     }
 
-    /// What is run.
+    /// The executable.
     pub(super) fn program(&self) -> &Path {
         &self.program
     }
 
-    /// What it says of itself, part of what identifies a build.
+    /// The version that it reports, a part of the cache key.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
@@ -65,8 +65,8 @@ impl Ispc {
         Err(Error::new(
             ErrorKind::Ispc,
             format!(
-                "{} refuses the kernels {}. Each Futhark compiler writes for the ISPC of its time \
-                 (0.25.27: 1.26, 0.25.32: 1.28); this is {}. Name another one in ISPC.\n{}",
+                "{} rejected the kernels {}. Each Futhark version needs a matching ISPC \
+                 (0.25.27: 1.26, 0.25.32: 1.28); this is {}. Set ISPC to another one.\n{}",
                 self.program.display(),
                 kernels.display(),
                 self.version,
@@ -86,9 +86,9 @@ fn no_ispc(why: &str) -> Error {
     Error::new(
         ErrorKind::NoIspc,
         format!(
-            "no ISPC can be run ({why}).\n\
-             The backend ispc needs it for the code that Futhark generates: install ispc (Debian: \
-             apt-get install ispc; or ci/setup --only ispc), or name it in the variable ISPC"
+            "cannot run ISPC ({why}).\n\
+             The backend ispc needs it: install ispc (Debian: apt-get install ispc; or \
+             ci/setup --only ispc), or set ISPC"
         ),
     )
 }

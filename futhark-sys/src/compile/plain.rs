@@ -1,10 +1,10 @@
-//! Which functions of a program's header others may call, and under which symbols.
+//! The functions of a program's header that a raw module offers, and their symbols.
 //!
-//! Symbols begin with the table's, which carries a hash of all that decides the object, so
-//! programs and backends do not meet in a binary. The generated text gets them by macros
-//! and knows nothing of it.
+//! A symbol begins with the name of the table, which contains a hash of everything that determines
+//! the object, so that symbols of several programs and backends in one binary differ. Macros rename
+//! the functions in the generated text.
 
-/// The functions among those that a header declares which a raw module offers.
+/// The declared functions that a raw module offers.
 pub(super) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
     let declared = declared.iter().copied();
     let mut all: Vec<&str> = declared.filter(|name| is_offered(name)).collect();
@@ -13,13 +13,14 @@ pub(super) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
     all
 }
 
-/// The symbol of a function beside the table `table`.
+/// The symbol of a function in the library of the table `table`.
 pub(super) fn symbol(table: &str, function: &str) -> String {
     format!("{table}_{function}")
 }
 
-/// A context has more around it than this header knows (workers, drivers), and is made and
-/// ended with that; an array on memory of others needs a reference count of ours.
+/// The functions that create and free contexts are in the table, because a context has more state
+/// than this header knows (workers, drivers). An array on borrowed memory needs a reference count
+/// that only our code can provide.
 fn is_offered(name: &str) -> bool {
     const ELSEWHERE: [&str; 4] = ["context_config_", "context_new", "context_free", "new_raw_"];
     name.strip_prefix("futhark_").is_some_and(|operation| {
@@ -34,7 +35,7 @@ mod tests {
     use crate::compile::generated::Source;
 
     #[test]
-    fn functions_are_told_from_types_and_from_what_is_not_offered() {
+    fn only_offered_functions_are_listed() {
         let text = "\
 struct futhark_context *futhark_context_new(struct futhark_context_config *cfg);
 void futhark_context_config_set_debugging(struct futhark_context_config *cfg, int flag);

@@ -1,19 +1,16 @@
-//! Recordings: what compilers made of some programs, in a folder that stands for them on
-//! machines where they are not.
+//! Recordings: folders with the build results of some programs, for machines without compilers.
 //!
 //! ```text
-//! DIR/futhark-recording            which version of the Futhark compiler it is
+//! DIR/futhark-recording            the version of the Futhark compiler
 //! DIR/builds/NAME-BACKEND-KEY/     one build: the library, NAME.h, NAME.json, warnings.txt, and
-//!                                  `library`, which says of what it was made; or only
-//!                                  `refused`, what was wrong with the program
-//! DIR/datasets/TYPE                values of a type
+//!                                  `library`, which describes its inputs; or only `refused`, the
+//!                                  error of a program that does not compile
+//! DIR/datasets/TYPE                a value of a type
 //! ```
 //!
-//! Such a folder is taken wherever the path of a compiler is ([`Compiler::at`]), and needs no
-//! trust that a compiler would not need: naming either lets it run code. A build is found by
-//! what it was asked with (source text, name, backend, options), without starting anything.
-//! Imports are looked at, too: a program that was changed since is an error, never an old
-//! library. So is a library whose bytes changed on the way.
+//! Such a folder can be used in place of a compiler ([`Compiler::at`]). It must be trusted like a
+//! compiler, because both can run code. A build is looked up by its inputs (source text, name,
+//! backend, options) without running a tool. A changed import or a changed library is an error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,26 +21,25 @@ use super::error::{Error, ErrorKind};
 use super::hash::Hash;
 use futhark_manifest::Version;
 
-/// What [`Build::record`] wrote down.
+/// The result of [`Build::record`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Recorded {
     /// The library.
     Library,
-    /// The program cannot be compiled, for this reason; building from the recording fails for the same.
+    /// The program does not compile. Building from the recording returns the same error.
     Refusal(Error),
 }
 
 impl Build {
-    /// Compiles like [`Build::run`], and keeps the result in the folder `recording`, which
-    /// then stands for this build's Futhark compiler, and for the C compiler, on any
-    /// machine that can load the library.
+    /// Compiles like [`Build::run`], and stores the result in the folder `recording`, which then
+    /// replaces the Futhark and C compilers for this build on any machine that can load the library.
     ///
-    /// Blocks like [`Build::run`]. Several processes may record into one folder at a time.
+    /// Blocks like [`Build::run`]. Several processes may record into one folder at the same time.
     ///
     /// # Errors
     ///
-    /// What says nothing about the program: a compiler or header is missing, a file cannot be
+    /// Errors that do not depend on the program: a compiler or header is missing, a file cannot be
     /// read or written, or the folder is a recording of another compiler.
     pub fn record(&self, recording: &Path) -> Result<Recorded, Error> {
         let futhark = self.futhark()?;
@@ -67,7 +63,7 @@ impl Build {
         Ok(recorded)
     }
 
-    /// The build as `recording` has it.
+    /// Looks up this build in `recording`.
     pub(super) fn recall(&self, recording: &Path, version: &Version) -> Result<Artifact, Error> {
         let folder = self.recorded_folder(recording)?;
         if let Ok(text) = fs::read_to_string(folder.join("refused")) {
@@ -75,8 +71,8 @@ impl Build {
         }
         let Ok(text) = fs::read_to_string(folder.join("library")) else {
             let message = format!(
-                "{} is not recorded for {} in {}, where Futhark {version} was run on other programs, or on another text of this one; \
-                 without a recording the Futhark compiler is needed",
+                "{} is not recorded for {} in {}, a recording of Futhark {version}, or its text has \
+                 changed; record it again, or install the compiler",
                 self.source().display(),
                 self.backend(),
                 recording.display()
@@ -101,7 +97,7 @@ impl Build {
             let path = folder_of(self.source()).join(file);
             if hash_of(&path)? != hash {
                 let message = format!(
-                    "{}, which {} imports, is not what it was when the build was recorded",
+                    "{}, which {} imports, has changed since the build was recorded",
                     path.display(),
                     self.source().display()
                 );
@@ -115,7 +111,7 @@ impl Build {
         Artifact::read(paths, Vec::new())
     }
 
-    /// Where a recording has this build.
+    /// The folder of this build in a recording.
     fn recorded_folder(&self, recording: &Path) -> Result<PathBuf, Error> {
         let text = self.source_text()?;
         let mut key = Hash::new()
@@ -169,27 +165,27 @@ impl Build {
     }
 }
 
-/// Where values of a type are kept.
+/// The file with a value of a type.
 pub(super) fn dataset(recording: &Path, ty: &str) -> PathBuf {
     recording.join("datasets").join(ty)
 }
 
-/// The version of the compiler that the folder stands for, if it is a recording.
+/// The version of the recorded compiler, if the folder is a recording.
 pub(super) fn version(folder: &Path) -> Option<Version> {
     let text = fs::read_to_string(folder.join(MARK)).ok()?;
     Some(Version::new(&text))
 }
 
-/// Makes the folder a recording of this compiler, which it may be already.
+/// Initialises a recording of this compiler, unless it exists.
 pub(super) fn begin(recording: &Path, futhark: &Compiler) -> Result<(), Error> {
     let own = &futhark.version().text;
     match version(recording) {
         Some(found) if &found.text == own => return Ok(()),
         Some(found) => {
             let message = format!(
-                "{} is a recording of Futhark {found} and cannot take builds of {}",
-                recording.display(),
-                futhark.version()
+                "expected a recording of Futhark {}, got one of {found}: {}",
+                futhark.version(),
+                recording.display()
             );
             return Err(Error::new(ErrorKind::Io, message));
         }
@@ -197,14 +193,15 @@ pub(super) fn begin(recording: &Path, futhark: &Compiler) -> Result<(), Error> {
     }
     for folder in ["builds", "datasets"] {
         let folder = recording.join(folder);
-        fs::create_dir_all(&folder).map_err(|error| Error::io("make the folder", folder, error))?;
+        fs::create_dir_all(&folder)
+            .map_err(|error| Error::io("create the folder", folder, error))?;
     }
     write(&recording.join(MARK), own)
 }
 
 const MARK: &str = "futhark-recording";
 
-/// The failures that say something about the program and not about the machine.
+/// The failures that depend on the program and not on the machine.
 const REFUSALS: [(ErrorKind, &str); 5] = [
     (ErrorKind::Program, "program"),
     (ErrorKind::CompilerFailed, "compiler"),
@@ -224,7 +221,7 @@ fn refusal(text: &str) -> Error {
     Error::new(found.map_or(ErrorKind::Io, |(kind, _)| kind), message)
 }
 
-/// A folder beside the place that it will take when it is whole; gone if it is not to be.
+/// A folder that is renamed when it is complete, and otherwise removed.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -232,14 +229,14 @@ impl Temporary {
         let temporary = build::temporary(folder);
         let _ = fs::remove_dir_all(&temporary);
         fs::create_dir_all(&temporary)
-            .map_err(|error| Error::io("make the folder", &temporary, error))?;
+            .map_err(|error| Error::io("create the folder", &temporary, error))?;
         Ok(Temporary(temporary))
     }
 
     fn become_folder(self, folder: &Path) -> Result<(), Error> {
         let _ = fs::remove_dir_all(folder);
         match fs::rename(&self.0, folder) {
-            // Another process has recorded the same.
+            // Another process recorded the same.
             Err(_) if folder.is_dir() => Ok(()),
             moved => moved.map_err(|error| Error::io("rename", &self.0, error)),
         }
@@ -264,7 +261,7 @@ fn canonical(path: &Path) -> Result<PathBuf, Error> {
         .map_err(|error| Error::io("find", path, error))
 }
 
-/// `path` as seen from the folder `home`, both without links.
+/// `path` relative to the folder `home`, both without links.
 fn relative(path: &Path, home: &Path) -> PathBuf {
     let common = home.ancestors().find(|folder| path.starts_with(folder));
     let Some((up, rest)) = common.and_then(|folder| {
@@ -292,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_from_the_folder_of_the_source() {
+    fn paths_are_relative_to_the_folder_of_the_source() {
         let seen = |path: &str, home: &str| relative(Path::new(path), Path::new(home));
         assert_eq!(seen("/a/b/c.fut", "/a/b"), Path::new("c.fut"));
         assert_eq!(seen("/a/c.fut", "/a/b/d"), Path::new("../../c.fut"));
@@ -300,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_what_it_was() {
+    fn a_refusal_keeps_its_kind_and_message() {
         for (kind, name) in REFUSALS {
             assert_eq!(name_of(kind), Some(name));
             let error = refusal(&format!("{name}\ntwo\nlines"));

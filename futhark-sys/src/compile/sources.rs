@@ -1,5 +1,4 @@
-//! A hash of source files. The build script uses this file, and passes on the hash that is part of
-//! the key of every build.
+//! Hashes source files. The build script uses this module; the hash is a part of every cache key.
 
 use std::io;
 use std::path::Path;
@@ -54,6 +53,6 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
         seen.sort();
         seen.dedup();
-        assert_eq!(seen.len(), 5, "each change is seen");
+        assert_eq!(seen.len(), 5, "each change has another hash");
     }
 }

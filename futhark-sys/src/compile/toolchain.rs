@@ -1,5 +1,4 @@
-//! Where compilers and headers are. Every environment variable that building
-//! looks at is read here.
+//! Finds compilers and headers. Every environment variable that affects a build is read here.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,21 +7,21 @@ use futhark_manifest::Backend;
 
 use super::compiler::Compiler;
 
-/// A look at this machine: which compilers and headers can be used.
+/// The compilers and headers on this machine.
 ///
 /// | variable | meaning |
 /// |---|---|
 /// | `FUTHARK` | the Futhark compiler to use, before anything else |
-/// | `PATH` | then a `futhark` found there |
-/// | `FUTHARK_TOOLCHAIN` | then `bin/futhark` in this folder (what `ci/setup` makes); also `opencl/`, `cuda/` and `hip/include` |
+/// | `PATH` | otherwise the first `futhark` there |
+/// | `FUTHARK_TOOLCHAIN` | otherwise `bin/futhark` in this folder (created by `ci/setup`); also `opencl/`, `cuda/` and `hip/include` |
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
-/// | `ISPC` | the ISPC to use, before `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which fits that Futhark compiler, and `ispc` on `PATH` |
-/// | `AR`, `OBJCOPY` | the archiver, and the program that hides symbols |
+/// | `ISPC` | the ISPC to use; otherwise `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which matches the Futhark version, or `ispc` on `PATH` |
+/// | `AR`, `OBJCOPY` | the archiver and the tool that hides symbols |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
-/// The cc crate reads `CC`, `CFLAGS` and others, also with the target's name; in a build script
-/// it tells Cargo about each of them.
+/// The cc crate reads `CC`, `CFLAGS` and others, also with the name of the target. In a build script
+/// it reports each of them to Cargo.
 #[derive(Clone, Debug, Default)]
 pub struct Toolchain {
     futhark: Option<PathBuf>,
@@ -36,9 +35,8 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// The names of the variables that are read, for `cargo:rerun-if-env-changed`. Without
-    /// `PATH`, which differs between a terminal and an editor: watch [`Artifact::programs`]
-    /// instead.
+    /// The variables that affect a build, for `cargo:rerun-if-env-changed`. `PATH` is omitted,
+    /// because it differs between a terminal and an editor: watch [`Artifact::programs`] instead.
     ///
     /// [`Artifact::programs`]: super::Artifact::programs
     pub const VARIABLES: [&'static str; 11] = [
@@ -55,7 +53,7 @@ impl Toolchain {
         "BINDGEN_EXTRA_CLANG_ARGS",
     ];
 
-    /// What the environment says.
+    /// Reads the environment.
     #[must_use]
     pub fn from_env() -> Toolchain {
         let folder = |name: &str| {
@@ -81,7 +79,7 @@ impl Toolchain {
         }
     }
 
-    /// The compiler to use when nobody names one.
+    /// The compiler to use by default.
     pub(super) fn default_compiler(&self) -> Option<PathBuf> {
         if let Some(named) = &self.futhark {
             return Some(named.clone());
@@ -92,7 +90,7 @@ impl Toolchain {
         })
     }
 
-    /// All compilers of the private folder: its files `bin/futhark-<version>`, sorted by name.
+    /// All compilers in `FUTHARK_TOOLCHAIN`: the files `bin/futhark-<version>`, sorted by name.
     pub(super) fn private_compilers(&self) -> Vec<PathBuf> {
         let Some(root) = &self.root else {
             return Vec::new();
@@ -112,7 +110,7 @@ impl Toolchain {
         found
     }
 
-    /// Folders in which the headers of a backend may be; existing ones only.
+    /// The existing folders that can contain headers of a backend.
     pub(super) fn include_folders(&self, backend: Backend) -> Vec<PathBuf> {
         let private = |name: &str| self.root.iter().map(move |root| root.join(name)).collect();
         let mut homes: Vec<PathBuf> = match backend {
@@ -133,7 +131,7 @@ impl Toolchain {
         homes
     }
 
-    /// The ISPC for the kernels that this Futhark compiler writes.
+    /// The ISPC that matches this Futhark compiler.
     pub(super) fn ispc(&self, futhark: &Compiler) -> Option<PathBuf> {
         if let Some(named) = &self.ispc {
             return Some(named.clone());
@@ -148,17 +146,17 @@ impl Toolchain {
             .or_else(|| self.on_path("ispc"))
     }
 
-    /// The program that makes static libraries.
+    /// The tool that creates static libraries.
     pub(super) fn ar(&self) -> PathBuf {
         self.ar.clone().unwrap_or_else(|| "ar".into())
     }
 
-    /// The program that hides symbols.
+    /// The tool that hides symbols.
     pub(super) fn objcopy(&self) -> PathBuf {
         self.objcopy.clone().unwrap_or_else(|| "objcopy".into())
     }
 
-    /// The file of a program that is run under the name `program`.
+    /// Resolves the name of an executable to its file.
     pub(super) fn file(&self, program: &Path) -> PathBuf {
         let is_name = program.components().count() == 1;
         let found = is_name.then(|| self.on_path(program)).flatten();

@@ -1,4 +1,4 @@
-//! The programs that a build runs, and what identifies them.
+//! The executables that a build runs, and their part of the cache key.
 
 use std::path::{Path, PathBuf};
 
@@ -11,20 +11,20 @@ use super::hash::Hash;
 use super::ispc::Ispc;
 use super::toolchain::Toolchain;
 
-/// The compilers of a build.
+/// The tools of a build.
 pub(super) struct Tools {
     pub futhark: Compiler,
     pub cc: CCompiler,
-    /// On the backend `ispc`.
+    /// Only on the backend `ispc`.
     pub ispc: Option<Ispc>,
-    /// Headers of the backend.
+    /// The folders with the headers of the backend.
     pub include: Vec<PathBuf>,
-    /// The file of each program that is run.
+    /// The file of each executable.
     files: Vec<PathBuf>,
 }
 
 impl Tools {
-    /// The tools for a build with `futhark` for `backend`.
+    /// Finds the tools for a build with `futhark` for `backend`.
     pub(super) fn find(futhark: Compiler, backend: Backend) -> Result<Tools, Error> {
         let toolchain = Toolchain::from_env();
         let cc = CCompiler::find(&toolchain)?;
@@ -45,8 +45,7 @@ impl Tools {
         })
     }
 
-    /// What the compilers say of themselves, and with which options they are run by the
-    /// environment (`CC`, `CFLAGS`).
+    /// Adds the versions of the compilers and the options from the environment (`CC`, `CFLAGS`).
     pub(super) fn describe(&self, hash: Hash) -> Result<Hash, Error> {
         let mut hash = hash
             .with(&self.futhark.version().text)
@@ -60,8 +59,8 @@ impl Tools {
         Ok(hash)
     }
 
-    /// Adds place, size and time of each program's file, so that a program that is replaced is
-    /// another one even if its version is the same.
+    /// Adds path, size and time of each executable, so that replacing one invalidates the cache even
+    /// if its version is the same.
     pub(super) fn identify(&self, mut hash: Hash) -> Hash {
         for file in &self.files {
             hash = hash.with(stamp(file));
@@ -69,15 +68,15 @@ impl Tools {
         hash
     }
 
-    /// The file of each program that is run.
+    /// The file of each executable.
     pub(super) fn into_files(self) -> Vec<PathBuf> {
         self.files
     }
 }
 
 fn stamp(file: &Path) -> String {
-    // Links are resolved: a link that leads elsewhere now is another program. What is not
-    // there fails when it is run.
+    // Links are resolved, because the target of a link can change. A missing file causes an error
+    // when it is run.
     let place = file.canonicalize().ok();
     let data = file.metadata().ok();
     let changed = data.as_ref().and_then(|data| data.modified().ok());

@@ -35,7 +35,6 @@ use hooks::Hooks;
 use layout::Layouts;
 use lines::Line;
 pub(super) use source::Source;
-pub(super) use token::identifier;
 
 /// What the generated C of a program offers.
 pub(super) struct Generated<'a> {

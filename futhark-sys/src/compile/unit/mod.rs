@@ -26,8 +26,8 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
-use super::generated::lines::Line;
 use super::generated::Generated;
+use super::generated::lines::Line;
 use super::plain;
 use crate::table as number;
 
