@@ -1,52 +1,51 @@
-//! Shared objects: open one, find its table, keep it for ever.
+//! Loads shared objects.
 //!
-//! A loaded library is never closed. Its code runs destructors of thread-local
-//! storage and may have threads; no moment is known at which unmapping it is safe.
+//! A library is never unloaded. It can have threads and destructors of thread-local storage, so there
+//! is no point in time at which unmapping it is known to be safe.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::table::{self, Table};
 
-/// Opens the shared object at `path` and gives its table, checked.
+/// Loads the shared object at `path` and validates its table.
 ///
-/// `symbol` is the name of the table: as the build that made the library reports it, or
-/// [`table::SYMBOL`], which every library of ours has. The library stays loaded until the
-/// process ends.
+/// `symbol` is the name of the table, as the build of the library reports it, or
+/// [`table::SYMBOL`]. The library stays loaded until the process ends.
 ///
 /// # Errors
 ///
-/// The file cannot be loaded, has no such symbol, or its table does not belong to
-/// this version of the crate.
+/// The file cannot be loaded, has no such symbol, or its table belongs to another version of this
+/// crate.
 ///
 /// # Safety
 ///
-/// Loading runs the library's initialisers, and the table is believed: the file
-/// must be one that [`crate::compile`] made, unchanged.
+/// Loading runs the initialisers of the library, and the content of the table is trusted: the file
+/// must be an unchanged result of the feature `compile` of this crate.
 pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, LoadError> {
     let fail = |why: String| LoadError {
         path: path.to_path_buf(),
         why,
     };
-    // The loader would wait for somebody who writes into a FIFO.
+    // The loader would block on a FIFO until another process writes to it.
     if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
         return Err(fail("not a regular file".to_owned()));
     }
-    // SAFETY: the caller vouches for the file, so its initialisers may run.
+    // SAFETY: the caller promises that the file is a result of a build, whose initialisers are sound.
     let library =
         unsafe { libloading::Library::new(path) }.map_err(|error| fail(error.to_string()))?;
-    // SAFETY: the type matches: the file exports a constant `struct fut_table` under
-    // this name (the caller vouches), and the address of a symbol is a pointer to it.
+    // SAFETY: the type matches: the caller promises that the file exports a constant
+    // `struct fut_table` under this name, and the address of a symbol is a pointer to it.
     let pointer = unsafe { library.get::<*const table::Raw>(symbol.as_bytes()) }
         .map(|symbol| *symbol)
         .map_err(|error| fail(error.to_string()))?;
-    // The table and all that it points to must outlive every user.
+    // References to the table are `'static`, so the library must stay loaded.
     std::mem::forget(library);
-    // SAFETY: the symbol is the table's address and the library is never closed.
+    // SAFETY: the symbol is the address of the table, and the library is never unloaded.
     unsafe { Table::from_raw(pointer) }.map_err(|error| fail(error.to_string()))
 }
 
-/// Why a shared object could not be used.
+/// Why a shared object cannot be used.
 pub struct LoadError {
     path: PathBuf,
     why: String,
@@ -58,7 +57,7 @@ impl fmt::Display for LoadError {
     }
 }
 
-/// The text of `Display`: this is what `unwrap` and a failing `main` print.
+/// The same as `Display`: `unwrap` and a failing `main` print it.
 impl fmt::Debug for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

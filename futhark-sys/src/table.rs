@@ -1,9 +1,8 @@
-//! The table of one program and backend, as the C side hands it out.
+//! The table of functions of one program and backend.
 //!
-//! [`Table`] is a checked reference to a [`Raw`] table: its version and size agree
-//! with this crate and its self-test passed. Text in it is UTF-8 by the time a
-//! [`Table`] exists. Its functions stay `unsafe` to call; `c/futhark_table.h` says
-//! what each one takes.
+//! [`Table`] is a validated reference to a [`Raw`] table: its version and size match this crate, its
+//! text is UTF-8, and its self-test passed. Calling its functions is `unsafe`; `c/futhark_table.h`
+//! documents their arguments.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
@@ -25,30 +24,30 @@ pub use crate::bindings::{
     fut_type as RawType,
 };
 
-/// A function of the table that is there.
+/// A function in the table that is not NULL.
 pub type Call = unsafe extern "C" fn(
     ctx: *mut Context,
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32;
 
-/// The name under which every shared object has its table. It has it under a name with a
-/// hash as well, the only one in static libraries, so that two of those can be linked.
+/// The symbol of the table in every shared object. A second symbol contains a hash; static libraries
+/// have only that one, so that several can be linked into one binary.
 pub const SYMBOL: &str = "fut_table";
 
-/// A table that this version of the crate understands.
+/// A validated table that matches this version of the crate.
 #[repr(transparent)]
 pub struct Table(Raw);
 
-/// A type of a checked table. Cannot be made but by a [`Table`].
+/// A type in a validated table. Only [`Table`] creates it.
 #[repr(transparent)]
 pub struct Type(RawType);
 
-/// A function of a checked table. Cannot be made but by a [`Table`].
+/// A function in a validated table. Only [`Table`] creates it.
 #[repr(transparent)]
 pub struct Function(RawFunction);
 
-// SAFETY: the table is a constant of the program; nothing in it is ever written.
+// SAFETY: the table is a constant; nothing ever writes to it.
 unsafe impl Send for Table {}
 // SAFETY: as above: shared reads of constants.
 unsafe impl Sync for Table {}
@@ -62,11 +61,11 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Table {
-    /// Checks a table and gives it a lifetime.
+    /// Validates a table.
     ///
     /// # Errors
     ///
-    /// The pointer is null, the table is of another version of this crate, its text
+    /// The pointer is null, the table belongs to another version of this crate, its text
     /// is not UTF-8, or its self-test fails.
     ///
     /// # Safety
@@ -78,7 +77,7 @@ impl Table {
         if raw.is_null() {
             return Err(BadTable::Null);
         }
-        // The first two fields never move, so they can be read before the rest is believed.
+        // The first two fields are the same in every version, so they are read before the rest.
         // SAFETY: points to a table, whose first field is `abi` in every version.
         let abi = unsafe { (*raw).abi };
         // SAFETY: likewise its second field `size`.
@@ -87,13 +86,13 @@ impl Table {
             return Err(BadTable::OtherVersion { abi, size });
         }
         // SAFETY: version and size agree, so this is our `fut_table`; `Table` is
-        // transparent over it; the caller says it lives until the process ends.
+        // transparent over it; the caller promises that it lives until the process ends.
         let table = unsafe { &*raw.cast::<Table>() };
-        table.check()?;
+        table.validate()?;
         Ok(table)
     }
 
-    fn check(&self) -> Result<(), BadTable> {
+    fn validate(&self) -> Result<(), BadTable> {
         let texts = [self.0.backend, self.0.manifest, self.0.program];
         let names = self.types().iter().map(|t| t.0.name);
         let functions = self.functions().iter().flat_map(|f| [f.0.name, f.0.label]);
@@ -115,7 +114,7 @@ impl Table {
             text.to_str().map_err(|_| BadTable::Text)?;
         }
         let self_test = self.0.self_test.ok_or(BadTable::SelfTest)?;
-        // SAFETY: takes nothing, touches only memory of its own, any thread may call it.
+        // SAFETY: it has no arguments, uses only its own memory, and any thread may call it.
         match unsafe { self_test() } {
             0 => Ok(()),
             _ => Err(BadTable::SelfTest),
@@ -140,8 +139,8 @@ impl Table {
         self.text(self.0.manifest)
     }
 
-    /// What identifies the program: its source, the compiler's version and the layout of
-    /// its types. Equal for all backends.
+    /// Identifies the program: its source, the version of the compiler and the layout of its types.
+    /// Equal for all backends.
     #[must_use]
     pub fn program(&self) -> &str {
         self.text(self.0.program)
@@ -153,26 +152,26 @@ impl Table {
         self.0.interface_hash
     }
 
-    /// A hash of the list of functions and of the types that they take and give. Function and
-    /// type numbers mean the same in two tables with equal hashes.
+    /// A hash of the functions with the types of their parameters and results. Two tables with equal
+    /// hashes number functions and types in the same way.
     #[must_use]
     pub fn functions_hash(&self) -> u64 {
         self.0.functions_hash
     }
 
-    /// Are integer traps compiled in?
+    /// Returns whether integer traps are compiled in.
     #[must_use]
     pub fn is_hardened(&self) -> bool {
         self.0.flags & FUT_HARDENED != 0
     }
 
-    /// Is this a GPU backend, where array results may still be under way when a call returns?
+    /// Returns whether this is a GPU backend, where array results can be pending when a call returns.
     #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.0.flags & FUT_GPU != 0
     }
 
-    /// All types that are not scalars, sorted by name. Type number [`FUT_FIRST_TYPE`] + i is `types()[i]`.
+    /// All types except scalars, sorted by name. The number of `types()[i]` is [`FUT_FIRST_TYPE`] + i.
     #[must_use]
     pub fn types(&self) -> &'static [Type] {
         // SAFETY: a table's `types` holds `n_types` constants that live as long as it does,
@@ -180,7 +179,7 @@ impl Table {
         unsafe { slice(self.0.types.cast(), self.0.n_types) }
     }
 
-    /// Entry points, and operations that make values of values, sorted by name.
+    /// Entry points and operations on values, sorted by name.
     #[must_use]
     pub fn functions(&self) -> &'static [Function] {
         // SAFETY: a table's `functions` holds `n_functions` constants that live as long as it does,
@@ -188,10 +187,10 @@ impl Table {
         unsafe { slice(self.0.functions.cast(), self.0.n_functions) }
     }
 
-    /// Text that [`Table::from_raw`] has checked.
+    /// Text that [`Table::from_raw`] has validated.
     fn text(&self, text: *const c_char) -> &'static str {
-        // SAFETY: `check` saw that it is not null and UTF-8; it is constant.
-        unsafe { checked_text(text) }
+        // SAFETY: `validate` ensured that it is not null and UTF-8; it is constant.
+        unsafe { valid_text(text) }
     }
 }
 
@@ -216,11 +215,11 @@ impl Type {
     /// The type's name in the manifest.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        // SAFETY: a `Type` is reached through a `Table`, which checked all names.
-        unsafe { checked_text(self.0.name) }
+        // SAFETY: only a `Table` creates a `Type`, after it validated all names.
+        unsafe { valid_text(self.0.name) }
     }
 
-    /// The components of an opaque value, as they lie in memory.
+    /// The components of an opaque value in memory order.
     #[must_use]
     pub fn components(&self) -> &'static [Component] {
         // SAFETY: `components` holds `n_components` constants of the table.
@@ -238,28 +237,28 @@ impl Function {
     /// The C function's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        // SAFETY: a `Function` is reached through a `Table`, which checked all names.
-        unsafe { checked_text(self.0.name) }
+        // SAFETY: only a `Table` creates a `Function`, after it validated all names.
+        unsafe { valid_text(self.0.name) }
     }
 
-    /// What it is, for messages: `entry point mean`.
+    /// A description for messages: `entry point mean`.
     #[must_use]
     pub fn label(&self) -> &'static str {
-        // SAFETY: a `Function` is reached through a `Table`, which checked all labels.
-        unsafe { checked_text(self.0.label) }
+        // SAFETY: only a `Table` creates a `Function`, after it validated all labels.
+        unsafe { valid_text(self.0.label) }
     }
 
-    /// Is it an entry point of the program, rather than an operation on values?
+    /// Returns whether it is an entry point of the program and not an operation on values.
     #[must_use]
     pub fn is_entry_point(&self) -> bool {
         self.0.flags & FUT_ENTRY_POINT != 0
     }
 
-    /// The names of the parameters in the program, where they have names.
+    /// The names of the parameters in the program, if they have names.
     pub fn parameter_names(&self) -> impl Iterator<Item = Option<&'static str>> {
         self.inputs().iter().map(|slot| {
-            // SAFETY: a `Function` is reached through a `Table`, which checked all names.
-            (!slot.name.is_null()).then(|| unsafe { checked_text(slot.name) })
+            // SAFETY: only a `Table` creates a `Function`, after it validated all names.
+            (!slot.name.is_null()).then(|| unsafe { valid_text(slot.name) })
         })
     }
 
@@ -292,7 +291,7 @@ unsafe fn slice<T>(first: *const T, n: u32) -> &'static [T] {
 /// # Safety
 ///
 /// `text` is constant, NUL-terminated UTF-8.
-unsafe fn checked_text(text: *const c_char) -> &'static str {
+unsafe fn valid_text(text: *const c_char) -> &'static str {
     // SAFETY: as the caller promises.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().expect("the caller promises UTF-8")
@@ -302,41 +301,41 @@ unsafe fn checked_text(text: *const c_char) -> &'static str {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadTable {
-    /// There is none.
+    /// The pointer is null.
     Null,
-    /// It was built with another version of futhark-sys.
+    /// The library was built with another version of futhark-sys.
     OtherVersion {
-        /// Its version of the table's layout.
+        /// The version of the table.
         abi: u32,
-        /// Its size in bytes.
+        /// The size of the table in bytes.
         size: u32,
     },
-    /// Text in it is missing or not UTF-8.
+    /// A text in the table is missing or not UTF-8.
     Text,
-    /// A trap was sprung and not caught.
+    /// An integer overflow did not end the call.
     SelfTest,
 }
 
 impl fmt::Display for BadTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BadTable::Null => f.write_str("there is no table"),
+            BadTable::Null => f.write_str("the pointer to the table is null"),
             BadTable::OtherVersion { abi, size } => write!(
                 f,
-                "the program was built with another version of futhark-sys \
-                 (table version {abi} of {size} bytes; this one reads version {FUT_ABI} of {} bytes): build it again",
+                "the library was built with another version of futhark-sys: expected a table of \
+                 version {FUT_ABI} and {} bytes, got version {abi} and {size} bytes; build it again",
                 size_of::<Raw>()
             ),
             BadTable::Text => f.write_str("a name in the table is missing or not UTF-8"),
             BadTable::SelfTest => f.write_str(
-                "the integer traps of this build do not work \
-                 (were its C flags changed? `-fwrapv` and link-time optimisation remove them)",
+                "the integer traps of this library do not work; `-fwrapv` and link-time optimisation \
+                 disable them, so check the C flags of the build",
             ),
         }
     }
 }
 
-/// The text of `Display`: this is what `unwrap` and a failing `main` print.
+/// The same as `Display`: `unwrap` and a failing `main` print it.
 impl fmt::Debug for BadTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

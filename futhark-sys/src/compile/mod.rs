@@ -1,22 +1,21 @@
-//! From a Futhark source to a compiled library with one table.
+//! Compiles Futhark programs to libraries.
 //!
-//! [`Build`] says what to compile and how, [`Build::run`] does it and gives an
-//! [`Artifact`]. What flows where:
+//! [`Build`] describes a build, and [`Build::run`] returns an [`Artifact`]. The steps:
 //!
 //! ```text
-//! compiler.rs   finds futhark, runs it: name.c, name.h, name.json
-//! generated/    reads name.c and name.h: everything that the next steps derive from them
-//! plain.rs      which functions of name.h a raw module calls, and their symbols
+//! compiler.rs   finds and runs futhark, which writes name.c, name.h and name.json
+//! generated/    reads name.c and name.h
+//! plain.rs      the functions of name.h that a raw module offers, and their symbols
 //! unit/         writes our C file: hooks, #include "name.c", wrappers, the table
-//! cc.rs         compiles it, keeps the table's symbol global, links or archives it
+//! cc.rs         compiles it, hides all symbols but the table, links or archives it
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
-//! bindgen.rs    name.h in Rust, for raw modules (feature `raw`)
-//! build.rs      puts the steps in order and caches the result
-//! tools.rs      the programs of a build, and what identifies them
-//! cache.rs      the private folder for results, if no folder is named
-//! recording.rs  results for machines without compilers
-//! sources.rs    a hash of these files, made when this crate is built
-//! toolchain.rs  where compilers and headers are: every environment variable
+//! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
+//! build.rs      runs these steps and caches the result
+//! tools.rs      the executables of a build, and their part of the cache key
+//! cache.rs      the default folder for results
+//! recording.rs  stored results for machines without compilers
+//! sources.rs    a hash of these files, computed by the build script
+//! toolchain.rs  finds compilers and headers; reads every environment variable
 //! ```
 
 #[cfg(feature = "raw")]

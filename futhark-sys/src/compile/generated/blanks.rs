@@ -1,22 +1,22 @@
-//! Arrays in values of sum types that belong to other variants than the value's own.
+//! The arrays of inactive variants in values of sum types.
 //!
-//! The C function that makes a value of one variant fills the array components of the others
-//! with empty arrays:
+//! The C function that constructs a value of one variant sets the array components of the other
+//! variants to empty arrays:
 //!
 //! ```c
 //!         v->v1 = futhark_new_i32_1d(ctx, NULL, 0);
 //! ```
 //!
-//! If such a component has a fixed size, as in `#none | #bulk [2]i32`, every entry point that
-//! takes the value refuses it:
+//! If such a component has a fixed size, as in `#none | #bulk [2]i32`, every entry point with such a
+//! parameter rejects the value:
 //!
 //! ```c
 //!     if (!((int64_t) 2 == in0->v1->shape[0])) {
 //! ```
 //!
-//! The manifest does not have these sizes, so they are read out of the checks, and our wrapper
-//! puts an array of that size in the place of the empty one. Where the generated C has another
-//! form, nothing is known and nothing is replaced.
+//! The manifest does not contain these sizes, so they are read from the checks, and our wrapper
+//! replaces the empty array by one of that size. If the generated C has another form, nothing is
+//! replaced, and the entry point reports the error.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use futhark_manifest::{Program, Structure, TypeRef};
 use super::layout::{ArrayStruct, Component, Layouts};
 use super::source::Source;
 
-/// An empty array that a constructor leaves in a component, and the shape that it must have.
+/// An empty array in an unused component, and the shape that entry points expect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::compile) struct Blank {
     pub component: usize,
@@ -34,7 +34,7 @@ pub(in crate::compile) struct Blank {
 }
 
 impl Blank {
-    /// How many bytes its elements take; nothing if that is too much to be worth it.
+    /// The size of its elements in bytes; `None` if it is larger than `LARGEST`.
     pub(in crate::compile) fn bytes(&self) -> Option<usize> {
         let mut shape = self.shape.iter();
         let bytes = shape.try_fold(self.array.elem.size(), |bytes, &dim| {
@@ -44,10 +44,10 @@ impl Blank {
     }
 }
 
-/// A larger array is not made for a variant that does not use it.
+/// The largest array that is allocated for a variant that does not use it.
 const LARGEST: usize = 1 << 26;
 
-/// The blanks of every function that makes a value of a sum type, by its name.
+/// The blanks of every function that constructs a value of a sum type, by its name.
 pub(super) fn all(
     source: &Source<'_>,
     layouts: &Layouts,
@@ -83,16 +83,16 @@ pub(super) fn all(
     all
 }
 
-/// What is demanded of one dimension.
+/// The size that entry points expect in one dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Size {
     Fixed(i64),
-    /// Depends on other arguments, or differs between entry points.
+    /// The size depends on other arguments, or differs between entry points.
     Open,
 }
 
-/// What the entry points demand of array components: by the C struct, the component and the
-/// dimension. Values that no entry point takes are not in it.
+/// The sizes that entry points expect, by C struct, component and dimension. Types without a
+/// corresponding parameter are missing.
 #[derive(Default)]
 struct Sizes(BTreeMap<(String, usize, usize), Size>);
 
@@ -116,19 +116,19 @@ impl Sizes {
                         let checked = format!(" == in{place}->v{component}->shape[{dim}]");
                         let size =
                             constant(function.body, &checked).map_or(Size::Open, Size::Fixed);
-                        sizes.demand(ty.c_ident(), component, dim, size);
+                        sizes.add(ty.c_ident(), component, dim, size);
                     }
                 }
             }
         }
-        // What is demanded of a value is demanded of the values that it is made of.
+        // A size that is expected in a value is also expected in its parts.
         let copies = copies(source, layouts, program);
-        while copies.iter().any(|copy| sizes.hand_on(copy)) {}
+        while copies.iter().any(|copy| sizes.propagate(copy)) {}
         sizes
     }
 
-    /// Whether that is news.
-    fn demand(&mut self, ident: &str, component: usize, dim: usize, size: Size) -> bool {
+    /// Adds a size; returns whether that changes anything.
+    fn add(&mut self, ident: &str, component: usize, dim: usize, size: Size) -> bool {
         let key = (ident.to_owned(), component, dim);
         let old = self.0.get(&key).copied();
         let new = match old {
@@ -139,18 +139,18 @@ impl Sizes {
         old != Some(new)
     }
 
-    fn hand_on(&mut self, copy: &Copied) -> bool {
-        let mut news = false;
+    fn propagate(&mut self, copy: &Copied) -> bool {
+        let mut changed = false;
         for dim in 0..copy.rank {
             let key = (copy.to.0.clone(), copy.to.1, dim);
             if let Some(&size) = self.0.get(&key) {
-                news |= self.demand(&copy.from.0, copy.from.1, dim, size);
+                changed |= self.add(&copy.from.0, copy.from.1, dim, size);
             }
         }
-        news
+        changed
     }
 
-    /// The shape that a component must have, if any dimension is fixed; the others are empty.
+    /// The expected shape of a component, if a dimension is fixed; other dimensions are 0.
     fn shape(&self, ident: &str, component: usize, rank: usize) -> Option<Vec<i64>> {
         let size = |dim| self.0.get(&(ident.to_owned(), component, dim)).copied();
         let sizes: Vec<Size> = (0..rank).map(size).collect::<Option<_>>()?;
@@ -166,14 +166,14 @@ impl Sizes {
     }
 }
 
-/// An array component of a value that becomes one of a larger value: struct and component of both.
+/// An array component that is copied into a larger value: struct and component of both.
 struct Copied {
     from: (String, usize),
     to: (String, usize),
     rank: usize,
 }
 
-/// The copies that the functions make that put records and sums together:
+/// The copies in the functions that construct records and sums:
 ///
 /// ```c
 ///                 v->v2 = malloc(sizeof(*v0->v1));
@@ -242,7 +242,7 @@ fn constant(body: &str, checked: &str) -> Option<i64> {
     number.parse().ok()
 }
 
-/// The component that the line fills with an empty array.
+/// The component that the line sets to an empty array.
 fn blank_component(line: &str) -> Option<usize> {
     let (component, value) = line.trim().strip_prefix("v->v")?.split_once(" = ")?;
     let is_empty = value.starts_with("futhark_new_") && value.contains("(ctx, NULL, 0");

@@ -1,14 +1,14 @@
-//! Integer expressions of the generated C, as far as sizes need them.
+//! Integer expressions that compute sizes in the generated C.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// An expression. What is not arithmetic on sizes is kept as text.
+/// An expression. Everything except arithmetic on sizes is text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::compile) enum Expr<'a> {
     /// A variable.
     Name(&'a str),
-    /// A constant, or anything else that has no checked counterpart.
+    /// A constant or another expression without a checked counterpart.
     Text(&'a str),
     Times(Box<Expr<'a>>, Box<Expr<'a>>),
     Plus(Box<Expr<'a>>, Box<Expr<'a>>),
@@ -17,15 +17,15 @@ pub(in crate::compile) enum Expr<'a> {
 }
 
 impl<'a> Expr<'a> {
-    /// Reads a whole text; nothing if it is not in the known form.
+    /// Parses all of `text`; `None` if it is not in the known form.
     pub(in crate::compile) fn parse(text: &'a str) -> Option<Expr<'a>> {
         let mut parser = Parser { text, at: 0 };
         let expr = parser.sum()?;
         (parser.at == text.len()).then_some(expr)
     }
 
-    /// Adds the variables on which the value depends. The program's own arithmetic (`add64`)
-    /// is not followed: what it computes is a dimension, which is checked as a whole.
+    /// Adds the variables that the value depends on. The arguments of the program's own arithmetic
+    /// (`add64`) are not included: its result is a dimension, which is checked as a whole.
     pub(in crate::compile) fn names(&self, names: &mut Vec<&'a str>) {
         match self {
             Expr::Name(name) => names.push(name),
@@ -42,7 +42,7 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Whether [`Expr::checked`] is the expression itself.
+    /// Whether [`Expr::checked`] equals the expression.
     pub(in crate::compile) fn is_plain(&self, checked: &BTreeSet<&str>) -> bool {
         match self {
             Expr::Name(name) => !checked.contains(name),
@@ -55,8 +55,7 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// The expression in checked arithmetic, where the variables in `checked` have a checked
-    /// counterpart.
+    /// The expression in checked arithmetic. The variables in `checked` have a checked counterpart.
     pub(in crate::compile) fn checked(&self, checked: &BTreeSet<&str>) -> String {
         let two = |function: &str, a: &Expr<'_>, b: &Expr<'_>| {
             format!("{function}({}, {})", a.checked(checked), b.checked(checked))
@@ -74,7 +73,7 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// As [`Expr::checked`], for the length of a concatenation: each term is a length.
+    /// Like [`Expr::checked`], for the length of a concatenation, where each term is a length.
     pub(in crate::compile) fn concatenation(&self, checked: &BTreeSet<&str>) -> String {
         match self {
             Expr::Plus(a, b) => format!(
@@ -87,8 +86,7 @@ impl<'a> Expr<'a> {
     }
 }
 
-/// Functions that the compiler uses to compute sizes from sizes; their result is a size if
-/// their arguments are.
+/// Whether the function computes a size from sizes.
 fn is_of_sizes(function: &str) -> bool {
     matches!(function, "smax64" | "smin64" | "sdiv_up64")
 }

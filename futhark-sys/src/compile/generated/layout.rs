@@ -1,7 +1,7 @@
-//! The components of opaque values, read out of the generated C.
+//! The components of opaque values.
 //!
-//! A manifest does not say how a sum or an abstract type lies in memory, but the
-//! generated C does, in one fixed form:
+//! A manifest does not describe the memory layout of sums and abstract types. The generated C does, in
+//! one fixed form:
 //!
 //! ```c
 //! struct futhark_opaque_shape {
@@ -10,8 +10,7 @@
 //! };
 //! ```
 //!
-//! Anything else is refused. What is read here is asserted again in our C file,
-//! where the C compiler checks it.
+//! Any other form is an error. Static assertions in our C file compare the result with the structs.
 
 use std::collections::BTreeMap;
 
@@ -21,15 +20,15 @@ use super::source::Source;
 use crate::compile::error::Error;
 use crate::compile::hash::Hash;
 
-/// One component: the field's name is `v` and its index.
+/// One component. Its field is `v` and the index of the component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::compile) enum Component {
     Scalar(ElemType),
     Array(ArrayStruct),
 }
 
-/// An array as a component. Its type need not be in the manifest: the tags of an array of
-/// sums are a `struct futhark_i8_1d`, whether or not the program mentions `[]i8`.
+/// An array type. The manifest need not contain it: the tags of an array of sums are a
+/// `struct futhark_i8_1d`, even if the program does not use `[]i8`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::compile) struct ArrayStruct {
     /// `futhark_f64_1d`
@@ -39,12 +38,12 @@ pub(in crate::compile) struct ArrayStruct {
 }
 
 impl Component {
-    /// Whether this is an array of units.
+    /// Returns whether this is an array of units.
     pub(in crate::compile) fn is_units(&self) -> bool {
         matches!(self, Component::Array(array) if array.element_size() == 0)
     }
 
-    /// Whether the two have the same C type: f16 shares its own with u16.
+    /// Whether the two have the same C type; f16 and u16 share one.
     fn is_like(&self, other: &Component) -> bool {
         match (self, other) {
             (Component::Scalar(a), Component::Scalar(b)) => a.c_type() == b.c_type(),
@@ -54,7 +53,7 @@ impl Component {
 }
 
 impl ArrayStruct {
-    /// Reads `futhark_<element type>_<rank>d`. An array of the unit type has bools.
+    /// Parses `futhark_<element type>_<rank>d`. The elements of an array of units are bools.
     pub(in crate::compile) fn read(ident: &str) -> Option<ArrayStruct> {
         let (elem, rank) = ident
             .strip_prefix("futhark_")?
@@ -72,7 +71,7 @@ impl ArrayStruct {
         })
     }
 
-    /// The size of an element in memory, in bytes. Units take none.
+    /// The size of an element in memory, in bytes. The size of a unit is 0.
     pub(in crate::compile) fn element_size(&self) -> usize {
         match self.ident.starts_with("futhark_unit_") {
             true => 0,
@@ -141,12 +140,12 @@ fn components(source: &Source<'_>, ident: &str, version: &str) -> Result<Vec<Com
         .collect()
 }
 
-/// What every value of a type obeys in one component, beyond the component's type.
+/// The invariants of one component in all values of a type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::compile) struct Rule {
-    /// Not 0: tags of a sum with so many variants.
+    /// If not 0, the component is the tag of a sum with this number of variants.
     pub variants: usize,
-    /// If `shared` is not 0: the earlier component that is as large …
+    /// If `shared` is not 0, the earlier component with the same size …
     pub like: usize,
     /// … in this many outer dimensions.
     pub shared: usize,
@@ -154,9 +153,8 @@ pub(in crate::compile) struct Rule {
 
 /// The rules for the components of `ty`, an opaque type.
 ///
-/// Where the components are not simply those of the parts, one after the other, nothing
-/// is claimed. So it is inside of a sum, whose variants share components in an order that
-/// only the compiler knows.
+/// There are rules only if the components are those of the parts, in the same order. The variants of
+/// a sum share components in an order that only the compiler knows.
 pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type) -> Vec<Rule> {
     let Some(opaque) = ty.as_opaque() else {
         return Vec::new();
@@ -239,7 +237,7 @@ fn fields_rules(
     same
 }
 
-/// Whether each component of `array` is that of `elem` with `rank` dimensions more.
+/// Whether each component of `array` is that of `elem` with `rank` additional dimensions.
 pub(in crate::compile) fn is_array_of(
     layouts: &Layouts,
     array: &Type,
@@ -259,8 +257,8 @@ pub(in crate::compile) fn is_array_of(
     arrays.len() == elems.len() && arrays.iter().zip(elems).all(fits)
 }
 
-/// All components have the same size in `rank` outer dimensions. What is already like an
-/// earlier one is so through that one.
+/// Adds the rule that all components have the same size in `rank` outer dimensions. A component that
+/// equals an earlier one keeps that rule, which implies the new one.
 fn share(rules: &mut [Rule], rank: usize) {
     for rule in rules.iter_mut().skip(1).filter(|rule| rule.shared == 0) {
         *rule = Rule {
@@ -271,8 +269,8 @@ fn share(rules: &mut [Rule], rank: usize) {
     }
 }
 
-/// Names the program for stored values: its source, the compiler, and how its opaque
-/// types lie in memory. Equal for all backends.
+/// Identifies the program of stored values: its source, the compiler, and the layout of its opaque
+/// types. Equal for all backends.
 pub(in crate::compile) fn identity(
     layouts: &Layouts,
     program: &Program,
@@ -298,8 +296,7 @@ fn component(line: &str, index: usize) -> Option<Component> {
         let ident = pointee.trim().strip_prefix("struct ")?;
         return ArrayStruct::read(ident).map(Component::Array);
     }
-    // i8 and bool are one byte each; the C types tell them apart. f16 shares its
-    // C type with u16, which is all that a layout needs.
+    // The C types of i8 and bool differ. f16 and u16 share one, which is enough for a layout.
     let elem = ElemType::ALL
         .iter()
         .find(|elem| elem.c_type() == ty.trim_end())?;

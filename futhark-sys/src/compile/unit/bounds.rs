@@ -1,18 +1,18 @@
-//! Terms that the compiler's own checks lack.
+//! Adds missing terms to the compiler's own checks.
 //!
-//! A check in the generated C is a condition and a message, which prints every number that the
-//! check is about:
+//! A check in the generated C consists of a condition and a message, which prints every number that
+//! the condition depends on:
 //!
 //! ```c
 //! if (!dim_match_6410) {
 //!     set_error(ctx, msgprintf("Error: ...", "Value of (desugared) shape [", (long long) k_5929, ...
 //! ```
 //!
-//! Three of them let values pass that lead out of bounds, and get a term more:
+//! Three checks accept values that cause accesses out of bounds:
 //!
-//! * Sizes in types (`sized (n*m) xs`) are compared with a product that may have wrapped.
-//! * `unflatten` compares nothing: its type says that the product is the length.
-//! * A slice with a negative stride may begin behind the end of the array (`xs[a:b:-1]`).
+//! * Sizes in types (`sized (n*m) xs`) are compared with a product that can wrap.
+//! * `unflatten` compares nothing, because its type implies that the product is the length.
+//! * A slice with a negative stride can begin after the end of the array (`xs[a:b:-1]`).
 
 use std::collections::BTreeMap;
 
@@ -26,18 +26,18 @@ const SIZE_CHECKS: [&str; 3] = [
     "Assertion is false: entry point arguments have invalid sizes.",
 ];
 
-/// Where the target shape begins in the message of `unflatten`.
+/// The text in front of the target shape in the message of `unflatten`.
 const UNFLATTEN_TO: &str = "] to array of shape [";
 
-/// The message of an index or a slice, before and between its two lists.
+/// The text in front of the two lists in the message of an index or a slice.
 const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 
-/// What one function has defined so far.
+/// The definitions so far in one function.
 #[derive(Default)]
 pub(super) struct Bounds<'a, 'l> {
     /// Products of the program's own arithmetic, which wraps.
     products: BTreeMap<&'a str, &'l Expr<'a>>,
-    /// Which variables a condition compares.
+    /// The variables that a condition compares.
     comparisons: BTreeMap<&'a str, [&'a str; 2]>,
 }
 
@@ -73,7 +73,7 @@ impl<'a, 'l> Bounds<'a, 'l> {
         terms
     }
 
-    /// The products that make up `name`.
+    /// Adds a term for each product that `name` consists of.
     fn wraps(&self, name: &str, terms: &mut Vec<String>) {
         if let Some(Expr::Call(_, factors)) = self.products.get(name) {
             let factors: Vec<_> = factors.iter().map(Expr::to_string).collect();

@@ -1,6 +1,6 @@
-//! Lengths of concatenations, which the generated C never compares with zero.
+//! Compares the lengths of the parts of a concatenation with zero, which the generated C does not.
 //!
-//! A concatenation adds up where each part begins:
+//! A concatenation computes the offset of each part:
 //!
 //! ```c
 //! int64_t tmp_offs_6428 = (int64_t) 0;
@@ -8,16 +8,16 @@
 //! tmp_offs_6428 += n_6320;
 //! ```
 //!
-//! The parts are often written into the result directly, before these lines, and the size of the
-//! result can be valid while a part has a negative length: `replicate (n - 1) x ++ [x]` with
-//! n = 0 writes before the beginning of no elements. Therefore the lengths are compared with zero
-//! where the block begins that concatenates.
+//! The parts are often written directly into the result, before these lines, and the size of the
+//! result can be valid although a part has a negative length: `replicate (n - 1) x ++ [x]` with
+//! n = 0 writes before the beginning of an empty array. Therefore the lengths are compared with zero
+//! at the beginning of the block that concatenates.
 
 use std::collections::BTreeMap;
 
 use crate::compile::generated::lines::{Line, Statement};
 
-/// Checks by the number of the line that they stand before.
+/// The checks, by the number of the line that each one precedes.
 pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
     let mut checks = BTreeMap::<usize, String>::new();
     for (i, line) in lines.iter().enumerate() {
@@ -76,8 +76,8 @@ fn place(lines: &[Line<'_>], end: usize, parts: &[&str]) -> usize {
     place
 }
 
-/// Whether the first of `lines` belongs to a definition or to a check of the compiler, whose
-/// message says more than ours. Both write no element.
+/// Whether the first of `lines` belongs to a definition or to a check of the compiler, which write no
+/// element. The messages of the compiler are more specific than ours.
 fn can_precede(lines: &[Line<'_>], block: usize) -> bool {
     let text = lines[0].text.trim_start();
     text.is_empty()

@@ -1,16 +1,16 @@
-//! GPU backends: which functions of the driver the generated text calls.
+//! GPU backends: the functions of the driver that the generated text calls.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How the names of driver functions begin; a capital letter follows.
+/// The prefixes of driver functions; a capital letter follows.
 const PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
 
-/// Writes the list, the pointers (by `fut_load.h`), and the redefinitions.
+/// Writes the list of functions, their pointers (by `fut_load.h`), and macros that call the pointers.
 pub(super) fn write(calls: &BTreeSet<&str>, c: &mut String) {
     let names = calls.iter().copied();
     let mut names: BTreeSet<&str> = names.filter(|name| prefix(name).is_some()).collect();
-    // What our own code calls is needed whether or not the text has it.
+    // Our own code calls these, even if the generated text does not.
     for probe in [
         "clGetPlatformIDs",
         "clGetDeviceInfo",
@@ -37,7 +37,7 @@ pub(super) fn write(calls: &BTreeSet<&str>, c: &mut String) {
     }
 }
 
-/// The library that a name belongs to, if it is a driver function's.
+/// The prefix of a name, if it is the name of a driver function.
 fn prefix(name: &str) -> Option<&'static str> {
     PREFIXES.into_iter().find(|prefix| {
         name.strip_prefix(prefix)

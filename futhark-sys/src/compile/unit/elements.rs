@@ -1,5 +1,5 @@
-//! Wrappers of arrays of opaque values: index, shape, and the new and set of compilers from
-//! 0.25.36 on, with what is looked at before those are called.
+//! The wrappers of arrays of opaque values: index, shape, and, for Futhark 0.25.36 and later, new and
+//! set, which validate the shapes of the elements.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::wrappers::{free_result, indexed};
 use super::{Unit, shapes};
 use crate::compile::generated::layout::{self, Component};
 
-/// What arrays of records and arrays of opaques have in common.
+/// The operations of arrays of records and arrays of opaque values.
 struct ArrayOps<'a> {
     rank: usize,
     elem: TypeRef,
@@ -113,9 +113,8 @@ fn write_set(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, set: &str, c: &mut 
     );
 }
 
-/// The components of an element, if those of the array are the same with the array's
-/// dimensions before theirs. So it is in every version that is known; in another one the C
-/// function is left to look at its arguments alone.
+/// The components of an element, if the components of the array are the same with additional outer
+/// dimensions, as in all known versions. Otherwise only the C function validates its arguments.
 fn parts<'u>(unit: &'u Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> Option<&'u [Component]> {
     let TypeRef::Type(elem) = ops.elem else {
         return None;

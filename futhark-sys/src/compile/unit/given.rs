@@ -1,8 +1,8 @@
-//! Raw modules on host backends: functions that give memory which the caller frees by libc's
+//! Raw modules on host backends: functions that return memory which the caller frees by libc's
 //! `free`.
 //!
-//! What the generated code allocates there has a header of ours in front (`fut_memory.h`), so
-//! these functions are called through one that gives libc's own memory.
+//! Memory that generated code allocates has a header of ours (`fut_memory.h`). Therefore the symbols of
+//! these functions belong to functions that return memory of libc.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use super::Unit;
 use crate::compile::plain;
 
-/// Memory that a function gives to its caller.
+/// Memory that a function returns to its caller.
 pub(super) enum Given {
     /// Text, as the result.
     Text,
@@ -18,7 +18,7 @@ pub(super) enum Given {
     Bytes(String),
 }
 
-/// The functions of the raw module that give memory, by their names.
+/// The functions of the raw module that return memory, by their names.
 pub(super) fn functions<'a>(unit: &Unit<'a>) -> BTreeMap<&'a str, Given> {
     if unit.program.backend.is_gpu() {
         return BTreeMap::new();
@@ -33,7 +33,7 @@ pub(super) fn functions<'a>(unit: &Unit<'a>) -> BTreeMap<&'a str, Given> {
     all.filter(|(name, _)| unit.plain.contains(name)).collect()
 }
 
-/// Writes a function under the symbol of each.
+/// Defines a function with the symbol of each.
 pub(super) fn write(unit: &Unit<'_>, functions: &BTreeMap<&str, Given>, c: &mut String) {
     for (name, given) in functions {
         let symbol = plain::symbol(unit.symbol, name);

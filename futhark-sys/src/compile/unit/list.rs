@@ -1,4 +1,4 @@
-//! The list of a table's functions, from which both C and Rust number them.
+//! The functions of a table in the order of their numbers, which C and Rust share.
 
 use futhark_manifest::{Program, TypeRef};
 
@@ -6,7 +6,7 @@ use super::type_number;
 use super::wrappers::{Function, functions};
 use crate::compile::hash::Hash;
 
-/// The functions that the table of a program lists, in order: a function's number is its place.
+/// The functions in the table of a program. The index of a function is its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionList {
     names: Vec<String>,
@@ -14,7 +14,7 @@ pub struct FunctionList {
 }
 
 impl FunctionList {
-    /// The list of `program`.
+    /// The functions of `program`.
     #[must_use]
     pub fn of(program: &Program) -> FunctionList {
         let functions = functions(program);
@@ -30,8 +30,8 @@ impl FunctionList {
         &self.names
     }
 
-    /// A hash of the names of types and functions, and of what each function takes and gives, in
-    /// the order of their numbers. A table with another hash has other numbers.
+    /// A hash of the names of types and functions and of the parameters and results of each function,
+    /// in the order of their numbers. A table with another hash has other numbers.
     #[must_use]
     pub fn hash(&self) -> u64 {
         self.hash
@@ -86,9 +86,9 @@ mod tests {
         (program.interface_hash(), FunctionList::of(&program))
     }
 
-    /// The hash of the interface says nothing of C names, which order the functions.
+    /// The hash of the interface does not include C names, which determine the order of functions.
     #[test]
-    fn another_order_has_another_hash() {
+    fn functions_in_another_order_have_another_hash() {
         let (interface, first) = list("futhark_entry_f", "futhark_entry_g");
         let (same_interface, second) = list("futhark_entry_z", "futhark_entry_g");
         assert_eq!(first.names(), ["futhark_entry_f", "futhark_entry_g"]);

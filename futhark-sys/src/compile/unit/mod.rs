@@ -1,11 +1,11 @@
-//! Our C file for one program and backend: it is compiled instead of `name.c`.
+//! Writes our C file for one program and backend, which is compiled instead of `name.c`.
 //!
-//! In order: the system headers that the generated text wants; other names for what a raw
-//! module calls; our hooks (macros);
-//! on GPU backends the table of driver functions; `name.h` and `name.c`, in a hardened unit with
-//! checked sizes (`sizes`, `bounds`);
-//! one wrapper per function of the manifest; the table. The fixed part of this is
-//! in `c/`, copied beside the file; what depends on the program is written here.
+//! The file consists of, in order: the system headers that the generated text includes; macros that
+//! rename the functions of a raw module; our hooks (macros); on GPU backends the pointers to driver
+//! functions; `name.h` and `name.c`, in a hardened unit with checked sizes (`sizes`, `bounds`,
+//! `concat`); a wrapper for each function of the manifest; the table. The fixed parts are headers in
+//! `c/`, which are copied to the folder of the file; the parts that depend on the program are
+//! written here.
 
 mod bounds;
 mod concat;
@@ -39,23 +39,23 @@ pub(super) fn checked_c(lines: &[Line<'_>], backend: Backend) -> String {
     sizes::checked(lines, backend)
 }
 
-/// What a unit is written from.
+/// The inputs of a unit.
 pub(super) struct Unit<'a> {
     pub program: &'a Program,
     /// The file name, without extension, of the generated code.
     pub name: &'a str,
     pub generated: &'a Generated<'a>,
     pub manifest_text: &'a str,
-    /// Names source, compiler and layout.
+    /// Identifies source, compiler and layout.
     pub program_id: &'a str,
     pub hardened: bool,
     /// The name of the table.
     pub symbol: &'a str,
-    /// The functions of the header that others may call, too.
+    /// The functions that a raw module offers.
     pub plain: &'a [&'a str],
 }
 
-/// The fixed files that a unit includes: name and text.
+/// The name and text of the fixed files that a unit includes.
 pub(super) const FIXED_FILES: [(&str, &str); 16] = [
     (
         "futhark_table.h",
@@ -81,7 +81,7 @@ pub(super) const FIXED_FILES: [(&str, &str); 16] = [
     ),
 ];
 
-/// Headers of GPU backends that must be there.
+/// Required headers of GPU backends.
 const DRIVER_HEADERS: [&str; 6] = [
     "CL/cl.h",
     "cuda.h",
@@ -91,11 +91,11 @@ const DRIVER_HEADERS: [&str; 6] = [
     "hip/hiprtc.h",
 ];
 
-/// Headers that the generated text names but that are for device code or other systems.
+/// Headers in the generated text that are for device code or for other systems.
 const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
 
 impl Unit<'_> {
-    /// The text of the C file.
+    /// Returns the text of the C file.
     pub(super) fn write(&self) -> String {
         let backend = self.program.backend;
         let mut c = String::new();
@@ -158,7 +158,7 @@ impl Unit<'_> {
         c
     }
 
-    /// Which settings this version of the runtime has: `FUT_HAS_<function>`.
+    /// The settings of this version of the runtime: `FUT_HAS_<function>`.
     fn write_setters(&self, c: &mut String) {
         const PREFIX: &str = "futhark_context_config_";
         for function in &self.generated.declared {
@@ -168,8 +168,8 @@ impl Unit<'_> {
         }
     }
 
-    /// The system headers that the generated text includes, before any hook is in
-    /// place, with the macros that steer them.
+    /// The system headers that the generated text includes, with the macros that configure them.
+    /// They precede the hooks, so that those apply only to generated code.
     fn write_headers(&self, c: &mut String) {
         let mut seen = Vec::new();
         for line in self.generated.directives.iter().map(|line| line.trim_end()) {
@@ -184,7 +184,7 @@ impl Unit<'_> {
             }
             seen.push(line);
             let _ = match header {
-                // Without these nothing works, and the C compiler says so by name.
+                // A missing driver header is an error of the C compiler that names it.
                 Some(header) if DRIVER_HEADERS.contains(&header) => {
                     writeln!(c, "#include <{header}>")
                 }
@@ -197,7 +197,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The C type of a value of type `ty` as a variable holds it.
+    /// The C type of a variable for a value of type `ty`.
     fn c_type(&self, ty: TypeRef) -> String {
         match ty {
             TypeRef::Scalar(elem) => elem.c_type().to_owned(),

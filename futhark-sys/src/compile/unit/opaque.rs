@@ -1,4 +1,4 @@
-//! Wrappers that every opaque type has: free, store, restore, count, duplicate.
+//! The wrappers of every opaque type: free, store, restore, references, duplicate.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,8 +10,8 @@ use super::{Unit, elem_number, elements};
 use crate::compile::generated::layout::{self, ArrayStruct, Component, Rule};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
-    // Duplicating a value of components needs those of arrays only, which stand already but
-    // for types that the manifest does not list.
+    // Duplicating an opaque value duplicates its arrays. The functions for arrays exist, except
+    // those of types that are not in the manifest.
     let mut hidden = BTreeSet::new();
     for ty in unit
         .program
@@ -44,7 +44,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     }
 }
 
-/// Does the manifest list this array type?
+/// Whether the manifest has this array type.
 fn is_listed(unit: &Unit<'_>, array: &ArrayStruct) -> bool {
     unit.program
         .types()
@@ -101,7 +101,7 @@ fn storable(ident: &str, components: &[Component]) -> String {
     arrays(components).map(check).collect()
 }
 
-/// The layout, with assertions that it is what the C compiler sees.
+/// Writes the layout, and assertions that it matches the structs.
 fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &mut String) {
     let c_type = |component: &Component| match component {
         Component::Scalar(elem) => elem.c_type().to_owned(),
@@ -112,7 +112,7 @@ fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &m
         let _ = writeln!(
             c,
             "_Static_assert(__builtin_types_compatible_p(__typeof__(((struct {ident} *)0)->v{i}), {c_type}), \
-             \"component {i} of {ident} is not what was read\");"
+             \"component {i} of {ident} does not have the type that was read\");"
         );
     }
     if components.is_empty() {
@@ -139,7 +139,7 @@ fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &m
         );
     }
     c.push_str("};\n");
-    // A struct of what was read has the size of the real one: nothing was missed.
+    // Equal sizes mean that no component was missed.
     let _ = writeln!(c, "struct fut_read_{ident} {{");
     for (i, component) in components.iter().enumerate() {
         let _ = writeln!(c, "  {} v{i};", c_type(component));

@@ -1,4 +1,4 @@
-//! Checks of the shapes that enter and leave a call: see `fut_shapes.h`.
+//! Validates the shapes of arguments and results: see `fut_shapes.h`.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use futhark_manifest::{Program, TypeRef};
 use super::Unit;
 use crate::compile::generated::layout::{ArrayStruct, Component};
 
-/// For each type, a function that finds an array in a value whose shape cannot be.
+/// Writes a function for each type that finds an array with an invalid shape in a value.
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     let layouts = &unit.generated.layouts;
     for ty in unit.program.types() {
@@ -39,7 +39,7 @@ fn write_array(array: &ArrayStruct, value: &str, c: &mut String) {
     );
 }
 
-/// The check of parameter `i`, before the call.
+/// The validation of argument `i` before the call.
 pub(super) fn argument(program: &Program, ty: TypeRef, i: usize) -> String {
     let TypeRef::Type(id) = ty else {
         return String::new();
@@ -48,7 +48,7 @@ pub(super) fn argument(program: &Program, ty: TypeRef, i: usize) -> String {
     format!("FUT_CHECK_ARGUMENT(c, fut_misshapen_{ident}, in[{i}], \"argument {i}\") ")
 }
 
-/// The check of result `i`, after the call.
+/// The validation of result `i` after the call.
 pub(super) fn result(program: &Program, ty: TypeRef, i: usize) -> String {
     let TypeRef::Type(id) = ty else {
         return String::new();

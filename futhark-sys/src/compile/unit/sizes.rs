@@ -1,10 +1,10 @@
-//! Checked sizes: the generated C with each allocation size computed in checked arithmetic.
+//! Computes each allocation size of the generated C in checked arithmetic.
 //!
-//! The compiler computes the size of `replicate n (replicate m x)` as `n * m * size`, and never
-//! asks whether `n` and `m` are negative: their product is then a valid size of an array that
-//! cannot exist. It does the same for a concatenation, where one negative length suffices. So the
-//! text that we compile has, beside each definition that an allocation depends on, a second one
-//! by the functions of `fut_sizes.h`:
+//! The compiler computes the size of `replicate n (replicate m x)` as `n * m * size` without
+//! comparing `n` and `m` with zero. The product of two negative dimensions is a valid size of an
+//! array that cannot exist. In the size of a concatenation, one negative length is enough.
+//! Therefore the text that we compile has a second definition of each variable that an allocation
+//! depends on, by the functions of `fut_sizes.h`:
 //!
 //! ```c
 //! int64_t binop_x_6421 = (int64_t) 4 * n_5858;
@@ -14,8 +14,8 @@
 //! if (memblock_alloc(ctx, &mem_6423, fut_bytes_6422, "mem_6423")) {
 //! ```
 //!
-//! The original definition stays, because the compiler hoists size computations out of branches:
-//! only the allocation may fail. Everything else in the text uses the original.
+//! The original definition stays, because the compiler moves size computations out of branches, and
+//! only the allocation may fail. All other code uses the original.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ pub(super) fn checked(lines: &[Line<'_>], backend: Backend) -> String {
     let concatenations = concat::checks(lines);
     let passed = match backend {
         Backend::Multicore => passed_variables(lines, &sizes),
-        // The kernels of ISPC have these structures, too, and stay as they are.
+        // On ISPC, kernels share these structures, and kernels are not changed.
         _ => BTreeSet::new(),
     };
     let mut text = String::new();
@@ -74,7 +74,7 @@ fn size_variables<'a>(lines: &[Line<'a>]) -> BTreeSet<&'a str> {
     sizes
 }
 
-/// The size variables that tasks get.
+/// The size variables that are passed to tasks.
 fn passed_variables<'a>(lines: &[Line<'a>], sizes: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
     let field = |line: &Line<'a>| match line.statement {
         Statement::Field(name) if sizes.contains(name) => Some(name),
@@ -83,7 +83,7 @@ fn passed_variables<'a>(lines: &[Line<'a>], sizes: &BTreeSet<&'a str>) -> BTreeS
     lines.iter().filter_map(field).collect()
 }
 
-/// What one function has defined so far.
+/// The definitions so far in one function.
 #[derive(Default)]
 struct Scope<'a, 'l> {
     /// Size variables with a checked counterpart.
@@ -106,7 +106,7 @@ impl<'a, 'l> Scope<'a, 'l> {
                 let size = allocation.size.checked(&self.checked);
                 text.push_str(allocation.before);
                 if matches!(allocation.size, Expr::Name(_)) {
-                    // A length of bytes, or the size that a task was given: nothing was multiplied.
+                    // A length in bytes, or the size in a task, without a multiplication.
                     let _ = write!(text, "fut_size({size})");
                 } else {
                     text.push_str(&size);
@@ -137,8 +137,7 @@ impl<'a, 'l> Scope<'a, 'l> {
         }
     }
 
-    /// Multicore's tasks get what they use in structures. Beside each size there is its checked
-    /// counterpart.
+    /// On multicore, structures pass variables to tasks. Adds the checked counterpart of each size.
     fn pass(&mut self, line: &Line<'a>, passed: &BTreeSet<&'a str>, text: &mut String) {
         let indent = line.indent();
         match line.statement {

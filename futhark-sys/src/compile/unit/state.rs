@@ -1,10 +1,10 @@
-//! GPU backends: device state that outlives calls and that a failing kernel can leave
-//! half-way, such as the block counters of reductions and the locks of histograms.
+//! GPU backends: resets device state after a failed call, such as the block counters of reductions
+//! and the locks of histograms.
 //!
-//! The runtime sets it once, when it makes its constants, and relies on every kernel
-//! to leave it as it was. A kernel that fails does not, and later calls then give wrong
-//! results without an error. So after a failed call it is set again, by the very calls
-//! that the generated `init_constants` makes: see `generated/fills.rs`.
+//! The runtime initialises this state once, with its constants, and relies on every kernel to
+//! restore it. A failed kernel does not, and later calls would return wrong results without an error.
+//! Therefore the state is initialised again after a failed call, by the same calls that the
+//! generated `init_constants` contains: see `generated/fills.rs`.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The table itself: constants that point to the wrappers.
+//! Writes the table: constants that point to the wrappers.
 
 use std::fmt::Write as _;
 use std::iter::repeat;
@@ -201,7 +201,7 @@ fn write_op(slot: &str, cfun: Option<&str>, c: &mut String) {
     }
 }
 
-/// A C string literal, in pieces, whatever the text holds.
+/// Writes a C string literal, split into pieces, with all special characters escaped.
 fn write_text(text: &str, c: &mut String) {
     c.push_str("    \"");
     for (i, byte) in text.bytes().enumerate() {
@@ -213,7 +213,7 @@ fn write_text(text: &str, c: &mut String) {
                 c.push('\\');
                 c.push(byte as char);
             }
-            // Octal, always of three digits, cannot swallow what follows; `?` would make trigraphs.
+            // An octal escape of three digits ends there; `?` could form a trigraph.
             b' '..=b'~' if byte != b'?' => c.push(byte as char),
             _ => {
                 let _ = write!(c, "\\{byte:03o}");

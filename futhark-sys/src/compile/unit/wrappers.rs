@@ -1,4 +1,4 @@
-//! One wrapper of the uniform shape per function of the manifest. The bodies are the macros of
+//! One wrapper of type `fut_call` per function of the manifest. The bodies are the macros of
 //! `fut_wrappers.h`; each function here writes one use of them.
 //!
 //! Before the wrappers stand assertions that each C function has exactly the type that follows
@@ -18,27 +18,27 @@ use crate::compile::generated::blanks::Blank;
 /// A function of `fut_table.functions`.
 pub(in crate::compile) struct Function<'a> {
     pub cfun: &'a str,
-    /// What it is, for messages.
+    /// A description for messages.
     pub label: String,
     pub is_entry: bool,
     pub out: Vec<TypeRef>,
-    /// Type, and whether it is consumed.
+    /// The type of each parameter, and whether it is consumed.
     pub input: Vec<(TypeRef, bool)>,
-    /// Of the parameters of an entry point.
+    /// The names of the parameters of an entry point.
     pub names: Vec<&'a str>,
     shape: Shape,
 }
 
-/// In which order the C function takes results and parameters.
+/// How the C function returns its results.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
-    /// `int f(ctx, out…, in…)`, the common one.
+    /// `int f(ctx, out…, in…)`.
     Out,
-    /// `int f(ctx, in)`: the result is what it returns.
+    /// `int f(ctx, in)`: it returns the result itself.
     Returns,
 }
 
-/// Every function that the table lists, sorted by name.
+/// All functions in the table, sorted by name.
 pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
     let mut all: Vec<_> = program
         .functions()
@@ -48,7 +48,7 @@ pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
     all
 }
 
-/// The function as the table lists it, unless every type has one of its own kind.
+/// The entry of the function in the table; `None` for operations that every type has.
 fn listed<'a>(program: &'a Program, function: manifest::Function<'a>) -> Option<Function<'a>> {
     let label = label(program, &function)?;
     let mut out = Vec::new();
@@ -93,7 +93,7 @@ fn listed<'a>(program: &'a Program, function: manifest::Function<'a>) -> Option<
     })
 }
 
-/// What a function is, for messages; nothing for what every type has.
+/// A description for messages; `None` for operations that every type has.
 fn label(program: &Program, function: &manifest::Function<'_>) -> Option<String> {
     let ty = match function.owner {
         Owner::Entry(index) => {
@@ -121,7 +121,7 @@ fn label(program: &Program, function: &manifest::Function<'_>) -> Option<String>
     })
 }
 
-/// Assertions that every C function has the type that follows from the manifest.
+/// Asserts that every C function has the type that follows from the manifest.
 fn write_types(program: &Program, c: &mut String) {
     for Prototype {
         name,
