@@ -86,7 +86,7 @@ pub fn set_element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
 
 /// Checks that there are as many rows as the shape says, before columns are made of them.
 pub fn check_rows<const R: usize>(shape: [usize; R], rows: usize) -> Result<()> {
-    ffi::check_count(&shape, rows)
+    ffi::expect_count(&shape, rows)
 }
 
 /// One field of each row.

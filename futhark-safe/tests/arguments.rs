@@ -40,13 +40,13 @@ fn what_does_not_fit_is_refused_with_words() {
     assert_says(
         ctx.call("divide_top", narrow),
         invalid,
-        &["argument 0 is of type i64", "i32"],
+        &["expected argument 0 of type i64", "i32"],
     );
     let array = vec![Arg::Borrow(&vector), Arg::Consume(2i64.into())];
     assert_says(
         ctx.call("divide_top", array),
         invalid,
-        &["argument 0 is of type i64", "[]i64"],
+        &["expected argument 0 of type i64", "[]i64"],
     );
     let scalar = vec![Arg::Consume(2i64.into())];
     assert_says(ctx.call("total", scalar), invalid, &["[]i64"]);
@@ -65,7 +65,7 @@ fn what_does_not_fit_is_refused_with_words() {
     );
     let error = ctx.array_of(&[3], &[1i64; 4]).unwrap_err();
     assert!(
-        error.to_string().contains("has 3 elements, given were 4"),
+        error.to_string().contains("has 3 elements, got 4"),
         "{error}"
     );
     let Value::Array(array) = &vector else {

@@ -233,7 +233,7 @@ fn arrays_of_records_are_made_and_changed_by_element() {
                 &[2][..],
                 vec![&a],
                 Kind::InvalidArgument,
-                "has 2 elements, given were 1",
+                "has 2 elements, got 1",
             ),
             (&[0], vec![], Kind::InvalidArgument, "no elements"),
             (&[1, 1], vec![&a], Kind::InvalidArgument, "has rank 1"),
@@ -247,7 +247,7 @@ fn arrays_of_records_are_made_and_changed_by_element() {
                 &[2],
                 vec![&a, &held],
                 Kind::InvalidArgument,
-                "element 1 must be of type point",
+                "expected element 1 of type point",
             ),
             (
                 &[1],
@@ -264,7 +264,9 @@ fn arrays_of_records_are_made_and_changed_by_element() {
         }
         let error = ctx.array_of_values("pair", &[1], &[&a]).unwrap_err();
         assert!(
-            error.to_string().contains("no array of opaque values"),
+            error
+                .to_string()
+                .contains("expected an array of opaque values"),
             "{error}"
         );
         assert!(ctx.array_of_values("nope", &[1], &[&a]).is_err());
@@ -273,7 +275,7 @@ fn arrays_of_records_are_made_and_changed_by_element() {
             (&[-1], &a, "outside"),
             (&[0, 0], &a, "outside"),
             (&[0], &seven, "must not be a scalar"),
-            (&[0], &held, "must be of type point"),
+            (&[0], &held, "expected the element of type point"),
             (&[0], &stranger, "another context"),
         ] {
             let error = points.set(index, element).unwrap_err();

@@ -24,22 +24,22 @@ fn arguments_that_do_not_fit() {
         says(
             value(&core, "entry_identity", []),
             invalid,
-            "takes 1 arguments and gives 1 results, given were 0 and 1",
+            "expected 1 arguments and 1 results, got 0 and 1",
         );
         says(
             value(&core, "entry_identity", [Input::scalar(1i32)]),
             invalid,
-            "argument 0 is of type []i32, given was i32",
+            "expected argument 0 of type []i32, got i32",
         );
         let inputs = [Input::scalar(1i64), Input::observed(&xs)];
         says(value(&core, "new_opaque_pair", inputs), invalid, "i64");
         let floats = ffi::create(&core, FLOATS, &[1], &[1f32]).unwrap();
-        says(identity(&core, &floats), invalid, "given was []f32");
+        says(identity(&core, &floats), invalid, "got []f32");
         let inputs = [Input::observed(&xs), Input::scalar(1i32)];
         says(
             value(&core, "entry_set_first", inputs),
             invalid,
-            "must be given away",
+            "pass it by value",
         );
         // Rooms of another type, or too few.
         let mut room = None;

@@ -23,7 +23,7 @@ enum In<'a> {
     Scalar(u32, Scalar8),
     Observed(&'a Handle),
     Consumed(Handle),
-    /// What was consumed: there is nothing to be used again.
+    /// A consumed argument after its call.
     Spent,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
         Input(In::Observed(value))
     }
 
-    /// A value that the call may overwrite. It is gone afterwards, whatever happens.
+    /// A value that the call may overwrite. It is freed after the call, also on errors.
     #[must_use]
     pub(crate) fn consumed(value: Handle) -> Input<'a> {
         Input(In::Consumed(value))
@@ -79,7 +79,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Room for a result of a call.
+/// The place for a result of a call.
 pub struct Output<'a>(Out<'a>);
 
 enum Out<'a> {
@@ -88,18 +88,18 @@ enum Out<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// Room for a scalar of this type.
-    pub(crate) fn scalar(elem: futhark_manifest::ElemType, room: &'a mut Scalar8) -> Output<'a> {
+    /// A place for a scalar of this type.
+    pub(crate) fn scalar(elem: futhark_manifest::ElemType, place: &'a mut Scalar8) -> Output<'a> {
         Output(Out::Scalar(
             elem as u32,
-            std::ptr::from_mut(room).cast(),
+            std::ptr::from_mut(place).cast(),
             PhantomData,
         ))
     }
 
-    /// Room for a value of type `types()[ty]`; filled when the call succeeds.
-    pub(crate) fn value(ty: u32, room: &'a mut Option<Handle>) -> Output<'a> {
-        Output(Out::Value(ty, room))
+    /// A place for a value of type `types()[ty]`, which is `Some` after the call succeeded.
+    pub(crate) fn value(ty: u32, place: &'a mut Option<Handle>) -> Output<'a> {
+        Output(Out::Value(ty, place))
     }
 
     fn type_number(&self) -> u32 {
@@ -110,19 +110,19 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Up to this many parameters and results a call needs no memory of its own.
+/// A call with at most this many parameters and results allocates nothing.
 const FEW: usize = 8;
 
 impl Core {
     /// Calls function number `function` of the table.
     ///
-    /// Consumed arguments whose memory anything else shares are copied first, so that
-    /// nobody sees them change. They are freed afterwards, also on errors.
+    /// Consumed arguments that share memory with other values are copied first (see `consume`).
+    /// They are freed afterwards, also on errors.
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`] for a wrong number or type of arguments,
-    /// [`Kind::WrongContext`], and whatever the call reports.
+    /// [`Kind::InvalidArgument`]: a wrong number or type of arguments.
+    /// [`Kind::WrongContext`]. Otherwise the failure of the call.
     pub(crate) fn call(
         self: &Arc<Core>,
         function: usize,
@@ -130,7 +130,7 @@ impl Core {
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
         let result = self.try_call(function, inputs, outputs);
-        // The argument list is the caller's, who could use it again.
+        // The caller keeps the list, and could pass it again.
         for input in inputs {
             if let In::Consumed(_) = input.0 {
                 input.0 = In::Spent;
@@ -149,7 +149,7 @@ impl Core {
             return Err(Error::new(
                 Kind::InvalidArgument,
                 "call",
-                "there is no function of this number",
+                "the program has no function of this number",
             ));
         };
         self.check(function, inputs, outputs)?;
@@ -165,14 +165,14 @@ impl Core {
             }
         }
 
-        // Values arrive here, or scalars where they belong.
+        // C writes values into this list, and scalars directly to their places.
         let mut values = Few::<*mut c_void>::new(outputs.len(), std::ptr::null_mut());
         let values = values.as_mut();
         let mut out = Few::<*mut c_void>::new(outputs.len(), std::ptr::null_mut());
         let out = out.as_mut();
         for (i, output) in outputs.iter_mut().enumerate() {
             out[i] = match &mut output.0 {
-                Out::Scalar(_, room, _) => *room,
+                Out::Scalar(_, place, _) => *place,
                 Out::Value(..) => (&raw mut values[i]).cast(),
             };
         }
@@ -183,13 +183,13 @@ impl Core {
         }
 
         let call = function.raw().call.expect("every function can be called");
-        // SAFETY: T and L. `check` compared number and type of all arguments with the
-        // function's: scalars point to eight bytes, values are live (V) and of this
-        // context, and each result has room of its type.
+        // SAFETY: T and L. `check` compared the number and types of all arguments with the
+        // function's: scalars point to eight bytes, values are live (V) and belong to this
+        // context, and each result has a place of its type.
         let called = unsafe { locked.call(call, out, input, operation) };
         called.map_err(|error| match error.kind() {
-            // An operation on values has no code of the program to run: a refusal without a
-            // reason is about its arguments.
+            // An operation on values runs no code of the program, so a failure without a text
+            // is about its arguments.
             Kind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
                 error.into_kind(Kind::InvalidArgument)
             }
@@ -200,24 +200,24 @@ impl Core {
         })?;
         let serial = self.serial_of_results(&mut locked, function, inputs);
         for (output, &value) in outputs.iter_mut().zip(values.iter()) {
-            if let Out::Value(ty, room) = &mut output.0 {
+            if let Out::Value(ty, place) = &mut output.0 {
                 let value = NonNull::new(value).ok_or_else(|| {
                     Error::new(
                         Kind::Backend,
                         function.label(),
-                        "the call succeeded without its result",
+                        "the call succeeded, but returned no value",
                     )
                 })?;
                 locked.hold(serial);
-                // SAFETY: T: after success each room for a value holds a new one, of the slot's
+                // SAFETY: T: after success each place for a value holds a new one of the slot's
                 // type, which `check` found equal to `ty`.
-                **room = Some(unsafe { Handle::new(self, value, *ty, serial) });
+                **place = Some(unsafe { Handle::new(self, value, *ty, serial) });
             }
         }
         Ok(())
     }
 
-    /// When the results of a call that succeeded were started (see `progress`).
+    /// The serial of the results of a call that succeeded (see `progress`).
     fn serial_of_results(
         &self,
         locked: &mut Locked<'_>,
@@ -228,13 +228,13 @@ impl Core {
             return 0;
         }
         if !function.is_entry_point() {
-            // Parts of values, or values made of them: as complete as those are.
+            // Parts of values, or values made of them: complete when those are.
             let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
             return serials.max().unwrap_or(0);
         }
         let outputs = function.outputs();
         if outputs.is_empty() || outputs.iter().any(|slot| slot.type_ < FUT_FIRST_TYPE) {
-            // The C side waits for scalars, and thereby for everything.
+            // The C side waits for scalars, and thereby for all pending work.
             locked.confirm();
             return 0;
         }
@@ -247,11 +247,11 @@ impl Core {
         inputs: &[Input<'_>],
         outputs: &[Output<'_>],
     ) -> Result<()> {
-        let (wants, gives) = (function.inputs(), function.outputs());
-        if inputs.len() != wants.len() || outputs.len() != gives.len() {
+        let (parameters, results) = (function.inputs(), function.outputs());
+        if inputs.len() != parameters.len() || outputs.len() != results.len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
-        for (i, (input, slot)) in inputs.iter().zip(wants).enumerate() {
+        for (i, (input, slot)) in inputs.iter().zip(parameters).enumerate() {
             if input.type_number() != slot.type_ {
                 return Err(self.wrong_type(
                     function,
@@ -266,11 +266,11 @@ impl Core {
                     return Err(wrong_context(function, i));
                 }
                 if slot.flags & FUT_CONSUMED != 0 && matches!(input.0, In::Observed(_)) {
-                    return Err(not_given(function, i));
+                    return Err(not_consumed(function, i));
                 }
             }
         }
-        for (i, (output, slot)) in outputs.iter().zip(gives).enumerate() {
+        for (i, (output, slot)) in outputs.iter().zip(results).enumerate() {
             if output.type_number() != slot.type_ {
                 return Err(self.wrong_type(
                     function,
@@ -304,12 +304,12 @@ impl Core {
         function: &c::Function,
         what: &str,
         i: usize,
-        wanted: u32,
+        expected: u32,
         got: u32,
     ) -> Error {
         let message = format!(
-            "{what} {i} is of type {}, given was {}",
-            self.type_name(wanted),
+            "expected {what} {i} of type {}, got {}",
+            self.type_name(expected),
             self.type_name(got)
         );
         Error::new(Kind::InvalidArgument, function.label(), message)
@@ -319,14 +319,14 @@ impl Core {
 #[cold]
 fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
     let message = format!(
-        "takes {} arguments and gives {} results, given were {inputs} and {outputs}",
+        "expected {} arguments and {} results, got {inputs} and {outputs}",
         function.inputs().len(),
         function.outputs().len()
     );
     Error::new(Kind::InvalidArgument, function.label(), message)
 }
 
-/// The sizes of all arguments, which do not fit each other.
+/// The message for arguments whose sizes disagree.
 #[cold]
 fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
     let arguments = inputs.iter().zip(function.parameter_names()).enumerate();
@@ -336,7 +336,7 @@ fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
         (!shapes.is_empty()).then(|| format!("argument {i}{name} is {shapes}"))
     });
     let sizes = sizes.collect::<Vec<_>>().join(", ");
-    format!("the sizes of the arguments do not fit each other ({sizes})")
+    format!("the sizes of the arguments do not match ({sizes})")
 }
 
 #[cold]
@@ -347,13 +347,12 @@ fn wrong_context(function: &c::Function, i: usize) -> Error {
 }
 
 #[cold]
-fn not_given(function: &c::Function, i: usize) -> Error {
-    let message =
-        format!("argument {i} is consumed by the call, so it must be given away, not lent");
+fn not_consumed(function: &c::Function, i: usize) -> Error {
+    let message = format!("the call consumes argument {i}: pass it by value, not by reference");
     Error::new(Kind::InvalidArgument, function.label(), message)
 }
 
-/// A short list without memory of its own, or a long one with.
+/// A list that allocates only if it is long.
 pub(super) enum Few<T> {
     Short([T; FEW], usize),
     Long(Vec<T>),

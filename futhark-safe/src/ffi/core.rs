@@ -1,4 +1,24 @@
-//! A context, its lock, and the values that wait to be freed.
+//! A context, its lock, and values that were dropped while a call was running.
+//!
+//! # The lock and dropped values
+//!
+//! One call at a time runs in a context: [`Locked`] holds the lock from before the arguments are
+//! inspected until the error is fetched. Dropping a value must not wait for that, since a call can
+//! take minutes. So [`Core::free`] tries the lock. If a call is running, it adds the value
+//! to the list `dropped` and sets `any_dropped`; the thread that holds the lock frees the list
+//! when it unlocks, or the next one before its own call.
+//!
+//! A value must not be left on the list when both threads go on. Each of them first publishes (the
+//! dropping thread sets `any_dropped`, the other unlocks), then executes a sequentially consistent
+//! fence, then checks (the flag or the lock). So at least one of them sees the other's
+//! store and frees the list ([`Core::free_dropped`]).
+//!
+//! # Errors
+//!
+//! [`Locked::call`] is the one place that calls operations of the table and reads their status. After
+//! a failure the C side has made the context usable again and reports up to two failures: the
+//! call's own, and one that it found while it waited for work of earlier calls. [`Failure::origin`]
+//! determines which calls each of them can belong to.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -9,46 +29,48 @@ use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, Table};
 
+use super::failure::Failure;
 use super::handle::Handle;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
 use crate::error::{Call, Error, Kind, Origin, Result};
 
-/// A context of the C side with everything that it owns. Shared by all its values.
+/// A context of the C side and everything that it owns. All its values share it.
 pub(crate) struct Core {
     table: &'static Table,
     context: NonNull<c::Context>,
     /// Held around every call together with its sync and its error (guarantee L).
     lock: Mutex<State>,
-    /// Values dropped while a call was running. Freed by whoever holds the lock next.
-    waiting: Mutex<Vec<Doomed>>,
-    any_waiting: AtomicBool,
-    /// The thread that makes plain calls, which holds the lock (see `plain`).
+    /// Values that were dropped while a call was running, to be freed under the lock.
+    dropped: Mutex<Vec<Dropped>>,
+    any_dropped: AtomicBool,
+    /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
     /// Text that the runtime may still point to.
     _settings: Vec<Setting>,
 }
 
-/// What the lock protects on our side.
+/// The state of a context that its lock protects, on the Rust side.
 #[derive(Default)]
 struct State {
-    /// What a failing `free` said; the next call reports it.
+    /// An error that no call could return, such as that of a failing `free`. The next call
+    /// reports it.
     deferred: Option<Error>,
-    /// The operation in which the context was lost.
+    /// The operation that lost the context.
     lost_in: Option<Call>,
     progress: Progress,
 }
 
-/// A value without an owner.
-struct Doomed {
+/// A value without a handle, to be freed.
+struct Dropped {
     value: NonNull<c_void>,
     ty: u32,
     serial: Serial,
 }
 
 // SAFETY: the C side allows any thread to use a context as long as no two do so at
-// once, and guarantee L sees to that. `Doomed` values are pointers that only the
-// holder of the lock follows.
+// once, which guarantee L ensures. `Dropped` values are pointers that are followed only under
+// the lock.
 unsafe impl Send for Core {}
 // SAFETY: as above.
 unsafe impl Sync for Core {}
@@ -60,13 +82,13 @@ pub(super) struct Locked<'a> {
 }
 
 impl Core {
-    /// Makes a context, with no policy: see `start`.
+    /// Makes a context. Policy about devices and cache files is up to `start`.
     pub(crate) fn new(table: &'static Table, settings: &[Setting]) -> Result<Arc<Core>> {
         let settings = settings.to_vec();
         let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
         let mut status = c::FUT_LOST as i32;
         let new = table.raw().context_new.expect("a table has context_new");
-        // SAFETY: T; `for_c` holds as many settings as said, whose text lives in `settings`.
+        // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
         let context = unsafe { new(for_c.as_ptr(), for_c.len() as u32, &raw mut status) };
         let Some(context) = NonNull::new(context) else {
             return Err(Error::new(
@@ -79,8 +101,8 @@ impl Core {
             table,
             context,
             lock: Mutex::default(),
-            waiting: Mutex::default(),
-            any_waiting: AtomicBool::new(false),
+            dropped: Mutex::default(),
+            any_dropped: AtomicBool::new(false),
             lent_to: Mutex::default(),
             _settings: settings,
         };
@@ -108,28 +130,32 @@ impl Core {
         self.context.as_ptr()
     }
 
-    /// Waits for the running call, if there is one, and takes the lock.
+    /// Takes the lock. Waits for the running call, if any.
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
         let guard = match self.lock.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => self.waited(),
+            Err(TryLockError::WouldBlock) => self.lock_contended(),
         };
-        if self.any_waiting.load(Ordering::Acquire) {
-            return self.locked_and_swept(guard);
+        if self.any_dropped.load(Ordering::Acquire) {
+            return self.free_dropped_first(guard);
         }
-        // Nobody has taken its address, so it is made where the caller wants it. Moving
-        // it right after it was written would stall for as long as an atomic operation.
+        // Its address is not taken here, so it is constructed in the caller's place. Moving it
+        // right after it was written would cost a store-forwarding stall, as much as an atomic.
         Locked {
             core: self,
             guard: Some(guard),
         }
     }
 
-    /// The lock, when whoever holds it is done.
+    /// Takes the lock after the thread that holds it.
+    ///
+    /// # Panics
+    ///
+    /// If this thread holds it, having lent the context to plain calls.
     #[cold]
-    fn waited(&self) -> MutexGuard<'_, State> {
+    fn lock_contended(&self) -> MutexGuard<'_, State> {
         assert!(
             *self.lent() != Some(thread::current().id()),
             "a safe call was made inside of `with_raw` on the same context, and would wait for ever: \
@@ -138,22 +164,22 @@ impl Core {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To which thread the context is lent; its lock is held, then.
+    /// The thread that the context is lent to, if any. It holds the lock.
     pub(super) fn lent(&self) -> MutexGuard<'_, Option<ThreadId>> {
         self.lent_to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cold]
-    fn locked_and_swept<'a>(&'a self, guard: MutexGuard<'a, State>) -> Locked<'a> {
+    fn free_dropped_first<'a>(&'a self, guard: MutexGuard<'a, State>) -> Locked<'a> {
         let mut locked = Locked {
             core: self,
             guard: Some(guard),
         };
-        locked.free_waiting();
+        locked.free_dropped();
         locked
     }
 
-    /// The lock, unless a call is running.
+    /// Takes the lock, unless a call is running.
     fn try_locked(&self) -> Option<Locked<'_>> {
         let guard = match self.lock.try_lock() {
             Ok(guard) => guard,
@@ -166,51 +192,50 @@ impl Core {
         })
     }
 
-    /// Frees a value now, or as soon as the running call is over. Never blocks on a call.
+    /// Frees a value now, or when the running call ends. Never waits for a call.
     pub(super) fn free(&self, value: NonNull<c_void>, ty: u32, serial: Serial) {
-        let doomed = Doomed { value, ty, serial };
+        let dropped = Dropped { value, ty, serial };
         if let Some(mut locked) = self.try_locked() {
-            locked.free(&doomed);
+            locked.free(&dropped);
             return;
         }
-        self.waiting
+        self.dropped
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(doomed);
-        self.any_waiting.store(true, Ordering::Release);
-        // The call may have ended in between: look again, see `Locked::drop`.
-        self.sweep();
+            .push(dropped);
+        self.any_dropped.store(true, Ordering::Release);
+        // The call may have ended before the flag was set.
+        self.free_dropped();
     }
 
-    /// Frees what waits, unless a call is running; its end will do it then.
+    /// Frees dropped values, unless a call is running, whose end frees them.
     #[inline]
-    fn sweep(&self) {
-        // Pairs with itself: either this thread sees the lock free, or the one that
-        // unlocks it sees `any_waiting`.
+    fn free_dropped(&self) {
+        // Pairs with itself: either this thread sees that the lock is free, or the thread that
+        // unlocks it sees `any_dropped`.
         fence(Ordering::SeqCst);
-        if self.any_waiting.load(Ordering::Acquire) {
-            self.sweep_now();
+        if self.any_dropped.load(Ordering::Acquire) {
+            self.free_dropped_now();
         }
     }
 
     #[cold]
-    fn sweep_now(&self) {
-        while self.any_waiting.load(Ordering::Acquire) {
+    fn free_dropped_now(&self) {
+        while self.any_dropped.load(Ordering::Acquire) {
             let Some(mut locked) = self.try_locked() else {
                 return;
             };
-            locked.free_waiting();
-            // Not `Locked::drop`, which would come back here.
+            locked.free_dropped();
+            // Not `Locked::drop`, which would recurse.
             locked.guard = None;
             std::mem::forget(locked);
             fence(Ordering::SeqCst);
         }
     }
 
-    /// Ends the context, unless anything else still uses it, or something failed that nobody
-    /// was told of yet.
+    /// Frees the context, unless it is still in use or a failure was not reported yet.
     pub(crate) fn close(self: Arc<Core>) -> Result<(), (Arc<Core>, Error)> {
-        // Whoever could make another owner would be one.
+        // Without another `Arc`, nothing can clone this one concurrently.
         let others = Arc::strong_count(&self) - 1;
         if others > 0 {
             let message = format!(
@@ -225,7 +250,7 @@ impl Core {
         }
     }
 
-    /// An operation without arguments: sync, clear_caches, ….
+    /// Calls an operation without arguments, such as `sync`.
     pub(crate) fn simple(
         &self,
         operation: &'static str,
@@ -242,7 +267,7 @@ impl Core {
         Ok(())
     }
 
-    /// The report of the runtime, a JSON text.
+    /// The runtime's profiling report, a JSON text.
     pub(crate) fn report(&self) -> Result<String> {
         let raw = self.table.raw();
         let call = raw.report.expect("a table has report");
@@ -253,11 +278,11 @@ impl Core {
         // SAFETY: T and L; the operation writes one pointer.
         unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "report".into()) }?;
         locked.confirm();
-        // SAFETY: T: on success it is NUL-terminated text that is ours.
+        // SAFETY: T: on success it is NUL-terminated text that the caller owns.
         let report = unsafe { CStr::from_ptr(text) }
             .to_string_lossy()
             .into_owned();
-        // SAFETY: T: text from `report` goes back by `free_text`.
+        // SAFETY: T: text from `report` is freed by `free_text`, once.
         unsafe { free(text) };
         Ok(report)
     }
@@ -266,7 +291,7 @@ impl Core {
     pub(crate) fn tuning_params(table: &Table) -> Vec<(String, String)> {
         let raw = table.raw();
         let text = |get: Option<unsafe extern "C" fn(u32) -> *const std::ffi::c_char>, i| {
-            // SAFETY: T: any number may be asked for, constant text or NULL is the answer.
+            // SAFETY: T: accepts any number and returns constant text or NULL.
             let text = unsafe { get.expect("a table names its tuning parameters")(i) };
             if text.is_null() {
                 return String::new();
@@ -289,26 +314,26 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // The last value is gone, so nobody else is here.
+        // Frees dropped values. No handle is left, so no other thread can use the context.
         drop(self.locked());
         let free = self
             .table
             .raw()
             .context_free
             .expect("a table has context_free");
-        // SAFETY: T; no value is left (each keeps the core alive, and those that waited
-        // were freed just now), and the context is not used again.
+        // SAFETY: T; no value is left (handles keep the core alive, and dropped values were freed
+        // above), and the context is not used again.
         unsafe { free(self.context()) };
     }
 }
 
 impl Locked<'_> {
-    /// Calls a function of the table and fetches its error: the choke point.
+    /// Calls a function of the table and fetches its error.
     ///
     /// # Safety
     ///
-    /// `call` belongs to this context's table, and `out` and `input` hold what
-    /// `futhark_table.h` says that it takes.
+    /// `call` belongs to this context's table, and `out` and `input` hold the arguments that
+    /// `futhark_table.h` documents for it.
     pub(super) unsafe fn call(
         &mut self,
         call: c::Call,
@@ -324,8 +349,8 @@ impl Locked<'_> {
         Err(self.error(status, operation))
     }
 
-    /// Whether a new call makes sense: reports what an earlier `free` could not tell
-    /// anyone, and values whose computation failed.
+    /// Verifies that a call can start: reports a deferred error, or the failure that
+    /// invalidated one of `values`.
     pub(super) fn check<'v>(&mut self, values: impl IntoIterator<Item = &'v Handle>) -> Result<()> {
         let gpu = self.core.table.is_gpu();
         let state = self.state();
@@ -341,19 +366,20 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// A wait succeeded: everything that was started is complete.
+    /// Records that a wait succeeded, so all work that was started is complete.
     pub(super) fn confirm(&mut self) {
         if self.core.table.is_gpu() {
             self.state().progress.confirm();
         }
     }
 
-    /// A call succeeded whose results are still being computed.
+    /// Records a call that succeeded and whose results may still be pending. Returns the serial of
+    /// its results.
     pub(super) fn start(&mut self, call: &'static str) -> Serial {
         if !self.core.table.is_gpu() {
             return 0;
         }
-        let unchecked = there(self.core.table.raw().unchecked);
+        let unchecked = required(self.core.table.raw().unchecked);
         // SAFETY: T and L.
         let unchecked = match unsafe { unchecked(self.core.context()) } {
             0 => Unchecked::Nothing,
@@ -363,15 +389,15 @@ impl Locked<'_> {
         self.state().progress.start(call, unchecked)
     }
 
-    /// There is one more value of this serial.
+    /// Counts one more value of this serial.
     pub(super) fn hold(&mut self, serial: Serial) {
         if serial != 0 {
             self.state().progress.hold(serial);
         }
     }
 
-    /// There is one value less of this serial: somebody else will free it.
-    pub(super) fn let_go(&mut self, serial: Serial) {
+    /// Counts one value of this serial less.
+    pub(super) fn release(&mut self, serial: Serial) {
         if serial != 0 {
             self.state().progress.release(serial);
         }
@@ -379,7 +405,7 @@ impl Locked<'_> {
 
     /// Keeps an error for the next call, unless one is kept already.
     pub(super) fn defer(&mut self, error: Error) {
-        // Of a lost context nothing is expected any more.
+        // Every later call on a lost context reports the loss anyway.
         if error.kind() != Kind::ContextLost {
             self.state().deferred.get_or_insert(error);
         }
@@ -389,7 +415,7 @@ impl Locked<'_> {
         self.guard.as_mut().expect("held until it is dropped")
     }
 
-    /// The error of the call that answered `status`.
+    /// The error of the call that returned `status`.
     #[cold]
     fn error(&mut self, status: i32, operation: impl FnOnce() -> Call) -> Error {
         let status = status as u32;
@@ -399,7 +425,7 @@ impl Locked<'_> {
         let state = self.state();
         if status == c::FUT_LOST {
             let error = own.unwrap_or_default().error(status, operation.clone());
-            // A code says that the context was lost, not only refused to a forked process.
+            // Without a code the context is not lost, but refused to a forked process.
             return match &state.lost_in {
                 Some(earlier) => error.with_origin(Origin::Earlier(Some(vec![earlier.clone()]))),
                 None => {
@@ -409,23 +435,23 @@ impl Locked<'_> {
             };
         }
         let mut own = own.unwrap_or_default();
-        // A code without a reason, and a reason that came later.
+        // The call returned a code without a text, and the text of the cause came with the wait.
         if status == c::FUT_FAILED && own.is_silent() {
             own = other.take().unwrap_or(own);
         }
         let origin = own.origin(&state.progress, &operation);
-        let is_suspect = own.origin != c::FUT_OF_CALL;
+        let may_be_earlier = own.may_be_earlier();
         let mut error = own.error(status, operation.clone()).with_origin(origin);
-        // The C side has waited after the failure; what failed then is the second one.
+        // After these the C side has waited; `other` is a failure that the wait found.
         let waited = matches!(status, c::FUT_FAILED | c::FUT_MEMORY);
-        if is_gpu && is_suspect {
+        if is_gpu && may_be_earlier {
             state.progress.fail(&error);
         }
         if let Some(other) = other {
             let origin = other.origin(&state.progress, &operation);
-            let is_suspect = other.origin != c::FUT_OF_CALL;
+            let may_be_earlier = other.may_be_earlier();
             let other = other.error(c::FUT_FAILED, operation).with_origin(origin);
-            if is_gpu && is_suspect {
+            if is_gpu && may_be_earlier {
                 state.progress.fail(&other);
             }
             error = error.with_also(other);
@@ -436,17 +462,17 @@ impl Locked<'_> {
         error
     }
 
-    /// Whether the last call, an entry point that failed, has refused its arguments because of
-    /// their sizes.
+    /// Whether the last call, an entry point that failed, rejected the sizes of its arguments.
     #[cold]
     pub(super) fn has_refused_sizes(&mut self) -> bool {
         let failure = self.failure(0);
         failure.is_some_and(|failure| failure.cause == c::FUT_CAUSE_SIZES)
     }
 
-    /// What the C side says about the last call that failed.
+    /// The C side's record of the last failing call: 0 is its own failure, 1 one that was found by
+    /// the wait after it.
     fn failure(&mut self, which: u32) -> Option<Failure> {
-        let failure = there(self.core.table.raw().failure);
+        let failure = required(self.core.table.raw().failure);
         // SAFETY: T and L.
         let failure = unsafe { failure(self.core.context(), which) };
         // SAFETY: T: NULL, or lives until the next call; L: there is none meanwhile.
@@ -468,29 +494,30 @@ impl Locked<'_> {
         })
     }
 
-    fn free_waiting(&mut self) {
-        while self.core.any_waiting.load(Ordering::Acquire) {
-            // Cleared before the list is taken: what comes later sets it again.
-            self.core.any_waiting.store(false, Ordering::Release);
+    /// Frees the dropped values.
+    fn free_dropped(&mut self) {
+        while self.core.any_dropped.load(Ordering::Acquire) {
+            // Cleared before the list is taken: a value that is added later sets it again.
+            self.core.any_dropped.store(false, Ordering::Release);
             let list = std::mem::take(
                 &mut *self
                     .core
-                    .waiting
+                    .dropped
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner),
             );
-            for doomed in &list {
-                self.free(doomed);
+            for dropped in &list {
+                self.free(dropped);
             }
         }
     }
 
-    fn free(&mut self, doomed: &Doomed) {
-        self.let_go(doomed.serial);
-        let ty = &self.core.table.types()[doomed.ty as usize];
+    fn free(&mut self, dropped: &Dropped) {
+        self.release(dropped.serial);
+        let ty = &self.core.table.types()[dropped.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
-        // SAFETY: T and L; V: the value is of this type, and its owner gave it up.
-        let result = unsafe { self.call(free, &[], &[doomed.value.as_ptr()], || "free".into()) };
+        // SAFETY: T and L; V: the value is of this type, and its handle is gone.
+        let result = unsafe { self.call(free, &[], &[dropped.value.as_ptr()], || "free".into()) };
         if let Err(error) = result {
             self.defer(error);
         }
@@ -501,91 +528,32 @@ impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
         self.guard = None;
-        self.core.sweep();
+        self.core.free_dropped();
     }
 }
 
-/// What the driver says about the device that a context with these settings would use, where
-/// the backend can tell: see `futhark_table.h` for its lines.
+/// The driver's description of the device that a context with these settings would use, if the
+/// backend provides one. `futhark_table.h` documents its lines.
 pub(crate) fn describe_device(table: &Table, settings: &[Setting]) -> Option<String> {
     let device = table.raw().device?;
     let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
-    // SAFETY: T; `for_c` holds as many settings as said, whose text lives in `settings`.
+    // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
     let text = unsafe { device(for_c.as_ptr(), for_c.len() as u32) };
     if text.is_null() {
         return None;
     }
-    // SAFETY: T: NUL-terminated text that is ours.
+    // SAFETY: T: NUL-terminated text that the caller owns.
     let lines = unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .into_owned();
     let free = table.raw().free_text.expect("a table has free_text");
-    // SAFETY: T: text from `device` goes back by `free_text`.
+    // SAFETY: T: text from `device` is freed by `free_text`, once.
     unsafe { free(text) };
     Some(lines)
 }
 
-/// As the C side's `struct fut_failure`.
-#[derive(Default)]
-struct Failure {
-    cause: u32,
-    origin: u32,
-    code: i32,
-    words: Option<String>,
-    text: Option<String>,
-}
-
-impl Failure {
-    fn is_silent(&self) -> bool {
-        self.words.is_none() && self.text.is_none()
-    }
-
-    /// The call that failed, where it is reported by `operation`.
-    fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
-        let by_check = self.cause == c::FUT_CAUSE_PROGRAM;
-        let suspects = match self.origin {
-            c::FUT_OF_CALL => return Origin::Operation,
-            _ => progress.suspects(by_check),
-        };
-        let others = suspects.map(|mut calls| {
-            calls.retain(|call| self.origin == c::FUT_OF_EARLIER || call != operation);
-            calls
-        });
-        // What a wait reports with nothing under way is a failure of the wait.
-        let nothing = others.as_ref().is_some_and(Vec::is_empty);
-        match self.origin {
-            c::FUT_OF_EARLIER if by_check || !nothing => {
-                Origin::Earlier(others.filter(|_| !nothing))
-            }
-            c::FUT_OF_EITHER if !nothing => Origin::Either(others),
-            _ => Origin::Operation,
-        }
-    }
-
-    fn error(self, status: u32, operation: Call) -> Error {
-        let kind = match (status, self.cause) {
-            (c::FUT_MEMORY, _) => Kind::OutOfMemory,
-            (c::FUT_LOST, _) => Kind::ContextLost,
-            (c::FUT_UNAVAILABLE, _) => Kind::Load,
-            (c::FUT_REFUSED, _) | (_, c::FUT_CAUSE_ARGUMENT) => Kind::InvalidArgument,
-            (_, c::FUT_CAUSE_PROGRAM | c::FUT_CAUSE_SIZES) => Kind::Program,
-            _ => Kind::Backend,
-        };
-        let words = match self.words {
-            Some(words) => words.into(),
-            None if !self.is_silent() => "".into(),
-            None if kind == Kind::OutOfMemory => "not enough memory".into(),
-            None => Call::from(format!(
-                "failed with code {} and without a message",
-                self.code
-            )),
-        };
-        Error::from_c(kind, operation, words, self.text, self.code)
-    }
-}
-
-/// A function that every table has.
-fn there<F>(function: Option<F>) -> F {
+/// A function that no table lacks.
+fn required<F>(function: Option<F>) -> F {
     function.expect("a table has every operation on contexts")
 }
 

@@ -1,4 +1,4 @@
-//! Copies of values, with memory of their own.
+//! Copies of values.
 
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -8,14 +8,14 @@ use super::core::Locked;
 use super::handle::Handle;
 use crate::error::{Error, Kind, Result};
 
-/// A copy that shares no memory with anything.
+/// A copy that shares no memory with any other value.
 pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
     let mut locked = value.core().locked();
     locked.check([value])?;
     duplicate_locked(&mut locked, value, &|| "copy".into())
 }
 
-/// As [`duplicate`], inside of another operation.
+/// As [`duplicate`], under a lock that another operation holds.
 pub(super) fn duplicate_locked(
     locked: &mut Locked<'_>,
     value: &Handle,
@@ -27,7 +27,7 @@ pub(super) fn duplicate_locked(
         .duplicate
         .expect("every type can be duplicated");
     let mut copy: *mut c_void = std::ptr::null_mut();
-    // SAFETY: T and L; V; there is room for one value.
+    // SAFETY: T and L; V; `copy` is the place of the result.
     unsafe {
         locked.call(
             duplicate,
@@ -36,8 +36,13 @@ pub(super) fn duplicate_locked(
             operation,
         )
     }?;
-    let copy = NonNull::new(copy)
-        .ok_or_else(|| Error::new(Kind::Backend, operation(), "copying a value gave nothing"))?;
-    // SAFETY: T: a successful duplicate is a new value of the same type, and complete.
+    let copy = NonNull::new(copy).ok_or_else(|| {
+        Error::new(
+            Kind::Backend,
+            operation(),
+            "copying succeeded, but returned no value",
+        )
+    })?;
+    // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
     Ok(unsafe { Handle::new(value.core(), copy, value.ty(), 0) })
 }

@@ -1,4 +1,4 @@
-//! A value: a pointer that the C side gave us, with its type and its context.
+//! A value: a pointer of the C side, with its type and its context.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -11,8 +11,7 @@ use super::progress::Serial;
 
 /// A value of a context, of any type that is not a scalar.
 ///
-/// Freed when dropped: now, or when the call that is running ends. It keeps its
-/// context alive.
+/// Keeps its context alive. Dropping it frees the value, or leaves that to the running call.
 pub struct Handle {
     core: Arc<Core>,
     value: NonNull<c_void>,
@@ -20,17 +19,17 @@ pub struct Handle {
     serial: Serial,
 }
 
-// SAFETY: guarantee L: the pointer is followed only under the context's lock, from
-// whatever thread, but for the three functions that L exempts.
+// SAFETY: guarantee L: the pointer is followed only under the context's lock, from any thread,
+// but for the functions that L exempts, which read what never changes.
 unsafe impl Send for Handle {}
-// SAFETY: as above; a shared handle gives no access that is not locked.
+// SAFETY: as above: access by a shared handle is locked or reads what never changes.
 unsafe impl Sync for Handle {}
 
 impl Handle {
     /// # Safety
     ///
     /// Guarantee V: `value` is a live value of `core`'s context, of its table's type
-    /// `types()[ty]`, and nobody else will free it.
+    /// `types()[ty]`, and nothing else frees it.
     pub(super) unsafe fn new(
         core: &Arc<Core>,
         value: NonNull<c_void>,
@@ -45,10 +44,10 @@ impl Handle {
         }
     }
 
-    /// The value without its owner: who has it frees it.
+    /// Gives up ownership: the caller must free the value.
     pub(super) fn into_value(self) -> NonNull<c_void> {
         let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is not dropped nor used again, so the core is taken out once.
+        // SAFETY: `this` is neither dropped nor used again, so the core is moved out once.
         drop(unsafe { std::ptr::read(&raw const this.core) });
         this.value
     }
@@ -57,7 +56,7 @@ impl Handle {
         &self.core
     }
 
-    /// When its computation was started.
+    /// The serial of its computation (see `progress`).
     pub(super) fn serial(&self) -> Serial {
         self.serial
     }

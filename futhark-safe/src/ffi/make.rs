@@ -1,5 +1,5 @@
-//! Values made by functions that their types have, which are complete when those return: all
-//! but the results of calls.
+//! Calls of operations that make a value, which is complete when they return. Results of entry
+//! points may be pending instead (see `call`).
 
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -15,20 +15,20 @@ use crate::error::{Error, Kind, Result};
 /// A value to be made.
 pub(super) struct Make<'a> {
     pub(super) core: &'a Arc<Core>,
-    /// Its type, a place in the table.
+    /// The number of its type.
     pub(super) ty: u32,
     pub(super) operation: &'static str,
-    /// What it means if C refuses without saying why by a code.
+    /// The kind of error for a failure without a text.
     pub(super) refusal: Kind,
 }
 
 impl Make<'_> {
-    /// Calls the function. It reads `uses`, whose failures show here.
+    /// Calls the function, which reads the values `uses`. Fails if one of them is invalid.
     ///
     /// # Safety
     ///
     /// `call` belongs to this context's table and has one result, a value of this type that is
-    /// complete when it returns; `input` holds what it takes.
+    /// complete when it returns; `input` holds its arguments.
     pub(super) unsafe fn by<'v>(
         &self,
         call: c::Call,
@@ -39,14 +39,14 @@ impl Make<'_> {
         let mut locked = self.core.locked();
         locked.check(uses)?;
         let operation = || Cow::Borrowed(self.operation);
-        // SAFETY: L; the caller vouches for the function and its arguments; there is room for one value.
+        // SAFETY: L; the caller promises the rest; `value` is the place of the result.
         let called = unsafe { locked.call(call, &[(&raw mut value).cast()], input, operation) };
         called.map_err(|error| match error.kind() {
             Kind::Backend if error.c_message().is_none() => error.into_kind(self.refusal),
             _ => error,
         })?;
         locked.confirm();
-        // SAFETY: T: what a successful call gives is a new value of the type.
+        // SAFETY: T: a successful call returns a new value of the type.
         unsafe { wrap(self.core, value, self.ty, self.operation) }
     }
 }
@@ -66,7 +66,7 @@ pub(super) unsafe fn wrap(
         None => Err(Error::new(
             Kind::Backend,
             operation,
-            "succeeded without a result",
+            "succeeded, but returned no value",
         )),
     }
 }

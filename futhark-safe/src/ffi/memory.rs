@@ -1,4 +1,4 @@
-//! Memory as a backend has it, in and out, for work beside other crates.
+//! The memory of arrays, shared with other crates: handed to them, or borrowed from them.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -14,7 +14,7 @@ use super::table::backend_of;
 use super::transfer::array_type;
 use crate::error::{Error, Kind, Result};
 
-/// The memory of an array, as its backend has it.
+/// The memory of an array, in the form that its backend uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RawMemory {
@@ -39,7 +39,7 @@ impl RawMemory {
         }
     }
 
-    /// As it goes through the table, if it is memory of this backend.
+    /// The pointer that the table takes, if this is memory of the backend.
     fn for_backend(self, backend: Backend) -> Option<*mut c_void> {
         match (self, backend) {
             (RawMemory::OpenCl(memory), Backend::OpenCl)
@@ -53,7 +53,7 @@ impl RawMemory {
     }
 }
 
-/// Waits until an array is computed, and says where its elements are.
+/// Waits until an array is computed, and returns its memory.
 pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
     let core = array.core();
     if core.table().is_gpu() {
@@ -79,8 +79,7 @@ pub(super) fn wait(array: &Handle, operation: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Where the elements of an array are, as the table says it; `None` for NULL, and if the table has
-/// no such function.
+/// The address of an array's elements. `None` if it is null, and if the table has no such function.
 pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
     let Some(raw_memory) = array.table_type().raw().raw_memory else {
         return Ok(None);
@@ -92,13 +91,13 @@ pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
     // value exists, and `array` is borrowed meanwhile.
     let status = unsafe { raw_memory(array.core().context(), out.as_ptr(), input.as_ptr()) };
     if status as u32 != futhark_sys::table::FUT_OK {
-        let message = "the runtime does not say where the array is";
+        let message = "the runtime returned no address of the array";
         return Err(Error::new(Kind::Backend, "raw memory", message));
     }
     Ok(NonNull::new(memory))
 }
 
-/// Makes an array of `types()[ty]` of memory that somebody else owns.
+/// Makes an array of `types()[ty]` that borrows memory.
 ///
 /// # Safety
 ///
@@ -118,11 +117,13 @@ pub(crate) unsafe fn borrow(
     let array = array_type(core, ty, elem, shape.len())?;
     let n = elements(shape, elem)?;
     let Some(pointer) = memory.for_backend(backend) else {
-        return invalid(format!("{memory:?} is no memory of backend {backend}"));
+        return invalid(format!(
+            "expected memory of backend {backend}, got {memory:?}"
+        ));
     };
     if pointer.is_null() && n > 0 {
         return invalid(format!(
-            "an array of shape {shape:?} has {n} elements, given was null"
+            "shape {shape:?} has {n} elements, but the memory is null"
         ));
     }
     if matches!(memory, RawMemory::Host(_)) && !pointer.addr().is_multiple_of(elem.size()) {
@@ -131,7 +132,7 @@ pub(crate) unsafe fn borrow(
         ));
     }
     let Some(borrow) = array.raw().borrow else {
-        let message = "this version of the compiler takes no raw memory";
+        let message = "this version of the compiler cannot make arrays from raw memory";
         return Err(Error::new(Kind::Unsupported, OPERATION, message));
     };
     let mut dims = for_c(shape);
@@ -139,7 +140,7 @@ pub(crate) unsafe fn borrow(
     let mut value: *mut c_void = std::ptr::null_mut();
     let mut locked = core.locked();
     locked.check([])?;
-    // SAFETY: T and L; the type has as many dimensions as `dims`; the caller vouches for the memory.
+    // SAFETY: T and L; the type has as many dimensions as `dims`; the caller promises the rest.
     unsafe {
         locked.call(
             borrow,
@@ -148,6 +149,6 @@ pub(crate) unsafe fn borrow(
             || OPERATION.into(),
         )
     }?;
-    // SAFETY: T: what a successful `borrow` gives is a new value of the type.
+    // SAFETY: T: a successful `borrow` returns a new value of the type.
     unsafe { wrap(core, value, ty, OPERATION) }
 }

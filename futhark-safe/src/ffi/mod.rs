@@ -5,48 +5,49 @@
 //! Its functions are safe but for a few, whose contracts the faces pass on to users unchanged:
 //! [`borrow`], [`Bytes::new`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
-//! * `core`: a context, its lock, and values that wait to be freed
+//! * `core`: a context, its lock, and values that were dropped during a call
+//! * `failure`: failures as the C side records them, and the errors that they become
 //! * `handle`: a value; keeps its context alive
 //! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
 //!   calls, fetches the error
 //! * `consume`: gives an argument that a call overwrites memory of its own
-//! * `make`: values that are complete when the function that makes them returns
+//! * `make`: calls that make a value and return when it is complete
 //! * `duplicate`: copies with memory of their own
-//! * `shape`: shapes and lengths, asked from the value
+//! * `shape`: shapes and lengths, read from the value
 //! * `transfer`: arrays in and out
-//! * `view`: elements where they lie
+//! * `view`: elements in place, without a copy
 //! * `memory`: memory as a backend has it, in and out
 //! * `plain`: a context lent to plain C calls
 //! * `elements`: arrays of opaque values, element by element
 //! * `opaque`: opaque values as bytes
-//! * `progress`: which results of asynchronous calls can be believed
-//! * `setting`: a configuration as C wants it
+//! * `progress`: which results of asynchronous calls are valid
+//! * `setting`: a configuration in C's form
 //! * `table`: tables that are linked in
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!
-//! * **T** (table): a [`Table`](futhark_sys::table::Table) obeys `futhark_table.h`; its
-//!   maker vouched for that.
+//! * **T** (table): a [`Table`](futhark_sys::table::Table) obeys `futhark_table.h`; the caller of
+//!   the `unsafe` function that made it promised that.
 //! * **L** (lock): a function of the table that takes a context is called only while
-//!   [`core::Locked`] of that context exists, but for `shape`, `raw_memory` and
-//!   `references`, which read what never changes while a value exists, or what the
-//!   lock protects.
-//! * **V** (value): a [`Handle`] holds a live value of the type that it says, which
-//!   belongs to the context that it keeps alive; nobody else frees it.
+//!   [`core::Locked`] of that context exists. Exempt are `shape` and `raw_memory`, which read fields
+//!   that never change while a value exists. `references` takes no context, but reads
+//!   counts that calls change, so it needs the lock too.
+//! * **V** (value): a [`Handle`] holds a live value of its type, which belongs to the
+//!   context that the handle keeps alive. Nothing else frees the value.
 //! * **S** (sync): the C side completes every transfer before it returns, so memory
-//!   is lent for the length of a call only.
+//!   is lent for the duration of a call only.
 //! * **M** (memory): while a [`Handle`] exists, nothing writes to the memory of its value or
-//!   frees it. The handle holds one reference. A call that consumes, and one that
-//!   sets an element, is given a value whose count is 1, by `consume::make_unique`. The one
-//!   takes that value's own handle, the other borrows it mutably, so nobody else borrows it.
-//!   Plain calls overwrite what their caller lets them: see [`Context::with_raw`](crate::Context::with_raw).
-//!   The runtime frees only memory without references; memory of a lost context is freed by
-//!   `context_free`, when no handle is left. What else a call writes to is new memory: the
-//!   Futhark compiler's types see to it.
+//!   frees it. The handle holds one reference. A call that overwrites an argument gets one whose count
+//!   is 1, from `consume::make_unique`: either by its handle, or (to set an element) by a
+//!   mutable borrow of it, so no view of it exists. A call writes to no other memory but
+//!   what it allocates, which the Futhark type checker ensures. The runtime frees only memory
+//!   without references; memory of a lost context is freed by `context_free`, when no handle is left.
+//!   Plain calls can overwrite more; their caller promises not to:
+//!   see [`Context::with_raw`](crate::Context::with_raw).
 
 #![allow(
     unsafe_code,
-    reason = "this is the module that the rest of the crate relies on"
+    reason = "the core: calls functions of the table, and is argued by the guarantees above"
 )]
 
 mod call;
@@ -54,6 +55,7 @@ mod consume;
 mod core;
 mod duplicate;
 mod elements;
+mod failure;
 mod handle;
 mod make;
 mod memory;
@@ -71,7 +73,7 @@ pub use call::{Input, Output};
 pub(crate) use duplicate::duplicate;
 #[cfg(feature = "dynamic")]
 pub(crate) use elements::index_value_checked_by_c;
-pub(crate) use elements::{check_count, create_of_values, index_value, set_value, unit};
+pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub use handle::Handle;
 pub use memory::RawMemory;
 pub(crate) use memory::{borrow, raw_memory};

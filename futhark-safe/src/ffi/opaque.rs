@@ -8,13 +8,12 @@ use super::make::Make;
 use super::transfer::{keep_if_lost, reserve};
 use crate::error::{Error, Kind, Result};
 
-/// The bytes of an opaque value, with what they are bytes of.
+/// The bytes of an opaque value, with its program and type.
 ///
-/// Never changed, and made by [`store`] or with somebody's word, which is what makes
-/// [`restore`] safe.
+/// Made by [`store`], or by the unsafe [`Bytes::new`], and never changed. So [`restore`] is safe.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bytes {
-    /// Names source, compiler version and layout; the same for all backends.
+    /// Identifies source, compiler version and layout; the same for all backends.
     program: &'static str,
     type_name: &'static str,
     body: Vec<u8>,
@@ -23,7 +22,7 @@ pub(crate) struct Bytes {
 impl Bytes {
     /// # Safety
     ///
-    /// `body` is what a program of this key stores for some value of the type of this name.
+    /// A program of this key stored `body` for a value of the type of this name.
     pub(crate) unsafe fn new(
         program: &'static str,
         type_name: &'static str,
@@ -60,7 +59,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let input = [value.value().cast_const()];
     let mut locked = value.core().locked();
     locked.check([value])?;
-    // SAFETY: T and L; V; there is room for one size.
+    // SAFETY: T and L; V; `size` is the place of the result.
     unsafe {
         locked.call(stored_size, &[(&raw mut size).cast()], &input, || {
             "store".into()
@@ -68,7 +67,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     }?;
     let mut body: Vec<u8> = Vec::new();
     reserve(&mut body, size, "store")?;
-    // SAFETY: T and L; V; there is room for as many bytes as C asked for, and the lock was held since.
+    // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
     let stored = unsafe {
         locked.call(store, &[body.as_mut_ptr().cast()], &input, || {
             "store".into()
@@ -81,11 +80,11 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     // SAFETY: S: all bytes are written.
     unsafe { body.set_len(size) };
     let program = value.core().table().program();
-    // SAFETY: this is what that program stored for a value of that type.
+    // SAFETY: the program stored this for a value of this type.
     Ok(unsafe { Bytes::new(program, ty.name(), body) })
 }
 
-/// Makes the value that was stored.
+/// Makes the stored value in a context.
 pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     let table = core.table();
     if stored.program != table.program() {
@@ -105,12 +104,12 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         operation: "restore",
         refusal: Kind::Backend,
     };
-    // SAFETY: T; `Bytes` holds what `store` gave for the same type of the same program
-    // (source, compiler and layout agree), so lengths and sizes in it are right; S: it is
+    // SAFETY: T; `Bytes` holds what `store` wrote for the same type of the same program
+    // (source, compiler and layout agree), so lengths and sizes in it are correct; S: it was
     // read when this returns.
     let made = unsafe { make.by(restore, &[stored.body.as_ptr().cast()], []) };
-    // The runtime looks at types itself (our checks take a f16 for a u16), and says nothing if
-    // they are others; a device that fails does.
+    // The runtime compares element types itself (our validation cannot tell f16 from u16) and fails
+    // without a text; a failing device sets one.
     made.map_err(|error| match error.kind() {
         Kind::Backend if error.c_message().is_none() => error.into_kind(Kind::Restore),
         _ => error,

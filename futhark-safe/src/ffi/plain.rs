@@ -55,8 +55,8 @@ impl<'a> Lent<'a> {
         match (self.end(code), self.lend()) {
             (Ok(()), Ok(())) if !was_lent => {
                 let message = format!(
-                    "a C function answered {code} after the context was found beyond use; \
-                     it works again, so later calls can be made"
+                    "a C function returned {code} after the context had failed; \
+                     the context works again, so retry the calls"
                 );
                 Err(Error::from_c(
                     Kind::Backend,
@@ -87,7 +87,7 @@ impl<'a> Lent<'a> {
     /// Gives up a value of type `types()[ty]`: its pointer, which the caller must free.
     pub(crate) fn release(&mut self, value: Handle, ty: u32) -> Result<*mut c_void> {
         self.check_handle(&value, ty)?;
-        self.locked.let_go(value.serial());
+        self.locked.release(value.serial());
         Ok(value.into_value().as_ptr())
     }
 
@@ -104,7 +104,7 @@ impl<'a> Lent<'a> {
             return Err(Error::new(
                 Kind::Backend,
                 Self::OPERATION,
-                "null is no value",
+                "expected a value, got null",
             ));
         };
         let serial = self.locked.start(Self::OPERATION);
@@ -134,14 +134,15 @@ impl<'a> Lent<'a> {
         if handle.ty() != ty {
             // Only a hand-written `HasArray` can say so.
             let name = handle.table_type().name();
-            let message = format!("a value of type {name} was taken for one of another");
+            let message =
+                format!("the value is of type {name}, which is not the type of the pointer");
             return Err(Error::new(Kind::InvalidArgument, Self::OPERATION, message));
         }
         self.locked.check([handle])
     }
 
     fn lend(&mut self) -> Result<()> {
-        let lend = there(self.core.table().raw().lend);
+        let lend = required(self.core.table().raw().lend);
         let mut context: *mut c_void = std::ptr::null_mut();
         let out = [(&raw mut context).cast::<c_void>()];
         // SAFETY: T and L; there is room for one pointer.
@@ -151,14 +152,14 @@ impl<'a> Lent<'a> {
         Ok(())
     }
 
-    /// Takes the context back, and fetches the error of the call that answered `code` or of
-    /// whatever left one.
+    /// Takes the context back, and returns the error of the call that returned `code`, or one that
+    /// an unchecked call left behind.
     fn end(&mut self, code: i32) -> Result<()> {
         if self.context.is_null() {
             return Ok(());
         }
         self.context = std::ptr::null_mut();
-        let take_back = there(self.core.table().raw().take_back);
+        let take_back = required(self.core.table().raw().take_back);
         let input = [(&raw const code).cast::<c_void>()];
         // SAFETY: T and L; the one argument is an `int32_t`, and the context was lent.
         unsafe {
@@ -172,15 +173,15 @@ impl<'a> Lent<'a> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        // After a panic of the closure.
+        // Not yet taken back if the closure panicked.
         if let Err(error) = self.end(0) {
             self.locked.defer(error);
         }
-        // Only now: the lock is held until here, even if no call can follow.
+        // Last, since the lock is held until here.
         *self.core.lent() = None;
     }
 }
 
-fn there(call: CallFn) -> Call {
+fn required(call: CallFn) -> Call {
     call.expect("a table lends its context")
 }

@@ -1,47 +1,48 @@
-//! GPU backends: which results can be believed.
+//! GPU backends: which results of pending work are valid.
 //!
-//! A call whose results are arrays returns before they are computed. If it fails, that
-//! shows at the next wait, whoever waits, and its results hold whatever the device's
-//! memory held. So each result remembers between which waits it was started, and a failure
-//! that shows in a wait makes everything suspect that was started since the last one:
-//! using such a value is an error with the message of that failure, then and later.
+//! A call whose results are arrays returns before they are computed. If the work fails, the next
+//! wait reports that, in whichever operation it happens, and the results contain arbitrary bytes of
+//! device memory. So each value has a [`Serial`], the number of the wait that will confirm it.
+//! A successful wait confirms all pending values; a failing wait invalidates them. From then on, using
+//! an invalidated value is an error with the message of that failure.
 //!
-//! A failure is remembered for as long as a value is that it makes suspect, so what is
-//! remembered is never more than the values that are held.
+//! A failure is stored under the serial that it invalidates, until the last value of that serial
+//! is dropped. So there are never more failures than values.
 
 use std::collections::BTreeMap;
 
 use crate::error::{Call, Error, Result};
 
-/// Between which waits a value was started: 0 for one that was complete when its call
-/// returned, otherwise one more than the number of waits before.
+/// The number of the wait that confirms a value: one more than the number of waits before it was
+/// started, or 0 for a value that was complete when its call returned.
 pub(super) type Serial = u64;
 
-/// The state of what was started, behind the context's lock.
+/// The pending work of a context, protected by its lock.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// How many waits there were.
+    /// The number of waits so far.
     waits: Serial,
-    /// How many values are held that were started since.
+    /// The number of live values that were started since the last wait.
     held: usize,
-    /// What failed, by the serial of the values that it makes suspect.
+    /// Failures by the serial of the values that they invalidated.
     failures: BTreeMap<Serial, Failure>,
-    /// The calls that were started since.
+    /// The calls since the last wait.
     calls: Calls,
-    /// Those of them that started kernels with checks of the program.
+    /// Those of them that started kernels which check the program (for example, bounds).
     checking: Calls,
 }
 
-/// Different calls, as long as there are few.
+/// A set of calls, up to [`MAX_NAMED`]; `None` for more.
 #[derive(Debug)]
 struct Calls(Option<Vec<&'static str>>);
 
-/// More calls than this are not named.
+/// An error names at most this many calls.
 const MAX_NAMED: usize = 4;
 
-/// Which calls have started kernels that check the program and have not been waited for.
+/// Which calls have pending kernels that check the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unchecked {
+    /// None.
     Nothing,
     /// The last call, and possibly earlier ones.
     Last,
@@ -52,12 +53,12 @@ pub(super) enum Unchecked {
 #[derive(Debug)]
 struct Failure {
     error: Error,
-    /// How many values are held that it makes suspect; never 0.
+    /// The number of live values that it invalidates; never 0.
     held: usize,
 }
 
 impl Progress {
-    /// A call was started that is not waited for.
+    /// Records a call that returned with pending work. Returns the serial of its results.
     pub(super) fn start(&mut self, call: &'static str, unchecked: Unchecked) -> Serial {
         self.calls.add(call);
         match unchecked {
@@ -68,8 +69,7 @@ impl Progress {
         self.waits + 1
     }
 
-    /// The calls that may have failed unnoticed, by a check of the program or in any way; `None`
-    /// for too many.
+    /// The pending calls, or only those that can fail a check of the program. `None` for too many.
     pub(super) fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
         let calls = if by_check {
             &self.checking
@@ -80,15 +80,15 @@ impl Progress {
         Some(calls.iter().map(|&call| call.into()).collect())
     }
 
-    /// There is one more value of this serial.
+    /// Counts one more value of this serial.
     pub(super) fn hold(&mut self, serial: Serial) {
-        // What failed cannot be used, so nothing is made of it; what is complete stays so.
+        // Only pending values are counted. An invalid one cannot be used to make another.
         if serial == self.waits + 1 {
             self.held += 1;
         }
     }
 
-    /// There is one value less of this serial.
+    /// Counts one value of this serial less.
     pub(super) fn release(&mut self, serial: Serial) {
         if serial == self.waits + 1 {
             self.held -= 1;
@@ -100,7 +100,7 @@ impl Progress {
         }
     }
 
-    /// A wait succeeded: everything is complete.
+    /// Records a wait that succeeded: all pending values are complete.
     pub(super) fn confirm(&mut self) {
         self.waits += 1;
         self.held = 0;
@@ -108,7 +108,7 @@ impl Progress {
         self.checking.clear();
     }
 
-    /// A wait failed: what is not confirmed is lost.
+    /// Records a wait that failed: all pending values are invalid.
     pub(super) fn fail(&mut self, error: &Error) {
         if self.held > 0 {
             let failure = Failure {
@@ -120,7 +120,7 @@ impl Progress {
         self.confirm();
     }
 
-    /// Why a value of this serial cannot be believed, if so.
+    /// Returns the failure that invalidated values of this serial, if any.
     pub(super) fn verdict(&self, serial: Serial) -> Result<()> {
         match self.failures.get(&serial) {
             Some(failure) => Err(failure.error.again(VALUE)),
@@ -129,7 +129,7 @@ impl Progress {
     }
 }
 
-/// The operation of errors about values that are suspect.
+/// The operation of errors about invalid values.
 const VALUE: &str = "value of a failed call";
 
 impl Default for Calls {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_started_since_the_last_wait_is_suspect() {
+    fn a_failing_wait_invalidates_only_values_since_the_last_wait() {
         let mut progress = Progress::default();
         let early = value(&mut progress);
         progress.confirm();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn suspects_are_the_different_calls_since_the_last_wait() {
+    fn suspects_are_the_distinct_calls_since_the_last_wait() {
         let mut progress = Progress::default();
         let named = |names: &[&'static str]| Some(names.iter().map(|&name| name.into()).collect());
         assert_eq!(progress.suspects(false), named(&[]));
@@ -204,7 +204,7 @@ mod tests {
         progress.start("f", Unchecked::Last);
         assert_eq!(progress.suspects(false), named(&["f", "g"]));
         assert_eq!(progress.suspects(true), named(&["f"]));
-        // A call that waited inside, and started no check after that.
+        // A call that waited before it returned, and started no check after that.
         progress.start("h", Unchecked::Nothing);
         assert_eq!(progress.suspects(true), named(&[]));
         for call in ["a", "b"] {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_with_nothing_under_way_taints_nothing() {
+    fn a_failure_without_pending_work_invalidates_nothing() {
         let mut progress = Progress::default();
         let a = value(&mut progress);
         progress.confirm();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_forgotten_with_the_last_value_that_it_concerns() {
+    fn a_failure_is_removed_with_the_last_value_that_it_invalidates() {
         let mut progress = Progress::default();
         let (a, b) = (value(&mut progress), value(&mut progress));
         progress.fail(&error());
@@ -240,14 +240,14 @@ mod tests {
         assert!(progress.verdict(b).is_err());
         progress.release(b);
         assert!(progress.failures.is_empty());
-        // Dropped before anybody waited.
+        // Dropped before the wait.
         for _ in 0..1000 {
             let serial = value(&mut progress);
             progress.release(serial);
             progress.fail(&error());
         }
         assert!(progress.failures.is_empty());
-        // Complete ones count for nothing.
+        // Complete values are not counted.
         let done = value(&mut progress);
         progress.confirm();
         progress.hold(done);

@@ -1,11 +1,11 @@
-//! A configuration as C wants it.
+//! A configuration in C's form.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
 
 use futhark_sys::table as c;
 
-/// One setting; text is kept alive as long as the context lives.
+/// One setting. Its text must outlive the context.
 #[derive(Clone, Debug)]
 pub(crate) enum Setting {
     Debugging(bool),
@@ -29,13 +29,13 @@ impl Setting {
     /// The file that this setting names for device code.
     pub(crate) fn cache_file(&self) -> Option<&Path> {
         match self {
-            // Made of a Rust string: see `Config::cache_file`.
+            // `Config::cache_file` accepts only UTF-8.
             Setting::CacheFile(path) => path.to_str().ok().map(Path::new),
             _ => None,
         }
     }
 
-    /// Whether device code may be another with it.
+    /// Whether the compiled device code depends on it.
     pub(crate) fn changes_code(&self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! Shapes: asked from the value, never remembered.
+//! Shapes, read from the value each time.
 
 use std::ffi::c_void;
 
@@ -10,10 +10,10 @@ use super::handle::Handle;
 use crate::elem::Element;
 use crate::error::{Error, Kind, Result};
 
-/// How many elements an array of this shape has, if it can exist.
+/// The number of elements of a new array of this shape, if such an array can exist.
 ///
-/// Strides are products of the dimensions after the first, so also a shape with a zero
-/// must not overflow in the rest.
+/// The runtime computes strides, which are products of the dimensions after the first. So even
+/// with a zero among them, the product of the others must not overflow.
 pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
     let product = shape
         .iter()
@@ -31,17 +31,17 @@ pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
     }
 }
 
-/// How many elements an array that exists has.
+/// The number of elements of an existing array of this shape.
 pub(crate) fn count(shape: &[usize]) -> usize {
-    // The others of an empty array may be too large together.
+    // The product of the other dimensions of an empty array may overflow.
     if shape.contains(&0) {
         return 0;
     }
-    // Sizes in types can overflow.
+    // A size in the program's types may have overflowed.
     shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
 }
 
-/// A shape that [`elements`] has seen, as C takes it.
+/// A shape that [`elements`] accepted, in C's form.
 pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
     let mut dims = Few::new(shape.len(), 0);
     for (dim, &extent) in dims.as_mut().iter_mut().zip(shape) {
@@ -50,7 +50,7 @@ pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
     dims
 }
 
-/// The shape of an array, of whatever elements.
+/// The shape of an array of any rank and elements.
 #[cfg(feature = "dynamic")]
 pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
     Ok(dims(array)?.iter().copied().map(extent).collect())
@@ -60,20 +60,20 @@ pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
 ///
 /// # Panics
 ///
-/// If the type is another one (generated code says of which rank each type is), or if plain C
-/// calls made an array with a negative dimension.
+/// If the type has another rank, which is a mistake of generated code, or if plain C calls made an
+/// array with a negative dimension.
 pub(crate) fn shape_array<const R: usize>(array: &Handle) -> [usize; R] {
     let dims: Option<[i64; R]> = dims(array).ok().and_then(|dims| dims.try_into().ok());
-    dims.expect("an array has as many dimensions as generated code says")
+    dims.expect("generated code has the rank of the type")
         .map(extent)
 }
 
-/// A dimension that [`dims`] has checked.
+/// A dimension that [`dims`] returned.
 fn extent(dim: i64) -> usize {
     usize::try_from(dim).expect("a dimension is not negative")
 }
 
-/// The dimensions as the runtime has them.
+/// The dimensions in the runtime's memory.
 fn dims(array: &Handle) -> Result<&[i64]> {
     let raw = array.table_type().raw();
     let Some(shape) = raw.shape else {
@@ -90,22 +90,21 @@ fn dims(array: &Handle) -> Result<&[i64]> {
         return Err(Error::new(
             Kind::Backend,
             "shape",
-            "the runtime gives no shape",
+            "the runtime returned no shape",
         ));
     }
     // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value,
     // which lives as long as the borrow of `array` (V).
     let dims = unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) };
     if dims.iter().any(|&dim| dim < 0) {
-        // The C side lets no such value out of a call; plain C calls could.
-        let message = format!("the runtime has an array of shape {dims:?}");
+        // The C side rejects such results; plain C calls can make them.
+        let message = format!("the runtime returned the impossible shape {dims:?}");
         return Err(Error::new(Kind::Backend, "shape", message));
     }
     Ok(dims)
 }
 
-/// The shapes of an array or of the arrays that an opaque value consists of, for messages:
-/// `[3][4]f32`. Empty if there are none.
+/// The shapes of the arrays in a value, for messages: `[3][4]f32`. Empty if there are none.
 pub(super) fn describe(value: &Handle) -> String {
     let text = |dims: &[i64], elem: u32| {
         let dims: String = dims.iter().map(|dim| format!("[{dim}]")).collect();
@@ -142,22 +141,25 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
     let ty = array.table_type();
     let elem = ElemType::ALL.get(ty.raw().elem as usize).copied();
     let Some(elem) = elem.filter(|_| ty.raw().kind == FUT_ARRAY) else {
-        let message = format!("a value of type {} is no array of scalars", ty.name());
+        let message = format!(
+            "expected an array of scalars, got a value of type {}",
+            ty.name()
+        );
         return Err(Error::new(Kind::InvalidArgument, operation, message));
     };
     let dims = dims(array)?;
-    // Even if the others are too large together.
+    // The product of the others may overflow.
     if dims.contains(&0) {
         return Ok((elem, 0));
     }
     let bytes = dims.iter().try_fold(elem.size(), |product, &dim| {
         product.checked_mul(usize::try_from(dim).ok()?)
     });
-    // More than any memory has: a size in a type that overflowed (see SAFETY.md).
+    // Too large if a size in the program's types overflowed (see SAFETY.md).
     match bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) {
         Some(bytes) => Ok((elem, bytes / elem.size())),
         None => {
-            let message = format!("the runtime has an array of shape {dims:?}");
+            let message = format!("the runtime returned the impossible shape {dims:?}");
             Err(Error::new(Kind::Backend, operation, message))
         }
     }
@@ -169,25 +171,22 @@ pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> 
     if elem == T::ELEM {
         return Ok(n);
     }
-    let message = format!(
-        "the array's element type is {elem}, asked for was {}",
-        T::ELEM
-    );
+    let message = format!("expected elements of type {elem}, got {}", T::ELEM);
     Err(Error::new(Kind::InvalidArgument, operation, message))
 }
 
-/// Who looks whether an index is inside of an array.
+/// Which side checks the bounds of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bounds {
-    /// We do. C does so too, but does not say which index of which shape.
+    /// Both. C's error names neither the index nor the shape.
     Ours,
-    /// C alone, as its interface promises: for programs that ask whether it does.
+    /// C alone, to test its check.
     #[cfg(feature = "dynamic")]
     OfC,
 }
 
-/// Checks indices against the shape.
-pub(super) fn check_index(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<()> {
+/// Expects one index per dimension and, unless that is left to C, inside of the array.
+pub(super) fn expect_index(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<()> {
     let dims = dims(array)?;
     let inside = || {
         bounds != Bounds::Ours

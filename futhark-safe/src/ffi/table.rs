@@ -5,7 +5,7 @@ use futhark_sys::table::{Raw, Table};
 
 use crate::error::{Error, Kind, Result};
 
-/// A table that the linker put into this binary, not yet checked.
+/// A table that is linked into this binary, not yet verified.
 ///
 /// Made by [`include_program!`](crate::include_program) only.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +25,9 @@ impl LinkedTable {
         LinkedTable(raw)
     }
 
-    /// The table, if it fits this version of the crates and works.
+    /// Verifies that the table is of this version of the crates, and runs its self-test.
     pub(crate) fn check(self) -> Result<&'static Table> {
-        // SAFETY: `new`'s caller vouched for the address; what is linked in lives for ever.
+        // SAFETY: the caller of `new` promised a table, and linked constants are never freed.
         unsafe { Table::from_raw(self.0) }.map_err(|error| {
             Error::new(Kind::Load, "linked program", error.to_string()).with_source(error)
         })
@@ -49,14 +49,14 @@ pub(crate) fn backend_of(table: &Table) -> Result<Backend> {
 ///
 /// # Safety
 ///
-/// An unsafe interface, in spite of what the compiler can see: each name must be that of a
-/// table which futhark-sys compiled into this binary. For the file that the build script
-/// writes, which has the names from the build that made the symbols; for nobody else.
+/// The compiler cannot see that this macro is unsafe: each name must be the symbol of a table that
+/// futhark-sys compiled into this binary. Only the module that the build script writes may use it; it
+/// has the names from the build that made the symbols.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __unsafe_tables {
     ($($symbol:ident),* $(,)?) => {{
-        // SAFETY: declared as what they are, constants of type `struct fut_table`.
+        // SAFETY: the symbols are constants of type `struct fut_table`.
         unsafe extern "C" {
             $(safe static $symbol: $crate::__private::RawTable;)*
         }

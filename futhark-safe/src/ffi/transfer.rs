@@ -1,4 +1,4 @@
-//! Arrays and bytes in and out. Lengths are checked here, before any call.
+//! Transfers of elements between the host and arrays. Lengths are compared before any call.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::core::Core;
 use super::handle::Handle;
 use super::make::Make;
 use super::memory::wait;
-use super::shape::{Bounds, check_index, elements, for_c, length, length_of};
+use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, Kind, Result};
 
@@ -36,7 +36,7 @@ pub(crate) fn create_from_bytes(
 ) -> Result<Handle> {
     if !bytes.len().is_multiple_of(elem.size()) {
         let message = format!(
-            "{} bytes are no whole number of elements of type {elem}",
+            "expected a multiple of the size of {elem}, got {} bytes",
             bytes.len()
         );
         return Err(Error::new(Kind::InvalidArgument, "new array", message));
@@ -49,7 +49,7 @@ pub(crate) fn create_from_bytes(
         // SAFETY: the vector's memory is readable and holds zeros and ones.
         return unsafe { create_from(core, ty, elem, shape, truths.as_ptr().cast(), n) };
     }
-    // SAFETY: the slice's memory is readable; C copies it bytewise, so it needs no alignment.
+    // SAFETY: the slice's memory is readable; C copies bytes, which need no alignment.
     unsafe { create_from(core, ty, elem, shape, bytes.as_ptr().cast(), n) }
 }
 
@@ -67,7 +67,7 @@ unsafe fn create_from(
     let array = array_type(core, ty, elem, shape.len())?;
     let n = elements(shape, elem)?;
     if n != len {
-        let message = format!("an array of shape {shape:?} has {n} elements, given were {len}");
+        let message = format!("shape {shape:?} has {n} elements, got {len}");
         return Err(Error::new(Kind::InvalidArgument, "new array", message));
     }
     let mut dims = for_c(shape);
@@ -106,8 +106,8 @@ pub(super) fn array_type(
         })
 }
 
-/// Memory that is lent to a call may have to be given up on a GPU, so none is made for a
-/// call that a lost context will refuse. The call itself has nothing left to wait for.
+/// On a GPU, waits before memory for a result is allocated: memory that is lent to a call is leaked
+/// if the context is lost meanwhile ([`keep_if_lost`]), and this wait finds most losses.
 fn ready(array: &Handle, operation: &'static str) -> Result<()> {
     if array.core().table().is_gpu() {
         wait(array, operation)?;
@@ -115,8 +115,8 @@ fn ready(array: &Handle, operation: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Gives memory up for good if a GPU context was lost while it was being written: the
-/// device may still write to it.
+/// Leaks memory that a call was writing when its GPU context was lost: the device may still write
+/// to it.
 pub(super) fn keep_if_lost<T>(array: &Handle, vec: Vec<T>, error: Error) -> Error {
     if error.kind() == Kind::ContextLost && array.core().table().is_gpu() {
         std::mem::forget(vec);
@@ -126,7 +126,7 @@ pub(super) fn keep_if_lost<T>(array: &Handle, vec: Vec<T>, error: Error) -> Erro
 
 /// # Safety
 ///
-/// `to` has room for all elements of `array`.
+/// `to` is writable memory for all elements of `array`.
 unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
     let values = array
         .table_type()
@@ -135,7 +135,7 @@ unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
         .expect("every array can be read");
     let mut locked = array.core().locked();
     locked.check([array])?;
-    // SAFETY: T and L; V; the caller vouches for the room; S: it is written when this returns.
+    // SAFETY: T and L; V; the caller promises that `to` is large enough; S: it is written when this returns.
     unsafe {
         locked.call(values, &[to], &[array.value().cast_const()], || {
             "read array".into()
@@ -145,42 +145,42 @@ unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// All elements, in row-major order, in fresh memory that is not zeroed first.
+/// All elements, in row-major order.
 pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
     let n = length_of::<T>(array, "read array")?;
     if T::ELEM == ElemType::Bool {
-        // C's bytes are no Rust bools before each was looked at.
+        // C's bytes can be other than 0 and 1.
         let bytes = read_bytes(array)?;
         let mut truths: Vec<T> = Vec::new();
         reserve(&mut truths, n, "read array")?;
-        let looked_at = bytes.into_iter();
-        truths.extend(looked_at.map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))));
+        let bytes = bytes.into_iter();
+        truths.extend(bytes.map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))));
         return Ok(truths);
     }
     ready(array, "read array")?;
     let mut vec: Vec<T> = Vec::new();
     reserve(&mut vec, n, "read array")?;
-    // SAFETY: there is room for `n` elements of T, which has the element type's size.
+    // SAFETY: the capacity is `n` elements of T, which has the element type's size.
     if let Err(error) = unsafe { read_to(array, vec.as_mut_ptr().cast()) } {
         return Err(keep_if_lost(array, vec, error));
     }
-    // SAFETY: S: all `n` elements are written, and every bit pattern is a value of T: bool is dealt with above.
+    // SAFETY: S: all `n` elements are written, and every bit pattern is a value of T (bool returned above).
     unsafe { vec.set_len(n) };
     Ok(vec)
 }
 
-/// All elements into `to`, whose length must be theirs.
+/// Copies all elements to `to`, which must have the same length.
 pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> {
     let n = length_of::<T>(array, "read array")?;
     if n != to.len() {
-        let message = format!("the array has {n} elements, there is room for {}", to.len());
+        let message = format!("the array has {n} elements, but the slice has {}", to.len());
         return Err(Error::new(Kind::InvalidArgument, "read array", message));
     }
     if T::ELEM == ElemType::Bool {
         to.copy_from_slice(&read_vec::<T>(array)?);
         return Ok(());
     }
-    // SAFETY: `to` has room for exactly `n` elements, and takes every bit pattern.
+    // SAFETY: `to` has exactly `n` elements, for which every bit pattern is valid.
     unsafe { read_to(array, to.as_mut_ptr().cast()) }
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     ready(array, "read array")?;
     let mut bytes: Vec<u8> = Vec::new();
     reserve(&mut bytes, size, "read array")?;
-    // SAFETY: there is room for all elements; C writes bytewise, so it needs no alignment.
+    // SAFETY: the capacity is that of all elements; C writes bytes, which need no alignment.
     if let Err(error) = unsafe { read_to(array, bytes.as_mut_ptr().cast()) } {
         return Err(keep_if_lost(array, bytes, error));
     }
@@ -221,7 +221,7 @@ pub(crate) fn index(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar
     index_within(array, indices, Bounds::Ours)
 }
 
-/// The same, where C alone looks whether there is such an element.
+/// As [`index`], but leaves the bounds check to C.
 #[cfg(feature = "dynamic")]
 pub(crate) fn index_checked_by_c(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar8)> {
     index_within(array, indices, Bounds::OfC)
@@ -229,34 +229,34 @@ pub(crate) fn index_checked_by_c(array: &Handle, indices: &[i64]) -> Result<(Ele
 
 fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(ElemType, Scalar8)> {
     let (elem, _) = length(array, "index")?;
-    check_index(array, indices, bounds)?;
+    expect_index(array, indices, bounds)?;
     let Some(index) = array.table_type().raw().index else {
         return Err(Error::new(
             Kind::Unsupported,
             "index",
-            "this version of the compiler has no index function",
+            "this version of the compiler provides no index function",
         ));
     };
     ready(array, "index")?;
-    // A device that is lost meanwhile may still write: not into a stack that goes on.
+    // A device that is lost meanwhile may still write, so its target must not be the stack.
     let mut on_host = Scalar8::default();
-    let mut kept = Vec::new();
+    let mut on_heap = Vec::new();
     if array.core().table().is_gpu() {
-        reserve(&mut kept, 1, "index")?;
-        kept.push(Scalar8::default());
+        reserve(&mut on_heap, 1, "index")?;
+        on_heap.push(Scalar8::default());
     }
-    let room = kept.first_mut().unwrap_or(&mut on_host);
-    let out = [std::ptr::from_mut(room).cast::<c_void>()];
+    let place = on_heap.first_mut().unwrap_or(&mut on_host);
+    let out = [std::ptr::from_mut(place).cast::<c_void>()];
     let input = [array.value().cast_const(), indices.as_ptr().cast()];
     let mut locked = array.core().locked();
     locked.check([array])?;
-    // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes of room;
+    // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes for the result;
     // T: outside of the array the C function reads nothing and fails; S: the element is
     // there when this returns.
     let called = unsafe { locked.call(index, &out, &input, || "index".into()) };
     if let Err(error) = called {
-        return Err(keep_if_lost(array, kept, error));
+        return Err(keep_if_lost(array, on_heap, error));
     }
     locked.confirm();
-    Ok((elem, kept.first().copied().unwrap_or(on_host)))
+    Ok((elem, on_heap.first().copied().unwrap_or(on_host)))
 }

@@ -202,8 +202,8 @@ fn shapes_that_cannot_be_are_errors() {
     each(|ctx| {
         let most = usize::MAX;
         for (shape, words) in [
-            ([2, 2], "has 4 elements, given were 3"),
-            ([0, 5], "has 0 elements, given were 3"),
+            ([2, 2], "has 4 elements, got 3"),
+            ([0, 5], "has 0 elements, got 3"),
             ([1 << 32, 1 << 32], "larger than any memory"),
             ([1 << 33, 1 << 31], "larger than any memory"),
             ([most, 2], "larger than any memory"),

@@ -119,8 +119,8 @@ fn memory_that_does_not_fit_is_refused() {
             _ => RawMemory::OpenCl(null),
         };
         let mut cases = vec![
-            (wrong, 3, "no memory of backend"),
-            (null, 3, "3 elements, given was null"),
+            (wrong, 3, "expected memory of backend"),
+            (null, 3, "3 elements, but the memory is null"),
             (memory(&lender), usize::MAX, "larger than any memory"),
         ];
         if let RawMemory::Host(address) = memory(&lender) {
