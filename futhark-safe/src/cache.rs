@@ -1,10 +1,10 @@
-//! Cache files of device code, kept from drivers when they are damaged or not meant.
+//! Cache files of device code: damaged or stale ones are removed before a driver reads them.
 //!
-//! The runtime compares size and program of such a file, not its content, and hands it
-//! to the driver, which may end the process over a damaged one. Of what the code was compiled
-//! with it compares a part: code for blocks of 32 threads is run with 256 and computes
-//! something else. So a second file beside it holds a checksum over content, program and
-//! settings, and a cache file that disagrees is removed, to be written anew.
+//! The runtime compares a cache file's size and program, but not its content, and passes it to
+//! the driver, which may abort the process on a damaged file. It compares only some of the
+//! settings that the code was compiled with: code for blocks of 32 threads is run with 256 and
+//! computes wrong results. So a second file, the seal, holds a checksum of content, program and
+//! settings. A cache file that does not match its seal is removed, and the runtime writes it again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -13,30 +13,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::checksum::checksum;
 
-/// Contexts that use a cache file start one after the other: the runtime writes it in
-/// several steps, and whoever looks meanwhile would vouch for a part of it.
-static TURN: Mutex<()> = Mutex::new(());
+/// Serializes the start of contexts that use a cache file: the runtime writes it in several steps, and
+/// another thread would seal an incomplete file.
+static START: Mutex<()> = Mutex::new(());
 
-/// The cache file that a context is about to use.
+/// The cache file of a context that is starting.
 pub(crate) struct CacheFile {
-    // In this order: another process goes on before another thread of this one.
+    // In this order: the file is unlocked before another thread locks it.
     _lock: Option<File>,
     _turn: MutexGuard<'static, ()>,
     path: PathBuf,
-    /// Where its checksum is.
+    /// The file with the checksum.
     seal: PathBuf,
-    /// What the code in it depends on.
+    /// Program and settings that the device code depends on.
     compiled_with: String,
 }
 
 impl CacheFile {
-    /// Makes sure that what is there was written in full, for the same program and settings, and
-    /// never changed. Failing to do so is no failure: it costs the time of compiling again.
-    pub(crate) fn check(path: &Path, compiled_with: String) -> CacheFile {
+    /// Locks the cache file, and removes it unless it matches its seal.
+    ///
+    /// Errors are ignored: at worst the device code is compiled again. Blocks while another thread or
+    /// process starts a context with the same file.
+    pub(crate) fn lock(path: &Path, compiled_with: String) -> CacheFile {
         let mut seal = path.as_os_str().to_owned();
         seal.push(".sum");
         let seal = PathBuf::from(seal);
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = START.lock().unwrap_or_else(PoisonError::into_inner);
         let file = CacheFile {
             _lock: lock(path, &seal),
             _turn: turn,
@@ -52,7 +54,7 @@ impl CacheFile {
         file
     }
 
-    /// After a context has started: what is there now is good.
+    /// Seals the file after the context started, when it is complete.
     pub(crate) fn seal(&self) {
         if let Some(sum) = self.sum()
             && self.sealed().as_deref() != Some(&sum)
@@ -76,8 +78,8 @@ impl CacheFile {
     }
 }
 
-/// Other processes that use the same cache file wait for this one, as other threads do. There
-/// is no lock where the file cannot be made: then it cannot vouch for anything either.
+/// Locks the seal against other processes. `None` if it cannot be created: then the cache file is
+/// never sealed, so it is compiled again each time.
 fn lock(path: &Path, seal: &Path) -> Option<File> {
     if std::fs::metadata(path).is_ok_and(|cache| !cache.is_file()) {
         return None;
@@ -94,20 +96,20 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Opens a regular file. Anything else can block for ever, when it is opened or read: a FIFO
-/// waits for another process, and a device may have no end.
+/// Opens a regular file. Other files can block forever when they are opened or read: a FIFO waits
+/// for another process, and a device may be endless.
 fn regular(path: &Path, options: &mut OpenOptions) -> Option<File> {
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return None;
     }
-    // It may be replaced between the two.
+    // The file may be replaced after this check, so the open must not block either.
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, NON_BLOCKING);
     let file = options.open(path).ok()?;
     file.metadata().ok()?.is_file().then_some(file)
 }
 
-/// `O_NONBLOCK`, on all processors but a few, where the flag of this value changes nothing
-/// about regular files that exist.
+/// `O_NONBLOCK` on most architectures. On the others, the flag of this value has no effect on
+/// existing regular files.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 const NON_BLOCKING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };

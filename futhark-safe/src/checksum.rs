@@ -1,10 +1,11 @@
-//! The checksum of stored values and of cache files. Against accidents, not against
-//! attackers: anyone can compute it. [`crate::stored`] documents it.
+//! The checksum of stored values and of cache files, documented in [`crate::stored`].
+//!
+//! It detects accidents, not attacks: anyone can compute it.
 
-/// The checksum of several parts, which are kept apart by their lengths.
+/// The checksum of several parts and their lengths.
 ///
-/// Each step is a bijection of the state, and another word gives another state, so a
-/// change within one word of eight bytes is always seen.
+/// Each step is a bijection of the state, and different words lead to different states, so a
+/// change within one word of eight bytes is always detected.
 pub(crate) fn checksum(parts: &[&[u8]]) -> u64 {
     let mut state = 0xcbf2_9ce4_8422_2325;
     for part in parts {
@@ -27,7 +28,7 @@ pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
 }
 
 fn step(state: u64, word: u64) -> u64 {
-    // An odd factor, and a shift that carries high bits down again.
+    // The odd factor carries bits up, the shift carries them down.
     let mixed = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
 }

@@ -1,4 +1,4 @@
-//! A context of a program that was compiled into this binary.
+//! Contexts of programs that are compiled into this binary.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,9 +12,9 @@ use crate::ffi::{Core, Input, Output, backend_of};
 use crate::program::Program;
 use crate::start::start;
 
-/// A context of program `P`: a device, its memory, the program's constants.
+/// A context of program `P`: a device, its memory, and the program's constants.
 ///
-/// Cloning gives another handle to the same context. Values keep it alive.
+/// Cloning makes another handle to the same context. Values keep it alive.
 pub struct Context<P: Program> {
     core: Arc<Core>,
     backend: Backend,
@@ -22,29 +22,30 @@ pub struct Context<P: Program> {
 }
 
 impl<P: Program> Context<P> {
-    /// Makes a context: on the backend that `config` names, otherwise on the first of
-    /// the program's backends that works here.
+    /// Makes a context on the backend that `config` names, or on the first of the program's
+    /// backends that works here.
     ///
-    /// Blocks while the device is set up and the program's constants are computed; GPU
-    /// backends compile their device code here.
+    /// Blocks while the device is set up and the program's constants are computed. GPU backends
+    /// also compile their device code.
     ///
     /// # Errors
     ///
-    /// [`Kind::Unsupported`]: the program was not compiled for the backend, or the device is
-    /// known to compute wrong results (see [`Config::allow_known_bad_device`]).
-    /// [`Kind::Load`]: a driver is missing or there is no device. [`Kind::Start`]: the
-    /// device, or a constant of the program, failed.
+    /// * [`Kind::Unsupported`]: the program was not compiled for the backend, or the device is
+    ///   known to compute wrong results (see [`Config::allow_known_bad_device`]).
+    /// * [`Kind::Load`]: a driver is missing, or no device was found.
+    /// * [`Kind::Start`]: the device failed, or computing a constant of the program did.
+    /// * [`Kind::InvalidArgument`]: a setting is invalid, or the backend does not have it.
     pub fn new(config: &Config) -> Result<Context<P>> {
         // An invalid configuration is an error on every backend.
         config.settings()?;
         let mut failures = Vec::new();
-        let mut seen = Vec::new();
+        let mut compiled = Vec::new();
         for table in P::tables() {
             let table = table.check()?;
-            seen.push(table.backend());
+            compiled.push(table.backend());
             if config
-                .wanted_backend()
-                .is_some_and(|wanted| wanted.as_str() != table.backend())
+                .requested_backend()
+                .is_some_and(|backend| backend.as_str() != table.backend())
             {
                 continue;
             }
@@ -67,14 +68,14 @@ impl<P: Program> Context<P> {
                 Err(error) => failures.push(error),
             }
         }
-        Err(match (config.wanted_backend(), failures.len()) {
+        Err(match (config.requested_backend(), failures.len()) {
             (_, 1) => failures.remove(0),
-            (Some(wanted), _) => Error::new(
+            (Some(backend), _) => Error::new(
                 Kind::Unsupported,
                 P::NAME,
                 format!(
-                    "the program was not compiled for backend {wanted}, but for {}",
-                    seen.join(", ")
+                    "the program was compiled for {}, but backend {backend} was requested",
+                    compiled.join(", ")
                 ),
             ),
             (None, _) => {
@@ -94,16 +95,16 @@ impl<P: Program> Context<P> {
         self.into()
     }
 
-    /// The backend that computes.
+    /// The backend of the context.
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// Waits until everything that was started is done.
+    /// Waits until all pending work is complete.
     ///
-    /// Never needed for correct results: reading a value waits for it. It is where
-    /// failures of GPU kernels show that no later call has shown yet.
+    /// Never needed for correct results, since reading a value waits for it. It reports failures of
+    /// GPU kernels that no call has reported yet.
     ///
     /// # Errors
     ///
@@ -112,16 +113,16 @@ impl<P: Program> Context<P> {
         self.core.simple("sync", |raw| raw.sync)
     }
 
-    /// Ends the context and tells what dropping it would not: a failure that no call has
-    /// reported. Waits as [`sync`](Self::sync) does.
+    /// Frees the context, and reports a failure that no call has reported. Waits as
+    /// [`sync`](Self::sync) does.
     ///
-    /// Dropping the last of a context's handles and values ends it too, in silence.
+    /// Dropping the last handle or value of a context frees it, too, but ignores failures.
     ///
     /// # Errors
     ///
-    /// The context comes back with the error, and can go on or be closed again.
-    /// [`Kind::InvalidArgument`]: values or clones of it are in use. Otherwise an
-    /// [earlier call's failure](crate::Error::is_from_earlier_call); [`Kind::ContextLost`] once and for all.
+    /// Returns the context with the error; it can be used on or closed again.
+    /// [`Kind::InvalidArgument`]: values or clones of it are in use. [`Kind::ContextLost`]. An
+    /// [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
         let backend = self.backend;
         self.core.close().map_err(|(core, error)| {
@@ -134,7 +135,7 @@ impl<P: Program> Context<P> {
         })
     }
 
-    /// Gives back memory that the context keeps for later calls.
+    /// Frees memory that the context keeps for later calls.
     ///
     /// # Errors
     ///
@@ -144,7 +145,7 @@ impl<P: Program> Context<P> {
         self.core.simple("clear_caches", |raw| raw.clear_caches)
     }
 
-    /// Stops collecting times, if profiling was configured.
+    /// Pauses profiling, if it was configured.
     ///
     /// # Errors
     ///
@@ -155,7 +156,7 @@ impl<P: Program> Context<P> {
             .simple("pause_profiling", |raw| raw.pause_profiling)
     }
 
-    /// Goes on collecting times.
+    /// Resumes profiling.
     ///
     /// # Errors
     ///
@@ -166,7 +167,7 @@ impl<P: Program> Context<P> {
             .simple("unpause_profiling", |raw| raw.unpause_profiling)
     }
 
-    /// What the runtime has measured so far, as JSON. Waits as [`sync`](Self::sync) does.
+    /// The runtime's profiling report, as JSON. Waits as [`sync`](Self::sync) does.
     ///
     /// # Errors
     ///
@@ -175,7 +176,7 @@ impl<P: Program> Context<P> {
         self.core.report()
     }
 
-    /// The program's tuning parameters on this backend: names and classes.
+    /// The names and classes of the program's tuning parameters on this backend.
     #[must_use]
     pub fn tuning_params(&self) -> Vec<(String, String)> {
         Core::tuning_params(self.core.table())
@@ -185,7 +186,7 @@ impl<P: Program> Context<P> {
         &self.core
     }
 
-    /// Calls function number `function`. For generated code; arguments are checked.
+    /// Calls function number `function`, for generated code. Arguments are verified.
     #[doc(hidden)]
     pub fn __call(
         &self,

@@ -1,4 +1,4 @@
-//! Element types in Rust.
+//! Element types.
 
 use futhark_manifest::ElemType;
 use half::f16;
@@ -6,7 +6,7 @@ use half::f16;
 /// A Rust type that is a Futhark element type, as a scalar and in arrays.
 ///
 /// Implemented for the twelve types that the C API has: `i8` … `i64`, `u8` … `u64`,
-/// [`half::f16`], `f32`, `f64` and `bool`; for no other one.
+/// [`half::f16`], `f32`, `f64` and `bool`. Sealed.
 pub trait Element:
     Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + sealed::Scalar + 'static
 {
@@ -14,7 +14,7 @@ pub trait Element:
     const ELEM: ElemType;
 }
 
-/// A scalar as the C side reads and writes it: its bytes first, in native order.
+/// A scalar in the form of the C side: its bytes in native order, then padding.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(8))]
 pub struct Scalar8(pub(crate) [u8; 8]);
@@ -65,7 +65,7 @@ element! {
     f16 => F16, f16::to_ne_bytes, f16::from_ne_bytes;
     f32 => F32, f32::to_ne_bytes, f32::from_ne_bytes;
     f64 => F64, f64::to_ne_bytes, f64::from_ne_bytes;
-    // Any byte but 0 is true: a byte from C is never believed to be a Rust bool.
+    // C may store any byte but 0 for true, which is not a valid Rust bool.
     bool => Bool, |b: bool| [u8::from(b)], |b: [u8; 1]| b[0] != 0;
 }
 

@@ -1,12 +1,12 @@
-//! The one error type.
+//! The error type.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// What this crate's functions return.
+/// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, where, and what the C side said.
+/// A failure: its kind, the operation that reports it, and the text of the C side.
 ///
 /// Its size is one pointer, so that results stay small.
 pub struct Error(Box<Inner>);
@@ -15,7 +15,7 @@ struct Inner {
     kind: Kind,
     operation: Cow<'static, str>,
     origin: Origin,
-    /// Our own words. Empty if the C text says it all.
+    /// This crate's message. Empty if the C text suffices.
     message: Cow<'static, str>,
     c_text: Option<String>,
     code: Option<i32>,
@@ -23,7 +23,7 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// Which call a failure belongs to.
+/// The call that a failure belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The operation that reports it.
@@ -42,28 +42,28 @@ pub(crate) type Call = Cow<'static, str>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The Futhark program failed: an index out of bounds, a size that does not fit, a
-    /// division by zero, an assertion, a negative size. The context goes on.
+    /// The Futhark program failed: an index out of bounds, a size mismatch, a division by
+    /// zero, an assertion, a negative size. The context remains usable.
     Program,
-    /// There was not enough memory. The context goes on.
+    /// There was not enough memory. The context remains usable.
     OutOfMemory,
-    /// An argument that does not fit: its type, shape, number, an index.
+    /// An argument has the wrong type, shape or number, or an index is out of bounds.
     InvalidArgument,
     /// A value of one context was passed to another.
     WrongContext,
-    /// The runtime died, in this call or an earlier one. Values of the context can be
-    /// dropped and nothing else; make a new context.
+    /// The runtime failed fatally, in this call or an earlier one. The context and its values can
+    /// only be dropped; create a new context to continue.
     ContextLost,
-    /// This backend, or this version of the compiler, does not have what was asked for; or the
-    /// device is known to compute wrong results.
+    /// This backend, or this version of the compiler, lacks the operation; or the device is known
+    /// to compute wrong results.
     Unsupported,
     /// A library, or a driver of the backend, cannot be loaded.
     Load,
-    /// A context could not be made.
+    /// A context could not be created.
     Start,
-    /// Bytes are no stored value of this type.
+    /// The bytes are not a stored value of this type.
     Restore,
-    /// A failure of the backend or its driver that fits nothing else.
+    /// Any other failure of the backend or its driver.
     Backend,
     /// The program could not be compiled.
     Compile,
@@ -87,7 +87,7 @@ impl Error {
         }))
     }
 
-    /// A failure that the C side reported: our own words, and the runtime's text.
+    /// A failure that the C side reported: this crate's message and the runtime's text.
     pub(crate) fn from_c(
         kind: Kind,
         operation: impl Into<Cow<'static, str>>,
@@ -111,19 +111,19 @@ impl Error {
         self
     }
 
-    /// Adds another failure that was found together with this one.
+    /// Adds another failure that the same call found.
     pub(crate) fn with_also(mut self, also: Error) -> Error {
         self.0.also = Some(also);
         self
     }
 
-    /// The same failure in other words of ours.
+    /// The same failure with another message.
     pub(crate) fn with_words(mut self, words: String) -> Error {
         self.0.message = words.into();
         self
     }
 
-    /// The same failure, reported once more: by a later operation, of which it is not.
+    /// The same failure, reported again by a later operation.
     pub(crate) fn again(&self, operation: impl Into<Cow<'static, str>>) -> Error {
         let mut error = Error::new(self.0.kind, operation, self.0.message.clone());
         error.0.code = self.0.code;
@@ -132,7 +132,7 @@ impl Error {
         error.into_earlier(self.0.operation.clone())
     }
 
-    /// The same failure, of which `operation` was suspected and which a later call reports.
+    /// The same failure, which `operation` may have caused, reported by a later call.
     pub(crate) fn into_earlier(mut self, operation: Call) -> Error {
         self.0.origin = Origin::Earlier(match std::mem::take(&mut self.0.origin) {
             Origin::Operation => Some(vec![operation]),
@@ -153,7 +153,7 @@ impl Error {
         self
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.kind
@@ -161,14 +161,14 @@ impl Error {
 
     /// The operation that reports the failure, for example `entry point mean`.
     ///
-    /// Calls on GPU backends can return before their work is done. What fails after that is
-    /// reported by a later operation: see [`is_from_earlier_call`](Self::is_from_earlier_call).
+    /// Calls on GPU backends can return before their work is done. A later operation reports
+    /// failures of that work: see [`is_from_earlier_call`](Self::is_from_earlier_call).
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.0.operation
     }
 
-    /// Whether an earlier call failed, and not [`operation`](Self::operation).
+    /// Whether an earlier call failed, not [`operation`](Self::operation).
     ///
     /// Any operation on a context can report one: a call on a GPU that failed after it had
     /// returned, a value that could not be freed when it was dropped, or the call in which the
@@ -179,11 +179,10 @@ impl Error {
         matches!(self.0.origin, Origin::Earlier(_))
     }
 
-    /// The operations one of which failed, each as [`operation`](Self::operation) names it.
+    /// The operations of which one failed, each as [`operation`](Self::operation) names it.
     ///
-    /// Usually one: the operation itself, or the only earlier call whose work had not been
-    /// waited for. If several calls can be the one, all of them, the operation last if it is
-    /// among them. None if there are too many to name.
+    /// Usually one: the operation itself, or the only earlier call with pending work. Otherwise all
+    /// candidates, the operation itself last. Empty if there are too many to name.
     pub fn failed_calls(&self) -> impl Iterator<Item = &str> {
         let (earlier, own) = match &self.0.origin {
             Origin::Operation => (None, true),
@@ -194,29 +193,29 @@ impl Error {
         earlier.chain(own.then_some(self.operation()))
     }
 
-    /// A second failure, found when the context was brought back into a working state
-    /// after this one: usually that of an earlier call on a GPU.
+    /// A second failure, found while the context recovered from this one: usually that of an
+    /// earlier call on a GPU.
     #[must_use]
     pub fn also(&self) -> Option<&Error> {
         self.0.also.as_ref()
     }
 
-    /// The code that the C function returned, where one did. Tells little: the runtime
-    /// returns 1 for many failures that have a code of their own.
+    /// The code that the C function returned, if any. Of little use: the runtime returns 1 for many
+    /// failures that have a code of their own.
     #[must_use]
     pub fn code(&self) -> Option<i32> {
         self.0.code
     }
 
-    /// The text of the Futhark runtime, unchanged but for bytes that are not UTF-8. `None` if
-    /// it said nothing: then this crate found the failure.
+    /// The text of the Futhark runtime; bytes that are not UTF-8 are replaced. `None` if there is
+    /// none, for example because this crate found the failure.
     #[must_use]
     pub fn c_message(&self) -> Option<&str> {
         self.0.c_text.as_deref()
     }
 
-    /// Where in the Futhark program it failed, if the C side says so: the innermost place
-    /// of the backtrace in [`c_message`](Self::c_message).
+    /// The place of the failure in the Futhark program, if known: the innermost one of the
+    /// backtrace in [`c_message`](Self::c_message).
     #[must_use]
     pub fn place(&self) -> Option<Place<'_>> {
         Place::find(self.c_message()?)
@@ -227,20 +226,20 @@ impl Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Place<'a> {
-    /// The file, as the compiler was told of it.
+    /// The file, by the path that the compiler was given.
     pub file: &'a str,
-    /// Counted from 1.
+    /// Starting at 1.
     pub line: u32,
-    /// Counted from 1.
+    /// Starting at 1.
     pub column: u32,
 }
 
 impl Place<'_> {
-    /// In `-> #0  stats.fut:19:40-45`, or `…:19:40-21:3`; there may be more of them.
+    /// Finds the place in `-> #0  stats.fut:19:40-45` or `…:19:40-21:3`, the first line of a backtrace.
     fn find(text: &str) -> Option<Place<'_>> {
         let (_, rest) = text.split_once("-> #0 ")?;
         let place = rest.lines().next()?.trim();
-        // From the end: a file's name may have a colon, or a dash.
+        // From the end, since the file name may contain colons and dashes.
         let (start, _) = place.rsplit_once('-').unwrap_or((place, ""));
         let (file_and_line, column) = start.rsplit_once(':')?;
         let (file, line) = file_and_line.rsplit_once(':')?;
@@ -258,7 +257,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// What `main` shows when it returns an error: the text as it is, and the kind.
+/// The text of `Display` and the kind, since this is what returning an error from `main` prints.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} ({:?})", self.0.kind)
@@ -284,7 +283,7 @@ impl fmt::Display for Error {
 }
 
 impl Origin {
-    /// What stands before the message of `error`.
+    /// The prefix of the message of `error`.
     fn of(&self, error: &Error) -> String {
         let names: Vec<_> = error.failed_calls().collect();
         match (self, &names[..]) {
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_in_backtraces() {
+    fn the_innermost_place_of_a_backtrace_is_found() {
         let top = "Error: Index [10] out of bounds for array of shape [3].\n\nBacktrace:\n-> #0  ../e.fut:19:40-45\n   #1  ../e.fut:18:1-45\n";
         assert_eq!(place(top).as_deref(), Some("../e.fut:19:40"));
         let kernel =
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_is_no_place() {
+    fn texts_without_a_place_have_none() {
         for text in [
             "",
             "Error: no memory",

@@ -1,6 +1,6 @@
-//! Devices that are known to compute wrong results: `known_bad_devices.toml`.
+//! Devices that are known to compute wrong results, listed in `known_bad_devices.toml`.
 
-/// A device as its driver describes it.
+/// A driver's description of a device.
 pub(crate) struct Device {
     platform: String,
     platform_version: String,
@@ -9,7 +9,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// From the four lines that a table's `device` gives.
+    /// Parses the four lines that a table's `device` returns.
     pub(crate) fn parse(text: &str) -> Option<Device> {
         let mut lines = text.lines().map(|line| line.trim().to_owned());
         Some(Device {
@@ -42,7 +42,7 @@ pub(crate) fn find(backend: &str, device: &Device) -> Option<Known> {
 }
 
 impl Known {
-    /// Why a context on `device` is refused, and what to do.
+    /// The message for a context on `device`: the reason, and how to continue.
     pub(crate) fn refusal(&self, device: &Device) -> String {
         let Device {
             platform,
@@ -52,15 +52,14 @@ impl Known {
         } = device;
         format!(
             "device \"{name}\" of platform \"{platform}\" ({platform_version}; driver {driver}) is known to compute \
-             wrong results: {}; choose another device or platform, another version of the driver, or another \
-             backend, or use this one all the same with Config::allow_known_bad_device(true)",
+             wrong results: {}; choose another device, platform, driver version or backend, or use this one \
+             anyway with Config::allow_known_bad_device(true)",
             self.reason
         )
     }
 }
 
-/// Reads the part of TOML that the list is written in: tables of one kind, and strings without
-/// escapes.
+/// Parses the subset of TOML that the list uses: tables of one name, and strings without escapes.
 fn list() -> Vec<Known> {
     let mut list = Vec::new();
     for line in include_str!("known_bad_devices.toml").lines() {
@@ -90,7 +89,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Whether `version` is `known` or only adds to it.
+/// Whether `version` is `known` or a more specific form of it, such as `3.1+debian` for `3.1`.
 fn is_version(known: &str, version: &str) -> bool {
     version
         .strip_prefix(known)
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn only_listed_versions_are_refused() {
+    fn only_listed_versions_are_rejected() {
         for bad in ["3.1", "3.1+debian", "3.1-rc1", "3.1.2"] {
             assert!(find("opencl", &pocl(bad)).is_some(), "{bad}");
         }
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_device_reason_and_switch() {
+    fn the_message_names_device_reason_and_setting() {
         let device = pocl("3.1+debian");
         let text = find("opencl", &device).unwrap().refusal(&device);
         for part in [

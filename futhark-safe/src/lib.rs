@@ -1,8 +1,6 @@
-//! Call Futhark programs from Rust: typed, sound, on every backend. Layer 3 of 4, over
-//! futhark-manifest and futhark-sys.
+//! Call Futhark programs from Rust: typed, sound, on every backend.
 //!
-//! A program is compiled by your build script and becomes a module (`tests/outside.rs`
-//! builds and runs this):
+//! Your build script compiles a program, which becomes a module of your crate:
 //!
 //! ```text
 //! // build.rs
@@ -17,36 +15,44 @@
 //!
 //! let ctx = stats::Context::new(&stats::Config::new())?;
 //! let xs = ctx.array(&[1.0f32, 2.0, 3.0])?;
-//! let mean: f32 = ctx.entry().mean(&xs)?;   // observed: by reference
-//! let ys = ctx.entry().normalise(xs)?;      // consumed: moved
+//! let mean: f32 = ctx.entry().mean(&xs)?;   // reads its argument
+//! let ys = ctx.entry().normalise(xs)?;      // consumes its argument
 //! println!("{mean} {:?}", ys.to_vec()?);
 //! ```
 //!
-//! Programs that are known only at run time are behind the feature `dynamic`.
+//! # Guarantees
 //!
-//! Features: `load` (default) opens shared objects, `build` is for build scripts, `ndarray`
-//! converts arrays to and from that crate's. `raw`, for build scripts too, makes modules for
-//! plain C calls beside safe ones ([`Context::with_raw`]); it is the one that needs bindgen.
-//!
-//! # What holds
-//!
-//! * A value that a call consumes is moved. If anything else shares its memory, the
-//!   call gets a copy, so nobody sees a value change.
+//! * A value never changes. An argument that a call consumes is moved; if other values share its
+//!   memory, the call gets a copy.
 //! * Values keep their context alive and cannot be passed to another context or program.
 //! * Transfers are complete when the call that makes them returns.
-//! * A failing program gives an [`Error`] with the text of the C side, and the context
-//!   goes on: out of bounds, a negative size, missing memory. What else would have ended
-//!   the process is [`Kind::ContextLost`], and a new context can be made. On host backends the memory of
-//!   the lost one is freed with its last value.
-//! * [`Opaque::store`] makes bytes of a value, for later or for another backend; see [`stored`].
-//! * Every opaque type is a struct of its own: records are made of fields and have a method for
-//!   each, sums have an enum, arrays of records are zipped and taken apart. The module `build`
-//!   (feature `build`) says how.
+//! * A failing program (out of bounds, a negative size, out of memory) is an [`Error`] with the text
+//!   of the C side, and the context remains usable. Any other fatal runtime failure is
+//!   [`Kind::ContextLost`]; create a new context to continue. On host backends the memory of the
+//!   lost context is freed with its last value.
+//!
+//! # Values
+//!
+//! * [`Array`]: elements are copied in and out, or viewed in place on host backends.
+//! * Every opaque type is a struct of its own: records have a constructor and a method per field,
+//!   sums have an enum, arrays of records are zipped from arrays. The module `build` (feature
+//!   `build`) documents them. [`Opaque`] has the methods that all of them share.
+//! * [`Opaque::store`] turns a value into bytes, for later or for another backend; see [`stored`].
 //!
 //! # Threads and blocking
 //!
 //! [`Context`], [`Array`] and [`Opaque`] are `Send` and `Sync`. One call at a time
 //! runs per context; others wait for it. Dropping a value never waits.
+//!
+//! # Features
+//!
+//! * `load` (default) opens shared objects.
+//! * `build` is for build scripts.
+//! * `raw`, also for build scripts, generates modules for plain C calls beside safe ones
+//!   ([`Context::with_raw`]). It needs libclang, for bindgen.
+//! * `compile` runs the compilers at run time, and `dynamic` loads programs that are known only then.
+//! * `ndarray` converts arrays to and from those of the crate `ndarray`.
+//! * `serde` serializes stored values.
 
 #![deny(unsafe_code)]
 
@@ -88,8 +94,7 @@ pub use program::{HasArray, OpaqueTag, Program};
 pub use raw::{Raw, RawContext, RawValue};
 pub use stored::{Stored, Untrusted};
 
-/// What generated code and macros of this crate use. Not for others: it may change
-/// in any version.
+/// Items for generated code and this crate's macros. They may change in any version.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ffi::{Input, LinkedTable, Output};

@@ -1,4 +1,4 @@
-//! Opaque values: everything that is no scalar and no array of scalars.
+//! Opaque values: all but scalars and arrays of scalars.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,10 +9,9 @@ use crate::program::handle::HasHandle;
 
 /// A record, tuple, sum, abstract value or array of such, in the memory of a context.
 ///
-/// `G` is the type that the program's module has for it, a struct around this one: arguments and
-/// results of entry points are of that type, and it has the methods that depend on the type,
-/// such as one per field of a record. What every opaque value has is here, and reached through
-/// `Deref`.
+/// `G` is the struct that the program's module has for the type. Arguments and results of entry
+/// points are of type `G`, which has methods that depend on the type, such as one per field of a
+/// record, and derefs to `Opaque<G>`, which has the methods of all opaque values.
 ///
 /// ```text
 /// let p = stats::Pt::new(&ctx, 1.0, 2.0)?;      // a record of the program `stats`
@@ -20,7 +19,7 @@ use crate::program::handle::HasHandle;
 /// println!("{} {:?}", q.x()?, q.fields()?);
 /// ```
 ///
-/// Dropping it frees it, without waiting for a call that is running.
+/// Dropping it frees it, without waiting for a running call.
 pub struct Opaque<G> {
     handle: Handle,
     tag: PhantomData<fn() -> G>,
@@ -55,7 +54,7 @@ impl<G: OpaqueTag> HasHandle for Opaque<G> {
     }
 }
 
-/// The struct of a type is passed as what it is made of.
+/// So the struct of a type can be an argument of a call.
 impl<G: OpaqueTag> HasHandle for G {
     fn handle(&self) -> &Handle {
         &self.deref().handle
@@ -73,10 +72,10 @@ impl<G: OpaqueTag> fmt::Debug for Opaque<G> {
     }
 }
 
-/// The struct of an opaque type: `pub struct NAME: PROGRAM, NUMBER, "name in the manifest";`
+/// Declares the struct of an opaque type: `pub struct NAME: PROGRAM, NUMBER, "name in the manifest";`
 ///
 /// For generated code. Numbers are compared with the table when a value is used. The struct has
-/// a named field, so that parameters of functions can have its name.
+/// a named field, since a tuple struct's constructor would clash with parameters of its name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __opaque {
@@ -93,15 +92,15 @@ macro_rules! __opaque {
         }
 
         impl $crate::__private::Receive for $name {
-            type Room = <$crate::Opaque<$name> as $crate::__private::Receive>::Room;
+            type Place = <$crate::Opaque<$name> as $crate::__private::Receive>::Place;
 
-            fn output(room: &mut Self::Room) -> $crate::__private::Output<'_> {
-                <$crate::Opaque<$name> as $crate::__private::Receive>::output(room)
+            fn output(place: &mut Self::Place) -> $crate::__private::Output<'_> {
+                <$crate::Opaque<$name> as $crate::__private::Receive>::output(place)
             }
 
-            fn finish(room: Self::Room) -> Self {
+            fn finish(place: Self::Place) -> Self {
                 $name {
-                    __value: <$crate::Opaque<$name> as $crate::__private::Receive>::finish(room),
+                    __value: <$crate::Opaque<$name> as $crate::__private::Receive>::finish(place),
                 }
             }
         }

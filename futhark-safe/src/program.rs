@@ -1,4 +1,4 @@
-//! What generated code says about a program, and how its calls are put together.
+//! Traits that generated code implements for a program, and the parts of its calls.
 
 use std::ops::Deref;
 
@@ -32,7 +32,7 @@ pub trait Linked: Sized + Send + Sync + 'static {
 
 /// The program has arrays with elements of type `T` and rank `R`.
 ///
-/// Implemented by generated code for every array type in the program's API.
+/// Generated code implements it for every array type in the program's API.
 #[diagnostic::on_unimplemented(
     message = "the program has no array type with elements `{T}` and rank {R}",
     note = "only array types that its entry points mention can be made"
@@ -43,10 +43,10 @@ pub trait HasArray<T: Element, const R: usize>: Program {
     const TYPE: u32;
 }
 
-/// An opaque type of a program: a struct around [`Opaque`]. Implemented by generated code.
+/// An opaque type of a program: a struct around [`Opaque`]. Generated code implements it.
 ///
-/// The conversions let code that is generic over types, such as restoring, give a value as what
-/// the program calls it.
+/// The conversions are for code that is generic over opaque types, such as
+/// [`Stored::restore`](crate::Stored::restore).
 pub trait OpaqueTag:
     From<Opaque<Self>> + Into<Opaque<Self>> + Deref<Target = Opaque<Self>> + Send + Sync + 'static
 {
@@ -65,14 +65,14 @@ pub trait Value: handle::HasHandle {}
 impl<T: handle::HasHandle> Value for T {}
 
 /// A value that is not a scalar and can be the result of a call: an array or an opaque value.
-pub trait ResultValue: Value + Receive<Room = Option<Handle>> {}
+pub trait ResultValue: Value + Receive<Place = Option<Handle>> {}
 
-impl<T: Value + Receive<Room = Option<Handle>>> ResultValue for T {}
+impl<T: Value + Receive<Place = Option<Handle>>> ResultValue for T {}
 
 pub(crate) mod handle {
     use crate::ffi::Handle;
 
-    /// What every value is made of. Not reachable from outside.
+    /// Access to the handle of a value. Not reachable from outside of the crate.
     pub trait HasHandle {
         #[doc(hidden)]
         fn handle(&self) -> &Handle;
@@ -81,7 +81,7 @@ pub(crate) mod handle {
     }
 }
 
-/// An argument that the call only reads.
+/// An argument that the call reads.
 pub fn observed<V: Value>(value: &V) -> Input<'_> {
     Input::observed(value.handle())
 }
@@ -96,73 +96,75 @@ pub fn scalar<'a, T: Element>(value: T) -> Input<'a> {
     Input::scalar(value)
 }
 
-/// A type that a call can give: a scalar, an array or an opaque value.
+/// A type of results: a scalar, an array or an opaque value.
 pub trait Receive: Sized {
+    /// The place where the call writes the result.
     #[doc(hidden)]
-    type Room: Default;
+    type Place: Default;
     #[doc(hidden)]
-    fn output(room: &mut Self::Room) -> Output<'_>;
+    fn output(place: &mut Self::Place) -> Output<'_>;
+    /// The result, after a call that succeeded.
     #[doc(hidden)]
-    fn finish(room: Self::Room) -> Self;
+    fn finish(place: Self::Place) -> Self;
 }
 
 impl<T: Element> Receive for T {
-    type Room = Scalar8;
+    type Place = Scalar8;
 
-    fn output(room: &mut Scalar8) -> Output<'_> {
-        Output::scalar(T::ELEM, room)
+    fn output(place: &mut Scalar8) -> Output<'_> {
+        Output::scalar(T::ELEM, place)
     }
 
-    fn finish(room: Scalar8) -> T {
-        <T as sealed::Scalar>::from_c(room)
+    fn finish(place: Scalar8) -> T {
+        <T as sealed::Scalar>::from_c(place)
     }
 }
 
 impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {
-    type Room = Option<Handle>;
+    type Place = Option<Handle>;
 
-    fn output(room: &mut Option<Handle>) -> Output<'_> {
-        Output::value(<P as HasArray<T, R>>::TYPE, room)
+    fn output(place: &mut Option<Handle>) -> Output<'_> {
+        Output::value(<P as HasArray<T, R>>::TYPE, place)
     }
 
-    fn finish(room: Option<Handle>) -> Self {
-        Array::from_handle(filled(room))
+    fn finish(place: Option<Handle>) -> Self {
+        Array::from_handle(filled(place))
     }
 }
 
 impl<G: OpaqueTag> Receive for Opaque<G> {
-    type Room = Option<Handle>;
+    type Place = Option<Handle>;
 
-    fn output(room: &mut Option<Handle>) -> Output<'_> {
-        Output::value(G::TYPE, room)
+    fn output(place: &mut Option<Handle>) -> Output<'_> {
+        Output::value(G::TYPE, place)
     }
 
-    fn finish(room: Option<Handle>) -> Self {
-        Opaque::from_handle(filled(room))
+    fn finish(place: Option<Handle>) -> Self {
+        Opaque::from_handle(filled(place))
     }
 }
 
-/// A call that succeeded has filled every room.
-fn filled(room: Option<Handle>) -> Handle {
-    room.expect("`finish` is called after a successful call")
+/// The value in a place. A call that succeeded has filled it.
+fn filled(place: Option<Handle>) -> Handle {
+    place.expect("`finish` is called after a successful call")
 }
 
-/// Room for one result of a call.
-pub struct Slot<T: Receive>(T::Room);
+/// The place for one result of a call.
+pub struct Slot<T: Receive>(T::Place);
 
-/// Room for a result of type `T`.
+/// A place for a result of type `T`.
 #[must_use]
 pub fn slot<T: Receive>() -> Slot<T> {
-    Slot(T::Room::default())
+    Slot(T::Place::default())
 }
 
 impl<T: Receive> Slot<T> {
-    /// The room, for the call.
+    /// The place, for the call.
     pub fn output(&mut self) -> Output<'_> {
         T::output(&mut self.0)
     }
 
-    /// What arrived. Only after a call that succeeded.
+    /// The result. Only after a call that succeeded.
     pub fn finish(self) -> T {
         T::finish(self.0)
     }

@@ -1,4 +1,4 @@
-//! The start of a context: which devices are refused, and what guards a cache file.
+//! Starts contexts: rejects devices that are known to be bad, and guards the cache file.
 
 use std::sync::Arc;
 
@@ -10,18 +10,19 @@ use crate::error::{Error, Kind, Result};
 use crate::ffi::{self, Core, Setting};
 use crate::known_bad::{self, Device};
 
-/// Makes a context of this table's program. Refuses a device that is known to compute wrong
-/// results before its compiler runs.
+/// Makes a context of this table's program.
+///
+/// A device that is known to compute wrong results is rejected before its compiler runs.
 pub(crate) fn start(table: &'static Table, config: &Config) -> Result<Arc<Core>> {
     let settings = config.settings()?;
     if !config.allows_known_bad_device() {
-        refuse_known_bad_device(table, settings)?;
+        reject_known_bad_device(table, settings)?;
     }
     // Other backends accept a cache file and ignore it.
     let cache = settings.iter().filter_map(Setting::cache_file).next_back();
     let cache = cache.filter(|_| table.is_gpu()).map(|path| {
         let code: Vec<_> = settings.iter().filter(|s| s.changes_code()).collect();
-        CacheFile::check(path, format!("{} {code:?}", table.program()))
+        CacheFile::lock(path, format!("{} {code:?}", table.program()))
     });
     let core = Core::new(table, settings)?;
     if let Some(cache) = cache {
@@ -30,7 +31,7 @@ pub(crate) fn start(table: &'static Table, config: &Config) -> Result<Arc<Core>>
     Ok(core)
 }
 
-fn refuse_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
+fn reject_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
     let Some(device) = ffi::describe_device(table, settings)
         .as_deref()
         .and_then(Device::parse)

@@ -1,4 +1,4 @@
-//! What the methods do that generated code has for opaque types and entry points.
+//! Functions and macros that generated code calls for opaque types and entry points.
 
 use crate::array::ArrayIndex;
 use crate::context::Context;
@@ -19,28 +19,31 @@ pub fn get<P: Program, T: Receive>(
     Ok(out.finish())
 }
 
-/// Calls function number `function` on a value: a field, or the only part of a sum's variant.
+/// Calls function number `function` on a value: reads a field, or the only part of a variant.
 pub fn part<G: OpaqueTag, T: Receive>(value: &G, function: usize) -> Result<T> {
     let mut out = slot::<T>();
     parts(value, function, &mut [out.output()])?;
     Ok(out.finish())
 }
 
-/// Calls function number `function` on a value: the parts of a sum's variant.
+/// Calls function number `function` on a value: reads the parts of a variant.
 pub fn parts<G: OpaqueTag>(value: &G, function: usize, outputs: &mut [Output<'_>]) -> Result<()> {
     let core = value.handle().core();
     core.call(function, &mut [observed(value)], outputs)
 }
 
-/// A value of a sum whose variant the program does not have.
+/// The error for a variant that the sum type does not have.
 #[cold]
 #[must_use]
 pub fn no_variant<G: OpaqueTag>(number: i32) -> Error {
-    let message = format!("the runtime says variant {number} of {}", G::NAME);
+    let message = format!(
+        "the runtime returned variant {number} of type {}, which does not exist",
+        G::NAME
+    );
     Error::new(Kind::Backend, "variant", message)
 }
 
-/// The unit value, which compilers before 0.25.35 have no function for.
+/// The unit value, for compilers before 0.25.35, which have no function for it.
 pub fn unit<U: OpaqueTag>(context: &Context<U::Program>) -> Result<U> {
     let handle = ffi::unit(context.core(), U::TYPE)?;
     Ok(Opaque::from_handle(handle).into())
@@ -58,13 +61,17 @@ pub fn element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
 ) -> Result<E> {
     let handle = ffi::index_value(array.handle(), &indices(index))?;
     if handle.ty() != E::TYPE {
-        let message = format!("elements of {} are not of type {}", A::NAME, E::NAME);
+        let message = format!(
+            "expected elements of type {}, but {} has others",
+            E::NAME,
+            A::NAME
+        );
         return Err(Error::new(Kind::InvalidArgument, "index", message));
     }
     Ok(Opaque::from_handle(handle).into())
 }
 
-/// An array of opaque values from its elements.
+/// Makes an array of opaque values from its elements.
 pub fn from_elements<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     context: &Context<A::Program>,
     shape: [usize; R],
@@ -84,7 +91,7 @@ pub fn set_element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     ffi::set_value(array.handle_mut(), &indices(index), element.handle())
 }
 
-/// Checks that there are as many rows as the shape says, before columns are made of them.
+/// Expects as many rows as the shape has elements, before columns are made of them.
 pub fn check_rows<const R: usize>(shape: [usize; R], rows: usize) -> Result<()> {
     ffi::expect_count(&shape, rows)
 }
@@ -100,7 +107,7 @@ fn indices<const R: usize>(index: impl ArrayIndex<R>) -> [i64; R] {
         .map(|i| i64::try_from(i).unwrap_or(i64::MAX))
 }
 
-/// The methods that every array of opaque values has.
+/// Implements the methods of every array of opaque values.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __array_of {
@@ -115,11 +122,11 @@ macro_rules! __array_of {
                 $crate::__private::shape(self)
             }
 
-            /// One element: a copy. Waits for it.
+            /// A copy of one element. Waits for it.
             ///
             /// # Errors
             ///
-            /// `Kind::InvalidArgument`: outside of the array, with index and shape.
+            /// `Kind::InvalidArgument`: the index is out of bounds.
             pub fn index(&self, index: impl $crate::ArrayIndex<$rank>) -> $crate::Result<$elem> {
                 $crate::__private::element(self, index)
             }
@@ -127,18 +134,18 @@ macro_rules! __array_of {
     };
 }
 
-/// The constructor that compilers from 0.25.36 on make for arrays of opaque values.
+/// Implements the constructor of arrays of opaque values, for compilers from 0.25.36 on.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __array_new {
     ($array:ident, $rank:literal, $elem:ident) => {
         impl $array {
-            /// Makes an array of elements in row-major order: copies of them.
+            /// Makes an array from copies of elements in row-major order.
             ///
             /// # Errors
             ///
-            /// `Kind::InvalidArgument`: not as many elements as the shape says, none at all
-            /// (nothing says then how large one would be), or elements that differ in size.
+            /// `Kind::InvalidArgument`: another number of elements than the shape has, no elements
+            /// (the size of one is unknown then), or elements of different sizes.
             pub fn new(
                 context: &$crate::Context<<$array as $crate::OpaqueTag>::Program>,
                 shape: [usize; $rank],
@@ -150,19 +157,19 @@ macro_rules! __array_new {
     };
 }
 
-/// The setter that compilers from 0.25.36 on make for arrays of opaque values.
+/// Implements the setter of arrays of opaque values, for compilers from 0.25.36 on.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __array_set {
     ($array:ident, $rank:literal, $elem:ident) => {
         impl $array {
-            /// Replaces one element by a copy of `element`, in place. If anything else shares
-            /// the array's memory, the array is copied first, so nobody else sees the change.
+            /// Replaces one element by a copy of `element`, in place. If other values share the
+            /// array's memory, the array is copied first, so they do not change.
             ///
             /// # Errors
             ///
-            /// `Kind::InvalidArgument`: outside of the array, or an element of another size;
-            /// nothing has changed. If the device fails, what that element is then is not said.
+            /// `Kind::InvalidArgument`: the index is out of bounds, or the element has another size;
+            /// the array is unchanged. If the device fails, the element is unspecified.
             pub fn set(
                 &mut self,
                 index: impl $crate::ArrayIndex<$rank>,

@@ -28,7 +28,7 @@ impl Context {
     ///
     /// [`Kind::Unsupported`]: `config` names another backend; otherwise as [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
-        if let Some(wanted) = config.wanted_backend()
+        if let Some(wanted) = config.requested_backend()
             && wanted != library.backend()
         {
             let message = format!(
