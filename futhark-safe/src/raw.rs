@@ -1,10 +1,10 @@
-//! A context lent to plain C calls: what raw modules use.
+//! Plain C calls: a context is lent to the functions that a raw module declares.
 //!
-//! `ffi::plain` does the work; here are the types that tell programs and backends apart.
+//! `ffi::plain` does the work. The types here keep programs and backends apart.
 
 #![allow(
     unsafe_code,
-    reason = "declares what is unsafe for users; every contract is passed on to `ffi`"
+    reason = "unsafe functions and traits of the API, whose contracts are passed on to `ffi`"
 )]
 
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::program::{Program, Receive as _, ResultValue};
 ///
 /// # Safety
 ///
-/// It is what `lend` of that program's table for that backend gives a pointer to.
+/// A pointer that `lend` of that program's table for that backend returns is of this type.
 pub unsafe trait RawContext: Sized {
     /// The program.
     type Program: Program;
@@ -52,8 +52,8 @@ pub unsafe trait RawValue: Sized {
 }
 
 impl<P: Program> Context<P> {
-    /// Lends the context to plain C calls: those of a raw module, whose context type `C` is. The
-    /// build script asks for such modules by `raw(true)` (feature `raw`).
+    /// Lends the context to plain C calls. `C` is the context type of a raw module, which the build
+    /// script requests by `raw(true)` (feature `raw`).
     ///
     /// ```text
     /// use stats::raw::c; // the header for backend `c`
@@ -67,42 +67,43 @@ impl<P: Program> Context<P> {
     /// })?;
     /// ```
     ///
-    /// Waits for calls of other threads, which then wait until the closure is done; values
-    /// that are dropped inside are freed afterwards. Everything that was started is complete
-    /// before the closure runs, and what it started is complete when this returns.
-    /// Threads that lend the same contexts inside of each other must do so in the same order:
-    /// two that lend two contexts crosswise wait for each other for ever.
+    /// Waits for calls of other threads, and holds the context's lock while the closure runs. Values
+    /// that are dropped meanwhile are freed afterwards. Pending work is complete before the closure
+    /// runs, and the work of the closure is complete when this returns.
     ///
-    /// On cuda and hip the context's device is current on the thread while the closure runs, and
-    /// afterwards what was current before. Of contexts that are lent inside of each other, it
-    /// is that of the one that was lent or [`check`](Raw::check)ed last.
+    /// Threads that nest contexts (lend one inside the closure of another) must do so in the same
+    /// order, or they deadlock.
+    ///
+    /// On cuda and hip the context's device is current on the thread while the closure runs;
+    /// afterwards the previous one is restored. With nested contexts, the device of the
+    /// one that was lent or [`check`](Raw::check)ed last is current.
     ///
     /// # Errors
     ///
-    /// [`Kind::WrongContext`]: the context computes on another backend than `C` is for; the
-    /// closure did not run. The closure's error. A failure that it left in the context, as
-    /// [`Raw::check`] would give it: no later call is confused by that.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    /// * [`Kind::WrongContext`]: the context is of another backend than `C`; the closure did not run.
+    /// * The closure's error.
+    /// * A failure that the closure left in the context, as from [`Raw::check`], so no later call
+    ///   reports it.
+    /// * An [earlier call's failure](crate::Error::is_from_earlier_call).
     ///
     /// # Panics
     ///
-    /// A safe call on the same context inside of the closure would wait for ever and panics
-    /// instead. A panic of the closure goes on; the context works.
+    /// A safe call on the same context inside of the closure panics, since it would deadlock. If the
+    /// closure panics, the panic continues and the context remains usable.
     ///
-    /// # What calls of C functions must see to
+    /// # Rules for calls of C functions
     ///
-    /// Getting pointers is safe, and each call of a C function is `unsafe`:
+    /// Getting pointers is safe, but each call of a C function is `unsafe`:
     ///
-    /// * Pointers are of this context, and are used inside of the closure only, on this thread.
-    /// * An argument that the function consumes is overwritten: it must be a value that was
-    ///   [`release`](Raw::release)d or that C made, and share its memory with no value that
-    ///   anybody still uses. Results of calls, parts of records and constants of the
-    ///   program may share memory. Nothing is copied here.
-    /// * A pointer that [`pointer`](Raw::pointer) gave is not freed.
-    /// * On GPU backends, what C copies between host and device is complete after
-    ///   `futhark_context_sync`, not before.
-    /// * There is no call to return to: where the runtime gives up, the process ends, as it
-    ///   does in a C program.
+    /// * Pointers belong to this context, and are used only inside of the closure, on this thread.
+    /// * An argument that the function consumes is overwritten. It must be a value that was
+    ///   [`release`](Raw::release)d or that C made, and must not share memory with a value that is
+    ///   still in use. Results of calls, parts of records and constants of the program may share
+    ///   memory; plain calls do not copy them.
+    /// * A pointer from [`pointer`](Raw::pointer) is not freed.
+    /// * On GPU backends, copies between host and device are complete only after
+    ///   `futhark_context_sync`.
+    /// * Fatal failures of the runtime end the process, as in a C program.
     pub fn with_raw<C, T>(&self, calls: impl FnOnce(&mut Raw<'_, C>) -> Result<T>) -> Result<T>
     where
         C: RawContext<Program = P>,
@@ -119,7 +120,7 @@ impl<P: Program> Context<P> {
 /// A context that is lent to plain C calls: see [`Context::with_raw`].
 pub struct Raw<'a, C> {
     lent: Lent<'a>,
-    // A pointer, since the context is lent to this thread only.
+    // A pointer, which is not `Send`: the context is lent to this thread only.
     types: PhantomData<*mut C>,
 }
 
@@ -128,7 +129,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
         let backend = backend_of(core.table())?;
         if backend != C::BACKEND {
             let message = format!(
-                "the context computes on backend {backend}, these C types are those of backend {}: \
+                "the context is of backend {backend}, but the C types are of backend {}: \
                  use the module `raw::{backend}`, or make a context for {}",
                 C::BACKEND,
                 C::BACKEND
@@ -141,70 +142,70 @@ impl<'a, C: RawContext> Raw<'a, C> {
         })
     }
 
-    /// The context, for C functions. Null if [`check`](Self::check) found it beyond use.
+    /// The context, for C functions. Null after [`check`](Self::check) found it unusable.
     #[must_use]
     pub fn context(&self) -> *mut C {
         self.lent.context().cast()
     }
 
-    /// The error of a C function that answered `code`, unless that is 0: with the text that
-    /// `futhark_context_get_error` would give, which the context is then rid of.
+    /// Turns the return code of a C function into an error, unless it is 0. The error has the text of
+    /// `futhark_context_get_error`, which is cleared.
     ///
-    /// What fails after a function has answered, on GPU backends, is reported by the
-    /// next one, or when the closure is done.
+    /// On GPU backends, the next function, or the end of the closure, reports what fails after a
+    /// function has returned.
     ///
-    /// Functions that answer with a pointer have failed if it is null; [`adopt`](Self::adopt)
-    /// looks at that. A code of `futhark_context_sync` that is not 0 must come here: that
-    /// function fetches and clears what failed on the device, so nobody else sees it, and
-    /// results of the failed calls would be believed.
+    /// Functions that return a pointer have failed if it is null; [`adopt`](Self::adopt) checks
+    /// that. Every nonzero code of `futhark_context_sync` must be passed to this method: that function
+    /// fetches and clears failures of the device, so nothing else can invalidate the results of
+    /// the failed calls.
     ///
     /// # Errors
     ///
-    /// That failure, of kind [`Kind::Program`], [`Kind::OutOfMemory`] or [`Kind::Backend`], after
-    /// which calls go on. [`Kind::ContextLost`], or a device that cannot even wait: no call can
+    /// The failure: [`Kind::Program`], [`Kind::OutOfMemory`] or [`Kind::Backend`], after which more
+    /// calls can follow. [`Kind::ContextLost`], or a device that cannot synchronize: no call can
     /// follow, and [`context`](Self::context) is null.
     pub fn check(&mut self, code: i32) -> Result<()> {
         self.lent.check(code)
     }
 
-    /// A value's pointer, for C functions that only read it. Valid until the value is dropped
-    /// or moved into a call, and inside of this closure.
+    /// A value's pointer, for C functions that only read it. Valid inside of the closure, until the
+    /// value is dropped or consumed.
     ///
     /// # Errors
     ///
-    /// [`Kind::WrongContext`]: the value belongs to another one. What the value's computation
-    /// failed with.
+    /// [`Kind::WrongContext`]: the value belongs to another context. The failure of the value's
+    /// computation.
     pub fn pointer<S: RawValue<Context = C>>(&mut self, value: &S::Value) -> Result<*mut S> {
         let pointer = self.lent.pointer(value.handle(), S::TYPE)?;
         Ok(pointer.cast())
     }
 
-    /// Gives a value up to C: its pointer, to be freed there, consumed and freed, or
-    /// [`adopt`](Self::adopt)ed again. What is left when the context ends is leaked.
+    /// Transfers ownership of a value to C code, which must free its pointer, or consume and free it,
+    /// or [`adopt`](Self::adopt) it again. Otherwise it is leaked.
     ///
     /// # Errors
     ///
-    /// As for [`pointer`](Self::pointer); the value is dropped, then.
+    /// As for [`pointer`](Self::pointer). The value is dropped then.
     pub fn release<S: RawValue<Context = C>>(&mut self, value: S::Value) -> Result<*mut S> {
         let pointer = self.lent.release(value.into_handle(), S::TYPE)?;
         Ok(pointer.cast())
     }
 
-    /// Takes a value over that C made: it is freed when the safe value is dropped.
+    /// Takes ownership of a value that C made. Dropping the result frees it.
     ///
     /// # Errors
     ///
-    /// The pointer is null: what the C function failed with.
+    /// If the pointer is null, the failure of the C function.
     ///
     /// # Safety
     ///
-    /// The pointer is null, or that of a live value of this context which a C function gave
-    /// that succeeded, or [`release`](Self::release). It is adopted once and used, freed
-    /// and consumed by nobody else from now on. If `futhark_context_sync` has failed since
-    /// the closure began, its code went to [`check`](Self::check).
+    /// The pointer is null, or points to a live value of this context, from a C function that
+    /// succeeded or from [`release`](Self::release). It is adopted once; from now on, nothing else
+    /// uses, frees or consumes it. If `futhark_context_sync` has failed since the closure
+    /// began, its code was passed to [`check`](Self::check).
     pub unsafe fn adopt<S: RawValue<Context = C>>(&mut self, pointer: *mut S) -> Result<S::Value> {
-        // SAFETY: the caller vouches for the pointer, and `RawValue` for its type being
-        // `types()[TYPE]`.
+        // SAFETY: the caller's promise about the pointer is that of `Lent::adopt`, and `RawValue`
+        // promises that its type is `types()[TYPE]`.
         let handle = unsafe { self.lent.adopt(pointer.cast(), S::TYPE) }?;
         Ok(S::Value::finish(Some(handle)))
     }

@@ -37,8 +37,8 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the shape disagrees with the
-    /// number of elements, or no memory could hold it. Otherwise as [`array`](Self::array).
+    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the shape has another number of
+    /// elements, or is larger than any memory. Otherwise as [`array`](Self::array).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_nd<T: Element, const R: usize>(
         &self,
@@ -52,8 +52,8 @@ impl<P: Program> Context<P> {
         Ok(Array::from_handle(handle))
     }
 
-    /// Makes an array of rank 1 of what an iterator gives. The elements are collected on
-    /// the host first, before any other thread has to wait for this one.
+    /// Makes an array of rank 1 from an iterator. The elements are collected on the host before
+    /// the context is locked.
     ///
     /// ```text
     /// let squares = ctx.array_from_iter((0..10i64).map(|i| i * i))?;

@@ -1,8 +1,8 @@
-//! Memory as a backend has it, in and out, for work beside other crates.
+//! The memory of arrays, shared with other crates.
 
 #![allow(
     unsafe_code,
-    reason = "declares what is unsafe for users; every contract is passed on to `ffi`"
+    reason = "unsafe functions of the API, whose contracts are passed on"
 )]
 
 use super::Array;
@@ -14,30 +14,30 @@ use crate::program::handle::HasHandle;
 use crate::program::{HasArray, Program};
 
 impl<P, T: Element, const R: usize> Array<P, T, R> {
-    /// The array's memory, for work beside other crates: its elements in row-major order.
+    /// The array's memory, for use by other crates: its elements in row-major order.
     /// Waits until they are computed, as [`Context::sync`] does.
     ///
-    /// Null, or memory of any size, if the array has no elements.
+    /// If the array has no elements, it is null, or memory of any size.
     ///
     /// # Errors
     ///
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    /// [`Kind::Unsupported`]: the compiler gave the
-    /// program no such function.
+    /// [`Kind::Unsupported`](crate::Kind::Unsupported): this version of the compiler provides no such
+    /// function.
     ///
     /// # Safety
     ///
-    /// It reads nothing itself, but other crates take such memory in functions that are
-    /// safe to call. Whoever uses it sees to this:
+    /// This function accesses nothing, but other crates accept such memory in safe functions. The
+    /// caller must ensure:
     ///
-    /// * It is used only while this array exists, and device work on it is complete before
-    ///   the array is dropped or consumed. It is not freed; a `cl_mem` that is released must
-    ///   have been retained.
+    /// * The memory is used only while this array exists, and device work on it is complete before
+    ///   the array is dropped or consumed. It is not freed; a `cl_mem` is released only after it was
+    ///   retained.
     /// * It is not written, since other values and constants of the program may share it.
-    ///   Two kinds of arrays share nothing: those that [`try_clone`](Self::try_clone) made
-    ///   and those that the context made from elements, as long as no call was given them.
-    ///   Theirs may be written while no [`view`](Self::view) exists and no call reads them,
-    ///   with values that `T` has: 0 and 1 for `bool`.
+    ///   Two kinds of arrays share nothing, as long as they were not passed to a call: those that
+    ///   [`try_clone`](Self::try_clone) made and those that the context made from elements.
+    ///   Their memory may be written while no [`view`](Self::view) exists and no call reads it,
+    ///   with valid values of `T`: 0 and 1 for `bool`.
     ///
     /// # Example
     ///
@@ -56,29 +56,31 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
 }
 
 impl<P: Program> Context<P> {
-    /// Makes an array of memory that somebody else owns, without a copy.
+    /// Makes an array that borrows memory, without a copy.
     ///
-    /// The array only borrows it: nothing here writes to it or frees it. A call that consumes the
-    /// array gets a copy. [`Array::try_clone`] makes one that is independent of the memory.
+    /// The memory is neither written nor freed. A call that consumes the array gets a copy.
+    /// [`Array::try_clone`] makes an array that is independent of the memory.
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: memory of another backend, null though there are elements,
-    /// host memory that is not aligned for `T`, a shape that no memory could hold.
-    /// [`Kind::Unsupported`]: the compiler gave the program no such function.
+    /// * [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): memory of another backend, null for
+    ///   a shape with elements, host memory that is not aligned for `T`, or a shape that is larger
+    ///   than any memory.
+    /// * [`Kind::Unsupported`](crate::Kind::Unsupported): this version of the compiler provides no such
+    ///   function.
     ///
     /// # Safety
     ///
-    /// * The memory holds as many elements as the shape says, in row-major order, each a
-    ///   value of `T` in native byte order: 0 or 1 for `bool`. Device work that writes them
+    /// * The memory contains as many elements as the shape has, in row-major order, each a
+    ///   valid value of `T` in native byte order: 0 or 1 for `bool`. Device work that writes them
     ///   is complete.
     /// * Device memory belongs to the device and the context (OpenCL, CUDA) that this
     ///   context uses, as memory from [`Array::raw_memory`] does.
-    /// * It stays, and nobody writes to it, until this array is gone and everything that may
-    ///   share its memory: results of calls that were given the array, records and arrays
-    ///   of records with it as a part, and what was made of those. A GPU must have finished as well:
-    ///   call [`sync`](Self::sync) after the last of them is dropped. Of a lost GPU context it
-    ///   is not known what has finished, so then the memory must stay for good.
+    /// * The memory is neither freed nor written until this array and all values that may share it
+    ///   are dropped: results of calls with the array as an argument, records and arrays of records
+    ///   that contain it, and values made from those. On a GPU, call [`sync`](Self::sync) after the
+    ///   last of them is dropped. If a GPU context was lost, its pending work is unknown, so the
+    ///   memory must never be freed.
     pub unsafe fn array_from_raw<T: Element, const R: usize>(
         &self,
         memory: RawMemory,
@@ -87,7 +89,7 @@ impl<P: Program> Context<P> {
     where
         P: HasArray<T, R>,
     {
-        // SAFETY: the caller vouches for the memory.
+        // SAFETY: the caller's promise is that of `borrow`.
         let handle = unsafe {
             ffi::borrow(
                 self.core(),

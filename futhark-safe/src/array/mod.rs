@@ -1,10 +1,9 @@
 //! Arrays of scalars.
 //!
-//! * `value`: the type; its elements as a `Vec`, in a slice of the caller's, one by one,
-//!   or where they lie
+//! * `value`: the type, and access to its elements: copied, one by one, or in place
 //! * `make`: arrays from slices and iterators
-//! * `memory`: memory as a backend has it, in and out
-//! * `ndarray`: to and from that crate's arrays
+//! * `memory`: memory shared with other crates
+//! * `ndarray`: conversions from and to that crate's arrays
 
 mod make;
 mod memory;

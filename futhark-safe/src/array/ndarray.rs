@@ -1,4 +1,4 @@
-//! To and from arrays of the crate [`ndarray`].
+//! Conversions from and to arrays of the crate [`ndarray`].
 
 use ndarray::{ArrayBase, ArrayView, Data, Dim, Dimension, IntoDimension, RawData};
 
@@ -9,14 +9,14 @@ use crate::error::{Error, Kind, Result};
 use crate::program::{HasArray, Program};
 
 impl<P: Program> Context<P> {
-    /// Makes an array of an [`ndarray`] array or view of any layout. Elements in standard
-    /// layout are sent from where they are, others are put in order first.
+    /// Makes an array from an [`ndarray`] array or view of any layout. Elements in other than standard
+    /// layout are copied into that order first.
     ///
     /// Needs the feature `ndarray`.
     ///
     /// ```text
     /// let matrix = ndarray::array![[1.0f64, 2.0], [3.0, 4.0]];
-    /// let there = ctx.array_from_ndarray(&matrix)?;
+    /// let on_device = ctx.array_from_ndarray(&matrix)?;
     /// let transposed = ctx.array_from_ndarray(&matrix.t())?;
     /// ```
     ///
@@ -54,13 +54,13 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         [usize; R]: IntoDimension<Dim = Dim<[usize; R]>>,
     {
         ndarray::Array::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
-            let message = format!("shape {:?} is refused: {error}", self.shape());
+            let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
             Error::new(Kind::InvalidArgument, "array to ndarray", message)
         })
     }
 
-    /// The elements where they lie, as an [`ndarray`] view. `None` where
-    /// [`view`](Self::view) gives `None`, and for shapes that `ndarray` does not allow.
+    /// The elements in place, as an [`ndarray`] view. `None` if [`view`](Self::view) returns `None`,
+    /// and for shapes that `ndarray` does not allow.
     ///
     /// Needs the feature `ndarray`.
     pub fn view_nd(&self) -> Option<ArrayView<'_, T, Dim<[usize; R]>>>
@@ -72,7 +72,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     }
 }
 
-/// The elements in row-major order: where they are, if they lie so.
+/// Calls `then` with the elements in row-major order, without a copy if they are in standard layout.
 pub(crate) fn with_slice<S, T, D, Out>(
     array: &ArrayBase<S, D>,
     then: impl FnOnce(&[T]) -> Out,

@@ -1,4 +1,4 @@
-//! An array of scalars.
+//! The type of arrays of scalars.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::program::handle::HasHandle;
 /// An array of program `P` with elements of type `T` and rank `R`, in the memory of a
 /// context.
 ///
-/// Dropping it frees it, without waiting for a call that is running.
+/// Dropping it frees it, without waiting for a running call.
 pub struct Array<P, T: Element, const R: usize> {
     handle: Handle,
     types: PhantomData<fn() -> (P, T)>,
@@ -28,7 +28,9 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
 
     /// The number of elements in each dimension.
     ///
-    /// A program can make an empty array with a dimension below zero; that one is 0 here.
+    /// # Panics
+    ///
+    /// If plain C calls made the array with a negative dimension. Other calls reject such results.
     #[must_use]
     pub fn shape(&self) -> [usize; R] {
         ffi::shape_array(&self.handle)
@@ -40,18 +42,17 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         ffi::count(&self.shape())
     }
 
-    /// Are there no elements?
+    /// Whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shape().contains(&0)
     }
 
-    /// A copy with memory of its own. On GPU backends the elements take the way through
-    /// the host.
+    /// A copy with memory of its own. On GPU backends the elements are copied through the host.
     ///
     /// # Errors
     ///
-    /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// The computation of the elements failed. [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Self> {
         ffi::duplicate(&self.handle).map(Array::from_handle)
@@ -61,35 +62,34 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// What made them failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// The computation of the elements failed. [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
 
-    /// All elements, in row-major order, into `to`, which must have exactly as many.
+    /// Copies all elements, in row-major order, to `to`, which must have the same length.
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length; nothing was written.
+    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the lengths differ; nothing was written.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
     }
 
-    /// All elements, in row-major order, where they lie: takes no copy and no time, and
-    /// waits for no call.
+    /// All elements, in row-major order, in place: does not copy, and does not wait for calls.
     ///
-    /// `None` where only a copy can be had: on GPU backends, and for `bool`, whose bytes are
-    /// C's. [`to_cow`](Self::to_cow) copies then.
+    /// `None` on GPU backends, and for `bool`, whose bytes in C can be other than 0 and 1.
+    /// [`to_cow`](Self::to_cow) copies in these cases.
     ///
-    /// The array cannot be consumed while the view exists. What shares its memory can; the
-    /// call that does so gets a copy, as always, so the view never changes:
+    /// The array cannot be consumed while the view exists. Values that share its memory can; as
+    /// always, the call gets a copy, so the view never changes:
     ///
     /// ```text
     /// let alias = ctx.entry().identity(&xs)?;
     /// let view = xs.view().expect("a host backend");
-    /// ctx.entry().set_first(alias, 99)?;      // `view` still has what it had
+    /// ctx.entry().set_first(alias, 99)?;      // does not change `view`
     /// ```
     ///
     /// ```compile_fail,E0505
@@ -122,7 +122,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): outside of the array.
+    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the index is out of bounds.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn get(&self, index: impl ArrayIndex<R>) -> Result<T> {
         let indices = index
@@ -131,7 +131,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         let (elem, scalar) = ffi::index(&self.handle, &indices)?;
         if elem != T::ELEM {
             // Only a hand-written `HasArray` can say so.
-            let message = format!("an array of {elem} was taken for one of {}", T::ELEM);
+            let message = format!("expected elements of type {}, got {elem}", T::ELEM);
             return Err(Error::new(Kind::InvalidArgument, "index", message));
         }
         Ok(T::from_c(scalar))

@@ -1,8 +1,8 @@
-//! Memory as a backend has it, in and out, for work beside other crates.
+//! The memory of arrays, shared with other crates.
 
 #![allow(
     unsafe_code,
-    reason = "declares what is unsafe for users; every contract is passed on"
+    reason = "unsafe functions of the API, whose contracts are passed on"
 )]
 
 use futhark_manifest::ElemType;
@@ -13,16 +13,15 @@ use crate::error::Result;
 use crate::ffi::{self, RawMemory};
 
 impl Context {
-    /// Makes an array of memory that somebody else owns, without a copy:
-    /// [`crate::Context::array_from_raw`] for a program that is known at run time.
+    /// Makes an array that borrows memory, as [`crate::Context::array_from_raw`].
     ///
     /// # Errors
     ///
-    /// As there, and [`Kind::InvalidArgument`]: the program has no such array type.
+    /// As there. Also [`Kind::InvalidArgument`]: the program has no such array type.
     ///
     /// # Safety
     ///
-    /// As there; the elements are of type `elem`.
+    /// As there, with elements of type `elem`.
     pub unsafe fn array_from_raw(
         &self,
         elem: ElemType,
@@ -30,15 +29,14 @@ impl Context {
         memory: RawMemory,
     ) -> Result<Array> {
         let ty = self.library().array_type(elem, shape.len())?;
-        // SAFETY: the caller vouches for the memory.
+        // SAFETY: the caller's promise is that of `borrow`.
         let handle = unsafe { ffi::borrow(self.core(), ty.index() as u32, elem, memory, shape) }?;
         Ok(Array::of(handle, elem, shape.len()))
     }
 }
 
 impl Array {
-    /// The array's memory, for work beside other crates: [`crate::Array::raw_memory`] for a
-    /// program that is known at run time.
+    /// The array's memory, for use by other crates, as [`crate::Array::raw_memory`].
     ///
     /// # Errors
     ///

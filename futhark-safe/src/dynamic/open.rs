@@ -1,8 +1,8 @@
-//! Libraries from elsewhere.
+//! Libraries that were built earlier or elsewhere.
 
 #![allow(
     unsafe_code,
-    reason = "declares what is unsafe for users; every contract is passed on"
+    reason = "unsafe functions of the API, whose contracts are passed on"
 )]
 
 use std::path::Path;
@@ -13,11 +13,11 @@ use super::library::Library;
 use crate::error::{Error, Kind, Result};
 
 impl Library {
-    /// Opens a library that was compiled before, here or on another machine of this kind: no
-    /// compiler is needed. [`Artifact::library`](crate::compile::Artifact::library) names the
-    /// file of a build; it can be renamed and moved.
+    /// Opens a library that was compiled earlier, on this machine or one of the same kind. Needs no
+    /// compiler. [`Artifact::library`](crate::compile::Artifact::library) is the file of a build; it
+    /// can be renamed and moved.
     ///
-    /// It stays loaded until the process ends. Blocks while it is read.
+    /// The library stays loaded until the process ends. Blocks while it is read.
     ///
     /// ```no_run
     /// use futhark_safe::dynamic::Library;
@@ -30,24 +30,24 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`Kind::Load`]: the file cannot be loaded, was not made by [`compile`](crate::compile), or by
-    /// another version of it; its traps do not work; its table and its manifest disagree.
+    /// [`Kind::Load`]: the file cannot be loaded, was not made by this version of
+    /// [`compile`](crate::compile), fails its self-test, or its table and its manifest disagree.
     ///
     /// # Safety
     ///
-    /// The file is as [`compile`](crate::compile) made it: loading it runs code in it, and what
-    /// its table says is believed.
+    /// [`compile`](crate::compile) made the file, and it was not changed: loading it runs code in it,
+    /// and its table is trusted.
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Library> {
         let path = path.as_ref();
         let operation = || format!("open of {}", path.display());
-        // A name alone would be looked for in the system's folders.
+        // The loader would search the system's folders for a bare file name.
         let file = std::path::absolute(path).map_err(|error| {
             Error::new(Kind::Load, operation(), error.to_string()).with_source(error)
         })?;
-        // SAFETY: the caller vouches for the file, in which the table has this name.
+        // SAFETY: the caller promises that `compile` made the file, so the symbol is its table.
         let table = unsafe { futhark_sys::load::open(&file, SYMBOL) };
         let table = table.map_err(|error| {
-            let message = format!("{error}; wanted is a shared object that futhark-sys built");
+            let message = format!("{error}; expected a shared object that futhark-sys built");
             Error::new(Kind::Load, operation(), message).with_source(error)
         })?;
         Library::of_table(table)

@@ -1,8 +1,8 @@
-//! Bytes from outside of this process, believed.
+//! Conversion of untrusted bytes to stored values.
 
 #![allow(
     unsafe_code,
-    reason = "declares what is unsafe for users; every contract is passed on to `ffi`"
+    reason = "unsafe functions of the API, whose contracts are passed on"
 )]
 
 use super::{Stored, Untrusted};
@@ -11,7 +11,7 @@ use crate::ffi::Bytes;
 use crate::program::OpaqueTag;
 
 impl Untrusted {
-    /// A stored value of these bytes, after every check that there is.
+    /// A stored value with these bytes, if they pass [`check`](Self::check).
     ///
     /// # Errors
     ///
@@ -19,14 +19,13 @@ impl Untrusted {
     ///
     /// # Safety
     ///
-    /// The bytes are those of a value that the same program stored. The checks catch
-    /// accidents, not intent: sizes that the program's types relate to each other, what is in
-    /// the payload of a sum, and what a module of the program keeps true of its abstract
-    /// types cannot be checked. The compiled program believes them and can access memory
-    /// outside of its arrays when they are wrong.
+    /// The same program stored a value as these bytes. The checks detect accidents, not intent. They
+    /// cannot verify sizes that the program's types relate to each other, the content of
+    /// a sum's payload, and invariants of the program's abstract types. The compiled program
+    /// relies on all of these, and accesses memory out of bounds if they do not hold.
     pub unsafe fn trust<G: OpaqueTag>(self) -> Result<Stored<G>> {
         let (program, type_name) = self.find::<G>()?;
-        // SAFETY: the caller vouches that a value of that program and type was stored so.
+        // SAFETY: the caller promises that this program stored a value of this type so.
         let bytes = unsafe { Bytes::new(program, type_name, self.into_body()) };
         Ok(Stored::of(bytes))
     }
@@ -34,8 +33,7 @@ impl Untrusted {
 
 #[cfg(feature = "dynamic")]
 impl crate::dynamic::Library {
-    /// A stored value of these bytes, after every check that there is:
-    /// [`Untrusted::trust`] for a program that is known at run time.
+    /// A stored value with these bytes, as [`Untrusted::trust`].
     ///
     /// # Errors
     ///
@@ -46,7 +44,7 @@ impl crate::dynamic::Library {
     /// As for [`Untrusted::trust`].
     pub unsafe fn trust(&self, stored: Untrusted) -> Result<crate::dynamic::Stored> {
         let (program, type_name) = stored.find_in(self.table())?;
-        // SAFETY: the caller vouches that a value of that program and type was stored so.
+        // SAFETY: the caller promises that this program stored a value of this type so.
         let bytes = unsafe { Bytes::new(program, type_name, stored.into_body()) };
         Ok(crate::dynamic::Stored::of(bytes))
     }
