@@ -1,5 +1,5 @@
-//! Compiles bench.fut three times per backend: as users do, without integer traps, and
-//! as plain C without anything of ours, which is what the others are compared with.
+//! Compiles bench.fut three times per backend: as users do, without integer traps, and as
+//! unmodified plain C, the baseline.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,8 +11,12 @@ const SOURCE: &str = "bench.fut";
 const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
 
 fn main() {
-    Program::new(SOURCE).backends(BACKENDS).compile();
     Program::new(SOURCE)
+        .flag(level())
+        .backends(BACKENDS)
+        .compile();
+    Program::new(SOURCE)
+        .flag(level())
         .name("bench_untrapped")
         .hardened(false)
         .backends(BACKENDS)
@@ -25,7 +29,13 @@ fn main() {
     }
 }
 
-/// Makes a static library of what `futhark` generates, untouched. Both backends define
+/// Debug builds are compiled and never measured.
+fn level() -> &'static str {
+    let debug = std::env::var_os("PROFILE").is_some_and(|profile| profile == "debug");
+    if debug { "-O0" } else { "-O3" }
+}
+
+/// Makes a static library of the unmodified output of `futhark`. Both backends define
 /// the same names, so each gets a prefix: `plain_c_futhark_context_new`.
 fn plain(backend: Backend) -> Result<(), String> {
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
@@ -36,12 +46,12 @@ fn plain(backend: Backend) -> Result<(), String> {
         .args([backend.as_str(), "--library", SOURCE, "-o"])
         .arg(&base))?;
 
-    // The flags that futhark-sys uses, so that only the bridge makes a difference.
+    // The flags of futhark-sys, so that only the bridge differs.
     let objects = cc::Build::new()
         .file(base.with_extension("c"))
         .no_default_flags(true)
         .flags([
-            "-O3",
+            level(),
             "-std=c11",
             "-fPIC",
             "-fvisibility=hidden",
@@ -88,7 +98,7 @@ fn rename(object: &Path, base: &Path, prefix: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The names in `header` that an opening parenthesis follows.
+/// The names in `header` before an opening parenthesis.
 fn functions(header: &str) -> Vec<String> {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut names: Vec<String> = header
@@ -106,7 +116,7 @@ fn run(command: &mut Command) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()
-        .map_err(|error| format!("{program} cannot be run: {error}"))?;
+        .map_err(|error| format!("cannot run {program}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -15,5 +15,10 @@ fn main() {
             backends.push(backend);
         }
     }
-    Program::new("picture.fut").backends(backends).compile();
+    let mut program = Program::new("picture.fut").backends(backends);
+    // A debug build waits for the C compiler longer than for the picture.
+    if std::env::var_os("PROFILE").is_some_and(|profile| profile == "debug") {
+        program = program.flag("-O0");
+    }
+    program.compile();
 }

@@ -7,6 +7,7 @@ fn main() {
         Program::new(format!("programs/{name}.fut"))
             .backends([Backend::C, Backend::Multicore, Backend::OpenCl])
             .raw(true)
+            .flag("-O0")
             .compile();
     }
 }

@@ -4,13 +4,16 @@
 mod newer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use futhark_safe::{Backend, build::Program};
 
+const ALL: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
+const HOST: [Backend; 2] = [Backend::C, Backend::Multicore];
+
 fn main() {
-    for name in [
+    let everywhere = [
         "arrays",
-        "basics",
         "names",
         "opaques",
         "records",
@@ -23,25 +26,45 @@ fn main() {
         "opaque_arrays",
         "opaque_matrices",
         "stored",
-    ] {
-        let source = format!("programs/{name}.fut");
-        Program::new(source)
-            .backends([Backend::C, Backend::Multicore, Backend::OpenCl])
-            .compile();
-    }
-    for name in ["first", "twin"] {
-        let source = format!("programs/{name}.fut");
-        Program::new(source)
-            .backends([Backend::C, Backend::Multicore])
-            .compile();
-    }
+    ];
+    let mut programs: Vec<Program> = everywhere.iter().map(|name| program(name, &ALL)).collect();
+    programs.extend(["first", "twin"].map(|name| program(name, &HOST)));
+    // As users compile it: jumps out of optimised code are tested, too.
+    programs.push(Program::new("programs/basics.fut").backends(ALL));
+
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../newer");
     println!("cargo::rerun-if-changed={}", here.display());
     let compiler = out.join("futhark-newer");
     newer::compiler(&here, &compiler);
-    Program::new(here.join("elements.fut"))
-        .futhark(compiler)
-        .backends([Backend::C, Backend::Multicore, Backend::OpenCl])
-        .compile();
+    programs.push(
+        Program::new(here.join("elements.fut"))
+            .futhark(compiler)
+            .backends(ALL)
+            .flag("-O0"),
+    );
+    compile(programs);
+}
+
+/// Optimising takes the C compiler five times as long as everything else.
+fn program(name: &str, backends: &[Backend]) -> Program {
+    Program::new(format!("programs/{name}.fut"))
+        .backends(backends.iter().copied())
+        .flag("-O0")
+}
+
+/// Compiles as many programs at a time as Cargo runs jobs.
+fn compile(programs: Vec<Program>) {
+    let jobs = std::env::var("NUM_JOBS").map_or(1, |jobs| jobs.parse().unwrap_or(1));
+    let queue = Mutex::new(programs);
+    let next = || queue.lock().expect("no thread panics").pop();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some(program) = next() {
+                    program.compile();
+                }
+            });
+        }
+    });
 }
