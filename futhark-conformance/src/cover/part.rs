@@ -6,26 +6,33 @@ use super::scan::scan;
 use crate::checks::Check;
 use crate::corpus::Program;
 use crate::devices::{Device, HOST};
+use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
 use anyhow::Context as _;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Leaves the jobs that together cover every construct of their programs with these checks.
+/// Leaves the jobs that together cover every construct of their programs with these checks, as far
+/// as the checks are not expected to fail.
 ///
 /// # Errors
 /// As [`scan`].
 pub fn of_jobs(
     jobs: &mut Vec<Job>,
     checks: &[&Check],
+    expectations: &Expectations,
     settings: &Settings,
     threads: usize,
 ) -> anyhow::Result<Plan> {
     let mut sources: Vec<PathBuf> = Vec::new();
     let mut columns: Vec<Column> = Vec::new();
     let mut places = Vec::new();
+    let mut by_numbers = BTreeMap::new();
     for job in jobs.iter() {
         let program = position(&mut sources, job.program.clone());
-        places.push((program, position(&mut columns, column(job))));
+        let numbers = (program, position(&mut columns, column(job)));
+        places.push(numbers);
+        by_numbers.insert(numbers, &job.place);
     }
     let paths: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     // The newest compiler takes the most programs.
@@ -38,7 +45,12 @@ pub fn of_jobs(
         )?,
         None => Vec::new(),
     };
-    let plan = Plan::new(&named(&paths, features), &columns, checks);
+    let is_known_failure = |program, column, check: &str| {
+        let place = by_numbers.get(&(program, column));
+        place.is_some_and(|place| expectations.expects_failure(place, check))
+    };
+    let programs = named(&paths, features);
+    let plan = Plan::new(&programs, &columns, checks, is_known_failure);
     let mut places = places.into_iter();
     jobs.retain(|_| {
         places
@@ -77,7 +89,9 @@ pub fn of_test_blocks(programs: &mut Vec<Program>, exclude: &[String]) -> anyhow
         .iter()
         .map(|program| program.path.as_path())
         .collect();
-    let plan = Plan::new(&named(&paths, features?), &[column], &checks);
+    let plan = Plan::new(&named(&paths, features?), &[column], &checks, |_, _, _| {
+        false
+    });
     let mut numbers = 0..;
     programs.retain(|_| {
         numbers

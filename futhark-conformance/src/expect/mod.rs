@@ -220,6 +220,14 @@ impl Expectations {
         unexpected
     }
 
+    /// Whether an entry expects this check, as a whole, to fail for the place.
+    #[must_use]
+    pub fn expects_failure(&self, place: &Place, check: &str) -> bool {
+        self.list.iter().any(|entry| {
+            entry.check.is_whole() && entry.is_for(check) && entry.is_about(place, &self.folder)
+        })
+    }
+
     /// The entries about places that were visited which no result matched.
     pub fn unmatched(&self) -> impl Iterator<Item = &Expectation> {
         self.list
@@ -272,6 +280,15 @@ mod tests {
         assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
         assert_eq!(failure.finding.message, "known\nexpected 7, got 0");
         assert_eq!(expectations.unmatched().count(), 0);
+    }
+
+    #[test]
+    fn only_an_entry_for_a_whole_check_expects_the_check_to_fail() {
+        let whole = F16.replace("blocks:sum *", "blocks");
+        let place = record("programs/numbers/f16.fut", "", "", Outcome::Pass).place;
+        assert!(list(&whole).expects_failure(&place, "blocks"));
+        assert!(!list(&whole).expects_failure(&place, "arrays"));
+        assert!(!list(F16).expects_failure(&place, "blocks"));
     }
 
     #[test]

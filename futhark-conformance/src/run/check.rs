@@ -50,7 +50,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let chosen = devices::columns(&devices, &args.machine.backends).map_err(could_not_run)?;
     let mut jobs = jobs_of(&programs, &chosen, &compilers);
     if args.cover {
-        cover_jobs(args, &mut jobs, &settings)?;
+        cover_jobs(args, &mut jobs, &expectations, &settings)?;
     }
     let jobs = select(args, jobs);
     let matrix = Matrix::new(columns(&chosen, &compilers));
@@ -91,14 +91,20 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
 }
 
 /// Keeps the jobs that together cover every construct, and prints which these are.
-fn cover_jobs(args: &RunArgs, jobs: &mut Vec<Job>, settings: &Settings) -> Result<(), Ended> {
+fn cover_jobs(
+    args: &RunArgs,
+    jobs: &mut Vec<Job>,
+    expectations: &Expectations,
+    settings: &Settings,
+) -> Result<(), Ended> {
     let is_selected = |check: &&Check| {
         let is_possible = !args.architectures.is_empty() || check.name != device_code::NAME;
         let named = |pattern: &CheckPattern| pattern.concerns(check.name);
         is_possible && (args.checks.is_empty() || args.checks.iter().any(named))
     };
     let checks: Vec<&Check> = checks::ALL.iter().filter(is_selected).collect();
-    let plan = cover::of_jobs(jobs, &checks, settings, threads(args.jobs)).map_err(usage)?;
+    let threads = threads(args.jobs);
+    let plan = cover::of_jobs(jobs, &checks, expectations, settings, threads).map_err(usage)?;
     eprint!("{plan}");
     Ok(())
 }
