@@ -18,7 +18,6 @@ mod corpus;
 #[path = "../tests/suite/made.rs"]
 mod made;
 #[path = "../tests/suite/toolchain.rs"]
-#[expect(dead_code, reason = "the tests need more of it")]
 mod toolchain;
 
 use std::hint::black_box;

@@ -1,41 +1,30 @@
-//! The manifest layer: reads, checks, explains and compares the JSON file that
-//! describes a compiled Futhark program.
+//! Reads, checks, explains and compares the manifests of compiled [Futhark] programs.
 //!
-//! `futhark c --library prog.fut`, and the same command of every other backend
-//! that makes C, writes `prog.c`, `prog.h` and `prog.json`. The last one is the
-//! manifest: it lists the entry points and the types of the program, and the C
-//! functions that go with them. This crate reads what the compilers 0.20.3 to
-//! 0.27.1 write, without any C or `unsafe`, for whoever generates bindings: the
-//! [`guide`] is where to start.
+//! `futhark c --library prog.fut` writes `prog.c`, `prog.h` and `prog.json`, and so does each
+//! other backend that generates C. `prog.json` is the *manifest*: it lists the program's entry
+//! points and types, and the C functions that belong to them. This crate reads the manifests of
+//! the compilers 0.20.3 to 0.27.1 and derives what a generator of bindings needs: types in
+//! dependency order, C prototypes, ownership of arguments and results, identifiers. It contains
+//! no `unsafe` code and needs no C compiler. To write a bridge from another language to Futhark,
+//! start with the [`guide`].
 //!
-//! There are two forms:
+//! A manifest has two forms:
 //!
-//! - [`Manifest`] is the file as it is written, in which types refer to each
-//!   other by name ([`Manifest::parse`]). Nothing is lost in it, so it can be
-//!   written again. The parts are in [`raw`].
-//! - [`Program`] is the resolved form ([`Manifest::resolve`]): every reference
-//!   leads to its type, all compiler versions look alike, and what does not fit
-//!   together has been refused. This is the one to generate code from.
+//! - [`Manifest`] is the file as written, in which types refer to each other by name.
+//!   [`Manifest::parse`] keeps every member, so it can be written again without loss. Its parts
+//!   are in [`syntax`].
+//! - [`Program`] is the resolved form, to generate code from. In it references are typed, and
+//!   manifests of all compiler versions look alike. [`Manifest::resolve`] returns an error if the
+//!   parts do not fit together.
 //!
-//! Nothing is ever concluded from how a type's name is spelled.
-//!
-//! | wanted | is |
-//! |---|---|
-//! | what is wrong with a manifest | [`Manifest::check`], by [`Code`]; its form alone: `schema` (feature `schema`) |
-//! | all types, all functions | [`Program::types_in_order`], [`Program::functions`], [`Program::visit`] |
-//! | C prototypes, roles and ownership of parameters | [`Program::prototypes`], [`c`] |
-//! | what shares memory with what | [`Operation::aliasing`], [`Output::aliasing`] |
-//! | whether a header fits | [`c::agree`] |
-//! | identifiers of Rust, C, Python, … | [`names`] |
-//! | whether an API changed | [`diff`] |
-//! | the same without Rust | [`Program::to_json`], the command `futhark-manifest` (feature `command`) |
+//! Type names are opaque keys: the crate never parses them.
 //!
 //! # Example
 //!
 //! ```
 //! use futhark_manifest::{Manifest, TypeKind, TypeRef};
 //!
-//! // What a program with `entry total (xs: []f32): f32` comes with.
+//! // The manifest of a program with `entry total (xs: []f32): f32`.
 //! let text = r#"{
 //!   "backend": "multicore",
 //!   "version": "0.25.32.\n",
@@ -75,96 +64,81 @@
 //! );
 //! # Ok::<(), futhark_manifest::Error>(())
 //! ```
+//!
+//! # Errors
+//!
+//! Reading and resolving return an [`Error`], which holds one or more [`Finding`]s. Each finding has a
+//! [`Code`] to match on, the JSON pointer of its place, and the expected and the actual value:
+//! "at /types/[]i32/rank: expected a positive integer, found \"two\"". [`Manifest::check`] returns
+//! all findings of a manifest, warnings included; [`Code`] describes each of them.
+//!
+//! # Where to find what
+//!
+//! | task | item |
+//! |---|---|
+//! | list all types and functions | [`Program::types_in_order`], [`Program::functions`], [`Program::visit`] |
+//! | C prototypes, roles and ownership of parameters | [`Program::prototypes`], [`c`] |
+//! | which values may share memory | [`Operation::aliasing`], [`Output::aliasing`] |
+//! | compare with the generated header | [`c::agree`] |
+//! | identifiers for Rust, C, Python and others | [`names`] |
+//! | compare two versions of an API | [`diff`] |
+//! | report every violation of the format | [`schema`] |
+//! | use the resolved form outside of Rust | [`Program::to_json`], the command `futhark-manifest` |
+//!
+//! # Features
+//!
+//! | feature | adds | dependencies |
+//! |---|---|---|
+//! | `json` (default) | manifests: [`Manifest`], [`Program`], [`c`] | serde_core, serde_json |
+//! | `diff` | [`diff`]: two programs compared as APIs | |
+//! | `document` | [`Program::to_json`] and [`Program::document`] | |
+//! | `headers` | [`c::agree`]: a header compared with a manifest | |
+//! | `languages` | [`names`] for Python, and the keywords of C++ | |
+//! | `schema` | [`schema`]: the JSON Schema and a validator | jsonschema |
+//! | `command` | the command `futhark-manifest` | clap and all of the above |
+//!
+//! Without any feature the crate consists of [`Backend`], [`ElemType`], [`Version`] and [`names`],
+//! and has no dependencies.
+//!
+//! [Futhark]: https://futhark-lang.org
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
-    not(feature = "json"),
+    not(all(
+        feature = "json",
+        feature = "diff",
+        feature = "document",
+        feature = "headers",
+        feature = "languages",
+        feature = "schema"
+    )),
     allow(
         rustdoc::broken_intra_doc_links,
-        reason = "what they lead to is left out"
+        reason = "links to what a feature leaves out"
     )
 )]
 
-/// The examples of the README are compiled.
+/// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "json"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 mod backend;
-#[cfg(feature = "json")]
-pub mod c;
-#[cfg(feature = "json")]
-mod check;
-#[cfg(feature = "json")]
-mod code;
-#[cfg(feature = "json")]
-mod decode;
-#[cfg(feature = "json")]
-pub mod diff;
-#[cfg(feature = "json")]
-mod document;
 mod elem;
-#[cfg(feature = "json")]
-mod encode;
-#[cfg(feature = "json")]
-mod error;
-#[cfg(feature = "json")]
-#[doc = include_str!("guide.md")]
-pub mod guide {}
 mod hash;
 #[cfg(feature = "json")]
-mod interface;
-#[cfg(feature = "json")]
-mod json;
-#[cfg(feature = "json")]
-mod model;
+mod manifest;
 pub mod names;
-#[cfg(feature = "json")]
-mod operation;
-#[cfg(feature = "json")]
-mod order;
 mod printable;
-#[cfg(feature = "json")]
-mod program;
-#[cfg(feature = "json")]
-pub mod raw;
-#[cfg(feature = "json")]
-mod resolve;
-#[cfg(feature = "schema")]
-pub mod schema;
 mod version;
-#[cfg(feature = "json")]
-mod visit;
-#[cfg(feature = "json")]
-mod walk;
 mod words;
 
 pub use backend::{Backend, UnknownBackend};
-#[cfg(feature = "json")]
-pub use code::{Code, Severity};
-#[cfg(feature = "json")]
-pub use document::Document;
 pub use elem::ElemType;
 #[cfg(feature = "json")]
-pub use error::{Error, Finding};
-#[cfg(feature = "json")]
-pub use json::{Locator, Position};
-#[cfg(feature = "json")]
-pub use model::{
-    ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
-    RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
-};
-#[cfg(feature = "json")]
-pub use operation::{Aliasing, Function, Operation, OutputAliasing, Owner};
+pub use manifest::*;
 pub use printable::Printable;
-#[cfg(feature = "json")]
-pub use program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
-#[cfg(feature = "json")]
-#[doc(inline)]
-pub use raw::Manifest;
 pub use version::Version;
-#[cfg(feature = "json")]
-pub use visit::Visitor;
 
 /// The version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -18,7 +18,7 @@
 ///
 /// const JULIA: Language = Language::new("Julia")
 ///     .keywords(&["begin", "end", "function", "struct"])
-///     .raw("var\"", "\"");
+///     .escape("var\"", "\"");
 /// assert_eq!(&Scope::new(&JULIA, Style::Value).assign(["end"])["end"], "var\"end\"");
 /// ```
 ///
@@ -29,7 +29,7 @@ pub struct Language {
     name: &'static str,
     keywords: &'static [&'static str],
     reserved: &'static [&'static str],
-    raw: Option<(&'static str, &'static str)>,
+    escape: Option<(&'static str, &'static str)>,
     lead: Option<&'static str>,
     families: &'static [&'static str],
     single_underscores: bool,
@@ -47,7 +47,7 @@ impl Language {
             name,
             keywords: &[],
             reserved: &[],
-            raw: None,
+            escape: None,
             lead: None,
             families: &[],
             single_underscores: false,
@@ -57,7 +57,7 @@ impl Language {
         }
     }
 
-    /// The words that are no identifiers as they are. They take the raw form if there
+    /// The words that are no identifiers as they are. They take the escaped form if there
     /// is one, otherwise an underscore at the end.
     #[must_use]
     pub const fn keywords(mut self, words: &'static [&'static str]) -> Language {
@@ -65,7 +65,7 @@ impl Language {
         self
     }
 
-    /// Words that no raw form helps: keywords that have none, macros, and the like. They
+    /// Words that no escaped form helps: keywords that have none, macros, and the like. They
     /// take an underscore at the end.
     #[must_use]
     pub const fn reserved(mut self, words: &'static [&'static str]) -> Language {
@@ -76,8 +76,8 @@ impl Language {
     /// How a keyword is written to be an identifier: between `open` and `close`.
     /// Rust has `r#` and nothing, Swift a backquote on both sides.
     #[must_use]
-    pub const fn raw(mut self, open: &'static str, close: &'static str) -> Language {
-        self.raw = Some((open, close));
+    pub const fn escape(mut self, open: &'static str, close: &'static str) -> Language {
+        self.escape = Some((open, close));
         self
     }
 
@@ -144,8 +144,8 @@ impl Language {
     /// ```
     #[must_use]
     pub fn is_identifier(&self, text: &str) -> bool {
-        let raw = self.within_raw(text);
-        raw.is_some_and(|word| self.raw_form(word).is_some())
+        let escaped = self.escaped_word(text);
+        escaped.is_some_and(|word| self.escaped_form(word).is_some())
             || (self.is_well_formed(text) && !self.words().any(|word| word == text))
     }
 
@@ -193,21 +193,21 @@ impl Language {
         self.keywords.iter().chain(self.reserved).copied()
     }
 
-    /// The raw form of a word, or the word of a raw form.
+    /// The escaped form of a word, or the word of a escaped form.
     pub(super) fn other_form(&self, identifier: &str) -> Option<String> {
-        let word = self.within_raw(identifier).map(str::to_owned);
-        word.or_else(|| self.raw_form(identifier))
+        let word = self.escaped_word(identifier).map(str::to_owned);
+        word.or_else(|| self.escaped_form(identifier))
     }
 
-    /// What a raw form encloses.
-    fn within_raw<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let (open, close) = self.raw?;
+    /// What a escaped form encloses.
+    fn escaped_word<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (open, close) = self.escape?;
         text.strip_prefix(open)?.strip_suffix(close)
     }
 
-    /// The raw form of a word, if it has one.
-    pub(super) fn raw_form(&self, word: &str) -> Option<String> {
-        let (open, close) = self.raw?;
+    /// The escaped form of a word, if it has one.
+    pub(super) fn escaped_form(&self, word: &str) -> Option<String> {
+        let (open, close) = self.escape?;
         let possible = self.keywords.contains(&word) && !self.reserved.contains(&word);
         possible.then(|| format!("{open}{word}{close}"))
     }
@@ -247,7 +247,7 @@ mod tests {
         const STRICT: Language = Language::new("strict")
             .keywords(&["if"])
             .reserved(&["self"])
-            .raw("`", "`")
+            .escape("`", "`")
             .lead("n")
             .families(&["SIG"])
             .single_underscores();

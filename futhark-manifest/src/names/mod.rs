@@ -61,7 +61,7 @@
 //! Variants of a sum are types in that sense where they are classes or Rust's
 //! `enum` variants, and constants in C. What may not begin an identifier gets
 //! something before it (`0` is `_0` in Rust and Python, `x0` in C, `T0` in camel
-//! case). Last, a keyword takes the language's raw form (`r#move`) and everything
+//! case). Last, a keyword takes the language's escaped form (`r#move`) and everything
 //! else that is reserved takes an underscore at the end.
 //!
 //! What results is the identifier that a name *wants*.
@@ -95,22 +95,7 @@
 //! # Several kinds of names in one scope
 //!
 //! Where a language has one scope for values and types, name the types first and
-//! reserve what they got:
-//!
-//! ```
-//! use futhark_manifest::names::{PYTHON, PYTHON_BUILTINS, Scope, Style};
-//!
-//! let types = Scope::new(&PYTHON, Style::Type).reserve(["Context"]).assign(["pt", "context"]);
-//! let values = Scope::new(&PYTHON, Style::Value)
-//!     .reserve(["Context"])
-//!     .reserve(types.identifiers())
-//!     .reserve(PYTHON_BUILTINS)
-//!     .assign(["sum", "Pt", "lambda"]);
-//! assert_eq!(&types["context"], "Context_");
-//! assert_eq!(&values["sum"], "sum_");
-//! assert_eq!(&values["Pt"], "Pt_");
-//! assert_eq!(&values["lambda"], "lambda_");
-//! ```
+//! reserve their identifiers for the values; [`PYTHON`] has an example.
 //!
 //! # Other languages
 //!
@@ -118,6 +103,8 @@
 //! and underscores, which every language takes.
 
 mod language;
+#[cfg(feature = "languages")]
+mod languages;
 #[cfg(test)]
 mod properties;
 mod scope;
@@ -125,5 +112,7 @@ mod spelling;
 mod tables;
 
 pub use language::{Case, Language, Style};
+#[cfg(feature = "languages")]
+pub use languages::{CPP_KEYWORDS, PYTHON, PYTHON_BUILTINS, PYTHON_SOFT_KEYWORDS};
 pub use scope::{Names, Scope};
-pub use tables::{C, CPP_KEYWORDS, PYTHON, PYTHON_BUILTINS, PYTHON_SOFT_KEYWORDS, RUST};
+pub use tables::{C, RUST};

@@ -11,13 +11,13 @@ use crate::hash::fnv1a;
 
 const SWIFT: Language = Language::new("Swift")
     .keywords(&["func", "self", "move"])
-    .raw("`", "`")
+    .escape("`", "`")
     .case(Style::Value, Case::Uncapitalized);
 
-/// A raw form of letters only, which other names have too.
+/// A escaped form of letters only, which other names have too.
 const ODD: Language = Language::new("odd")
     .keywords(&["f", "x", "self", "self_"])
-    .raw("x_", "");
+    .escape("x_", "");
 
 /// The real one, one for all names, and one whose short form is the same for all.
 const HASHES: [fn(&[u8]) -> u64; 3] = [fnv1a, one_for_all, short_for_all];

@@ -44,7 +44,7 @@ impl Scope {
     {
         for identifier in identifiers {
             let identifier = identifier.into();
-            // A word and its raw form are one identifier.
+            // A word and its escaped form are one identifier.
             let other = self.language.other_form(&identifier);
             self.reserved.extend(other);
             self.reserved.insert(identifier);
@@ -170,8 +170,8 @@ impl Scope {
         if !self.reserved.contains(spelling) {
             return spelling.to_owned();
         }
-        let raw = self.language.raw_form(spelling);
-        raw.unwrap_or_else(|| format!("{spelling}_"))
+        let escaped = self.language.escaped_form(spelling);
+        escaped.unwrap_or_else(|| format!("{spelling}_"))
     }
 
     /// Whether that is an identifier and none of the forms with a hash.
@@ -212,7 +212,7 @@ impl Scope {
         &self.language
     }
 
-    /// Whether that is reserved; a keyword's raw form is not.
+    /// Whether that is reserved; a keyword's escaped form is not.
     pub(super) fn is_reserved(&self, identifier: &str) -> bool {
         self.reserved.contains(identifier)
     }

@@ -66,7 +66,7 @@ fn style(impact: Impact) -> anstyle::Style {
 fn as_json(change: &Change) -> serde_json::Value {
     json!({
         "impact": change.impact().as_str(),
-        "code": change.kind.as_str(),
+        "code": change.code.as_str(),
         "pointer": change.place.pointer(),
         "place": change.place.to_string(),
         "was": change.was,

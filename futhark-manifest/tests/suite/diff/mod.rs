@@ -33,7 +33,7 @@ fn compare(old: &Value, new: &Value) -> Diff {
 /// Each change as `SEVERITY CODE PLACE`.
 fn lines(diff: &Diff) -> Vec<String> {
     let line = |change: &diff::Change| {
-        let (impact, code) = (change.impact(), change.kind);
+        let (impact, code) = (change.impact(), change.code);
         format!("{impact} {code} {}", change.place.pointer())
     };
     diff.changes().iter().map(line).collect()

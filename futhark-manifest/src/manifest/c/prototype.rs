@@ -1,0 +1,210 @@
+//! The prototype of a C function that a manifest lists, with the meaning of
+//! its parts.
+
+use std::fmt;
+
+use super::ctype::{CType, write_prototype};
+use super::header::Declaration;
+use crate::elem::ElemType;
+use crate::manifest::program::TypeRef;
+
+/// The prototype of a C function that a manifest lists.
+///
+/// `Display` writes the declaration of the generated header.
+///
+/// A call has succeeded when it returned success, `futhark_context_sync` after it
+/// gave 0, and `futhark_context_get_error` gives `NULL`. Less is not enough: on GPU
+/// backends a kernel fails after the call has returned, and a failed allocation can be
+/// covered by the copy that follows it, so that a function returns 0, or a handle,
+/// with an error pending. Handles that such a call gave hold garbage and must be
+/// freed all the same; slots that it did not write are as they were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Prototype {
+    /// The C name.
+    pub name: String,
+    /// The C type of what it returns.
+    pub result: CType,
+    /// What the returned value means.
+    pub returns: Returns,
+    /// The parameters in order.
+    pub parameters: Vec<Parameter>,
+}
+
+impl Prototype {
+    /// Whether a declaration has the same types, top-level `const` included.
+    /// Names of parameters do not count.
+    #[must_use]
+    pub fn has_types_of(&self, declaration: &Declaration) -> bool {
+        let own = self.parameters.iter().map(|parameter| &parameter.ty);
+        let others = declaration.parameters.iter();
+        self.result == declaration.result && own.eq(others.map(|parameter| &parameter.ty))
+    }
+}
+
+impl fmt::Display for Prototype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = self.parameters.iter();
+        let parameters = parameters.map(|parameter| (&parameter.ty, &*parameter.name));
+        write_prototype(f, &self.result, &self.name, parameters)
+    }
+}
+
+/// A parameter of a C function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// The name in the generated header.
+    pub name: String,
+    /// The C type.
+    pub ty: CType,
+    /// What it stands for.
+    pub role: ParameterRole,
+    /// What passes in and out, and who owns it.
+    pub passing: Passing,
+}
+
+/// What a parameter stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParameterRole {
+    /// The context, always the first parameter. All values of a call must be
+    /// of that one.
+    Context,
+    /// The value whose operation this is.
+    Value,
+    /// The elements of an array in memory of the host, in row-major order. The
+    /// number of them is the product of the dimensions.
+    Data(ElemType),
+    /// Raw memory of the backend that holds the elements in row-major order.
+    RawMemory(ElemType),
+    /// The length of this dimension, outermost first.
+    Dimension(usize),
+    /// The index in this dimension, outermost first. The function checks it
+    /// against the shape.
+    Index(usize),
+    /// The value of a field.
+    Field {
+        /// Which field of the type.
+        index: usize,
+        /// Its type.
+        ty: TypeRef,
+    },
+    /// A part of the payload of a variant.
+    Payload {
+        /// Which part.
+        index: usize,
+        /// Its type.
+        ty: TypeRef,
+    },
+    /// An argument of an entry point.
+    Argument {
+        /// Which one.
+        index: usize,
+        /// Its type.
+        ty: TypeRef,
+    },
+    /// One element of an array.
+    Element(TypeRef),
+    /// All elements of an array in row-major order: a C array of handles.
+    Elements(TypeRef),
+    /// Where a result is written.
+    Output {
+        /// Which result; 0 where there is only one.
+        index: usize,
+        /// Its type.
+        ty: TypeRef,
+    },
+    /// A value as bytes.
+    Bytes,
+    /// The number of those bytes.
+    ByteCount,
+}
+
+/// What passes through a parameter, and who owns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Passing {
+    /// A scalar is passed by value.
+    Scalar,
+    /// The function uses it; it stays the caller's.
+    Borrowed {
+        /// Whether it may still be read after the function has returned, until
+        /// the next `futhark_context_sync`: it must not be freed before.
+        until_sync: bool,
+    },
+    /// The function consumes the value, also where it fails. The handle stays
+    /// the caller's, who may do nothing with it but free it; that goes for
+    /// everything that shares storage with the value.
+    Consumed,
+    /// The function changes the value in place: the handle stays good, and
+    /// everything that shares storage with the old value changes too.
+    Overwritten,
+    /// The handle is freed and must not be used again.
+    Freed,
+    /// Memory of the host from which the function reads.
+    HostRead {
+        /// Whether it may still be read after the function has returned, until
+        /// the next `futhark_context_sync`: it must live and stay unchanged
+        /// until then.
+        until_sync: bool,
+    },
+    /// Memory of the host that the function fills.
+    HostWritten {
+        /// Whether it may still be written after the function has returned,
+        /// until the next `futhark_context_sync`.
+        until_sync: bool,
+    },
+    /// Memory that the new value uses as its own: it must outlive the value
+    /// and everything that shares storage with it, and Futhark never frees it.
+    Lent,
+    /// The context keeps using it: it must outlive the context.
+    KeptByContext,
+    /// A slot into which a scalar is written.
+    GivesScalar {
+        /// Whether the scalar is there only after the next
+        /// `futhark_context_sync`; the slot must live until then.
+        after_sync: bool,
+    },
+    /// A slot into which a handle is written that the caller must free.
+    GivesHandle {
+        /// Whether the value is complete only after the next
+        /// `futhark_context_sync`: nothing may be done with it before, freeing
+        /// included.
+        after_sync: bool,
+    },
+    /// A slot for a pointer to bytes. No slot (`NULL`): nothing is written but
+    /// their number. A slot with `NULL`: it gets memory that the caller must
+    /// release with `free`. Otherwise the bytes are written where the slot
+    /// points.
+    GivesBytes {
+        /// Whether the bytes may still be written after the function has
+        /// returned, until the next `futhark_context_sync`.
+        until_sync: bool,
+    },
+    /// A slot into which a number of bytes is written.
+    GivesByteCount,
+}
+
+/// What the value means that a C function returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Returns {
+    /// 0 for success, but see [`Prototype`]. Any other value is a failure; the value
+    /// itself is no reliable sign of its cause.
+    Status,
+    /// A handle that the caller must free, or `NULL` for a failure; see
+    /// [`Prototype`].
+    Handle,
+    /// The length of each dimension, outermost first: a pointer that is good
+    /// as long as the handle. It cannot fail.
+    Shape {
+        /// The number of dimensions.
+        rank: usize,
+    },
+    /// The index of the variant. It cannot fail.
+    Variant,
+    /// Raw memory of the backend, which is good as long as the value and which
+    /// the value still owns.
+    RawMemory,
+}

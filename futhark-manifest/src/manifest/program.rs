@@ -1,0 +1,373 @@
+//! The resolved form, for generators of bindings.
+
+use std::ops::Index;
+
+use crate::backend::Backend;
+use crate::elem::ElemType;
+use crate::manifest::model::{
+    ArrayType, Field, Input, OpaqueArray, OpaqueType, Output, Record, RecordArray, Structure, Sum,
+    TypeKind, Unknown,
+};
+use crate::version::Version;
+
+/// A compiled program: its manifest with every reference resolved.
+///
+/// Types and entry points are each ordered by name (by bytes), so the same
+/// manifest gives the same program, and [`TypeId`]s are stable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Program {
+    /// The backend of the C code.
+    pub backend: Backend,
+    /// The compiler that generated it.
+    pub version: Version,
+    /// Members of the manifest that this version of the crate does not know.
+    pub unknown: Unknown,
+    pub(crate) types: Vec<Type>,
+    pub(crate) entries: Vec<EntryPoint>,
+    /// The types, parts before wholes.
+    pub(crate) order: Vec<TypeId>,
+}
+
+impl Program {
+    /// The types, by name. A [`TypeId`] is an index into them.
+    #[must_use]
+    pub fn types(&self) -> &[Type] {
+        &self.types
+    }
+
+    /// The types with their identities, by name.
+    pub fn types_with_ids(&self) -> impl ExactSizeIterator<Item = (TypeId, &Type)> {
+        self.types
+            .iter()
+            .enumerate()
+            .map(|(index, ty)| (TypeId::new(index), ty))
+    }
+
+    /// The types with their identities in dependency order: each stands behind
+    /// those that it is made of ([`Type::parts`]). So declarations that are
+    /// written in this order refer only to what is declared already.
+    pub fn types_in_order(&self) -> impl ExactSizeIterator<Item = (TypeId, &Type)> {
+        self.order.iter().map(|&id| (id, self.get(id)))
+    }
+
+    /// The entry points, by name.
+    #[must_use]
+    pub fn entries(&self) -> &[EntryPoint] {
+        &self.entries
+    }
+
+    /// The type of that name; scalar types are not among them.
+    #[must_use]
+    pub fn type_named(&self, name: &str) -> Option<TypeId> {
+        let found = self.types.binary_search_by(|ty| ty.name.as_str().cmp(name));
+        found.ok().map(TypeId::new)
+    }
+
+    /// The entry point of that name.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<&EntryPoint> {
+        let found = self
+            .entries
+            .binary_search_by(|entry| entry.name.as_str().cmp(name));
+        found.ok().map(|index| &self.entries[index])
+    }
+
+    /// The type of that identity; indexing, `program[id]`, gives the same. The
+    /// result for an identity of another program is unspecified.
+    ///
+    /// # Panics
+    /// If it is of another program that has more types.
+    #[must_use]
+    pub fn get(&self, id: TypeId) -> &Type {
+        &self.types[id.index()]
+    }
+
+    /// The Futhark name of a type.
+    #[must_use]
+    pub fn name_of(&self, ty: TypeRef) -> &str {
+        match ty {
+            TypeRef::Scalar(elem) => elem.as_str(),
+            TypeRef::Type(id) => &self.get(id).name,
+        }
+    }
+
+    /// The C type by which a value is passed: `int32_t`, or
+    /// `struct futhark_i32_1d *`.
+    #[must_use]
+    pub fn c_type_of(&self, ty: TypeRef) -> &str {
+        match ty {
+            TypeRef::Scalar(elem) => elem.c_type(),
+            TypeRef::Type(id) => &self.get(id).ctype,
+        }
+    }
+
+    /// The number of dimensions: 0 for a scalar, and for an opaque value that
+    /// is not an array.
+    #[must_use]
+    pub fn rank_of(&self, ty: TypeRef) -> usize {
+        match ty {
+            TypeRef::Scalar(_) => 0,
+            TypeRef::Type(id) => self.get(id).rank(),
+        }
+    }
+}
+
+impl Index<TypeId> for Program {
+    type Output = Type;
+
+    fn index(&self, id: TypeId) -> &Type {
+        self.get(id)
+    }
+}
+
+/// Which type of a [`Program`]: its place among [`Program::types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(u32);
+
+impl TypeId {
+    /// The identity of the type at that place. The resolver refuses programs
+    /// in which this could fail.
+    pub(crate) fn new(index: usize) -> TypeId {
+        TypeId(u32::try_from(index).expect("the resolver has counted the types"))
+    }
+
+    /// The place among [`Program::types`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A resolved reference to a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TypeRef {
+    /// A scalar, passed by value.
+    Scalar(ElemType),
+    /// A type of the program, passed by a handle.
+    Type(TypeId),
+}
+
+impl TypeRef {
+    /// The scalar type, if it is one.
+    #[must_use]
+    pub const fn as_scalar(self) -> Option<ElemType> {
+        match self {
+            TypeRef::Scalar(elem) => Some(elem),
+            TypeRef::Type(_) => None,
+        }
+    }
+
+    /// The type of the program, if it is one.
+    #[must_use]
+    pub const fn as_type(self) -> Option<TypeId> {
+        match self {
+            TypeRef::Scalar(_) => None,
+            TypeRef::Type(id) => Some(id),
+        }
+    }
+}
+
+/// A type of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Type {
+    /// The Futhark name: an opaque key.
+    pub name: String,
+    /// The C type of a handle, such as `struct futhark_i32_1d *`.
+    pub ctype: String,
+    /// The kind, with everything that depends on it.
+    pub kind: TypeKind,
+    /// The documentation comment of the type's definition.
+    pub doc: Option<String>,
+    /// Members of its description that this version of the crate does not know.
+    pub unknown: Unknown,
+}
+
+impl Type {
+    /// The C struct that a handle points to, such as `struct futhark_i32_1d`.
+    #[must_use]
+    pub fn c_struct(&self) -> &str {
+        // The resolver has checked the form.
+        self.ctype.strip_suffix(" *").unwrap_or(&self.ctype)
+    }
+
+    /// The tag of that struct, such as `futhark_i32_1d`.
+    #[must_use]
+    pub fn c_ident(&self) -> &str {
+        let c_struct = self.c_struct();
+        c_struct.strip_prefix("struct ").unwrap_or(c_struct)
+    }
+
+    /// The C function that frees a handle.
+    #[must_use]
+    pub fn free(&self) -> &str {
+        match &self.kind {
+            TypeKind::Array(array) => &array.ops.free,
+            TypeKind::Opaque(opaque) => &opaque.ops.free,
+        }
+    }
+
+    /// The array of scalars, if it is one.
+    #[must_use]
+    pub fn as_array(&self) -> Option<&ArrayType> {
+        match &self.kind {
+            TypeKind::Array(array) => Some(array),
+            TypeKind::Opaque(_) => None,
+        }
+    }
+
+    /// The opaque type, if it is one.
+    #[must_use]
+    pub fn as_opaque(&self) -> Option<&OpaqueType> {
+        match &self.kind {
+            TypeKind::Array(_) => None,
+            TypeKind::Opaque(opaque) => Some(opaque),
+        }
+    }
+
+    /// The record, if it is one (tuples and the unit type included).
+    #[must_use]
+    pub fn as_record(&self) -> Option<&Record> {
+        match &self.as_opaque()?.structure {
+            Structure::Record(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// The sum type, if it is one.
+    #[must_use]
+    pub fn as_sum(&self) -> Option<&Sum> {
+        match &self.as_opaque()?.structure {
+            Structure::Sum(sum) => Some(sum),
+            _ => None,
+        }
+    }
+
+    /// The array of records, if it is one.
+    #[must_use]
+    pub fn as_record_array(&self) -> Option<&RecordArray> {
+        match &self.as_opaque()?.structure {
+            Structure::RecordArray(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The array of other opaque values, if it is one.
+    #[must_use]
+    pub fn as_opaque_array(&self) -> Option<&OpaqueArray> {
+        match &self.as_opaque()?.structure {
+            Structure::OpaqueArray(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The number of dimensions: 0 for an opaque value that is not an array.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.kind.rank()
+    }
+
+    /// Every type that this one is made of, as its operations see it: fields,
+    /// payloads and elements, with repetitions.
+    pub fn parts(&self) -> impl Iterator<Item = TypeRef> {
+        self.kind.parts().copied()
+    }
+}
+
+/// A function that a program offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryPoint {
+    /// The Futhark name, which need not be an identifier elsewhere.
+    pub name: String,
+    /// The C function.
+    pub cfun: String,
+    /// The parameters, in order.
+    pub inputs: Vec<Input>,
+    /// The results of the C function: one for each output
+    /// parameter. For the result as the program means it see
+    /// [`result_form`](EntryPoint::result_form).
+    pub outputs: Vec<Output>,
+    /// The tuning parameters that influence this entry point. They depend on
+    /// the backend.
+    pub tuning_params: Vec<String>,
+    /// The attributes of the definition.
+    pub attributes: Vec<String>,
+    /// The documentation comment.
+    pub doc: Option<String>,
+    /// Members of its description that this version of the crate does not know.
+    pub unknown: Unknown,
+}
+
+impl EntryPoint {
+    /// The parameters whose arguments a call consumes, with their places.
+    pub fn consumed(&self) -> impl Iterator<Item = (usize, &Input)> {
+        let inputs = self.inputs.iter().enumerate();
+        inputs.filter(|(_, input)| input.is_consumed())
+    }
+
+    /// The result as the program means it, however the compiler splits it.
+    ///
+    /// Up to 0.25.37 the C function has an output parameter for each component
+    /// of a tuple, and none for the unit value; from 0.26.1 it has a single
+    /// one, for the tuple or unit value itself. A bridge that offers
+    /// [`ResultForm::components`] as a tuple of its own language has the same
+    /// interface for both.
+    #[must_use]
+    pub fn result_form<'a>(&'a self, program: &'a Program) -> ResultForm<'a> {
+        let output = match &self.outputs[..] {
+            [] => return ResultForm::Nothing,
+            [output] => output,
+            several => return ResultForm::Several(several),
+        };
+        let TypeRef::Type(ty) = output.ty else {
+            return ResultForm::One(output.ty);
+        };
+        match program.get(ty).as_record() {
+            Some(record) if record.is_unit() => ResultForm::Unit(ty),
+            Some(record) if record.is_tuple() => ResultForm::Tuple {
+                ty,
+                fields: &record.fields,
+            },
+            _ => ResultForm::One(output.ty),
+        }
+    }
+}
+
+/// The result of an entry point in terms of the program, and how C returns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultForm<'a> {
+    /// No value, and no output parameter.
+    Nothing,
+    /// No value that matters, but an output parameter: a value of the unit
+    /// type, to be freed.
+    Unit(TypeId),
+    /// One value.
+    One(TypeRef),
+    /// Several values, each with an output parameter of its own.
+    Several(&'a [Output]),
+    /// Several values in one output parameter: a tuple, to be projected.
+    Tuple {
+        /// The tuple type.
+        ty: TypeId,
+        /// Its components.
+        fields: &'a [Field],
+    },
+}
+
+impl<'a> ResultForm<'a> {
+    /// The values that the program gives: none, one, or the components of a
+    /// tuple.
+    pub fn components(self) -> impl Iterator<Item = TypeRef> + 'a {
+        let (one, outputs, fields): (_, &[Output], &[Field]) = match self {
+            ResultForm::Nothing | ResultForm::Unit(_) => (None, &[], &[]),
+            ResultForm::One(ty) => (Some(ty), &[], &[]),
+            ResultForm::Several(outputs) => (None, outputs, &[]),
+            ResultForm::Tuple { fields, .. } => (None, &[], fields),
+        };
+        let outputs = outputs.iter().map(|output| output.ty);
+        let fields = fields.iter().map(|field| field.ty);
+        one.into_iter().chain(outputs).chain(fields)
+    }
+}
