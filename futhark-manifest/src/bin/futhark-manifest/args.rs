@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The command line.
 
 use clap::{Parser, Subcommand, ValueEnum};
 use futhark_manifest::Backend;
@@ -14,11 +14,11 @@ use crate::input::File;
     name = "futhark-manifest",
     version,
     after_help = "FILE is a manifest, or - for standard input.\n\n\
-                  Exit codes: 0 all is well, 1 something was found (by check an invalid manifest, by diff a \
-                  breaking change), 2 wrong usage, 3 a file could not be read or is no manifest."
+                  Exit codes: 0 success, 1 problems were found (check: an invalid manifest, diff: a breaking \
+                  change), 2 wrong usage, 3 a file could not be read or is not a manifest."
 )]
 pub(crate) struct Args {
-    /// When to use colours; auto honours NO_COLOR.
+    /// When to use colours; auto respects NO_COLOR.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true)]
     pub(crate) color: Color,
     #[command(subcommand)]
@@ -27,88 +27,87 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Checks manifests: their form, how their parts fit together, and their headers.
-    Check(Check),
-    /// Shows a program: entry points and types, as a person writes them.
+    /// Checks manifests: the schema, consistency, and agreement with their headers.
+    Check(CheckArgs),
+    /// Shows a program: its entry points and types in Futhark syntax.
     Show {
         /// The manifest.
         #[arg(default_value = "-")]
         file: File,
     },
     /// Prints the C prototype of every function.
-    Prototypes(Prototypes),
+    Prototypes(PrototypesArgs),
     /// Prints the resolved form as JSON, for generators of bindings.
     ///
-    /// Every reference is resolved, and every C function comes with its prototype, with the roles of its
-    /// parameters and who owns what. The format is versioned; the documentation of `Program::to_json` in
-    /// the crate futhark-manifest describes it.
+    /// All references are resolved, and each C function has its prototype, the roles of its parameters and
+    /// the ownership of its arguments and results. The format is versioned and described in the
+    /// documentation of `Program::to_json` in the crate futhark-manifest.
     Resolve {
         /// The manifest.
         #[arg(default_value = "-")]
         file: File,
     },
-    /// Compares two manifests as APIs: what breaks, what is new, what only looks different.
-    Diff(Diff),
+    /// Compares two manifests as APIs: breaking, compatible and cosmetic changes.
+    Diff(DiffArgs),
     /// Prints the JSON Schema (2020-12) of manifests.
     Schema,
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// The manifests.
     #[arg(default_value = "-")]
     pub(crate) files: Vec<File>,
-    /// How deep to look; each depth includes the ones before. Without it, as deep as there are files.
+    /// How much to check; each depth includes the previous ones [default: header if there is one, else semantics].
     #[arg(long, value_enum)]
     pub(crate) depth: Option<Depth>,
-    /// The header to compare with, for one manifest. Without it, prog.h beside prog.json is taken where
-    /// it is there.
+    /// The header to compare with, for one manifest [default: prog.h beside prog.json, if it exists].
     #[arg(long, value_name = "FILE")]
     pub(crate) header: Option<File>,
-    /// Warnings count as errors.
+    /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Findings as JSON, one object a line, then a summary of each file.
+    /// Print findings as JSON, one object per line, and a summary per file.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Depth {
-    /// The form alone, by the JSON Schema.
+    /// The form, by the JSON Schema.
     Schema,
-    /// Also how the parts fit together.
+    /// Also whether the parts are consistent.
     Semantics,
-    /// Also whether the header declares what follows from the manifest.
+    /// Also whether the header has the declarations that follow from the manifest.
     Header,
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Prototypes {
+pub(crate) struct PrototypesArgs {
     /// The manifest.
     #[arg(default_value = "-")]
     pub(crate) file: File,
-    /// As they would be for this backend; that of the manifest otherwise.
+    /// Print the prototypes of another backend than that of the manifest.
     #[arg(long)]
     pub(crate) backend: Option<Backend>,
-    /// Also the functions that no manifest lists: configuration, contexts, tuning, profiling.
+    /// Also print the functions that manifests do not list: configuration, contexts, tuning, profiling.
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Diff {
-    /// What users have.
+pub(crate) struct DiffArgs {
+    /// The manifest of the version that users have.
     pub(crate) old: File,
-    /// What they get.
+    /// The manifest of the new version.
     pub(crate) new: File,
-    /// The least impact that makes the exit code 1.
+    /// The lowest severity for which the exit code is 1.
     #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "SEVERITY")]
     pub(crate) fail_on: FailOn,
-    /// The least impact that is printed.
+    /// The lowest severity to print.
     #[arg(long, value_enum, default_value_t = Least::Cosmetic, value_name = "SEVERITY")]
     pub(crate) least: Least,
-    /// Changes as JSON, one object a line.
+    /// Print changes as JSON, one object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -139,7 +138,7 @@ pub(crate) enum FailOn {
 }
 
 impl FailOn {
-    /// Whether a comparison with that verdict fails.
+    /// Whether a comparison with this verdict fails.
     pub(crate) fn fails(self, verdict: Option<Impact>) -> bool {
         let least = match self {
             FailOn::Cosmetic => Impact::Cosmetic,
@@ -153,7 +152,7 @@ impl FailOn {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal.
+    /// If the output is a terminal.
     Auto,
     Always,
     Never,

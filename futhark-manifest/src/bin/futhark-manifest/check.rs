@@ -1,4 +1,12 @@
-//! `futhark-manifest check`
+//! `futhark-manifest check`: checks manifests in up to three depths.
+//!
+//! | depth | implemented by |
+//! |---|---|
+//! | `schema` | [`schema::validate_text`] (`manifest/schema.rs`) |
+//! | `semantics` | [`Manifest::parse_bytes`] (`manifest/decode.rs`), [`Manifest::check`] (`manifest/check/`) |
+//! | `header` | [`c::agree`] (`manifest/c/agree.rs`) |
+//!
+//! [`Report::of`] runs them on one file.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -9,22 +17,21 @@ use futhark_manifest::schema::{self, Violation};
 use futhark_manifest::{Code, Finding, Manifest, Program, Severity};
 use serde_json::json;
 
-use crate::args::{Check, Depth};
+use crate::args::{CheckArgs, Depth};
 use crate::input::{File, Text};
 use crate::{Failure, say};
 
-pub(crate) fn run(args: &Check, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if args.header.is_some() && args.files.len() != 1 {
-        let message =
-            "--header goes with one manifest; without it, prog.h is taken for each prog.json";
+        let message = "--header needs exactly one manifest; without it, each prog.json is compared with the prog.h beside it";
         return Err(Failure::Usage(message));
     }
     File::once(args.files.iter().chain(&args.header))?;
     let mut found = false;
     let mut unread = false;
-    let mut told = Ok(());
+    let mut printed = Ok(());
     for file in &args.files {
-        // One file that cannot be read says nothing about the others.
+        // Continue with the other files if one cannot be read.
         let text = match Text::read(file) {
             Ok(text) => text,
             Err(Failure::Io(message)) => {
@@ -36,9 +43,9 @@ pub(crate) fn run(args: &Check, out: &mut impl Write) -> Result<(), Failure> {
         };
         let report = Report::of(&text, args)?;
         found |= report.errors() > 0 || (args.strict && report.warnings() > 0);
-        // What is found counts even if nobody reads it to the end.
-        if told.is_ok() {
-            told = if args.json {
+        // Findings count even if printing fails.
+        if printed.is_ok() {
+            printed = if args.json {
                 report.write_json(out)
             } else {
                 report.write(out)
@@ -48,11 +55,11 @@ pub(crate) fn run(args: &Check, out: &mut impl Write) -> Result<(), Failure> {
     match (unread, found) {
         (true, _) => Err(Failure::Unusable),
         (false, true) => Err(Failure::Found),
-        (false, false) => told,
+        (false, false) => printed,
     }
 }
 
-/// What the depths found about one manifest.
+/// The findings about one manifest.
 struct Report<'t> {
     text: &'t Text,
     depths: Vec<&'static str>,
@@ -63,7 +70,7 @@ struct Report<'t> {
 }
 
 impl<'t> Report<'t> {
-    fn of(text: &'t Text, args: &Check) -> Result<Report<'t>, Failure> {
+    fn of(text: &'t Text, args: &CheckArgs) -> Result<Report<'t>, Failure> {
         let mut report = Report {
             text,
             depths: Vec::new(),
@@ -73,17 +80,17 @@ impl<'t> Report<'t> {
             program: None,
         };
         match Manifest::parse_bytes(&text.bytes) {
-            Ok(manifest) => report.look(manifest, args)?,
-            Err(error) => report.form(&error),
+            Ok(manifest) => report.check(manifest, args)?,
+            Err(error) => report.unreadable(&error),
         }
         Ok(report)
     }
 
-    /// What cannot be read may be JSON: then the schema tells all that is wrong
-    /// with its form, and not only the first.
-    fn form(&mut self, error: &futhark_manifest::Error) {
-        let of_its_own = [Code::NotJson, Code::DuplicateMember, Code::NotAManifest];
-        if !of_its_own.contains(&error.code()) {
+    /// Reports a manifest that could not be read. If it is JSON, the schema finds all violations
+    /// instead of only the first.
+    fn unreadable(&mut self, error: &futhark_manifest::Error) {
+        let without_schema = [Code::NotJson, Code::DuplicateMember, Code::NotAManifest];
+        if !without_schema.contains(&error.code()) {
             self.schema();
         }
         if self.violations.is_empty() {
@@ -91,7 +98,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    fn look(&mut self, manifest: Manifest, args: &Check) -> Result<(), Failure> {
+    fn check(&mut self, manifest: Manifest, args: &CheckArgs) -> Result<(), Failure> {
         self.schema();
         let depth = args.depth.unwrap_or(Depth::Header);
         if depth < Depth::Semantics {
@@ -99,11 +106,11 @@ impl<'t> Report<'t> {
         }
         self.depths.push("semantics");
         self.findings = manifest.check();
-        // One fault is told once.
+        // Report each problem once.
         let violations = self.violations.iter();
-        let told: HashSet<&str> = violations.map(|one| &*one.instance_path).collect();
+        let reported: HashSet<&str> = violations.map(|one| &*one.instance_path).collect();
         self.findings
-            .retain(|finding| !told.contains(finding.pointer()));
+            .retain(|finding| !reported.contains(finding.pointer()));
         self.program = manifest.into_program().ok();
         let Some(program) = &self.program else {
             return Ok(());
@@ -115,7 +122,7 @@ impl<'t> Report<'t> {
         let Some(file) = args.header.clone().or_else(beside) else {
             if args.depth.is_some() {
                 let file = &self.text.file;
-                let message = format!("there is no header beside {file}; --header names one");
+                let message = format!("no header found beside {file}; pass one with --header");
                 return Err(Failure::Io(message));
             }
             return Ok(());
@@ -127,7 +134,7 @@ impl<'t> Report<'t> {
         Ok(())
     }
 
-    /// For a text that could be read as JSON.
+    /// Validates a text that is known to be JSON.
     fn schema(&mut self) {
         self.depths.push("schema");
         self.violations = schema::validate_text(&self.text.bytes).unwrap_or_default();
@@ -157,9 +164,9 @@ impl<'t> Report<'t> {
         for violation in &self.violations {
             let position = findings.position(&violation.instance_path);
             let message = violation.to_string();
-            findings.tell_at(out, position, Severity::Error, "schema", &message)?;
+            findings.write_at(out, position, Severity::Error, "schema", &message)?;
         }
-        findings.tell_all(out, &self.findings)?;
+        findings.write_all(out, &self.findings)?;
         if let Some((header, disagreements)) = &self.header {
             for disagreement in disagreements {
                 let (style, bold, code) = (say::RED, say::BOLD, disagreement.code);
@@ -268,7 +275,7 @@ impl<'t> Report<'t> {
     }
 }
 
-/// `prog.h` for `prog.json`, where it is there.
+/// `prog.h` for `prog.json`, if it exists.
 fn header_beside(manifest: &File) -> Option<File> {
     let path: PathBuf = manifest.path()?.with_extension("h");
     path.is_file().then_some(File::Path(path))

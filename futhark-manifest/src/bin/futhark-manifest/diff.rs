@@ -1,30 +1,30 @@
-//! `futhark-manifest diff`
+//! `futhark-manifest diff`: compares two manifests as APIs.
 
 use std::io::Write;
 
 use futhark_manifest::diff::{self, Change, Impact};
 use serde_json::json;
 
-use crate::args::Diff;
+use crate::args::DiffArgs;
 use crate::input::{File, Text};
 use crate::say::{DIM, GREEN, RED, YELLOW};
 use crate::{Failure, say};
 
-pub(crate) fn run(args: &Diff, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
     File::once([&args.old, &args.new])?;
     let old = Text::read(&args.old)?.program()?;
     let new = Text::read(&args.new)?.program()?;
     let diff = diff::compare(&old, &new);
-    // What was found counts even if nobody reads it to the end.
+    // The verdict counts even if printing fails.
     let verdict = diff.verdict();
-    let told = tell(&diff, args, out);
+    let printed = print(&diff, args, out);
     if args.fail_on.fails(verdict) {
         return Err(Failure::Found);
     }
-    told
+    printed
 }
 
-fn tell(diff: &diff::Diff, args: &Diff, out: &mut impl Write) -> Result<(), Failure> {
+fn print(diff: &diff::Diff, args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
     let least = args.least.impact();
     let verdict = diff.verdict();
     for change in diff.changes().iter().filter(|c| c.impact() >= least) {

@@ -1,4 +1,4 @@
-//! Files, and what is in them.
+//! Reading files and standard input.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -10,7 +10,7 @@ use futhark_manifest::{Manifest, Printable, Program};
 
 use crate::{Failure, say};
 
-/// A file that was named on the command line.
+/// A file named on the command line.
 #[derive(Clone)]
 pub(crate) enum File {
     Stdin,
@@ -38,12 +38,14 @@ impl fmt::Display for File {
 }
 
 impl File {
-    /// Standard input can be read once.
+    /// Returns an error if standard input is named more than once.
     pub(crate) fn once<'a>(files: impl IntoIterator<Item = &'a File>) -> Result<(), Failure> {
         let stdin = files.into_iter().filter(|file| matches!(file, File::Stdin));
         match stdin.count() {
             0 | 1 => Ok(()),
-            _ => Err(Failure::Usage("standard input can stand for one file only")),
+            _ => Err(Failure::Usage(
+                "standard input (-) can be used for one file only",
+            )),
         }
     }
 
@@ -59,7 +61,7 @@ impl File {
         let read = match self {
             File::Stdin => {
                 if io::stdin().is_terminal() {
-                    say::note("reading the manifest from standard input; --help tells more");
+                    say::note("reading the manifest from standard input; see --help");
                 }
                 let mut bytes = Vec::new();
                 io::stdin().read_to_end(&mut bytes).map(|_| bytes)
@@ -70,7 +72,7 @@ impl File {
     }
 }
 
-/// A file that is to be a manifest.
+/// The content of a manifest file.
 pub(crate) struct Text {
     pub(crate) file: File,
     pub(crate) bytes: Vec<u8>,
@@ -83,12 +85,12 @@ impl Text {
         Ok(Text { file, bytes })
     }
 
-    /// The text, for showing places in it.
+    /// The text, for excerpts in diagnostics.
     pub(crate) fn as_str(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }
 
-    /// The resolved program. What is wrong with it, or odd, is told.
+    /// Resolves the manifest; writes errors and warnings to standard error.
     pub(crate) fn program(&self) -> Result<Program, Failure> {
         let manifest = Manifest::parse_bytes(&self.bytes);
         let resolved =
@@ -97,11 +99,11 @@ impl Text {
         let mut errors = say::Findings::new(&self.file, &text);
         match resolved {
             Ok((warnings, program)) => {
-                errors.tell_all(&mut anstream::stderr(), &warnings)?;
+                errors.write_all(&mut anstream::stderr(), &warnings)?;
                 Ok(program)
             }
             Err(error) => {
-                errors.tell_all(&mut anstream::stderr(), error.findings())?;
+                errors.write_all(&mut anstream::stderr(), error.findings())?;
                 Err(Failure::Unusable)
             }
         }

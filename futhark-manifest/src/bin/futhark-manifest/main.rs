@@ -1,6 +1,6 @@
-//! The command layer: manifests on the command line, for people and for CI.
+//! The command `futhark-manifest`.
 //!
-//! Each subcommand is a module; `input` reads files, `say` writes to people.
+//! Each subcommand is a module; `input` reads files, `say` formats diagnostics.
 
 mod args;
 mod check;
@@ -17,17 +17,17 @@ use clap::Parser;
 
 use args::{Args, Command};
 
-/// How a run ended, beside having done what it was asked.
+/// Why a run did not succeed.
 enum Failure {
-    /// Something was found, and told: code 1.
+    /// Errors or breaking changes were found and reported: exit code 1.
     Found,
-    /// What was asked for makes no sense: code 2.
+    /// The arguments contradict each other: exit code 2.
     Usage(&'static str),
-    /// A manifest was unusable, and that was told: code 3.
+    /// A manifest was invalid, which was reported: exit code 3.
     Unusable,
-    /// Something could not be read or written: code 3.
+    /// Reading or writing failed: exit code 3.
     Io(String),
-    /// Whoever reads has read enough, as in `futhark-manifest show | head`.
+    /// The reader of standard output closed it, as in `futhark-manifest show | head`.
     Closed,
 }
 
@@ -41,7 +41,7 @@ impl From<io::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    // Wrong usage ends here, with clap's code 2.
+    // For wrong usage clap exits here, with code 2.
     let args = Args::parse();
     args.color.as_anstream().write_global();
     match run(args.command) {
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Failure> {
-    // For people. What machines read must not lose a byte on the way.
+    // May strip colours, so output for machines does not go through it.
     let mut out = BufWriter::new(anstream::stdout().lock());
     match command {
         Command::Check(args) => check::run(&args, &mut out)?,

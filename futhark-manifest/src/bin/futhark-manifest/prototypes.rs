@@ -1,4 +1,4 @@
-//! `futhark-manifest prototypes`
+//! `futhark-manifest prototypes`: prints C declarations.
 
 use std::io::Write;
 
@@ -6,11 +6,11 @@ use futhark_manifest::Printable;
 use futhark_manifest::c::Group;
 
 use crate::Failure;
-use crate::args::Prototypes;
+use crate::args::PrototypesArgs;
 use crate::input::Text;
 use crate::say::DIM;
 
-pub(crate) fn run(args: &Prototypes, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &PrototypesArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut program = Text::read(&args.file)?.program()?;
     program.backend = args.backend.unwrap_or(program.backend);
     if args.all {
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Prototypes, out: &mut impl Write) -> Result<(), Failure
                 let note = if certain {
                     ""
                 } else {
-                    " // perhaps not in this version"
+                    " // may not exist in this version"
                 };
                 writeln!(out, "{}{DIM}{note}{DIM:#}", function.declaration)?;
             }

@@ -1,4 +1,4 @@
-//! What people read: places in files, with the line they are in.
+//! Diagnostics: findings with their position and an excerpt of the line.
 
 use std::io::{self, Write};
 
@@ -14,13 +14,13 @@ pub(crate) const GREEN: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const BLUE: Style = AnsiColor::Blue.on_default();
 
-/// Characters of the line that are shown on each side of a place. Manifests are
+/// Characters of the line to show on each side of a position. Manifests consist of
 /// one long line.
 const CONTEXT: usize = 36;
 
-/// Why the command could do nothing.
+/// Prints an error message.
 pub(crate) fn error(message: &str) {
-    // There is nobody left to tell when this fails.
+    // Nothing else can be done if standard error is closed.
     let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {message}");
 }
 
@@ -28,8 +28,8 @@ pub(crate) fn note(message: &str) {
     let _ = writeln!(anstream::stderr(), "{DIM}{message}{DIM:#}");
 }
 
-/// One line for machines. Control characters that JSON allows as they are would be
-/// lost on the way through a stream that cares for colours.
+/// Writes a JSON value as one line. Escapes the control characters that JSON allows unescaped,
+/// which a stream that strips colours would drop.
 pub(crate) fn json_line(out: &mut impl Write, value: &serde_json::Value) -> io::Result<()> {
     for c in value.to_string().chars() {
         if c.is_control() {
@@ -41,11 +41,11 @@ pub(crate) fn json_line(out: &mut impl Write, value: &serde_json::Value) -> io::
     writeln!(out)
 }
 
-/// Findings about one file, each with the text around its place.
+/// Writes the findings about one file, each with an excerpt.
 pub(crate) struct Findings<'t> {
     file: &'t File,
     text: &'t str,
-    /// Made for the first finding: most files have none.
+    /// Created for the first finding: most files have none.
     locator: Option<Locator<'t>>,
 }
 
@@ -59,38 +59,38 @@ impl<'t> Findings<'t> {
         }
     }
 
-    /// Where a pointer leads.
+    /// The position of a JSON pointer.
     pub(crate) fn position(&mut self, pointer: &str) -> Position {
         let text = self.text;
         let locator = self.locator.get_or_insert_with(|| Locator::new(text));
         locator.nearest(pointer)
     }
 
-    pub(crate) fn tell_all<'f>(
+    pub(crate) fn write_all<'f>(
         &mut self,
         out: &mut impl Write,
         findings: impl IntoIterator<Item = &'f Finding>,
     ) -> io::Result<()> {
         for finding in findings {
-            self.tell(out, finding)?;
+            self.write(out, finding)?;
         }
         Ok(())
     }
 
-    pub(crate) fn tell(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    pub(crate) fn write(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         let known = finding.position();
         let position = known.unwrap_or_else(|| self.position(finding.pointer()));
         let message = match finding.code() {
-            // The place is told anyway.
+            // The position is printed anyway.
             Code::NotJson => format!("expected {}, found {}", finding.expected(), finding.found()),
             _ => finding.to_string(),
         };
         let code = finding.code().as_str();
-        self.tell_at(out, position, finding.severity(), code, &message)
+        self.write_at(out, position, finding.severity(), code, &message)
     }
 
-    /// One finding of whatever depth.
-    pub(crate) fn tell_at(
+    /// Writes one finding of any depth.
+    pub(crate) fn write_at(
         &self,
         out: &mut impl Write,
         position: Position,
@@ -115,8 +115,8 @@ impl<'t> Findings<'t> {
     }
 }
 
-/// The part of the line around a place, and how many columns are before it. Looks
-/// no further than it shows, since lines can be long.
+/// The part of the line around a position, and the number of columns before it. Reads no more than it
+/// shows, since lines can be long.
 fn excerpt(text: &str, position: Position) -> Option<(String, usize)> {
     let (before, after) = text.split_at_checked(position.offset)?;
     let in_line = |c: &char| *c != '\n';
@@ -136,7 +136,7 @@ fn excerpt(text: &str, position: Position) -> Option<(String, usize)> {
     if rest.next().is_some() {
         shown.push('…');
     }
-    // One column each, so that the mark stands where it should.
+    // One column per character, so that the mark is below the position.
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let shown: String = shown.into_iter().map(printable).collect();
     (!shown.trim().is_empty()).then_some((shown, columns))
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_stands_below_the_place() {
+    fn the_mark_is_below_the_position() {
         assert_eq!(
             marked("{\n  \"a\": 7\n}", "/a"),
             ("  \"a\": 7".to_owned(), '7')

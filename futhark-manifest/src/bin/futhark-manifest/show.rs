@@ -1,4 +1,4 @@
-//! `futhark-manifest show`: a program on a page.
+//! `futhark-manifest show`: summarizes a program.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -39,18 +39,15 @@ pub(crate) fn run(file: &File, out: &mut impl Write) -> Result<(), Failure> {
 
     writeln!(out, "\n{BOLD}Types{BOLD:#}")?;
     if program.types().is_empty() {
-        writeln!(out, "  none but scalars")?;
+        writeln!(out, "  scalars only")?;
     }
     for (_, ty) in program.types_in_order() {
         writeln!(out, "  {}", one_line(&ty.name))?;
-        writeln!(out, "      {}", one_line(&what(&program, ty)))?;
+        writeln!(out, "      {}", one_line(&describe(&program, ty)))?;
         write_doc(ty.doc.as_deref(), out)?;
         let unknown = ty.unknown.keys();
         for key in unknown {
-            writeln!(
-                out,
-                "      {DIM}also has {key:?}, which is not known here{DIM:#}"
-            )?;
+            writeln!(out, "      {DIM}unknown member {key:?}{DIM:#}")?;
         }
     }
     Ok(())
@@ -86,7 +83,7 @@ fn write_entry(program: &Program, entry: &EntryPoint, out: &mut impl Write) -> R
     Ok(())
 }
 
-/// The result as a person writes it, whether or not C splits it.
+/// The result in Futhark syntax, whether or not C splits it.
 fn result(program: &Program, entry: &EntryPoint) -> String {
     let form = entry.result_form(program);
     let names: Vec<&str> = form.components().map(|ty| program.name_of(ty)).collect();
@@ -96,8 +93,8 @@ fn result(program: &Program, entry: &EntryPoint) -> String {
     }
 }
 
-/// What a type is, in a line.
-fn what(program: &Program, ty: &Type) -> String {
+/// Describes a type in one line.
+fn describe(program: &Program, ty: &Type) -> String {
     let name = |ty: TypeRef| program.name_of(ty);
     let structure = match &ty.kind {
         TypeKind::Array(array) => return ranked(array.rank, array.elem.as_str()),
@@ -139,7 +136,7 @@ fn ranked(rank: usize, elem: &str) -> String {
     format!("array of {elem}, rank {rank}")
 }
 
-/// Only for the eye: a payload of several words looks like several payloads.
+/// Puts names of several words in parentheses, since they would look like several payloads.
 fn grouped(name: &str) -> String {
     if name.contains(' ') && !name.starts_with(['(', '{']) {
         format!("({name})")
@@ -156,7 +153,7 @@ fn write_doc(doc: Option<&str>, out: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Names and comments are the program's.
+/// Escapes names and comments of the program.
 fn one_line(text: &str) -> String {
     Printable(text).to_string()
 }
