@@ -1,6 +1,5 @@
-//! Passes on what the `compile` feature cannot find out by itself: the target triple, which
-//! the cc crate needs outside of a build script, and a hash of the sources that decide
-//! what a build produces.
+//! Passes two values to the crate: the target triple, which the cc crate needs outside of build
+//! scripts, and a hash of the sources that determine the result of a build, for cache keys.
 
 #[cfg(feature = "compile")]
 #[path = "src/compile/hash.rs"]
@@ -17,15 +16,12 @@ fn main() {
     hash_sources();
 }
 
-/// futhark-manifest decides the C code too. Its sources are beside ours in a repository and
-/// in a folder of vendored crates; elsewhere they never change within one version.
 #[cfg(feature = "compile")]
 fn hash_sources() {
-    let folders = ["src", "c", "../futhark-manifest/src"].map(std::path::Path::new);
-    let folders: Vec<_> = folders.into_iter().filter(|f| f.is_dir()).collect();
+    let folders = sources::folders(std::path::Path::new("."));
     for folder in &folders {
         println!("cargo::rerun-if-changed={}", folder.display());
     }
-    let hash = sources::of_folders(&folders).expect("the sources can be read");
+    let hash = sources::hash(&folders).expect("the sources are readable");
     println!("cargo::rustc-env=FUTHARK_SYS_SOURCES={hash}");
 }

@@ -1,13 +1,37 @@
-//! Layer 2 of 4: the C side of a Futhark program.
+//! Builds [Futhark](https://futhark-lang.org) programs and exposes each of them as one table of C
+//! functions, for each of the backends c, multicore, ispc, opencl, cuda and hip.
 //!
-//! * [`table`]: what a compiled program offers, as one table of functions per
-//!   program and backend, linked in or loaded at run time. Calling it is `unsafe`;
-//!   `futhark-safe` is the sound interface over it.
-//! * `load` (feature `load`): opens a shared object and finds its table.
-//! * `compile` (feature `compile`): finds and runs the Futhark compiler, writes our
-//!   C file around the generated one, compiles it, and says where the table is.
+//! Calling the functions of a table is `unsafe`. Most users want the crate `futhark-safe`, which
+//! provides contexts, arrays and errors on top of this one. Use this crate to write another
+//! interface.
 //!
-//! The header of the table and the C that surrounds generated code are in `c/`.
+//! The C code that surrounds the generated code turns failures that would end the process into error
+//! codes: failed assertions, `exit`, missing memory, integer overflow. It also loads GPU drivers at
+//! run time, so that a binary starts on machines without them, and hides all symbols except the
+//! table, so that several programs and backends can be linked into one binary.
+//!
+//! | module | feature | purpose |
+//! |---|---|---|
+//! | [`table`] | | the table of a program and backend; `c/futhark_table.h` documents its functions |
+//! | `load` | `load` (default) | loads a shared object at run time |
+//! | `compile` | `compile` | runs the Futhark and C compilers, in build scripts or at run time |
+//! | | `raw` | Rust declarations of the program's own C header, by bindgen (needs libclang) |
+//!
+//! ```no_run
+//! # #[cfg(all(feature = "compile", feature = "load"))]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use futhark_manifest::Backend;
+//! use futhark_sys::compile::Build;
+//!
+//! let artifact = Build::new("stats.fut", Backend::Multicore).run()?;
+//! for function in artifact.open()?.functions() {
+//!     println!("{} ({} parameters)", function.label(), function.inputs().len());
+//! }
+//! # Ok(())
+//! # }
+//! # #[cfg(not(all(feature = "compile", feature = "load")))]
+//! # fn main() {}
+//! ```
 
 mod bindings;
 #[cfg(feature = "compile")]
