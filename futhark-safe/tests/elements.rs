@@ -130,11 +130,11 @@ fn records_with_arrays() {
             .array_of_values("[]row", &[2], &[&a, &long])
             .unwrap_err();
         assert_eq!(error.kind(), Kind::InvalidArgument);
-        let words = "element 1 has a part of shape [3], in element 0 it has shape [2]";
+        let words = "expected parts of equal shapes, got [3] in element 1 and [2] in element 0";
         assert!(error.to_string().contains(words), "{error}");
         let error = rows.set(&[1], &long).unwrap_err();
         assert_eq!(error.kind(), Kind::InvalidArgument);
-        let words = "the element has a part of shape [3], in the array it has shape [2]";
+        let words = "expected an element with a part of shape [2], as in the array, got [3]";
         assert!(error.to_string().contains(words), "{error}");
         // Nothing has changed, and the context goes on.
         assert_eq!(field::<f32>(&rows, "xs"), [3.0, 4.0, 3.0, 4.0]);
@@ -213,7 +213,7 @@ fn elements_that_are_too_large_together() {
         let error = ctx.array_of_values("[]block", &[2], &[&wide, &wide]);
         let error = error.unwrap_err();
         assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
-        let words = "an array of shape [2] whose elements have a part of shape [4611686018427387904][0] is larger";
+        let words = "an array of shape [2] with elements that have a part of shape [4611686018427387904][0] is larger";
         assert!(error.to_string().contains(words), "{error}");
         // One alone has a size.
         let one = ctx.array_of_values("[]block", &[1], &[&wide]).unwrap();

@@ -1,8 +1,8 @@
-// After the generated code: how a wrapper ends, and the life of a context.
+// After the generated code: the end of a wrapper, and the lifetime of a context.
 
 // --- The end of a call ---------------------------------------------------------
 
-// Something besides the return code wants attention.
+// Whether there is an error, a dead worker or a text, whatever the return code is.
 static inline bool fut_disturbed(struct fut_context *c) {
 #if FUT_MULTICORE
   if (FUT_UNLIKELY(fut_crew_is_dead(&c->crew)))
@@ -11,7 +11,7 @@ static inline bool fut_disturbed(struct fut_context *c) {
   return c->ctx->error != NULL || c->text.length != 0;
 }
 
-// Fetches the error that waits in the runtime's context.
+// Fetches the pending error of the runtime's context.
 static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
   struct fut_failure *f = &c->failures[which];
   char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);
@@ -22,8 +22,8 @@ static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
   f->origin = fut_origin(c, f);
 }
 
-// Brings the context back into a state in which the next call can work, and
-// fetches every error: one that waits would make the next allocation fail.
+// Restores the context after a failure, so that the next call can succeed, and fetches every error:
+// a pending one would make the next allocation fail.
 static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int rc) {
   if (c->text.length != 0)
     fut_flush_text(&c->text);
@@ -37,26 +37,26 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   c->settling = 1;
   fut_take_failure(c, 0, rc);
 #if FUT_GPU_BACKEND
-  // What is still under way must not disturb the next call, and may have failed as well.
+  // Pending work must not affect the next call, and can have failed as well.
   c->waiting = c->waited = c->checked = false;
   int other = fut_wait(c->ctx);
   if (other != 0)
     fut_take_failure(c, 1, other);
 #endif
 #if FUT_MULTICORE
-  // The runtime never resets this, and every later parallel call would fail.
+  // The runtime never resets this flag, which makes every later parallel call fail.
   c->ctx->scheduler.error = 0;
 #endif
 #if FUT_GPU_BACKEND
-  // A kernel that failed may have left counters on the device half-way.
+  // A failed kernel can leave modified counters on the device.
   if (fut_reset_state(c->ctx) != 0 || futhark_context_sync(c->ctx) != 0)
-    fut_fatal("the state on the device cannot be reset after the failure");
+    fut_fatal("cannot reset the state on the device after the failure");
 #endif
   c->settling = 0;
   return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
 }
 
-// Ends a wrapper. `...`: what frees the results if the call failed.
+// Ends a wrapper. `...` frees the results of a failed call.
 #define FUT_LEAVE(c, rc, ...)                             \
   if (FUT_UNLIKELY((rc) != 0 || fut_disturbed(c))) {      \
     int32_t fut_status = fut_settle(c, rc);               \
@@ -77,7 +77,7 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #define FUT_SYNC(c, rc) (void)0
 #endif
 
-// Frees result i of a failed call, if there is one (asynchronous failures leave some).
+// Frees result i of a failed call, if it exists, as after asynchronous failures.
 #define FUT_FREE_RESULT(c, out, i, type, free_function)   \
   if (*(type **)(out)[i] != NULL) {                       \
     (void)free_function((c)->ctx, *(type **)(out)[i]);    \
@@ -86,17 +86,17 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 
 // --- Reference counts -------------------------------------------------------------
 
-// Memory that is not counted (a literal of the program) is not ours to change: it
-// counts as shared.
+// Memory without a count is a literal of the program. It must not be modified, so it counts as
+// shared.
 static inline int32_t fut_count(const int *references) {
-  // Below zero it has overflowed, which is many.
+  // A negative count has overflowed.
   return references == NULL || *references < 0 ? INT32_MAX : *references;
 }
 
-// Gives a raw array a count. Without one the runtime follows NULL as soon as the array
-// becomes part of a record, and nobody sees that its memory is shared. It starts so
-// high that it never comes down to 1 or 0: such memory is always copied before it is
-// consumed, and never freed. It lives with the context, as long as any value.
+// Sets the reference count of borrowed memory. Without a count, the runtime would dereference NULL
+// when the array becomes part of a record, and the memory would not count as shared. The count is so
+// large that it never reaches 1 or 0: such memory is always copied before it is consumed, and never
+// freed. It is a field of the context, which outlives all values.
 #define FUT_BORROW(c, value)                  \
   if ((value) != NULL) {                      \
     (value)->mem.references = &(c)->borrowed; \
@@ -109,7 +109,7 @@ static inline int32_t fut_max(int32_t a, int32_t b) { return a > b ? a : b; }
 
 // --- Settings ------------------------------------------------------------------------
 
-// NULL, or why the setting is refused (malloc'ed).
+// Applies a setting. Returns NULL, or a malloc'ed message.
 static char *fut_apply(struct futhark_context_config *cfg, const struct fut_setting *s) {
   (void)cfg;
   switch (s->what) {
@@ -134,21 +134,21 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
     futhark_context_config_set_num_threads(cfg, (int)s->number);
     return NULL;
 #else
-    return msgprintf("this backend has no number of threads");
+    return msgprintf("this backend has no worker threads");
 #endif
   case FUT_SET_DEVICE:
 #ifdef FUT_HAS_set_device
     futhark_context_config_set_device(cfg, s->text);
     return NULL;
 #else
-    return msgprintf("this backend has no devices to choose from");
+    return msgprintf("this backend has no selection of devices");
 #endif
   case FUT_SET_PLATFORM:
 #ifdef FUT_HAS_set_platform
     futhark_context_config_set_platform(cfg, s->text);
     return NULL;
 #else
-    return msgprintf("this backend has no platforms to choose from");
+    return msgprintf("this backend has no selection of platforms");
 #endif
   case FUT_SET_BUILD_OPTION:
 #if defined(FUT_HAS_add_build_option)
@@ -158,7 +158,7 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
     futhark_context_config_add_nvrtc_option(cfg, s->text);
     return NULL;
 #else
-    return msgprintf("this backend compiles nothing at run time, so it takes no build option");
+    return msgprintf("this backend does not compile at run time, so it has no build options");
 #endif
   case FUT_SET_BLOCK_SIZE:
 #if defined(FUT_HAS_set_default_thread_block_size)
@@ -206,16 +206,16 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
     futhark_context_config_set_unified_memory(cfg, s->number != 0);
     return NULL;
 #else
-    return msgprintf("this backend has no unified memory to choose");
+    return msgprintf("this backend has no setting for unified memory");
 #endif
   default:
-    return msgprintf("setting number %u is not known", s->what);
+    return msgprintf("unknown setting number %u", s->what);
   }
 }
 
-// --- The life of a context --------------------------------------------------------------
+// --- The lifetime of a context --------------------------------------------------------------
 
-// Frees what was made of a context that could not be set up. Takes `words`.
+// Frees a context whose initialisation failed. Takes ownership of `words`.
 static int32_t fut_context_undo(struct fut_context *c, char *words, int32_t status) {
   fut_fail(c, fut_keep_text(words), NULL);
   c->settling = 1;
@@ -228,9 +228,9 @@ static int32_t fut_context_undo(struct fut_context *c, char *words, int32_t stat
     if (c->cfg != NULL)
       futhark_context_config_free(c->cfg);
   } else {
-    // Its teardown goes by fields that were never set, so it counts as lost.
+    // Its teardown would read fields that were never set, so it counts as lost.
 #if FUT_MULTICORE
-    fut_crew_stop(c, "the context could not be set up", "");
+    fut_crew_stop(c, "the initialisation of the context failed", "");
 #endif
     c->lost = 1;
   }
@@ -253,7 +253,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   }
 #endif
   FUT_ENTER(c)
-  fut_self.zero = true;  // no field of the context is ever read before it was written
+  fut_self.zero = true;  // fields of the context can be read before they are written
   c->cfg = futhark_context_config_new();
   if (c->cfg == NULL)
     return fut_context_undo(c, NULL, FUT_MEMORY);
@@ -272,7 +272,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
 }
 
 #if defined(FUT_HAS_DEVICE_CHOICE)
-// As context_new chooses it, by the generated code's own function.
+// Selects the device by the same generated function as context_new.
 static int32_t fut_choose_device(struct fut_context *c, const struct fut_setting *settings, uint32_t n, char **text) {
   FUT_ENTER(c)
   c->cfg = futhark_context_config_new();
@@ -329,9 +329,9 @@ static struct fut_context *fut_context_new(const struct fut_setting *settings, u
 }
 
 #if FUT_MULTICORE && defined(FUT_HAS_SUBTASKS)
-// A parallel loop without iterations, around another one, wakes all workers by a task that
-// does nothing, the calling thread's among them, and nobody takes that one off its queue.
-// Whoever frees the context then waits for it for ever.
+// A parallel loop without iterations around another one pushes an empty task to the queue of every
+// worker, including the calling thread's, from which no thread removes it. Freeing the context would
+// then wait for ever.
 static void fut_take_leftovers(struct futhark_context *ctx) {
   struct worker *caller = &ctx->scheduler.workers[0];
   struct subtask *left;
@@ -356,12 +356,12 @@ static int32_t fut_context_stop(struct fut_context *c) {
 
 static void fut_context_free(struct fut_context *c) {
   if (c->forks != fut_forks)
-    return;  // its threads and the driver's state are in the parent
+    return;  // its threads and the driver's state belong to the parent
   if (!c->lost && c->ctx != NULL)
     (void)fut_context_stop(c);
 #if !FUT_TRACKS_MEMORY
   if (c->lost)
-    return;  // the driver may still read or write memory of it
+    return;  // the driver can still access its memory
 #endif
   fut_release_context(c);
 }
@@ -418,10 +418,10 @@ static int32_t fut_unpause_profiling(struct fut_context *c, void *const *out, co
   FUT_LEAVE(c, 0, (void)0)
 }
 
-// Text that `fut_report` gave, libc's.
+// Frees a text of `fut_report`, which libc allocated.
 static void fut_free_text(char *text) { (free)(text); }
 
-// The runtime waits in it too, but does not say whether it was the wait that failed.
+// The runtime waits as well, but does not report whether the wait failed.
 static int32_t fut_report(struct fut_context *c, void *const *out, const void *const *in) {
   (void)in;
   *(char **)out[0] = NULL;
@@ -481,11 +481,11 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
     FUT_DEVICE_BACK(c)
   }
 #if FUT_GPU_BACKEND
-  bool checked = c->checked;  // by a wait of the plain calls
+  bool checked = c->checked;  // by a wait between lend and take_back
 #endif
   FUT_ENTER(c)
 #if FUT_GPU_BACKEND
-  // These are several calls, and results of any of them may be suspect.
+  // These are several calls, and the results of any of them can be invalid.
   c->pending = true;
   if (c->ctx->failure_is_an_option != 0)
     c->ctx->failure_is_an_option = 1;
@@ -495,7 +495,7 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
   if (rc == 0 && c->ctx->error != NULL)
     rc = 1;
   FUT_SYNC(c, rc);
-  // A failure whose message the caller has fetched leaves all else that a failure leaves.
+  // The caller can have fetched the message of a failure, whose other state remains.
   if (rc == 0) {
     __atomic_store_n(&c->memory, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&c->cause, FUT_CAUSE_UNKNOWN, __ATOMIC_RELAXED);
@@ -514,7 +514,7 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
 // --- The self-test --------------------------------------------------------------------------
 
 #if FUT_TRAPS
-static int32_t fut_spring_trap(struct fut_context *c, int which) {
+static int32_t fut_overflow(struct fut_context *c, int which) {
   FUT_ENTER(c)
   volatile int64_t most = INT64_MAX, least = INT64_MIN, one = 1;
   volatile int64_t result = which == 0 ? most + one : which == 1 ? most * (one + 1) : least / -one;
@@ -530,9 +530,9 @@ static int32_t fut_self_test(void) {
     struct fut_context *c = fut_make_context();
     if (c == NULL)
       return 1;
-    int32_t status = fut_spring_trap(c, which);
+    int32_t status = fut_overflow(c, which);
     fut_release_context(c);
-    // Without the first trap the last one would be a signal.
+    // If the first trap does not work, the last operation would raise a signal.
     if (status != FUT_LOST)
       return 1;
   }

@@ -1,32 +1,32 @@
-// cuda and hip: which context or device is current on the calling thread.
+// cuda and hip: the current context or device of the calling thread.
 //
-// Both drivers keep that per thread, and other libraries rely on it. The generated code is
-// careless: on cuda it leaves a new context current on the thread that made it, skips its
-// pops when a call fails, and counts on being on that thread when it frees a context; on
-// hip it never says which device it means. So every guarded call begins by making the
-// context's own device current, and ends, by a jump too, with what was current before. If it
-// cannot be made current, the call ends: its work would go to another device.
+// Both drivers have this state per thread, and other libraries rely on it. The generated code does
+// not maintain it: on cuda, it leaves a new context current on the thread that created it, skips
+// pops when a call fails, and frees a context on the assumption that it is current; on hip, it never
+// selects a device. Therefore every guarded call makes the device of its context current, and
+// restores the previous state at its end, after a jump as well. If the device cannot be made current,
+// the call fails, because its work would run on another device.
 //
-// This file comes after the pointers to the driver's functions and before the generated
-// code, whose calls of those functions it counts.
+// This file follows the pointers to the functions of the driver and precedes the generated code, whose
+// calls of these functions it counts.
 
 #if FUT_HAS_CURRENT
-// Ends the call: whatever the generated code did now would be done elsewhere.
+// Ends the call, because the generated code would use another device.
 _Noreturn static void fut_not_current(const char *what, int code) {
   char why[96];
-  snprintf(why, sizeof why, "%s cannot be made current: the driver answers %d", what, code);
+  snprintf(why, sizeof why, "cannot make %s current: the driver returned %d", what, code);
   fut_fatal(why);
 }
 #endif
 
 #if FUT_HAS_CURRENT
-// With profiling the generated code makes events and does not look whether it has got them:
-// the driver would be handed one that nobody has written.
+// With profiling, the generated code creates events without checking the result, and would pass an
+// uninitialised event to the driver.
 static inline void fut_event_made(int code) {
   if (code == 0)
     return;
   char why[96];
-  snprintf(why, sizeof why, "an event for profiling cannot be made: the driver answers %d", code);
+  snprintf(why, sizeof why, "cannot create an event for profiling: the driver returned %d", code);
   fut_fatal(why);
 }
 
@@ -38,7 +38,7 @@ static inline void fut_event_made(int code) {
 
 #if defined(FUT_BACKEND_cuda)
 
-// How many contexts lie on this thread's stack because of us or the generated code.
+// The number of contexts that we and the generated code pushed on this thread's stack.
 static __thread int fut_pushed;
 
 static CUresult fut_has_pushed(CUresult result) {
@@ -55,13 +55,13 @@ static CUresult fut_has_popped(CUresult result) {
 
 static CUcontext fut_current_context(void) {
   CUcontext context = NULL;
-  // Without a driver there is none (the self-test).
+  // The self-test runs without a driver.
   if (!fut_driver_is_there() || fut_driver_cuCtxGetCurrent(&context) != CUDA_SUCCESS)
     return NULL;
   return context;
 }
 
-// The driver takes a context that is destroyed off this thread's stack, if it is current.
+// The driver pops a destroyed context from this thread's stack, if it is current.
 static CUresult fut_destroy(CUcontext context) {
   bool current = fut_current_context() == context;
   CUresult result = fut_driver_cuCtxDestroy(context);
@@ -70,7 +70,7 @@ static CUresult fut_destroy(CUcontext context) {
   return result;
 }
 
-// CUDA 13 calls it cuCtxCreate_v4, which takes one parameter more. Code that knows passes four.
+// In CUDA 13, it is cuCtxCreate_v4, which has one more parameter. Code for CUDA 13 passes four.
 #define FUT_FIFTH(a, b, c, d, fifth, ...) fifth
 #define FUT_CREATE(...) FUT_FIFTH(__VA_ARGS__, fut_driver_cuCtxCreate, FUT_CREATE_OF_THREE, )(__VA_ARGS__)
 #if CUDA_VERSION >= 13000
@@ -92,7 +92,7 @@ static struct fut_current fut_device_before(void) {
   return (struct fut_current){.pushed = fut_pushed, .context = fut_current_context()};
 }
 
-// Takes contexts of ours off the stack until only so many are left.
+// Pops contexts until only `pushed` of ours are on the stack.
 static void fut_device_trim(int pushed) {
   while (fut_pushed > pushed && fut_driver_cuCtxPopCurrent(NULL) == CUDA_SUCCESS)
     fut_pushed--;
@@ -101,7 +101,7 @@ static void fut_device_trim(int pushed) {
 static void fut_device_after(struct fut_current before) {
   fut_device_trim(before.pushed);
   fut_pushed = before.pushed;
-  // The count is right unless the stack was changed behind our back.
+  // The count is wrong if other code modified the stack.
   if (fut_current_context() != before.context)
     (void)fut_driver_cuCtxSetCurrent(before.context);
 }
@@ -116,13 +116,13 @@ static void fut_make_current(CUcontext context) {
   if ((c)->ctx != NULL && (c)->ctx->cu_ctx != NULL)   \
     fut_make_current((c)->ctx->cu_ctx);
 
-// In a guarded call, before its context is destroyed or lent: it lies on the stack once.
-// What was skipped would stay there when it is gone.
+// In a guarded call, before its context is destroyed or lent: leaves it on the stack once. Skipped
+// pops would leave more, which would refer to a destroyed context.
 #define FUT_DEVICE_ONCE() fut_device_trim(fut_self.guard->current.pushed + 1);
 
 #elif defined(FUT_BACKEND_hip)
 
-// The generated code asks for a device once, when it has chosen that of a new context.
+// The generated code calls this once, for the device of a new context.
 static hipError_t fut_device_get(hipDevice_t *device, int number) {
   hipError_t result = fut_driver_hipDeviceGet(device, number);
   return result == hipSuccess ? fut_driver_hipSetDevice(*device) : result;
@@ -133,7 +133,7 @@ static hipError_t fut_device_get(hipDevice_t *device, int number) {
 
 static struct fut_current fut_device_before(void) {
   int device = -1;
-  // Without a driver there is none (the self-test).
+  // The self-test runs without a driver.
   bool known = fut_driver_is_there() && fut_driver_hipGetDevice(&device) == hipSuccess;
   return (struct fut_current){.device = known ? device : -1};
 }
@@ -164,8 +164,8 @@ static void fut_make_current(hipDevice_t device) {
 
 #if FUT_HAS_CURRENT
 
-// Plain calls have no guard: what the guarded call that lends a context has made current
-// stays so until the context is taken back.
+// Direct calls have no guard: the device that fut_lend makes current stays current until
+// fut_take_back.
 #define FUT_DEVICE_STAYS(c)                      \
   (c)->before_lending = fut_self.guard->current; \
   FUT_DEVICE_ONCE()                              \

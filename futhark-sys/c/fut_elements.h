@@ -1,7 +1,7 @@
-// Opaque values: arrays of them from elements, elements replaced, and what is stored.
+// Validates the arguments of new, set and store of opaque values.
 //
-// The C functions compute sizes from what the elements are, and a size that overflows there loses
-// the context. All shapes are known before, so the wrappers ask here whether they fit.
+// The C functions compute sizes from the shapes of the elements, and an overflow there loses the
+// context. Therefore the wrappers validate the shapes before the call.
 
 static bool fut_same_shape(const int64_t *a, const int64_t *b, int rank) {
   for (int i = 0; i < rank; i++)
@@ -10,8 +10,8 @@ static bool fut_same_shape(const int64_t *a, const int64_t *b, int rank) {
   return true;
 }
 
-// Whether `dims` elements with a part of this shape have a size at all, in bytes. A zero hides
-// nothing: strides are products of some of the dimensions.
+// Whether the size in bytes of `dims` elements with a part of this shape is valid. Zeros are skipped,
+// because strides are products of some of the dimensions.
 static bool fut_has_size(const int64_t *dims, int rank, const int64_t *shape, int inner, int64_t size) {
   for (int i = 0; i < rank; i++)
     if (dims[i] > 1 && __builtin_mul_overflow(size, dims[i], &size))
@@ -34,24 +34,24 @@ static const char *fut_shape_text(char text[FUT_SHAPE_TEXT], const int64_t *shap
 
 static char *fut_no_size(const int64_t *dims, int rank, const int64_t *shape, int inner) {
   char array[FUT_SHAPE_TEXT], part[FUT_SHAPE_TEXT];
-  return msgprintf("an array of shape %s whose elements have a part of shape %s is larger than any memory",
+  return msgprintf("an array of shape %s with elements that have a part of shape %s is larger than any memory",
                    fut_shape_text(array, dims, rank), inner == 0 ? "[]" : fut_shape_text(part, shape, inner));
 }
 
 static char *fut_misfit_new(int64_t i, const int64_t *is, const int64_t *first, int rank) {
   char this[FUT_SHAPE_TEXT], zeroth[FUT_SHAPE_TEXT];
-  return msgprintf("element %lld has a part of shape %s, in element 0 it has shape %s; all must be equal",
-                   (long long)i, fut_shape_text(this, is, rank), fut_shape_text(zeroth, first, rank));
+  return msgprintf("expected parts of equal shapes, got %s in element %lld and %s in element 0",
+                   fut_shape_text(this, is, rank), (long long)i, fut_shape_text(zeroth, first, rank));
 }
 
 static char *fut_misfit_set(const int64_t *is, const int64_t *wanted, int rank) {
   char element[FUT_SHAPE_TEXT], array[FUT_SHAPE_TEXT];
-  return msgprintf("the element has a part of shape %s, in the array it has shape %s",
-                   fut_shape_text(element, is, rank), fut_shape_text(array, wanted, rank));
+  return msgprintf("expected an element with a part of shape %s, as in the array, got %s",
+                   fut_shape_text(array, wanted, rank), fut_shape_text(element, is, rank));
 }
 
-// Why an array of this shape cannot be stored: NULL, or malloc'ed. An array of units takes no
-// memory, so it can be so long that the size of its stored form overflows.
+// Returns NULL, or a malloc'ed message if an array of this shape cannot be stored. An array of units
+// needs no memory, so it can be so long that the size of its stored form overflows.
 static char *fut_not_storable(const int64_t *shape, int rank, int64_t size) {
   for (int i = 0; i < rank; i++)
     if (shape[i] == 0)
@@ -59,12 +59,12 @@ static char *fut_not_storable(const int64_t *shape, int rank, int64_t size) {
   for (int i = 0; i < rank; i++)
     if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) {
       char array[FUT_SHAPE_TEXT];
-      return msgprintf("an array of shape %s has no size that could be stored", fut_shape_text(array, shape, rank));
+      return msgprintf("cannot store an array of shape %s: its size overflows", fut_shape_text(array, shape, rank));
     }
   return NULL;
 }
 
-// Ends a wrapper before the C function is called. `why` is NULL, or malloc'ed.
+// Ends a wrapper before the C function is called, if `why` is a malloc'ed message and not NULL.
 #define FUT_REFUSE(c, why)                 \
   {                                        \
     char *fut_why = (why);                 \

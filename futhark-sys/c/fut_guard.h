@@ -1,48 +1,48 @@
-// The guard: a call into generated code that would end the process ends the call.
+// The guard: a fatal failure in generated code ends the call instead of the process.
 //
 // Each wrapper sets a jump target (`struct fut_guard`) before it enters the
-// generated code. What would exit or abort calls `fut_fatal`, which writes down
-// why and jumps there; only C frames are skipped. The context is marked lost and
-// is never entered again, since its locks and counts may be half-changed. What it
-// allocated is freed with it (fut_memory.h).
+// generated code. Hooks of `exit`, `abort` and others call `fut_fatal`, which stores
+// the reason and jumps; it skips only C frames. The context is marked as lost and
+// is never entered again, because its locks and counts can be inconsistent. Its
+// memory is freed with it (fut_memory.h).
 //
-// On multicore a jump must not leave other threads writing into the skipped
-// frames: fut_workers.h makes them stand still first.
+// On multicore, other threads must not write to the skipped frames: fut_workers.h
+// stops them first.
 //
 // This file comes after all system headers and before the generated code.
 
 #include "futhark_table.h"
 #include "fut_memory.h"
 
-// Text that the runtime printed to stderr, kept so that an error can carry it.
+// Text that the runtime printed to stderr, for an error message.
 struct fut_text {
   uint32_t length;
   char bytes[2048];
 };
 
-// What fut_workers.h needs per context; empty on other backends.
+// The worker threads of a context (fut_workers.h); unused on other backends.
 struct fut_worker;
 struct fut_crew {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   struct fut_worker *workers;  // written by the thread that creates the context, before any call
-  int size;                    // how many workers run
-  int parked;                  // under mutex: how many stand still
-  int released;                // under mutex: the jump is over, workers may end
-  int dead;                    // atomic: some thread met its end, all others stop
-  int lent;                    // atomic: no call to return to, see fut_lend
-  char why[1024];              // under mutex: why that thread ended, in our words
-  char said[4096];             // under mutex: what the runtime had printed or reported
+  int size;                    // the number of workers
+  int parked;                  // under mutex: the number of stopped workers
+  int released;                // under mutex: stopped workers may end
+  int dead;                    // atomic: a thread failed, all others stop
+  int lent;                    // atomic: lent to direct calls, see fut_lend
+  char why[1024];              // under mutex: our message of the failure
+  char said[4096];             // under mutex: the runtime's message of the failure
 };
 
 #if FUT_HAS_CURRENT
-// What is current on a thread: see fut_device.h.
+// The current context or device of a thread: see fut_device.h.
 struct fut_current {
 #if defined(FUT_BACKEND_cuda)
-  int pushed;         // how many contexts on the thread's stack are there because of us
+  int pushed;         // the number of contexts that we pushed on the thread's stack
   CUcontext context;  // NULL: none
 #else
-  int device;         // -1: not known
+  int device;         // -1: unknown
 #endif
 };
 #endif
@@ -55,27 +55,27 @@ struct fut_context {
 #if FUT_TRACKS_MEMORY
   struct fut_heap heap;  // of the thread that makes the calls
 #endif
-  int32_t lost;      // 1: in a call; 2: and a later call was told so
-  int32_t settling;  // `failures` belong to the call that is running
-  uint32_t forks;  // `fut_forks` when the context was made
-  int32_t memory;  // atomic: an allocation failed or was refused in this call
-  uint32_t cause;  // atomic: FUT_CAUSE_… of the error that waits in `ctx`
-  char *words;     // our part of that error's text, malloc'ed
+  int32_t lost;      // 1: lost in a call; 2: reported by a later call
+  int32_t settling;  // `failures` belong to the running call
+  uint32_t forks;  // `fut_forks` when the context was created
+  int32_t memory;  // atomic: an allocation failed or was rejected in this call
+  uint32_t cause;  // atomic: FUT_CAUSE_… of the pending error in `ctx`
+  char *words;     // our part of the text of that error, malloc'ed
 #if FUT_GPU_BACKEND
-  // Of the call that is running, see fut_origin:
-  bool idle;       // it gives the device nothing to do
-  bool pending;    // kernels of earlier calls that check the program have not been waited for
-  bool own;        // nor have kernels of this call that do
+  // State of the running call, see fut_origin:
+  bool idle;       // it starts no work on the device
+  bool pending;    // kernels of earlier calls with checks of the program are pending
+  bool own;        // likewise kernels of this call
   bool waiting;    // there was a wait
   bool waited;     // a wait failed
   bool checked;    // a kernel's check reported the failure
 #endif
-  struct fut_failure failures[2];  // of the last call that failed; text malloc'ed
-  struct fut_context *lent_before;  // what `fut_self.lent` was when this one was lent
+  struct fut_failure failures[2];  // of the last failed call; texts are malloc'ed
+  struct fut_context *lent_before;  // the value of `fut_self.lent` before this one was lent
 #if FUT_HAS_CURRENT
-  struct fut_current before_lending;  // where this one is lent
+  struct fut_current before_lending;  // on the thread that lends the context
 #endif
-  int borrowed;    // the reference count of all memory that is not the runtime's own, see FUT_BORROW
+  int borrowed;    // the reference count of all borrowed memory, see FUT_BORROW
 };
 
 struct fut_guard {
@@ -95,7 +95,7 @@ static void fut_device_after(struct fut_current before);
 #define FUT_DEVICE_BEFORE()
 #endif
 
-// What is remembered of the device's work when a call begins: see fut_routes.h.
+// Records the pending work of the device at the beginning of a call: see fut_routes.h.
 #if FUT_GPU_BACKEND
 static void fut_begin(struct fut_context *c);
 #define FUT_BEGIN(c) fut_begin(c);
@@ -103,17 +103,17 @@ static void fut_begin(struct fut_context *c);
 #define FUT_BEGIN(c)
 #endif
 
-// This thread's part. `held` lists the mutexes of the runtime that it holds, so
-// that it can let go of them when it stops in the middle.
+// The state of this thread. `held` lists the mutexes of the runtime that it holds, which it releases
+// when it fails.
 #ifndef FUT_MAX_HELD
 #define FUT_MAX_HELD 8
 #endif
 static __thread struct {
   struct fut_guard *guard;    // innermost guarded call
-  struct fut_worker *worker;  // set on multicore's own threads
-  struct fut_context *lent;   // the last of those that are lent to plain calls
+  struct fut_worker *worker;  // set on worker threads
+  struct fut_context *lent;   // the most recently lent context
   struct fut_text *text;
-  size_t wanted;              // not 0: NULL for a request of this size is looked at
+  size_t wanted;              // not 0: the caller handles NULL for a request of this size
   bool zero;                  // fresh memory is zeroed: see fut_context_start
   uint32_t n_held;
   pthread_mutex_t *held[FUT_MAX_HELD];
@@ -121,13 +121,13 @@ static __thread struct {
 
 #define FUT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-// Before the hooks: text that cannot be had is left out.
+// Before the hooks. A text is omitted if it cannot be allocated.
 static char *fut_copy(const char *text) { return text == NULL || *text == 0 ? NULL : strdup(text); }
 
-// Frees a text that `fut_copy` made, where `free` is hooked.
+// Frees a text of `fut_copy` where `free` is hooked.
 static void fut_drop(char *text) { free(text); }
 
-// Cuts our words out of a text that the runtime made with them. NULL if nothing is left.
+// Removes our words from a text of the runtime. Returns NULL if the rest is empty.
 static char *fut_without(char *text, const char *words) {
   char *at = text == NULL || words == NULL ? NULL : strstr(text, words);
   if (at != NULL)
@@ -144,7 +144,7 @@ static void fut_clear_failure(struct fut_failure *f) {
   *f = (struct fut_failure){0};
 }
 
-// The call fails for a reason of its own, told in our words and the runtime's text. Takes both.
+// Sets the failure of the call: our words and the text of the runtime. Takes ownership of both.
 static void fut_fail(struct fut_context *c, char *words, char *text) {
   fut_clear_failure(&c->failures[0]);
   fut_clear_failure(&c->failures[1]);
@@ -152,7 +152,7 @@ static void fut_fail(struct fut_context *c, char *words, char *text) {
   c->failures[0].text = text;
 }
 
-// What the runtime has printed so far on this thread, without the line's end.
+// The text that the runtime printed on this thread, without trailing line breaks.
 static const char *fut_printed(void) {
   struct fut_text *t = fut_self.text;
   if (t == NULL || t->length == 0)
@@ -183,7 +183,7 @@ static void fut_print(const char *format, va_list args) {
   t->length += (uint32_t)wanted;
 }
 
-// What had failed before, if the call was already on its way out (fut_routes.h).
+// The earlier failure in this call, if any (fut_routes.h).
 static struct fut_failure fut_earlier(struct fut_context *c);
 
 #if FUT_MULTICORE
@@ -191,14 +191,14 @@ static void fut_crew_stop(struct fut_context *c, const char *why, const char *sa
 _Noreturn static void fut_worker_stop(const char *why, const char *said);
 #endif
 
-// Where there is no call to return to: plain calls, and threads that are not ours.
+// Ends the process, if there is no call to return to: in direct calls, and on unknown threads.
 _Noreturn static void fut_end_process(const char *why, const char *said) {
   fprintf(stderr, "futhark-sys: %s%s%s\n", why, *said ? ": " : "", said);
   abort();
 }
 
-// Ends the current call. `reason` is in our words; the runtime's text is what it has reported
-// and printed in this call.
+// Ends the current call. `reason` is our message; the text of the runtime consists of its errors and
+// output in this call.
 _Noreturn static void fut_fatal(const char *reason) {
   struct fut_failure earlier = {0};
   if (fut_self.guard != NULL)
@@ -228,7 +228,7 @@ _Noreturn static void fut_fatal(const char *reason) {
 
 _Noreturn static void fut_exit(int code) {
   char why[64];
-  snprintf(why, sizeof why, "the runtime ended with exit(%d)", code);
+  snprintf(why, sizeof why, "the runtime called exit(%d)", code);
   fut_fatal(why);
 }
 
@@ -243,8 +243,8 @@ _Noreturn static void fut_assertion_failed(const char *condition, const char *fi
   fut_fatal(why);
 }
 
-// How often this process is the child of a fork: a context's threads and driver state
-// stay behind in the parent, so a child that used it would hang.
+// The number of forks between the first process and this one. The threads and the driver state of a
+// context belong to the parent, so a child that used it would hang.
 static uint32_t fut_forks;
 
 static void fut_note_fork(void) { fut_forks++; }
@@ -263,19 +263,19 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
     size_t size = strlen(why) + 96;
     char *words = malloc(size);
     if (words != NULL) {
-      snprintf(words, size, "the context was lost in an earlier call (%s); make a new one", why);
+      snprintf(words, size, "the context was lost in an earlier call (%s); create a new one", why);
       free((char *)f->words);
       f->words = words;
     }
     c->lost = 2;
   }
   if (!c->lost)
-    fut_fail(c, fut_copy("this process was forked after the context was made; a context works only where it was made"), NULL);
+    fut_fail(c, fut_copy("this process was forked after the context was created; a context works only in the process that created it"), NULL);
   return FUT_LOST;
 }
 
-// Enter and leave, as every wrapper does. `_setjmp` must be in the wrapper's
-// own frame, hence the macro; it does not save the signal mask and costs about 3 ns.
+// The beginning of every wrapper. A macro, because `_setjmp` must be called in the frame of the
+// wrapper; it does not save the signal mask and costs about 3 ns.
 #if defined(__has_attribute) && __has_attribute(uninitialized)
 #define FUT_NOT_ZEROED __attribute__((uninitialized))  // 200 bytes, written by _setjmp
 #else

@@ -1,12 +1,12 @@
-// ispc only, after everything else: what kernels call by a name that the prelude has taken.
+// ispc only, at the end: functions that kernels call, whose names are macros of the prelude.
 
-// Kernels allocate in their own code, so the route of fut_routes.h must be there for the linker.
+// Kernels are a separate object, so they call an external function.
 #undef memblock_alloc
 int memblock_alloc(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what) {
   return fut_allocate(ctx, block, size, what);
 }
 
-// Scratch memory of kernels could not be had, or less than none was asked for.
+// Reports that scratch memory of kernels is missing, or that its size is negative.
 #undef lexical_realloc_error
 void lexical_realloc_error(struct futhark_context *ctx, size_t size) {
   if (fut_refuse_size(ctx, (int64_t)size, "scratch memory") != FUTHARK_SUCCESS)

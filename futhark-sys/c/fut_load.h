@@ -1,12 +1,11 @@
-// GPU backends only: the functions of the driver, looked up when a context is made.
+// GPU backends only: looks up the functions of the driver when a context is created.
 //
-// The binary thus links and starts on a machine without the driver, and a missing
-// one is an error with a name. FUT_SYMBOLS(X), written per program, lists every
-// function of the driver that the generated text mentions. Each becomes a pointer
-// here; right after this file the names are redefined to go through them.
+// Therefore a binary links and starts on a machine without the driver, and the error names the
+// missing library. FUT_SYMBOLS(X), which unit/driver.rs writes, lists the functions of the driver that
+// the generated text calls. Each gets a pointer here, and macros after this file call the pointers.
 //
-// A header may map a name to another one (cuMemAlloc to cuMemAlloc_v2): the
-// pointer is declared from, and looked up by, what the header makes of the name.
+// A header can map a name to another one (cuMemAlloc to cuMemAlloc_v2). The expanded name determines
+// the type of the pointer and the symbol.
 
 #include <dlfcn.h>
 
@@ -28,16 +27,16 @@ static const struct fut_driver_symbol fut_driver_symbols[] = {
 #undef FUT_ENTRY
 };
 
-// Where a library may be: a variable that names the file, then the names that
-// systems give it. All libraries of a backend are searched for each function.
+// A library: the variable that names its file, and otherwise its usual names. Each function is looked
+// up in all libraries of a backend.
 struct fut_driver_library {
   const char *variable;
   const char *names[6];
-  const char *install;  // what to do when none is there; NULL: may be missing
+  const char *install;  // how to install it; NULL: optional
 };
 
-// The headers say which CUDA it is: functions have other parameters under other names in
-// each (see fut_device.h).
+// The version of the CUDA headers selects the libraries: names and parameters of functions differ
+// between versions (see fut_device.h).
 #if defined(FUT_BACKEND_cuda) && CUDA_VERSION >= 13000
 #define FUT_CUDA "13"
 #else
@@ -66,8 +65,7 @@ static const struct fut_driver_library fut_driver_libraries[] = {
 static pthread_mutex_t fut_driver_mutex = PTHREAD_MUTEX_INITIALIZER;
 static int fut_driver_loaded;
 
-// Whether the functions are there for a thread that has not asked for them: another one may
-// be looking them up right now.
+// Whether the functions are loaded. Atomic, because another thread can be loading them.
 static inline bool fut_driver_is_there(void) { return __atomic_load_n(&fut_driver_loaded, __ATOMIC_ACQUIRE) != 0; }
 
 static char *fut_text(const char *format, ...) {
@@ -80,13 +78,13 @@ static char *fut_text(const char *format, ...) {
   return text;
 }
 
-// NULL, or why it cannot be loaded (malloc'ed).
+// Loads a library. Returns NULL, or a malloc'ed message.
 static char *fut_driver_open(const struct fut_driver_library *library, void **handle) {
   const char *file = getenv(library->variable);
   if (file != NULL && *file != 0) {
     *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (*handle == NULL)
-      return fut_text("%s names a library that cannot be loaded: %s", library->variable, dlerror());
+      return fut_text("cannot load the library in %s: %s", library->variable, dlerror());
     return NULL;
   }
   for (size_t i = 0; library->names[i] != NULL; i++) {
@@ -96,7 +94,7 @@ static char *fut_driver_open(const struct fut_driver_library *library, void **ha
   }
   if (library->install == NULL)
     return NULL;
-  return fut_text("%s cannot be loaded; %s, or name the file in %s", library->names[0], library->install, library->variable);
+  return fut_text("cannot load %s; %s, or set %s to its path", library->names[0], library->install, library->variable);
 }
 
 static char *fut_driver_load_all(void) {
@@ -112,19 +110,19 @@ static char *fut_driver_load_all(void) {
       if (handles[i] != NULL)
         found = dlsym(handles[i], fut_driver_symbols[s].name);
     if (found == NULL)
-      return fut_text("%s has no function %s; a newer one is needed", fut_driver_libraries[0].names[0], fut_driver_symbols[s].name);
+      return fut_text("%s has no function %s; install a newer version", fut_driver_libraries[0].names[0], fut_driver_symbols[s].name);
     *fut_driver_symbols[s].place = found;
   }
   return NULL;
 }
 
-// Is there a device at all? The runtime's own answer would be to exit.
+// Looks for a device, because the runtime would exit without one.
 static char *fut_driver_probe(void) {
 #if defined(FUT_BACKEND_opencl)
   cl_uint platforms = 0;
   cl_int err = fut_driver_clGetPlatformIDs(0, NULL, &platforms);
   if (err != CL_SUCCESS || platforms == 0)
-    return fut_text("no OpenCL platform was found (clGetPlatformIDs answers %d); install the OpenCL driver of your device, "
+    return fut_text("no OpenCL platform was found (clGetPlatformIDs returned %d); install the OpenCL driver of your device, "
                     "or a CPU implementation such as PoCL or Oclgrind", (int)err);
 #elif defined(FUT_BACKEND_cuda)
   CUresult err = fut_driver_cuInit(0);
@@ -132,17 +130,17 @@ static char *fut_driver_probe(void) {
   if (err != CUDA_SUCCESS && fut_driver_cuGetErrorString(err, &said) != CUDA_SUCCESS)
     said = NULL;
   if (err != CUDA_SUCCESS)
-    return fut_text("no CUDA device can be used (cuInit answers %d: %s)", (int)err, said != NULL ? said : "it has no text for that");
+    return fut_text("no CUDA device can be used (cuInit returned %d: %s)", (int)err, said != NULL ? said : "unknown error");
 #elif defined(FUT_BACKEND_hip)
   int devices = 0;
   hipError_t err = fut_driver_hipGetDeviceCount(&devices);
   if (err != hipSuccess || devices == 0)
-    return fut_text("no HIP device was found (hipGetDeviceCount answers %d: %s)", (int)err, fut_driver_hipGetErrorString(err));
+    return fut_text("no HIP device was found (hipGetDeviceCount returned %d: %s)", (int)err, fut_driver_hipGetErrorString(err));
 #endif
   return NULL;
 }
 
-// NULL when the driver can be called and has a device, otherwise why not (malloc'ed).
+// Loads the driver and looks for a device. Returns NULL, or a malloc'ed message.
 static char *fut_driver_ready(void) {
   char *why = NULL;
   pthread_mutex_lock(&fut_driver_mutex);

@@ -1,14 +1,13 @@
-// Host backends: which memory a context holds, so that a lost one can be freed.
+// Host backends: lists the memory of a context, so that a lost one can be freed.
 //
-// A lost context is never entered again, so the runtime's own teardown cannot run. Instead the
-// hooks around malloc and free (fut_prelude.h) put a header before each block and keep the
-// blocks in a list per thread of the context. When no value of a lost context is left, and its
-// threads have ended, everything on the lists is freed.
+// A lost context is never entered again, so the runtime's own teardown cannot run. Instead, the
+// hooks of malloc and free (fut_prelude.h) put a header before each block and keep the blocks in a
+// list per thread of the context. When a lost context has no values, and its threads have ended, all
+// listed blocks are freed.
 //
-// Not on GPU backends: after a loss the driver may still copy from or to host memory.
+// Not on GPU backends: after a loss, the driver can still copy from or to host memory.
 
-// The conformance program turns it off, to see what the generated code leaks or uses after it
-// was freed.
+// The conformance program disables it to find leaks and use after free in the generated code.
 #ifndef FUT_TRACKS_MEMORY
 #define FUT_TRACKS_MEMORY (!FUT_GPU_BACKEND)
 #endif
@@ -17,7 +16,7 @@
 
 struct fut_heap;
 
-// As large as malloc's alignment or a multiple of it, so what follows is aligned as well.
+// The size is a multiple of malloc's alignment, so that the memory after it is aligned.
 struct fut_block {
   struct fut_block *next;
   struct fut_block *previous;  // NULL: the block is in no list
@@ -30,12 +29,12 @@ struct fut_block {
 #endif
 } __attribute__((aligned(16)));
 
-// The blocks of one thread of a context. Only that thread changes the list. The thread of the
-// call counts as one thread, whichever it is, since calls on a context exclude each other.
+// The blocks of one thread of a context. Only that thread modifies the list. All threads that make
+// calls share one list, because calls on a context exclude each other.
 struct fut_heap {
   struct fut_block blocks;  // the head of a circular list
 #if FUT_MULTICORE
-  struct fut_block *freed;  // atomic: blocks that other threads have freed
+  struct fut_block *freed;  // atomic: blocks that other threads freed
   bool of_worker;
 #endif
 };
@@ -60,7 +59,7 @@ static inline void fut_block_unlink(struct fut_block *b) {
 }
 
 #if FUT_MULTICORE
-// From a thread that does not own the list: its owner unlinks and frees the block.
+// Frees a block of another thread's list: its owner unlinks and frees it later.
 static void fut_heap_push_freed(struct fut_block *b) {
   struct fut_block **top = &b->heap->freed;
   b->freed = __atomic_load_n(top, __ATOMIC_RELAXED);
@@ -79,7 +78,7 @@ static __attribute__((noinline)) void fut_heap_free_pushed(struct fut_heap *heap
 }
 #endif
 
-// Frees every block. No other thread uses the list any more.
+// Frees all blocks. No other thread may use the list.
 static void fut_heap_free_all(struct fut_heap *heap) {
   while (heap->blocks.next != &heap->blocks) {
     struct fut_block *b = heap->blocks.next;

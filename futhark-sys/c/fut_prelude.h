@@ -1,8 +1,7 @@
-// Everything that stands before the generated code: hooks, as macros.
+// Before the generated code: hooks, as macros.
 //
-// Order matters: the file that includes this one has included every system
-// header that the generated code wants, so that the macros below meet the
-// generated code only.
+// The file that includes this one has included all system headers of the generated
+// code before, so that the macros below apply only to the generated code.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,13 +30,13 @@ struct futhark_context_config;
 
 // --- Memory of the runtime -------------------------------------------------
 //
-// Structures and counts: the runtime does not look at the result, so NULL ends
-// the call. Where it (or our own route below) does look, `wanted` is that size.
+// The runtime does not check the allocations of structures and counts, so NULL ends the call. Where
+// it, or our own code, does check, `wanted` is the size.
 
 static void *fut_memory(void *p, size_t size) {
   if (FUT_UNLIKELY(p == NULL && size > 0 && fut_self.wanted != size)) {
     char why[96];
-    snprintf(why, sizeof why, "no memory for %zu bytes of the runtime's own", size);
+    snprintf(why, sizeof why, "no memory for %zu bytes of the runtime itself", size);
     fut_fatal(why);
   }
   return p;
@@ -45,7 +44,7 @@ static void *fut_memory(void *p, size_t size) {
 
 #if FUT_TRACKS_MEMORY
 
-// The list for what this thread allocates; NULL in plain calls, which lose no context.
+// The list of this thread's allocations; NULL in direct calls, which cannot lose a context.
 static inline struct fut_heap *fut_heap_here(void) {
 #if FUT_MULTICORE
   if (fut_self.worker != NULL)
@@ -77,7 +76,7 @@ static void *fut_tracked_alloc(size_t size, bool zero) {
 }
 
 #if FUT_MULTICORE
-// Whether this thread may change the list that the block is in.
+// Whether this thread may modify the list of the block.
 static inline bool fut_is_owner(const struct fut_block *b) {
   return fut_self.worker == NULL ? !b->heap->of_worker : b->heap == &fut_self.worker->heap;
 }
@@ -128,7 +127,7 @@ static void *fut_tracked_realloc(void *p, size_t size) {
   return b + 1;
 }
 
-// Text of the generated code for somebody who frees it by libc's free, such as our messages.
+// Converts a text of the generated code to one that libc's free accepts.
 static char *fut_keep_text(char *text) {
   char *copy = text == NULL ? NULL : strdup(text);
   fut_tracked_free(text);
@@ -145,8 +144,8 @@ static inline char *fut_keep_text(char *text) { return text; }
 #endif
 
 static void *fut_malloc(size_t n) {
-  // One byte more while a context starts: on cuda what was read from a cache file is then
-  // taken for a string, and is not stored as one.
+  // One more byte while a context is created: on cuda, the content of a cache file is used as a
+  // string without a terminating NUL.
   bool more = fut_self.zero && n < SIZE_MAX;
   return fut_memory(fut_tracked_alloc(FUT_UNLIKELY(more) ? n + 1 : n, more), n);
 }
@@ -165,16 +164,16 @@ static char *fut_strdup(const char *s) {
   return memcpy(fut_malloc(n), s, n);
 }
 
-// `new` copies into the array even when its memory could not be had. Then, and
-// only then, the destination is NULL (see fut_allocate in fut_routes.h).
+// `new` copies into the array even if the allocation failed. Only then, the destination is NULL (see
+// fut_allocate in fut_routes.h).
 static inline void *fut_memmove(void *to, const void *from, size_t n) {
   return to == NULL ? NULL : memmove(to, from, n);
 }
 
-// --- What the runtime prints ------------------------------------------------
+// --- Output of the runtime ------------------------------------------------
 //
-// Text for stderr is kept for the error, or printed when the call is over. Text
-// for a log goes where the log is. Told apart by how the stream is spelled.
+// Output to stderr is stored for the error message, or printed at the end of the call. Output to a
+// log file is unchanged. The spelling of the stream in the call distinguishes the two.
 
 __attribute__((format(printf, 3, 4)))
 static int fut_fprintf(FILE *stream, bool is_stderr, const char *format, ...) {
@@ -198,8 +197,8 @@ static int fut_vfprintf(FILE *stream, bool is_stderr, const char *format, va_lis
 
 // --- Files -----------------------------------------------------------------------
 //
-// The runtime opens files by name: that of the cache, and those that its settings name. Only
-// regular ones are opened. Another one could block for ever.
+// The runtime opens the cache file and other files from its settings. Only regular files are opened,
+// because others can block for ever.
 
 static FILE *fut_fopen(const char *name, const char *mode) {
   int flags = *mode == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
@@ -217,9 +216,9 @@ static FILE *fut_fopen(const char *name, const char *mode) {
   return file;
 }
 
-// --- The memory of a context of ours --------------------------------------------
+// --- The memory of a context --------------------------------------------
 
-// NULL without memory for it.
+// Returns NULL if memory is missing.
 static struct fut_context *fut_make_context(void) {
   struct fut_context *c = calloc(1, sizeof *c);
   if (c == NULL)
@@ -235,9 +234,9 @@ static struct fut_context *fut_make_context(void) {
 }
 
 #if FUT_TRACKS_MEMORY
-// Frees every block that the context still has: those of a lost context, or of one whose set-up
-// failed half-way, whose teardown cannot run; and those that one thread freed for another that
-// has ended since. The context's threads have ended, and nobody has a value of it.
+// Frees all remaining blocks of the context: those of a lost context, or of one whose initialisation
+// failed, because their teardown cannot run; and blocks that one thread freed for another that has
+// ended. The threads of the context have ended, and it has no values.
 static void fut_reclaim(struct fut_context *c) {
 #if FUT_MULTICORE
   for (struct fut_worker *w = c->crew.workers; w != NULL; w = w->next)
@@ -279,11 +278,11 @@ static void fut_release_context(struct fut_context *c) {
 #define exit(code) fut_exit(code)
 #define abort() fut_abort()
 
-// --- Routed calls ------------------------------------------------------------
+// --- Redirected calls ------------------------------------------------------------
 //
-// In the generated text a definition's or prototype's first parameter begins with
-// `struct` and a call's first argument is `ctx`. Pasting that first token splits
-// the two: definitions keep their body under another name, calls come to us.
+// In the generated text, the first parameter of a definition or prototype begins with `struct`, and
+// the first argument of a call is `ctx`. Token pasting distinguishes the two: a definition gets
+// another name, and a call is redirected to our function. generated/hooks.rs lists these functions.
 
 #define memblock_alloc(first, ...) FUT_MEMBLOCK_ALLOC_##first, __VA_ARGS__)
 #define FUT_MEMBLOCK_ALLOC_struct fut_runtime_memblock_alloc(struct
@@ -303,7 +302,7 @@ static void fut_release_context(struct fut_context *c) {
 #define FUT_LEXICAL_REALLOC_ERROR_ctx fut_runtime_lexical_realloc_error(ctx
 #endif
 
-// The function in which an error is set tells what kind of error it is: see fut_cause_of.
+// The function that sets an error determines its cause: see fut_cause_of.
 #define set_error(first, ...) FUT_SET_ERROR_##first, __VA_ARGS__)
 #define FUT_SET_ERROR_struct fut_runtime_set_error(struct
 #define FUT_SET_ERROR_ctx fut_set_error(__func__, ctx
@@ -323,20 +322,20 @@ static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char 
 #define FUT_GPU_ALLOC_struct fut_runtime_gpu_alloc(struct
 #define FUT_GPU_ALLOC_ctx fut_gpu_alloc(ctx
 
-// Where the text of a kernel's failed check is made.
+// The function that creates the message of a failed check in a kernel.
 #define get_failure_msg(first, ...) FUT_FAILURE_MSG_##first, __VA_ARGS__)
 #define FUT_FAILURE_MSG_int fut_runtime_failure_msg(int
 #define FUT_FAILURE_MSG_failure_idx fut_failure_msg(ctx, failure_idx
 static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64_t *args);
 
-// Generated code waits when it has read a scalar: see fut_before_wait.
+// Generated code waits after it reads a scalar: see fut_before_wait.
 #define gpu_scalar_from_device(first, ...) FUT_SCALAR_##first, __VA_ARGS__)
 #define FUT_SCALAR_struct fut_runtime_scalar_from_device(struct
 #define FUT_SCALAR_ctx fut_scalar_from_device(ctx
 #define fut_scalar_from_device(ctx_, ...) (fut_before_wait(ctx_), fut_runtime_scalar_from_device(ctx_, __VA_ARGS__))
 static void fut_before_wait(struct futhark_context *ctx);
 
-// A copy to the device while an error waits would go to memory that was not had.
+// While an error is pending, the destination of a copy may not be allocated.
 #define memcpy_host2gpu(first, ...) FUT_HOST2GPU_##first, __VA_ARGS__)
 #define FUT_HOST2GPU_struct fut_runtime_host2gpu(struct
 #define FUT_HOST2GPU_ctx fut_host2gpu(ctx
@@ -345,7 +344,7 @@ static void fut_before_wait(struct futhark_context *ctx);
 
 struct memblock_device;
 static int fut_allocate_device(struct futhark_context *ctx, struct memblock_device *block, int64_t size, const char *what);
-// The type of device memory is not known yet; see fut_routes.h.
+// A macro, because the type of device memory is not declared yet; see fut_routes.h.
 #define fut_gpu_alloc(ctx_, log, size, what, out, size_out)                                              \
   (fut_gpu_too_large(ctx_, size) ||                                                                    \
            fut_gpu_alloc_failed(ctx_, fut_runtime_gpu_alloc(ctx_, log, size, what, out, size_out), size) \

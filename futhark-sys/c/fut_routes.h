@@ -1,8 +1,8 @@
-// After the generated code: where its routed calls arrive (see fut_prelude.h).
+// After the generated code: the targets of its redirected calls (see fut_prelude.h).
 //
-// Everything here runs inside a guarded call, on multicore and ispc also on workers.
+// Everything here runs inside a guarded call; on multicore and ispc also on worker threads.
 
-// Our context, on whichever of its threads this is; NULL outside of calls.
+// The context of the running call, on any of its threads; NULL outside of calls.
 static struct fut_context *fut_current(void) {
 #if FUT_MULTICORE
   if (fut_self.worker != NULL)
@@ -11,17 +11,17 @@ static struct fut_context *fut_current(void) {
   return fut_self.guard == NULL ? NULL : fut_self.guard->context;
 }
 
-// Our context around the runtime's; NULL on threads that are not inside any call.
+// Our context for a context of the runtime; NULL on threads outside of any call.
 static struct fut_context *fut_context_of(struct futhark_context *ctx) {
   struct fut_context *c = fut_current();
   if (c == NULL)
-    // A plain call: one of the contexts that this thread has lent.
+    // A direct call on a context that this thread has lent.
     for (c = fut_self.lent; c != NULL && c->ctx != ctx;)
       c = c->lent_before;
   return c;
 }
 
-// Marks the call as one that lacked memory, wherever it noticed.
+// Marks the call as one that failed because memory was missing.
 static void fut_note_memory(struct futhark_context *ctx) {
   struct fut_context *c = fut_context_of(ctx);
   if (c != NULL)
@@ -30,13 +30,13 @@ static void fut_note_memory(struct futhark_context *ctx) {
 
 static bool fut_begins(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
 
-// The functions of this file that set errors, as opposed to those that keep their body under
-// a name of ours.
+// Whether the function belongs to this file. `fut_runtime_…` functions belong to the generated
+// code.
 static bool fut_is_ours(const char *function) { return fut_begins(function, "fut_") && !fut_begins(function, "fut_runtime_"); }
 
-// Why an error is set, by the function that sets it. The compilers write the program's checks
-// into functions with the first two prefixes. Our `fut_refuse_…` functions check for the program as well; all
-// other functions of ours that set errors report missing memory, which is noted separately.
+// The cause of an error, by the function that sets it. The compilers write the checks of the program
+// into functions with the first two prefixes. Our `fut_refuse_…` functions belong to the program as
+// well; our other functions report missing memory, which is noted separately.
 static uint32_t fut_cause_of(const char *function) {
   if (fut_begins(function, "futrts_") || fut_begins(function, "futhark_mc_") || fut_is_ours(function))
     return FUT_CAUSE_PROGRAM;
@@ -45,7 +45,7 @@ static uint32_t fut_cause_of(const char *function) {
   return fut_begins(function, "futhark_") ? FUT_CAUSE_ARGUMENT : FUT_CAUSE_UNKNOWN;
 }
 
-// The runtime keeps the first error. So does the cause, on whichever thread it arises.
+// The runtime keeps the first error on any thread; cause and words must belong to the same one.
 static void fut_set_error(const char *function, struct futhark_context *ctx, char *error) {
   struct fut_context *c = fut_context_of(ctx);
   bool first = c != NULL && __atomic_load_n(&ctx->error, __ATOMIC_RELAXED) == NULL;
@@ -59,8 +59,8 @@ static void fut_set_error(const char *function, struct futhark_context *ctx, cha
   fut_drop(words);
 }
 
-// A negative dimension is an error of the program. While an error is pending, nothing is
-// allocated: the call is about to return.
+// A negative dimension is an error of the program. While an error is pending, nothing is allocated,
+// because the call is about to fail.
 static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char *what) {
   if (size < 0 || size == FUT_NO_SIZE) {
     set_error(ctx, msgprintf("an array with a negative dimension cannot be allocated (%s)\n", what));
@@ -77,19 +77,19 @@ static int fut_refuse_length(struct futhark_context *ctx) {
 
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what) {
   (void)memblock_unref(ctx, block, what);
-  block->mem = NULL;  // what fut_memmove goes by
+  block->mem = NULL;  // tested by fut_memmove
   int err = fut_refuse_size(ctx, size, what);
   if (err == FUTHARK_SUCCESS)
     err = fut_runtime_memblock_alloc(ctx, block, size, what);
   if (err != FUTHARK_SUCCESS && block->mem != NULL) {
-    // Memory was there, but another thread had failed meanwhile.
+    // Another thread failed after this allocation succeeded.
     free(block->mem);
     block->mem = NULL;
   }
   return err;
 }
 
-// Scratch memory of a parallel body. A failure is the context's error, on workers too.
+// Scratch memory of a parallel body. A failure sets the error of the context, on workers as well.
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size) {
   int err = fut_refuse_size(ctx, new_size, "scratch memory");
   if (err != FUTHARK_SUCCESS)
@@ -97,7 +97,7 @@ static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, i
   unsigned char *fresh = fut_tracked_realloc(*p, (size_t)new_size);
   if (fresh == NULL && new_size > 0) {
     fut_note_memory(ctx);
-    set_error(ctx, msgprintf("the system has no more memory for this process (%lld bytes were asked for)\n", (long long)new_size));
+    set_error(ctx, msgprintf("the system has no more memory for this process (requested %lld bytes)\n", (long long)new_size));
     return FUTHARK_OUT_OF_MEMORY;
   }
   *p = fresh;
@@ -105,8 +105,8 @@ static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, i
   return FUTHARK_SUCCESS;
 }
 
-// Blocks of 1 MiB and more that were freed stay in a list for ever; before giving
-// up, hand those back to the system and try once more.
+// The runtime keeps freed blocks of 1 MiB and more in a list. If an allocation fails, release that
+// list and retry.
 static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out) {
   fut_self.wanted = size;
   fut_runtime_host_alloc(ctx, size, what, size_out, out);
@@ -123,7 +123,7 @@ static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char 
   }
 }
 
-// The text lives until the next `fut_fail`.
+// The texts are valid until the next `fut_fail`.
 static struct fut_failure fut_earlier(struct fut_context *c) {
   if (!c->settling && c->ctx != NULL && c->ctx->error != NULL) {
     char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);
@@ -134,8 +134,8 @@ static struct fut_failure fut_earlier(struct fut_context *c) {
 }
 
 #if FUT_GPU_BACKEND
-// The runtime's mark for kernels that check the program and have not been waited for. It sets 1
-// and asks only whether it is 0, so 2 says that no kernel of the running call is among them.
+// `failure_is_an_option` is not 0 while kernels that check the program are pending. The runtime sets
+// it to 1 and compares it only with 0; 2 means that none of them belongs to the running call.
 #define FUT_BEFORE_CALL 2
 
 static void fut_begin(struct fut_context *c) {
@@ -152,7 +152,7 @@ static void fut_before_wait(struct futhark_context *ctx) {
   struct fut_context *c = fut_current();
   if (c == NULL)
     return;
-  // The wait before this one has succeeded.
+  // The previous wait succeeded.
   if (c->waiting)
     c->pending = false;
   c->waiting = true;
@@ -168,8 +168,8 @@ static int fut_after_wait(int rc) {
   return rc;
 }
 
-// A wait of our own. A macro, so that the wait happens in the wrapper: the faults that the
-// conformance program plants tell wrappers apart by their names.
+// Waits. A macro, so that the wait happens in the wrapper: planted faults of the conformance program
+// identify wrappers by `__func__`.
 #define fut_wait(ctx) (fut_before_wait(ctx), fut_after_wait(futhark_context_sync(ctx)))
 
 static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64_t *args) {
@@ -192,7 +192,7 @@ static int fut_allocate_device(struct futhark_context *ctx, struct memblock_devi
   return err;
 }
 
-// Which call the failure that was found now belongs to.
+// The call that caused the failure.
 static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure *f) {
   if (c->checked && !c->pending)
     return FUT_OF_CALL;
@@ -201,7 +201,7 @@ static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure
   if (c->waited)
     return c->idle ? FUT_OF_EARLIER : FUT_OF_EITHER;
 #if FUT_HAS_CURRENT
-  // Functions of CUDA and HIP that start something also return what earlier work failed with.
+  // Functions of CUDA and HIP that start work also return errors of earlier work.
   if (f->cause == FUT_CAUSE_UNKNOWN && f->words == NULL && !c->memory)
     return FUT_OF_EITHER;
 #else
@@ -210,8 +210,8 @@ static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure
   return FUT_OF_CALL;
 }
 
-// More than the whole device has is not asked for: not every OpenCL driver answers
-// that with a code (Oclgrind throws a C++ exception through us).
+// Rejects sizes beyond the memory of the device: not every OpenCL driver reports them by a code
+// (Oclgrind throws a C++ exception).
 static bool fut_gpu_too_large(struct futhark_context *ctx, size_t size) {
 #if defined(FUT_BACKEND_opencl)
   if (size >= ((size_t)64 << 20)) {
@@ -229,7 +229,7 @@ static bool fut_gpu_too_large(struct futhark_context *ctx, size_t size) {
   return false;
 }
 
-// Some backends report "no memory" by the code alone, which the caller drops.
+// Some backends report missing memory only by the return code, which the caller ignores.
 static int fut_gpu_alloc_failed(struct futhark_context *ctx, int rc, size_t size) {
   if (rc == FUTHARK_SUCCESS)
     return 0;

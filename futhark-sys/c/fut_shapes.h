@@ -1,11 +1,11 @@
-// Shapes at the boundary of each call.
+// Validates shapes at the boundary of each call.
 //
-// The C API never looks at the shape of a result, and every function trusts the shape of its
-// arguments. A dimension below zero, or a shape larger than its memory block, makes the next call
-// read and write out of bounds. Such values neither enter nor leave a call.
+// The C API does not validate the shapes of results, and every function trusts the shapes of its
+// arguments. A negative dimension, or a shape larger than its memory block, makes the next call
+// access memory out of bounds. Such values are rejected as arguments and as results.
 
-// Whether an array of this shape fits in a block of `block` bytes. A shape with a zero takes no
-// memory, whatever the product of the other dimensions.
+// Whether an array of this shape fits in a block of `block` bytes. A shape with a zero needs no
+// memory, even if the product of the other dimensions overflows.
 static inline bool fut_shape_fits(const int64_t *shape, int rank, int64_t elem_size, int64_t block) {
   int64_t bytes = elem_size;
   bool negative = false, empty = false, overflow = false;
@@ -17,7 +17,7 @@ static inline bool fut_shape_fits(const int64_t *shape, int rank, int64_t elem_s
   return !negative && (empty || (!overflow && bytes <= block));
 }
 
-// The size of a block. A literal of the program has no count, and its size is not recorded.
+// The size of a block. A literal of the program has neither a count nor a recorded size.
 #define FUT_BLOCK(array) ((array)->mem.references == NULL ? INT64_MAX : (array)->mem.size)
 
 static __attribute__((noinline)) char *fut_bad_shape(const char *what, const int64_t *shape, int rank) {
@@ -31,7 +31,7 @@ static __attribute__((noinline)) int fut_refuse_shape(struct futhark_context *ct
   return FUTHARK_PROGRAM_ERROR;
 }
 
-// `find` returns the shape of an array in `value` that cannot exist, or NULL.
+// `find` returns the shape of an invalid array in `value`, or NULL.
 #define FUT_CHECK_ARGUMENT(c, find, value, what)                   \
   {                                                                \
     int fut_rank;                                                  \
@@ -40,7 +40,7 @@ static __attribute__((noinline)) int fut_refuse_shape(struct futhark_context *ct
       FUT_REFUSE(c, fut_bad_shape(what, fut_shape, fut_rank))      \
   }
 
-// A pending error means that a part of the result may be missing; FUT_LEAVE frees the result.
+// If an error is pending, parts of the result can be missing; FUT_LEAVE frees the result.
 #define FUT_CHECK_RESULT(c, rc, find, value, what)                 \
   if ((rc) == 0 && (c)->ctx->error == NULL) {                      \
     int fut_rank;                                                  \

@@ -1,16 +1,15 @@
 // What unit/sizes.rs, unit/bounds.rs and unit/concat.rs add to the generated code.
 //
-// The generated code multiplies dimensions without looking at their signs: two negative
-// dimensions give a positive size, and everything that indexes such an array is out of bounds.
-// Therefore each size is computed a second time, with the functions below, and the allocation gets
-// that value. FUT_NO_SIZE is sticky, and every allocation refuses it.
+// The generated code multiplies dimensions without checking their signs: two negative dimensions
+// have a positive product, and every index of such an array is out of bounds. Therefore each size is
+// computed a second time, by the functions below, and passed to the allocation. FUT_NO_SIZE is
+// sticky, and every allocation rejects it.
 
 #define FUT_NO_SIZE INT64_MAX
 
 static inline int64_t fut_size(int64_t n) { return n < 0 ? FUT_NO_SIZE : n; }
 
-// An array with a dimension of zero is empty, so the other one may be negative: the array has no
-// element that could be read.
+// An array with a dimension of zero has no elements, so the other dimension may be negative.
 static inline int64_t fut_times(int64_t a, int64_t b) {
   int64_t product;
   if (a == FUT_NO_SIZE || b == FUT_NO_SIZE)
@@ -42,7 +41,7 @@ static inline bool fut_wraps(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product);
 }
 
-// Whether a slice with a negative stride has elements and begins behind the end of the array.
+// Whether a slice with a negative stride has elements and begins after the end of the array.
 static inline bool fut_starts_outside(int64_t start, int64_t end, int64_t stride, int64_t length) {
   return stride < 0 && end < start && start >= length;
 }

@@ -1,13 +1,12 @@
-// The hardened compile: signed overflow and impossible divisions end the call.
+// Hardened units: signed overflow and invalid divisions end the call.
 //
-// Futhark's own arithmetic wraps by going through unsigned types; what is left
-// signed are the runtime's sizes and offsets, where an overflow would become a
-// write outside of an array, and `i64.min / -1`, which the processor answers with
-// a signal. The compiler is told to call the handlers below (their names and
-// parameters are the sanitizer's) and no sanitizer library is linked.
+// The arithmetic of programs uses unsigned types and wraps. Signed are only the sizes and offsets of
+// the runtime, where an overflow would cause a write outside of an array, and divisions: `i64.min /
+// -1` raises a signal. The C compiler inserts calls of the handlers below, which have the names and
+// parameters of the sanitizer's; no sanitizer library is linked.
 //
-// They do not return: inside a parallel body there is nothing to return to. One does:
-// Futhark's own negation is written as a signed one and wraps, as its other arithmetic.
+// The handlers do not return, because a parallel body cannot report an error. One does: the negation
+// of programs is signed in the generated code and wraps.
 
 #if FUT_TRAPS
 
@@ -24,7 +23,7 @@ _Noreturn static void fut_trap(const char *what, const struct fut_trap_place *pl
 }
 
 #if defined(__clang__)
-// clang declares these itself and wants them external; the link keeps them inside.
+// clang declares these as external; the link hides them.
 #define FUT_HANDLER __attribute__((used, visibility("hidden")))
 #else
 #define FUT_HANDLER __attribute__((used)) static

@@ -1,25 +1,24 @@
-// multicore and ispc only: how threads of the runtime stop when one of them cannot go on.
+// multicore and ispc only: stops all threads of the runtime when one of them fails.
 //
-// A thread that dies lets go of the mutexes it holds, marks the crew dead and
-// stands still. Every other worker passes through pthread_mutex_lock or
-// pthread_cond_wait before it takes or hands over work; there it sees the mark,
-// lets go, and stands still too. The thread that made the call waits until all of
-// them do, and only then jumps: nobody writes into the frames that the jump
-// abandons. Before that the workers return from their start function and are joined,
-// so a lost context has no thread, and nothing uses its memory but values in Rust.
+// A thread that fails releases its mutexes, marks the crew as dead and stops. Every other worker calls
+// pthread_mutex_lock or pthread_cond_wait before it takes or passes on work; these hooks test the
+// mark, release all mutexes and stop the worker, too. The thread of the call waits until all workers
+// have stopped, and only then jumps, so that no thread writes to the skipped frames. Before the jump,
+// the workers return from their start function and are joined. Therefore a lost context has no
+// threads, and only values in Rust use its memory.
 
 struct fut_worker {
   struct fut_crew *crew;
   struct fut_worker *next;
   void *(*run)(void *);
   void *argument;
-  pthread_cond_t *waiting;  // atomic: what it sleeps on, if it sleeps
+  pthread_cond_t *waiting;  // atomic: the condition that it waits for, or NULL
   jmp_buf end;
   struct fut_text text;
 #if FUT_TRACKS_MEMORY
   struct fut_heap heap;
 #endif
-  pthread_t thread;  // written and read by the thread that makes the calls
+  pthread_t thread;  // only used by the thread of the call
   bool joined;       // likewise
 };
 
@@ -37,20 +36,20 @@ static void fut_crew_mark_dead(struct fut_crew *crew, const char *why, const cha
   pthread_mutex_unlock(&crew->mutex);
 }
 
-static void fut_let_go(void) {
+static void fut_release_mutexes(void) {
   while (fut_self.n_held > 0)
     pthread_mutex_unlock(fut_self.held[--fut_self.n_held]);
 }
 
-// The end of a worker: stand still until the call is over, then return from the
-// start function by a jump within this thread's own stack.
+// Stops a worker: waits until the call has ended, then returns from the start function by a jump
+// within the stack of this thread.
 _Noreturn static void fut_worker_stop(const char *why, const char *said) {
   struct fut_worker *w = fut_self.worker;
   struct fut_crew *crew = w->crew;
   if (__atomic_load_n(&crew->lent, __ATOMIC_ACQUIRE))
     fut_end_process(why, said);
   fut_crew_mark_dead(crew, why, said);
-  fut_let_go();
+  fut_release_mutexes();
   pthread_mutex_lock(&crew->mutex);
   crew->parked++;
   pthread_cond_broadcast(&crew->changed);
@@ -60,15 +59,15 @@ _Noreturn static void fut_worker_stop(const char *why, const char *said) {
   _longjmp(w->end, 1);
 }
 
-// Called by the thread that made the call: returns when all workers have ended.
+// Stops all workers, on the thread of the call; returns when they have ended.
 static void fut_crew_stop(struct fut_context *c, const char *why, const char *said) {
   struct fut_crew *crew = &c->crew;
   fut_crew_mark_dead(crew, why, said);
-  fut_let_go();
+  fut_release_mutexes();
   pthread_mutex_lock(&crew->mutex);
   while (crew->parked < crew->size) {
-    // A worker may have looked at the mark just before it fell asleep, so wake
-    // sleepers again and again until all are counted.
+    // A worker can test the mark just before it begins to wait, so wake all waiting workers
+    // repeatedly until all have stopped.
     for (struct fut_worker *w = crew->workers; w != NULL; w = w->next) {
       pthread_cond_t *sleeping_on = __atomic_load_n(&w->waiting, __ATOMIC_ACQUIRE);
       if (sleeping_on != NULL)
@@ -91,7 +90,7 @@ static void fut_crew_stop(struct fut_context *c, const char *why, const char *sa
       w->joined = pthread_join(w->thread, NULL) == 0;
 }
 
-// Stops this thread if another one has died.
+// Stops this thread if another one has failed.
 static void fut_check_crew(void) {
   if (fut_self.worker != NULL) {
     if (FUT_UNLIKELY(fut_crew_is_dead(fut_self.worker->crew)))
@@ -104,10 +103,10 @@ static void fut_check_crew(void) {
 
 static int fut_mutex_lock(pthread_mutex_t *m) {
   fut_check_crew();
-  // A mutex that is not in the list would stay locked when this thread dies.
+  // A mutex that is not in the list would stay locked if this thread failed.
   if (FUT_UNLIKELY(fut_self.n_held == FUT_MAX_HELD))
-    fut_fatal("a thread of the runtime holds more mutexes than futhark-sys keeps track of");
-  // Cannot block for ever: a thread that dies lets go of what it holds.
+    fut_fatal("a thread of the runtime holds more mutexes than futhark-sys can track");
+  // Cannot block for ever: a thread that fails releases its mutexes.
   int err = pthread_mutex_lock(m);
   if (err == 0)
     fut_self.held[fut_self.n_held++] = m;
@@ -124,7 +123,7 @@ static int fut_mutex_unlock(pthread_mutex_t *m) {
   return pthread_mutex_unlock(m);
 }
 
-// Until a moment from now. Waking without a reason is allowed: callers look again.
+// The time in 50 ms. Spurious wake-ups are allowed: callers test their condition again.
 static struct timespec fut_soon(void) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
@@ -166,7 +165,7 @@ static int fut_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) {
   if (w != NULL)
     __atomic_store_n(&w->waiting, c, __ATOMIC_RELEASE);
   fut_check_crew();
-  // The thread that made the call is woken by nobody when a worker dies: it looks by itself.
+  // No thread wakes the thread of the call when a worker fails, so it polls.
   int err = w != NULL ? pthread_cond_wait(c, m) : fut_wait_a_little(c, m);
   if (w != NULL)
     __atomic_store_n(&w->waiting, NULL, __ATOMIC_RELEASE);
@@ -183,7 +182,7 @@ static void *fut_worker_start(void *argument) {
   void *result = w->run(w->argument);
   if (w->text.length != 0)
     fut_flush_text(&w->text);
-  // Counts as standing still, should the call fail after this worker's normal end.
+  // Counts as stopped, in case the call fails after the normal end of this worker.
   pthread_mutex_lock(&w->crew->mutex);
   w->crew->parked++;
   pthread_cond_broadcast(&w->crew->changed);
@@ -191,7 +190,7 @@ static void *fut_worker_start(void *argument) {
   return result;
 }
 
-// Threads are created while a context is, inside its guard.
+// Threads are created with the context, inside its guard.
 static int fut_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument) {
   struct fut_guard *g = fut_self.guard;
   if (g == NULL)

@@ -1,7 +1,7 @@
-// Found before the system's assert.h when generated code is compiled: a failed
-// assertion of the runtime ends the call, not the process.
+// Takes precedence over the system's assert.h in generated code: a failed assertion of the runtime
+// ends the call instead of the process.
 //
-// No include guard: the standard lets <assert.h> be included again.
+// No include guard: <assert.h> may be included several times.
 #undef assert
 #define assert(condition) \
   ((condition) ? (void)0 : fut_assertion_failed(#condition, __FILE__, __LINE__))
