@@ -1,4 +1,4 @@
-//! Building: all backends compile with all compilers, and what does not fit is refused.
+//! Builds: every backend compiles with every compiler, and invalid inputs are errors.
 #![cfg(all(feature = "compile", feature = "load", unix))]
 
 use std::os::unix::fs::PermissionsExt;
@@ -27,19 +27,19 @@ fn source(folder: &Path) -> PathBuf {
     path
 }
 
-/// All of them, but ispc only where its compiler is, which is fetched when somebody asks for it.
+/// All backends; ispc only if its compiler is installed, which is optional in ci/setup.
 fn backends() -> impl Iterator<Item = Backend> {
     let root = std::env::var_os("FUTHARK_TOOLCHAIN").map(PathBuf::from);
     let has_ispc = root.is_some_and(|root| root.join("ispc").is_dir());
     if !has_ispc {
-        eprintln!("no ISPC (ci/setup --only ispc): the backend ispc is left out");
+        eprintln!("ISPC is not installed (ci/setup --only ispc): skipping the backend ispc");
     }
     let all = Backend::ALL.iter().copied();
     all.filter(move |&backend| backend != Backend::Ispc || has_ispc)
 }
 
 #[test]
-fn every_backend_compiles_and_gives_a_table_with_one_symbol() {
+fn every_backend_exports_only_its_table() {
     let folder = folder("every-backend");
     let source = source(&folder);
     let mut ids = std::collections::BTreeMap::new();
@@ -62,7 +62,7 @@ fn every_backend_compiles_and_gives_a_table_with_one_symbol() {
             assert_eq!(names, artifact.functions().names());
             assert_eq!(table.functions_hash(), artifact.functions().hash());
             assert!(names.is_sorted());
-            // The same for all backends, another one for another compiler.
+            // Equal for all backends of a compiler.
             let id = ids
                 .entry(compiler.version().text.clone())
                 .or_insert(table.program().to_owned());
@@ -89,7 +89,7 @@ fn every_backend_compiles_and_gives_a_table_with_one_symbol() {
 }
 
 #[test]
-fn a_program_may_be_called_like_a_header_of_the_system() {
+fn a_program_can_have_the_name_of_a_system_header() {
     let folder = folder("system-headers");
     for name in ["math", "strings", "errno", "assert"] {
         let source = folder.join(format!("{name}.fut"));
@@ -105,7 +105,7 @@ fn a_program_may_be_called_like_a_header_of_the_system() {
 }
 
 #[test]
-fn layouts_are_read_out_of_the_generated_code() {
+fn layouts_match_the_generated_code() {
     let folder = folder("layout");
     let source = source(&folder);
     let artifact = Build::new(&source, Backend::C)
@@ -120,7 +120,7 @@ fn layouts_are_read_out_of_the_generated_code() {
     };
     use futhark_sys::table::{FUT_F32, FUT_F64, FUT_I8, FUT_I32};
     assert_eq!(components("pt"), [(FUT_F64, 0), (FUT_F64, 0)]);
-    // The tag, and one slot for each payload that cannot share another's.
+    // The tag, and a component for each payload that cannot share one.
     let shape = components("shape");
     assert_eq!(shape[0], (FUT_I8, 0));
     assert!(shape[1..].iter().all(|&c| c == (FUT_F64, 0)), "{shape:?}");
@@ -128,7 +128,7 @@ fn layouts_are_read_out_of_the_generated_code() {
 }
 
 #[test]
-fn errors_of_a_program_are_told_from_failures_of_the_compiler() {
+fn program_errors_and_compiler_failures_have_different_kinds() {
     let folder = folder("compiler-errors");
     let refused: [(&str, &[u8], &str); 3] = [
         (
@@ -143,7 +143,7 @@ fn errors_of_a_program_are_told_from_failures_of_the_compiler() {
         ),
         ("not_utf8", b"entry main (x: i32) = x -- \xff", "cannot decode"),
     ];
-    // GPU backends have no functions that contain parallelism.
+    // GPU backends do not support functions with parallelism.
     let limited = "\
 #[noinline] def fill (n: i64) (x: i64) : []i64 = replicate n x
 entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
@@ -168,7 +168,7 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
 }
 
 #[test]
-fn a_second_build_takes_what_the_first_one_left() {
+fn an_equal_build_is_cached() {
     let folder = folder("again");
     let source = source(&folder);
     let build = Build::new(&source, Backend::C)
@@ -188,16 +188,16 @@ fn a_second_build_takes_what_the_first_one_left() {
             .unwrap(),
         made
     );
-    // Anything that changes the result is another build.
+    // An option that changes the result changes the cache key.
     let other = build.clone().hardened(false).run().unwrap();
     assert_ne!(other.symbol(), first.symbol());
     assert!(!other.open().unwrap().is_hardened());
-    // The user's flags cannot take the traps away.
+    // The user's flags cannot disable the traps.
     let wrapping = build.clone().flag("-fwrapv").run().unwrap();
     assert!(wrapping.open().is_ok(), "the self-test passes");
 }
 
-/// A compiler whose manifest is edited by a sed script after it was written.
+/// A compiler that edits its manifest by a sed script.
 fn lying_compiler(folder: &Path, edit: &str) -> Compiler {
     let real = Compiler::find().expect("a Futhark compiler is set up");
     let script = format!(
@@ -211,7 +211,7 @@ fn lying_compiler(folder: &Path, edit: &str) -> Compiler {
 }
 
 #[test]
-fn manifests_that_do_not_fit_are_refused() {
+fn invalid_manifests_are_rejected() {
     let cases: [(&str, &str, ErrorKind, &[&str]); 6] = [
         (
             "not-json",
@@ -231,7 +231,7 @@ fn manifests_that_do_not_fit_are_refused() {
             ErrorKind::Manifest,
             &["/entry_points/h", "no_such"],
         ),
-        // The generated code says otherwise.
+        // The generated code disagrees.
         (
             "other-scalar",
             "s/\"name\":\"x\",\"type\":\"i32\"/\"name\":\"x\",\"type\":\"i64\"/",
@@ -272,12 +272,12 @@ fn manifests_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_compiler_that_is_replaced_in_place_builds_again() {
+fn replacing_the_compiler_invalidates_the_cache() {
     let folder = folder("replaced");
     let _ = std::fs::remove_dir_all(folder.join("out"));
     let source = source(&folder);
     let build = |edit| {
-        // One file, one version, another compiler.
+        // Another compiler in the same file, with the same version.
         let build = Build::new(&source, Backend::C)
             .compiler(lying_compiler(&folder, edit))
             .out_dir(folder.join("out"))
@@ -289,7 +289,7 @@ fn a_compiler_that_is_replaced_in_place_builds_again() {
     let first = build("s/a/a/");
     let second = build("s/b/b/");
     assert_ne!(first.folder(), second.folder());
-    // What the compilers make is equal.
+    // The results are equal.
     assert_eq!(first.symbol(), second.symbol());
     let programs = second.programs();
     assert!(programs.contains(&folder.join("futhark-lying")));
@@ -299,14 +299,14 @@ fn a_compiler_that_is_replaced_in_place_builds_again() {
     }
 }
 
-/// Runs [`a_build_without_a_folder`] in a process of its own.
+/// Runs [`a_build_without_a_folder`] in a child process.
 fn build_in_a_child(cache: &Path, cflags: &str) -> std::process::Output {
     std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_build_without_a_folder", "--nocapture"])
         .env("FUTHARK_SYS_TEST_SOURCE", source(&folder("private")))
         .env("XDG_CACHE_HOME", cache)
         .env("CFLAGS", cflags)
-        // Not a variable of the compiler's: it must not matter.
+        // A variable that the compiler does not read must not matter.
         .env(
             "FUTHARK_SYS_TEST_TIME",
             format!("{:?}", std::time::Instant::now()),
@@ -317,7 +317,7 @@ fn build_in_a_child(cache: &Path, cflags: &str) -> std::process::Output {
 
 #[test]
 fn a_build_without_a_folder() {
-    // Does nothing unless it is the child.
+    // Only the child builds.
     if let Some(source) = std::env::var_os("FUTHARK_SYS_TEST_SOURCE") {
         let artifact = Build::new(source, Backend::C).fast(true).run().unwrap();
         println!("\nsymbol {}", artifact.symbol());
@@ -325,7 +325,7 @@ fn a_build_without_a_folder() {
 }
 
 #[test]
-fn results_go_to_a_private_folder_and_depend_on_cflags() {
+fn results_are_in_a_private_folder_and_depend_on_cflags() {
     let cache = folder("private-cache");
     let _ = std::fs::remove_dir_all(&cache);
     let symbol = |cflags| {
@@ -342,7 +342,7 @@ fn results_go_to_a_private_folder_and_depend_on_cflags() {
     let folder = cache.join("futhark-sys");
     let permissions = std::fs::metadata(&folder).unwrap().permissions();
     assert_eq!(permissions.mode() & 0o777, 0o700);
-    // Others could have put a library there.
+    // Other users could write a library there.
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
     let output = build_in_a_child(&cache, "-DSOME=1");
     assert!(!output.status.success());
@@ -351,8 +351,8 @@ fn results_go_to_a_private_folder_and_depend_on_cflags() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_leaves_nothing_half_done() {
-    // A folder in which no file can be made stands for a disk without room.
+fn a_build_succeeds_after_a_failure_to_write() {
+    // A path that cannot be created, in place of a full disk.
     let folder = folder("no-room");
     let source = source(&folder);
     let blocked = folder.join("blocked");
@@ -366,7 +366,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_done() {
     assert_eq!(error.kind(), ErrorKind::Io, "{error}");
     assert!(error.to_string().contains("blocked"), "{error}");
     assert_eq!(format!("{error:?}"), format!("{error} (Io)"));
-    // SAFETY: there is no such file, so nothing of it runs.
+    // SAFETY: the file does not exist, so no code of it runs.
     let error = unsafe { futhark_sys::load::open(&blocked.join("none.so"), "table") }.unwrap_err();
     assert_eq!(format!("{error:?}"), error.to_string());
     std::fs::remove_file(&blocked).unwrap();

@@ -1,4 +1,4 @@
-//! A child of a fork that uses its parent's context is refused, and does not hang.
+//! A context is unusable in a forked child, whose calls fail instead of hanging.
 #![cfg(all(feature = "compile", feature = "load", target_os = "linux"))]
 
 use std::path::Path;
@@ -14,7 +14,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn a_forked_child_is_refused() {
+fn calls_in_a_forked_child_fail() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fork");
     std::fs::create_dir_all(&folder).unwrap();
     let source = folder.join("fork.fut");
@@ -27,7 +27,7 @@ fn a_forked_child_is_refused() {
             .unwrap();
         let raw = artifact.open().unwrap().raw();
         let mut status = FUT_LOST as i32;
-        // SAFETY: the table is checked; there are no settings.
+        // SAFETY: the table is valid; there are no settings.
         let context = unsafe { raw.context_new.unwrap()(std::ptr::null(), 0, &raw mut status) };
         assert_eq!(status as u32, FUT_OK);
         // SAFETY: the context is live and no other thread uses it; `sync` takes no arguments.
@@ -40,10 +40,10 @@ fn a_forked_child_is_refused() {
             _exit(if sync() == FUT_LOST { 7 } else { 8 });
         }
         let mut status = 0;
-        // SAFETY: `child` is this process's, and there is room for the status.
+        // SAFETY: `child` is a child of this process, and the pointer to the status is valid.
         let waited = unsafe { waitpid(child, &raw mut status, 0) };
         assert_eq!((waited, status >> 8), (child, 7), "{backend}");
-        assert_eq!(sync(), FUT_OK, "the parent's context works on");
+        assert_eq!(sync(), FUT_OK, "the parent's context remains usable");
         // SAFETY: the context is live, has no values, and is not used again.
         unsafe { raw.context_free.unwrap()(context) };
     }

@@ -1,5 +1,4 @@
-//! The header of a program in Rust: for every backend and compiler, what is declared is
-//! what the library has, and nothing else is global.
+//! Raw builds: for every backend and compiler, the declared functions are exactly the exported ones.
 #![cfg(all(feature = "raw", unix))]
 
 use std::collections::BTreeSet;
@@ -15,7 +14,7 @@ entry g [n] (xs: *[n]pt) : *[n]pt = xs
 entry kind (p: pt) : pt = p
 ";
 
-/// Global symbols of a library.
+/// The global symbols of a library.
 fn global(library: &Path) -> BTreeSet<String> {
     let output = std::process::Command::new("nm")
         .args(["--extern-only", "--defined-only"])
@@ -27,7 +26,7 @@ fn global(library: &Path) -> BTreeSet<String> {
     text.lines().filter_map(symbol).collect()
 }
 
-/// Symbols that the declarations name.
+/// The symbols in the declarations.
 fn declared(bindings: &str) -> BTreeSet<String> {
     let names = bindings.split("link_name = \"\\u{1}").skip(1);
     names
@@ -51,7 +50,7 @@ fn build(backend: Backend, compiler: &Compiler) -> Artifact {
 }
 
 #[test]
-fn what_is_declared_is_there() {
+fn declared_functions_are_exported() {
     let backends = [
         Backend::C,
         Backend::Multicore,
@@ -88,7 +87,7 @@ fn what_is_declared_is_there() {
             }
             declared.insert(artifact.symbol().to_owned());
             assert_eq!(global(&artifact.library()), declared);
-            // No two programs or backends have a symbol in common.
+            // Symbols of different backends and compilers differ.
             for symbol in declared {
                 assert!(seen.insert(symbol));
             }

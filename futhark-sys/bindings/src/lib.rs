@@ -1,3 +1,2 @@
-//! Nothing but a test: the committed bindings of futhark-sys are what bindgen makes of
-//! the header today. A package of its own, so that it can be run while futhark-sys
-//! does not compile, and so that nobody else needs bindgen.
+//! Only a test: compares the committed bindings of futhark-sys with the output of bindgen. A separate
+//! package, so that it runs even if futhark-sys does not compile, and no other package needs bindgen.

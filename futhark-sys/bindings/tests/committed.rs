@@ -1,6 +1,6 @@
-//! The committed bindings are what bindgen makes of the header today.
+//! Compares the committed bindings with the output of bindgen.
 //!
-//! `FUTHARK_BLESS=1 cargo test -p futhark-sys-bindings` writes them anew.
+//! `FUTHARK_BLESS=1 cargo test -p futhark-sys-bindings` updates them.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use std::path::Path;
 fn committed_bindings_match_the_header() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let path = root.join("src/bindings.rs");
-    // libclang alone lacks stddef.h and its kin; the C compiler has them.
+    // libclang lacks stddef.h and similar headers; the C compiler has them.
     let headers = std::process::Command::new("cc")
         .arg("-print-file-name=include")
         .output()
-        .expect("a C compiler is there");
+        .expect("a C compiler is installed");
     let headers = String::from_utf8(headers.stdout).unwrap();
     let fresh = bindgen::Builder::default()
         .clang_arg(format!("-isystem{}", headers.trim()))
@@ -31,7 +31,7 @@ fn committed_bindings_match_the_header() {
         .disable_header_comment()
         .generate_comments(false)
         .generate()
-        .expect("libclang is found (ci/setup installs it; LIBCLANG_PATH names its folder)")
+        .expect("libclang is installed (by ci/setup; LIBCLANG_PATH is its folder)")
         .to_string();
     let fresh = tidy(&fresh);
     if std::env::var_os("FUTHARK_BLESS").is_some() {
@@ -40,12 +40,12 @@ fn committed_bindings_match_the_header() {
     let committed = std::fs::read_to_string(&path).unwrap();
     assert!(
         tidy(&committed) == fresh,
-        "src/bindings.rs is not what bindgen makes of c/futhark_table.h; \
+        "src/bindings.rs differs from the output of bindgen for c/futhark_table.h; \
          run this test with FUTHARK_BLESS=1 and commit the result"
     );
 }
 
-/// As rustfmt would have it, so that `cargo fmt --check` passes on the committed file.
+/// Formats the text, so that `cargo fmt --check` accepts the committed file.
 fn tidy(text: &str) -> String {
     use std::io::Write;
     let mut child = std::process::Command::new("rustfmt")
