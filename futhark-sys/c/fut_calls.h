@@ -2,7 +2,7 @@
 
 // --- The end of a call ---------------------------------------------------------
 
-// Whether there is an error, a dead worker or a text, whatever the return code is.
+// Whether there is an error, a failed worker or output, independent of the return code.
 static inline bool fut_disturbed(struct fut_context *c) {
 #if FUT_MULTICORE
   if (FUT_UNLIKELY(fut_crew_is_dead(&c->crew)))

@@ -1,8 +1,8 @@
 // The bodies of the wrappers. unit/wrappers.rs, opaque.rs and elements.rs write one use of a macro
 // per function.
 //
-// `f` and the other function names are only pasted and called here, never passed on to another
-// macro as something to paste: raw modules rename the functions by macros of the same names.
+// Raw modules define macros with the names of functions. Therefore a macro pastes only its own
+// arguments: an argument that it passes on to another macro would be expanded first.
 
 #define FUT_SIGNATURE (struct fut_context * c, void *const *out, const void *const *in)
 #define FUT_UNUSED \
@@ -13,27 +13,27 @@
   _Static_assert(__builtin_types_compatible_p(__typeof__(&f), result (*)(__VA_ARGS__)), \
                  "manifest and header disagree about " #f);
 
-// --- Entry points, and operations that make values of values ----------------------
+// --- Entry points, and operations on values ----------------------------------------
 
-// Parameters and results of `call`, a parenthesised list.
+// The elements of `call`, a parenthesised list of arguments.
 #define FUT_SCALAR_IN(i, type) *(const type *)in[i]
 #define FUT_VALUE_IN(i, type) (const struct type *)in[i]
 #define FUT_SCALAR_OUT(i, type) (type *)out[i]
 #define FUT_VALUE_OUT(i, type) (struct type **)out[i]
 
-// A call that fails leaves no result.
+// A failed call has no results.
 #define FUT_CLEAR(i) *(void **)out[i] = NULL;
 
-// `clear`: FUT_CLEAR for each value; `arguments`: checks before the call; `results`: steps after
-// it; `...`: FUT_FREE_RESULT for each value.
+// `clear`: FUT_CLEAR for each result that is a value; `arguments`: validation before the call;
+// `results`: steps after the call; `...`: FUT_FREE_RESULT for each result that is a value.
 #define FUT_WRAP_ENTRY(f, clear, arguments, call, results, ...) \
   static int32_t fut_w_##f FUT_SIGNATURE {                      \
     FUT_UNUSED clear FUT_ENTER(c) arguments int rc = f call;    \
     results FUT_LEAVE(c, rc, __VA_ARGS__)                       \
   }
 
-// A function that makes a value of one variant writes only its own parts: the rest must not be
-// what the heap held before. These functions allocate structs and nothing large.
+// A constructor of a sum writes only the components of its variant, so the memory is zeroed before.
+// Operations allocate structs and nothing large.
 #define FUT_WRAP_OPERATION(f, clear, arguments, call, results, ...)                       \
   static int32_t fut_w_##f FUT_SIGNATURE {                                                \
     FUT_UNUSED clear FUT_ENTER(c) arguments fut_self.zero = true;                         \
@@ -42,7 +42,7 @@
     results FUT_LEAVE(c, rc, __VA_ARGS__)                                                 \
   }
 
-// The variant of a sum is what the function returns.
+// The function returns the index of the variant.
 #define FUT_WRAP_VARIANT(f, type)                        \
   static int32_t fut_w_##f FUT_SIGNATURE {               \
     FUT_UNUSED FUT_ENTER(c)                              \
@@ -152,9 +152,8 @@
 
 // A copy with its own memory. `size` is the number of elements, `...` the dimensions.
 //
-// Host memory is read in place; device memory takes the way through the host. If a wait fails, the
-// device may still use the memory on the way, so that is freed only after a second wait has shown
-// that nothing is pending.
+// Host memory is read in place; device memory is copied through the host. If a wait fails, the
+// device can still access the host memory, which is freed only after a second wait has succeeded.
 #if FUT_GPU_BACKEND
 #define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                           \
   static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) {         \

@@ -24,8 +24,11 @@ pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
         let Statement::Define { name, .. } = line.statement else {
             continue;
         };
+        if !name.starts_with("tmp_offs_") {
+            continue;
+        }
         let parts = parts(&lines[i..], name);
-        if !name.starts_with("tmp_offs_") || parts.is_empty() {
+        if parts.is_empty() {
             continue;
         }
         let indent = line.indent();
