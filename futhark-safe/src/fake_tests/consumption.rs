@@ -1,10 +1,10 @@
-//! What is consumed is not seen elsewhere, and copied only if it would be.
+//! Consumption: a call never changes another value, and copies only shared arguments.
 
 use super::*;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
 #[test]
-fn what_nobody_shares_is_consumed_as_it_is() {
+fn unshared_arguments_are_not_copied() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -38,7 +38,7 @@ fn an_alias_never_changes() {
 }
 
 #[test]
-fn results_of_one_call_that_share_memory() {
+fn results_that_share_memory_are_consumed_independently() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -105,7 +105,7 @@ fn parts_of_values_never_change() {
 }
 
 #[test]
-fn a_call_that_fails_has_consumed_all_the_same() {
+fn a_failing_call_frees_its_consumed_arguments() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -125,9 +125,9 @@ fn a_call_that_fails_has_consumed_all_the_same() {
     }
 }
 
-/// Copying what is shared waits on a GPU, and so it may be what fails.
+/// Copying a shared argument waits on a GPU, so it can report a pending failure.
 #[test]
-fn a_copy_that_fails_ends_the_call() {
+fn a_failing_copy_ends_the_call() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);

@@ -1,4 +1,4 @@
-//! The public faces over the fake program: what they refuse, what they share.
+//! The typed and the dynamic face, on the fake program.
 
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
@@ -9,16 +9,16 @@ use futhark_fake::program;
 use futhark_fake::{FLAVOURS, Flavour, World};
 use futhark_sys::table::Table;
 
-/// A table as generated code has it.
+/// The table in the form that generated code has.
 fn linked(table: &'static Table) -> LinkedTable {
     // SAFETY: T: a checked table, which is never freed.
     unsafe { LinkedTable::new(table.raw()) }
 }
 
-/// What generated code says about arrays of a program with this interface.
+/// The program type that generated code would have, with this interface hash.
 pub(super) struct Typed<const INTERFACE: u64>;
 
-/// The fake program's.
+/// With the fake program's interface hash.
 pub(super) type Fake = Typed<0xb584_39cf_bad3_fe30>;
 
 pub(super) struct Entries;
@@ -45,7 +45,7 @@ impl<const INTERFACE: u64> Linked for Typed<INTERFACE> {
     }
 }
 
-/// The fake program as generated code knows it, linked with tables that do not fit.
+/// The fake program, linked with tables that it must reject.
 struct Misfit<const I: usize>;
 
 impl<const I: usize> From<&Context<Misfit<I>>> for Entries {
@@ -75,7 +75,7 @@ impl<const INTERFACE: u64> HasArray<i32, 1> for Typed<INTERFACE> {
 }
 
 #[test]
-fn the_typed_face_takes_the_backend_that_is_asked_for() {
+fn the_typed_face_uses_the_requested_backend() {
     assert_eq!(
         program::interface(),
         Fake::INTERFACE,
@@ -103,7 +103,7 @@ fn the_typed_face_takes_the_backend_that_is_asked_for() {
         drop(ctx);
         assert_eq!(changed.to_vec().unwrap(), [9, 2, 3]);
     }
-    // None that starts, none of this name, and another program.
+    // No backend starts, none has this name, and another program.
     let error = Context::<Fake>::new(&Config::new().debugging(true)).unwrap_err();
     assert!(
         error.to_string().contains("no backend works here"),
@@ -123,7 +123,7 @@ fn the_typed_face_takes_the_backend_that_is_asked_for() {
 }
 
 #[test]
-fn a_table_with_another_order_of_functions_is_refused() {
+fn a_table_with_another_order_of_functions_is_rejected() {
     let world = World::new();
     let error = Context::<Misfit<0>>::new(&Config::new()).unwrap_err();
     assert_eq!(error.kind(), Kind::Load, "{error}");
@@ -139,7 +139,7 @@ fn a_table_with_another_order_of_functions_is_refused() {
 }
 
 #[test]
-fn a_table_of_an_unknown_backend_is_refused() {
+fn a_table_of_an_unknown_backend_is_rejected() {
     let world = World::new();
     let error = Context::<Misfit<1>>::new(&Config::new()).unwrap_err();
     assert_eq!(error.kind(), Kind::Load, "{error}");
@@ -151,7 +151,7 @@ fn a_table_of_an_unknown_backend_is_refused() {
 }
 
 #[test]
-fn the_dynamic_face_knows_the_program() {
+fn the_dynamic_face_calls_entry_points() {
     for flavour in FLAVOURS {
         let library = Library::of_table(program::table(flavour)).unwrap();
         let world = World::new();
@@ -161,7 +161,7 @@ fn the_dynamic_face_knows_the_program() {
         assert!(matches!(total[0], Value::Scalar(Scalar::I32(6))));
         let seven = Value::from(7i32);
         let pair = ctx.record("pair", &[&seven, &xs]).unwrap();
-        // The record shares the array, so it is copied before it is overwritten.
+        // The record shares the array's memory, so the array is copied first.
         let changed = ctx.call(
             "set_first",
             vec![Arg::Consume(xs), Arg::Consume(9i32.into())],
@@ -176,7 +176,7 @@ fn the_dynamic_face_knows_the_program() {
 }
 
 #[test]
-fn sums_are_taken_apart_as_what_they_are() {
+fn sums_are_destructed_as_their_variant_only() {
     for flavour in FLAVOURS {
         let library = Library::of_table(program::table(flavour)).unwrap();
         let _world = World::new();
@@ -219,7 +219,7 @@ fn arrays_of_records_are_made_and_changed_by_element() {
         let held = points.project("y").unwrap();
         world.copies();
         points.set(&[0], &b).unwrap();
-        assert_eq!(world.copies(), 1, "what `held` shares is copied first");
+        assert_eq!(world.copies(), 1, "the memory shared with `held` is copied");
         points.set(&[1], &a).unwrap();
         assert_eq!(world.copies(), 0);
         assert_eq!(ints(&points.project("y").unwrap()), [20, 10, 10]);
@@ -286,7 +286,7 @@ fn arrays_of_records_are_made_and_changed_by_element() {
 }
 
 #[test]
-fn values_of_two_contexts_do_not_meet() {
+fn values_of_another_context_are_rejected() {
     let library = Library::of_table(program::table(Flavour::Host)).unwrap();
     let _world = World::new();
     let one = dynamic::Context::new(&library, &Config::new()).unwrap();

@@ -1,4 +1,4 @@
-//! Failures are told once, with everything that is known, and leave nothing behind.
+//! Failures: each is reported once, and leaves nothing behind.
 
 use super::*;
 use crate::Kind;
@@ -6,7 +6,7 @@ use crate::ffi::Setting;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
 #[test]
-fn each_kind_of_failure_is_told_apart() {
+fn each_failure_has_its_kind_and_text() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -24,7 +24,7 @@ fn each_kind_of_failure_is_told_apart() {
             assert_eq!((error.kind(), error.code()), (Kind::Backend, Some(1)));
             assert!(error.to_string().contains("without a message"), "{error}");
             assert_eq!(fail(&core, 2).kind(), Kind::OutOfMemory);
-            // None of them is seen by the next call.
+            // The next call does not see any of them.
             let xs = ints(&core, &[1, 2, 3]);
             assert_eq!(total(&core, &xs).unwrap(), 6);
         }
@@ -32,9 +32,8 @@ fn each_kind_of_failure_is_told_apart() {
     }
 }
 
-/// What operations on values refuse is about their arguments.
 #[test]
-fn refusals_of_operations_are_about_arguments() {
+fn failures_of_operations_on_values_are_invalid_arguments() {
     let world = World::new();
     let core = world.core(Flavour::Host);
     let xs = ffi::create(&core, futhark_fake::types::FLOATS, &[2], &[1f32, 2.0]).unwrap();
@@ -77,7 +76,7 @@ fn fail_again(core: &Arc<Core>, xs: &Handle) -> [Kind; 5] {
     ]
 }
 
-/// What fails in a drop is told to the next call, and to that one only.
+/// The next call reports a failure in a drop, and no later one does.
 #[test]
 fn a_failing_free_is_reported_by_the_next_call() {
     for flavour in FLAVOURS {
@@ -102,7 +101,7 @@ fn a_failing_free_is_reported_by_the_next_call() {
 }
 
 #[test]
-fn a_context_that_does_not_start_leaves_nothing() {
+fn a_context_that_fails_to_start_leaves_nothing() {
     let world = World::new();
     let device = |name: &std::ffi::CStr| [Setting::Device(name.to_owned())];
     for _ in 0..times(1000) {
@@ -127,7 +126,7 @@ fn a_context_that_does_not_start_leaves_nothing() {
 }
 
 #[test]
-fn thousands_of_contexts() {
+fn thousands_of_contexts_leave_nothing() {
     let world = World::new();
     let mut kept = Vec::new();
     for i in 0..times(5000) {

@@ -1,5 +1,5 @@
-//! GPU backends: a computation that fails after its call has returned. The model notices
-//! if its result is ever given out; here is what else must hold.
+//! GPU backends: computations that fail after their call has returned. The model reports a
+//! violation if the result of one is read.
 
 use super::*;
 use crate::Kind;
@@ -10,7 +10,7 @@ fn double(core: &Arc<Core>, xs: &Handle) -> Handle {
     value(core, "entry_double", [Input::observed(xs)]).unwrap()
 }
 
-fn is_tainted(result: Result<impl std::fmt::Debug>) {
+fn is_invalid(result: Result<impl std::fmt::Debug>) {
     let error = result.unwrap_err();
     assert_eq!(error.kind(), Kind::Program, "{error}");
     assert!(
@@ -20,7 +20,7 @@ fn is_tainted(result: Result<impl std::fmt::Debug>) {
 }
 
 #[test]
-fn what_was_under_way_is_never_believed_and_nothing_else_is_refused() {
+fn a_failing_wait_invalidates_exactly_the_pending_values() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
@@ -31,10 +31,10 @@ fn what_was_under_way_is_never_believed_and_nothing_else_is_refused() {
     let derived = double(&core, &failed);
     for _ in 0..3 {
         for value in [&failed, &after, &derived] {
-            is_tainted(read(value));
-            is_tainted(total(&core, value));
-            is_tainted(ffi::index(value, &[0]));
-            is_tainted(identity(&core, value));
+            is_invalid(read(value));
+            is_invalid(total(&core, value));
+            is_invalid(ffi::index(value, &[0]));
+            is_invalid(identity(&core, value));
         }
     }
     assert_eq!(read(&early).unwrap(), [2, 4]);
@@ -43,16 +43,15 @@ fn what_was_under_way_is_never_believed_and_nothing_else_is_refused() {
     core.simple("sync", |raw| raw.sync).unwrap();
 }
 
-/// Arrays are made beforehand: making one waits, which would show the failure.
+/// The arrays are made beforehand, since making one waits and would report the failure.
 fn bad_gather_of(core: &Arc<Core>, xs: &Handle) -> Handle {
     let is = ints(core, &[0, 7]);
     let inputs = [Input::observed(xs), Input::observed(&is)];
     value(core, "entry_gather", inputs).unwrap()
 }
 
-/// Each wait may be the one that shows it.
 #[test]
-fn whoever_waits_is_told() {
+fn the_next_wait_of_any_kind_reports_the_failure() {
     type Waits = fn(&Arc<Core>, &Handle) -> Result<()>;
     let waits: [Waits; 9] = [
         |core, _| core.simple("sync", |raw| raw.sync),
@@ -70,7 +69,7 @@ fn whoever_waits_is_told() {
                 &mut [],
             )
         },
-        // Fails on its own account; both are told.
+        // A failure of its own: both are reported.
         |core, xs| {
             let inputs = [Input::scalar(0i32), Input::consumed(identity(core, xs)?)];
             value(core, "entry_fail", inputs).map(drop)
@@ -81,15 +80,15 @@ fn whoever_waits_is_told() {
         let core = world.core(Flavour::Gpu);
         let xs = ints(&core, &[1, 2]);
         let failed = bad_gather_of(&core, &xs);
-        is_tainted(wait(&core, &xs));
-        is_tainted(read(&failed));
+        is_invalid(wait(&core, &xs));
+        is_invalid(read(&failed));
         assert_eq!(read(&xs).unwrap(), [1, 2]);
     }
 }
 
-/// What nobody was told of when a context is closed, `close` tells; it can be closed again.
+/// `close` reports a failure that no call has reported; the context can be closed again.
 #[test]
-fn closing_waits_too() {
+fn close_reports_pending_failures() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
@@ -99,15 +98,15 @@ fn closing_waits_too() {
     drop((xs, failed));
     let (core, error) = core.close().unwrap_err();
     assert_eq!(error.operation(), "close");
-    is_tainted(Err::<(), _>(error));
+    is_invalid(Err::<(), _>(error));
     assert_eq!(world.contexts(), 1, "it was handed back");
     core.close().unwrap();
     assert_eq!(world.contexts(), 0);
 }
 
-/// A call that fails for a reason of its own tells both; the value knows what it failed of.
+/// A call with a failure of its own reports both; the invalid value keeps the earlier one.
 #[test]
-fn a_failure_is_not_told_as_another_call_s() {
+fn an_earlier_failure_is_not_attributed_to_another_call() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3]));
@@ -123,7 +122,7 @@ fn a_failure_is_not_told_as_another_call_s() {
 }
 
 #[test]
-fn values_made_of_failed_ones_are_not_believed() {
+fn values_made_from_invalid_ones_are_invalid() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
@@ -135,30 +134,30 @@ fn values_made_of_failed_ones_are_not_believed() {
     let points = value(&core, "zip_opaque_points", inputs).unwrap();
     let field = value(&core, "project_opaque_points_y", [Input::observed(&points)]).unwrap();
     core.simple("sync", |raw| raw.sync).unwrap_err();
-    is_tainted(read(&field));
-    is_tainted(value(
+    is_invalid(read(&field));
+    is_invalid(value(
         &core,
         "project_opaque_pair_xs",
         [Input::observed(&pair)],
     ));
-    is_tainted(ffi::store(&pair).map(|_| ()));
-    is_tainted(ffi::index_value(&points, &[0]));
+    is_invalid(ffi::store(&pair).map(|_| ()));
+    is_invalid(ffi::index_value(&points, &[0]));
     let inputs = [Input::consumed(pair), Input::scalar(1i32)];
-    is_tainted(value(&core, "entry_poke", inputs));
+    is_invalid(value(&core, "entry_poke", inputs));
     // What was complete before is as good as ever.
     assert_eq!(ffi::read_vec::<f32>(&floats).unwrap(), [1.0, 2.0]);
 }
 
-/// Overwriting in place what fails half-way leaves nothing to be believed.
+/// An argument whose in-place update fails is invalid afterwards.
 #[test]
-fn a_consumed_argument_under_way() {
+fn a_pending_argument_can_be_consumed() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
     let ys = ints(&core, &[3, 4]);
     let failed = bad_gather_of(&core, &xs);
     let changed = set_first(&core, ys, 9).unwrap();
-    is_tainted(read(&failed));
-    is_tainted(read(&changed));
-    is_tainted(set_first(&core, changed, 5));
+    is_invalid(read(&failed));
+    is_invalid(read(&changed));
+    is_invalid(set_first(&core, changed, 5));
 }

@@ -1,4 +1,4 @@
-//! A context lent to plain calls: what goes in and out, and what it leaves.
+//! Plain calls on a lent context: values, failures and panics.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -11,7 +11,7 @@ use crate::{Array, Backend, Config, Context, Kind, Raw, RawContext, RawValue, Re
 use futhark_fake::World;
 use futhark_fake::plain as c;
 
-/// What a raw module would call `futhark_context` and `futhark_i32_1d`.
+/// The types that a raw module would call `futhark_context` and `futhark_i32_1d`.
 struct Plain<const GPU: bool>;
 struct Ints<const GPU: bool>;
 
@@ -51,7 +51,7 @@ fn failed<const GPU: bool>(raw: &Raw<'_, Plain<GPU>>) -> (i32, *mut Ints<GPU>) {
     (code, out.cast())
 }
 
-/// What would wait for ever fails instead.
+/// Fails if the test deadlocks.
 fn in_time(test: impl FnOnce() + Send + 'static) {
     let (done, wait) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -59,11 +59,15 @@ fn in_time(test: impl FnOnce() + Send + 'static) {
         let _ = done.send(());
     });
     let waited = wait.recv_timeout(Duration::from_secs(60));
-    assert_ne!(waited, Err(RecvTimeoutError::Timeout), "it waits for ever");
+    assert_ne!(
+        waited,
+        Err(RecvTimeoutError::Timeout),
+        "the test deadlocked"
+    );
     thread.join().unwrap();
 }
 
-/// Tests are written once and run on both flavours.
+/// Runs each test on both flavours.
 macro_rules! on_both {
     ($($name:ident)*) => {$(
         #[test]
@@ -75,20 +79,20 @@ macro_rules! on_both {
 }
 
 on_both! {
-    values_go_in_and_out
-    what_is_released_is_nobodys_business
-    a_failure_is_told_once_and_spoils_nothing_else
-    a_panic_gives_the_context_back
-    a_context_that_breaks_down_is_lost
-    no_call_waits_for_itself_after_the_context_was_lost
-    a_result_that_is_dropped_can_make_calls
-    no_code_is_lost_while_the_context_cannot_be_lent
+    values_are_lent_released_and_adopted
+    released_values_are_not_freed
+    a_failure_is_reported_once_and_invalidates_nothing_else
+    a_panic_returns_the_context
+    a_fatal_failure_loses_the_context
+    safe_calls_inside_panic_after_the_context_was_lost
+    a_dropped_result_can_make_calls
+    no_failure_is_lost_while_the_context_cannot_be_lent
 }
 
 mod of {
     use super::*;
 
-    pub(super) fn values_go_in_and_out<const GPU: bool>() {
+    pub(super) fn values_are_lent_released_and_adopted<const GPU: bool>() {
         let world = World::new();
         let ctx = context::<GPU>();
         let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[30]).unwrap());
@@ -111,7 +115,7 @@ mod of {
         assert_eq!(world.values(), 2, "`xs` is freed");
     }
 
-    pub(super) fn what_is_released_is_nobodys_business<const GPU: bool>() {
+    pub(super) fn released_values_are_not_freed<const GPU: bool>() {
         let world = World::new();
         let ctx = context::<GPU>();
         let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[3]).unwrap());
@@ -130,7 +134,7 @@ mod of {
         );
     }
 
-    pub(super) fn a_failure_is_told_once_and_spoils_nothing_else<const GPU: bool>() {
+    pub(super) fn a_failure_is_reported_once_and_invalidates_nothing_else<const GPU: bool>() {
         let _world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
@@ -170,7 +174,7 @@ mod of {
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
     }
 
-    pub(super) fn a_panic_gives_the_context_back<const GPU: bool>() {
+    pub(super) fn a_panic_returns_the_context<const GPU: bool>() {
         let _world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
@@ -192,7 +196,7 @@ mod of {
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
     }
 
-    pub(super) fn no_call_waits_for_itself_after_the_context_was_lost<const GPU: bool>() {
+    pub(super) fn safe_calls_inside_panic_after_the_context_was_lost<const GPU: bool>() {
         in_time(|| {
             let _world = World::new();
             let ctx = context::<GPU>();
@@ -210,7 +214,7 @@ mod of {
         });
     }
 
-    pub(super) fn a_result_that_is_dropped_can_make_calls<const GPU: bool>() {
+    pub(super) fn a_dropped_result_can_make_calls<const GPU: bool>() {
         struct Reads<'a>(&'a Array<Fake, i32, 1>, &'a Cell<bool>);
         impl Drop for Reads<'_> {
             fn drop(&mut self) {
@@ -235,7 +239,7 @@ mod of {
         });
     }
 
-    pub(super) fn no_code_is_lost_while_the_context_cannot_be_lent<const GPU: bool>() {
+    pub(super) fn no_failure_is_lost_while_the_context_cannot_be_lent<const GPU: bool>() {
         let _world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
@@ -257,7 +261,7 @@ mod of {
         .unwrap();
     }
 
-    pub(super) fn a_context_that_breaks_down_is_lost<const GPU: bool>() {
+    pub(super) fn a_fatal_failure_loses_the_context<const GPU: bool>() {
         let _world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
@@ -278,7 +282,7 @@ mod of {
 }
 
 #[test]
-fn values_and_types_of_others_are_refused() {
+fn values_of_another_context_or_type_are_rejected() {
     let _world = World::new();
     let (host, other, gpu) = (context::<false>(), context::<false>(), context::<true>());
     let never = |_: &mut Raw<'_, Plain<false>>| -> Result<()> { panic!("it must not run") };

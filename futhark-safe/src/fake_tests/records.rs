@@ -23,7 +23,7 @@ fn ys(core: &Arc<Core>, points: &Handle) -> Vec<i32> {
 }
 
 #[test]
-fn elements_are_copies() {
+fn elements_of_arrays_are_copies() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -45,7 +45,7 @@ fn elements_are_copies() {
 }
 
 #[test]
-fn stored_values_come_back_anywhere() {
+fn stored_values_are_restored_on_any_backend() {
     let world = World::new();
     let (core, other) = (world.core(Flavour::Host), world.core(Flavour::Gpu));
     let xs = ints(&core, &[1, 2, 3]);
@@ -74,7 +74,7 @@ fn stored_values_come_back_anywhere() {
 }
 
 #[test]
-fn set_and_new_of_the_core() {
+fn set_changes_no_other_value() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -104,7 +104,7 @@ fn set_and_new_of_the_core() {
 }
 
 #[test]
-fn set_on_a_gpu_where_something_fails() {
+fn set_reports_pending_failures() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let b = point(&core, 2.0, 20);

@@ -1,4 +1,4 @@
-//! What does not fit is refused before anything is called.
+//! Invalid arguments: rejected before the call.
 
 use super::*;
 use crate::{Error, Kind};
@@ -15,7 +15,7 @@ fn says(result: Result<Handle>, kind: Kind, words: &str) {
 }
 
 #[test]
-fn arguments_that_do_not_fit() {
+fn arguments_of_another_number_or_type_are_rejected() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -55,7 +55,7 @@ fn arguments_that_do_not_fit() {
 }
 
 #[test]
-fn values_of_another_context() {
+fn values_of_another_context_are_rejected() {
     for (one, two) in [
         (Flavour::Host, Flavour::Host),
         (Flavour::Gpu, Flavour::Gpu),
@@ -68,12 +68,12 @@ fn values_of_another_context() {
         let inputs = [Input::consumed(xs), Input::consumed(ys)];
         let error = two_values(&core, "entry_swap", inputs).unwrap_err();
         assert_eq!(error.kind(), Kind::WrongContext);
-        assert_eq!(world.values(), 0, "given away, and to its own context");
+        assert_eq!(world.values(), 0, "consumed, and freed in its own context");
     }
 }
 
 #[test]
-fn shapes_that_do_not_fit() {
+fn impossible_shapes_and_indices_are_rejected() {
     let world = World::new();
     let core = world.core(Flavour::Host);
     for (shape, n) in [
@@ -91,7 +91,7 @@ fn shapes_that_do_not_fit() {
             "shape",
         );
     }
-    // A type of another rank or element type, and one that is no array.
+    // A type of another rank or element type, and one that is not an array.
     for ty in [INTS, FLOATS, PAIR, 99] {
         ffi::create(&core, ty, &[1, 1], &[0i32]).unwrap_err();
     }
@@ -126,9 +126,9 @@ fn shapes_that_do_not_fit() {
     assert!(read(&empty).unwrap().is_empty());
 }
 
-/// More arguments and results than fit where a call keeps a few.
+/// More arguments and results than a call keeps on the stack.
 #[test]
-fn long_lists_of_arguments_arrive() {
+fn calls_can_have_many_arguments_and_results() {
     let world = World::new();
     let core = world.core(Flavour::Host);
     let xs = ints(&core, &[7, 8]);

@@ -1,4 +1,4 @@
-//! Threads: one call at a time, drops that never wait, and nothing lost between the two.
+//! Threads: one call at a time, and drops that never wait.
 
 use super::*;
 use crate::Kind;
@@ -11,12 +11,12 @@ fn a_drop_does_not_wait_for_a_call() {
         let world = World::new();
         let core = world.core(flavour);
         let xs = ints(&core, &[1, 2, 3]);
-        let doomed: Vec<Handle> = (0..10).map(|i| ints(&core, &[i])).collect();
+        let dropped: Vec<Handle> = (0..10).map(|i| ints(&core, &[i])).collect();
         std::thread::scope(|scope| {
             let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
             world.await_gated();
-            drop(doomed);
-            assert_eq!(world.values(), 11, "nobody else may enter the context now");
+            drop(dropped);
+            assert_eq!(world.values(), 11, "the running call has the context");
             world.open_gate();
             assert_eq!(call.join().unwrap().unwrap(), 3);
         });
@@ -27,7 +27,7 @@ fn a_drop_does_not_wait_for_a_call() {
 
 /// The context itself is dropped while its last call runs elsewhere.
 #[test]
-fn the_last_one_out_frees_the_context() {
+fn the_context_is_freed_with_its_last_user() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -49,17 +49,16 @@ fn the_last_one_out_frees_the_context() {
     }
 }
 
-/// The failure of a free that had to wait is told as well.
 #[test]
-fn a_free_that_waited_and_failed() {
+fn the_failure_of_a_deferred_free_is_reported() {
     let world = World::new();
     let core = world.core(Flavour::Host);
-    let (xs, doomed) = (ints(&core, &[1]), ints(&core, &[2]));
+    let (xs, dropped) = (ints(&core, &[1]), ints(&core, &[2]));
     std::thread::scope(|scope| {
         let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
         world.await_gated();
         world.fail_frees(1);
-        drop(doomed);
+        drop(dropped);
         world.open_gate();
         call.join().unwrap().unwrap();
     });
@@ -72,9 +71,8 @@ fn a_free_that_waited_and_failed() {
     assert_eq!(total(&core, &xs).unwrap(), 1);
 }
 
-/// Each thread fails and succeeds in its own way, and gets its own answers.
 #[test]
-fn errors_reach_the_thread_whose_call_failed() {
+fn each_thread_gets_the_errors_of_its_calls() {
     let world = World::new();
     let core = world.core(Flavour::Host);
     let shared = ints(&core, &[5, 6]);
@@ -100,9 +98,9 @@ fn errors_reach_the_thread_whose_call_failed() {
     assert_eq!(read(&shared).unwrap(), [5, 6]);
 }
 
-/// Values are made here and dropped there, while both threads call.
+/// Values are dropped on another thread while both threads make calls.
 #[test]
-fn values_are_dropped_where_they_were_not_made() {
+fn values_can_be_dropped_on_another_thread() {
     let world = World::new();
     for _ in 0..times(50) {
         let core = world.core(Flavour::Host);

@@ -1,4 +1,4 @@
-//! Views: memory that is read without the lock, while others call and consume.
+//! Views: memory that is read without the lock, while other threads call and consume.
 
 use super::*;
 use futhark_fake::{Flavour, World};
@@ -19,15 +19,15 @@ fn a_view_never_changes() {
 }
 
 #[test]
-fn a_gpu_has_none() {
+fn gpu_backends_have_no_views() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     assert!(ffi::view::<i32>(&ints(&core, &[1])).unwrap().is_none());
 }
 
-/// One thread reads where the memory lies, another consumes what shares it.
+/// One thread reads the memory in place, another consumes values that share it.
 #[test]
-fn views_are_read_while_others_call() {
+fn views_can_be_read_while_another_thread_calls() {
     let world = World::new();
     let core = world.core(Flavour::Host);
     let xs = ints(&core, &[5, 6]);

@@ -1,5 +1,5 @@
-//! Random walks: thousands of calls in no order at all, each answer compared with what
-//! plain Rust says, on one thread and on several. The model watches the rest.
+//! Random walks: thousands of calls in random order, on one thread and on several. Each result is
+//! compared with that of plain Rust; the model watches the rest.
 
 use super::*;
 use crate::{Error, Kind};
@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// A value, what it must contain, and what a failing wait would mean for it.
+/// A value, its expected content, and its state with regard to waits.
 struct Known {
     handle: Handle,
     content: Content,
@@ -41,10 +41,10 @@ enum Content {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Complete,
-    /// Started on a GPU, and no wait has succeeded since.
-    UnderWay,
-    /// Was under way when a wait failed.
-    Suspect,
+    /// Started on a GPU, and not yet confirmed by a wait.
+    Pending,
+    /// Pending when a wait failed.
+    Invalid,
 }
 
 struct Walk<'a> {
@@ -52,7 +52,7 @@ struct Walk<'a> {
     flavour: Flavour,
     random: Random,
     known: Vec<Known>,
-    /// GPU: something that was started fails.
+    /// GPU: pending work will fail.
     failing: bool,
 }
 
@@ -231,10 +231,10 @@ impl Walk<'_> {
         let made = two_values(self.core, "entry_swap", inputs);
         if self.judge_start(state, made.as_ref().err()) {
             let (one, two) = made.unwrap();
-            let under_way = self.under_way();
+            let pending = self.pending();
             for (handle, mut data) in [(one, b), (two, a)] {
                 data.reverse();
-                self.keep(handle, Content::Ints(data), under_way);
+                self.keep(handle, Content::Ints(data), pending);
             }
         }
     }
@@ -346,10 +346,10 @@ impl Walk<'_> {
         })
     }
 
-    fn under_way(&self) -> State {
+    fn pending(&self) -> State {
         match self.flavour {
             Flavour::Host => State::Complete,
-            Flavour::Gpu => State::UnderWay,
+            Flavour::Gpu => State::Pending,
         }
     }
 
@@ -361,15 +361,15 @@ impl Walk<'_> {
         });
     }
 
-    /// An entry point that gives an array was called with arguments in `state`.
+    /// Records the call of an entry point that returns an array, with arguments in `state`.
     fn started(&mut self, made: Result<Handle>, state: State, content: Content) {
         if self.judge_start(state, made.as_ref().err()) {
-            let under_way = self.under_way();
-            self.keep(made.unwrap(), content, under_way);
+            let pending = self.pending();
+            self.keep(made.unwrap(), content, pending);
         }
     }
 
-    /// A value was made of value `i` without computing: it is as good as that one now is.
+    /// Records that a value was made from value `i` without computing, so it has the same state.
     fn taken(&mut self, i: usize, made: Result<Handle>, before: State, content: Content) {
         if self.judge_start(before.max(self.known[i].state), made.as_ref().err()) {
             let state = self.known[i].state;
@@ -377,11 +377,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a call that does not wait, or only to copy what is shared, worked as it should.
+    /// Verifies the outcome of a call that does not wait, or only to copy shared arguments. Returns
+    /// whether it succeeded.
     fn judge_start(&mut self, state: State, error: Option<&Error>) -> bool {
         match error {
-            None => assert_ne!(state, State::Suspect, "a suspect value was accepted"),
-            Some(_) if state == State::Suspect => {}
+            None => assert_ne!(state, State::Invalid, "an invalid value was accepted"),
+            Some(_) if state == State::Invalid => {}
             Some(error) => {
                 assert!(self.failing, "{error}");
                 self.wait_failed(error);
@@ -390,17 +391,17 @@ impl Walk<'_> {
         error.is_none()
     }
 
-    /// Whether a value in `state` was read, as it should be.
+    /// Verifies the outcome of reading a value in `state`. Returns whether it succeeded.
     fn judge(&mut self, state: State, error: Option<&Error>) -> bool {
-        if state == State::Suspect {
-            assert!(error.is_some(), "a suspect value was read");
+        if state == State::Invalid {
+            assert!(error.is_some(), "an invalid value was read");
             return false;
         }
         self.waited(error);
         error.is_none()
     }
 
-    /// Something waited: it succeeds unless something was failing.
+    /// Verifies the outcome of a wait, which fails exactly if pending work was failing.
     fn waited(&mut self, error: Option<&Error>) {
         match error {
             Some(error) => {
@@ -408,17 +409,17 @@ impl Walk<'_> {
                 self.wait_failed(error);
             }
             None => {
-                assert!(!self.failing, "a failure was not told");
+                assert!(!self.failing, "a failure was not reported");
                 self.wait_succeeded();
             }
         }
     }
 
-    /// The C side waits after a failure.
+    /// Records a failure of the call itself, after which the C side waits.
     fn failed_on_its_own(&mut self, error: &Error, state: State) {
         match state {
-            // It was not called.
-            State::Suspect => {}
+            // The call was rejected before it ran.
+            State::Invalid => {}
             _ if self.failing => self.wait_failed(error),
             _ => self.wait_succeeded(),
         }
@@ -426,7 +427,7 @@ impl Walk<'_> {
 
     fn wait_succeeded(&mut self) {
         for known in &mut self.known {
-            if known.state == State::UnderWay {
+            if known.state == State::Pending {
                 known.state = State::Complete;
             }
         }
@@ -436,8 +437,8 @@ impl Walk<'_> {
         assert!(error.to_string().contains("out of bounds"), "{error}");
         self.failing = false;
         for known in &mut self.known {
-            if known.state == State::UnderWay {
-                known.state = State::Suspect;
+            if known.state == State::Pending {
+                known.state = State::Invalid;
             }
         }
     }
@@ -457,7 +458,7 @@ fn walk(core: &Arc<Core>, flavour: Flavour, seed: u64, steps: usize) {
 }
 
 #[test]
-fn alone() {
+fn one_thread_gets_the_results_of_plain_rust() {
     for flavour in FLAVOURS {
         for seed in 0..times(200) as u64 {
             let world = World::new();
@@ -466,9 +467,9 @@ fn alone() {
     }
 }
 
-/// Several at a time in one context: answers and errors stay with whom they belong to.
+/// Several walks at a time in one context.
 #[test]
-fn together() {
+fn several_threads_get_the_results_of_plain_rust() {
     for seed in 0..times(20) as u64 {
         let world = World::new();
         let core = world.core(Flavour::Host);
