@@ -6,7 +6,7 @@ mod support;
 
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
-use futhark_safe::{Backend, Config, Kind};
+use futhark_safe::{Backend, Config, ErrorKind};
 use futhark_sys::table::SYMBOL;
 use std::ffi::c_void;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn hip_does_not_work_on_another_device() {
     let library = Library::build(&build(Backend::Hip, PROGRAM, folder.path())).unwrap();
     let context = Context::new(&library, &Config::new().device("#1")).unwrap();
     let error = context.array_of(&[2], &[1i32, 2]).unwrap_err();
-    assert_eq!(error.kind(), Kind::ContextLost);
+    assert_eq!(error.kind(), ErrorKind::ContextLost);
     assert!(error.to_string().contains("made current"), "{error}");
     let mut device = -1;
     // SAFETY: the driver writes one number.
@@ -153,7 +153,7 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
         result
     };
     assert!(at("checked", 2).is_ok());
-    assert_eq!(at("checked", 9).unwrap_err().kind(), Kind::Program);
+    assert_eq!(at("checked", 9).unwrap_err().kind(), ErrorKind::Program);
     // Values of another thread, freed there.
     std::thread::scope(|scope| {
         let context = &context;
@@ -179,7 +179,7 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
     // The kernel fails, the device with it, and the call ends by a jump.
     assert_eq!(
         at("unchecked", 1 << 40).unwrap_err().kind(),
-        Kind::ContextLost
+        ErrorKind::ContextLost
     );
     drop((array, context));
     check();

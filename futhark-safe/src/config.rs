@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use futhark_manifest::Backend;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::Setting;
 
 /// The settings of a new context.
@@ -177,7 +177,7 @@ impl Config {
         match &self.problem {
             None => Ok(&self.settings),
             Some(problem) => Err(Error::new(
-                Kind::InvalidArgument,
+                ErrorKind::InvalidArgument,
                 "configuration",
                 problem.clone(),
             )),

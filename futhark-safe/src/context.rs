@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futhark_manifest::Backend;
 
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Core, Input, Output, backend_of};
 use crate::program::Program;
 use crate::start::start;
@@ -30,11 +30,11 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// * [`Kind::Unsupported`]: the program was not compiled for the backend, or the device is
+    /// * [`ErrorKind::Unsupported`]: the program was not compiled for the backend, or the device is
     ///   known to compute wrong results (see [`Config::allow_known_bad_device`]).
-    /// * [`Kind::Load`]: a driver is missing, or no device was found.
-    /// * [`Kind::Start`]: the device failed, or computing a constant of the program did.
-    /// * [`Kind::InvalidArgument`]: a setting is invalid, or the backend does not have it.
+    /// * [`ErrorKind::Load`]: a driver is missing, or no device was found.
+    /// * [`ErrorKind::Start`]: the device failed, or computing a constant of the program did.
+    /// * [`ErrorKind::InvalidArgument`]: a setting is invalid, or the backend does not have it.
     pub fn new(config: &Config) -> Result<Context<P>> {
         // An invalid configuration is an error on every backend.
         config.settings()?;
@@ -51,7 +51,7 @@ impl<P: Program> Context<P> {
             }
             if table.interface_hash() != P::INTERFACE || table.functions_hash() != P::FUNCTIONS {
                 return Err(Error::new(
-                    Kind::Load,
+                    ErrorKind::Load,
                     P::NAME,
                     "the linked program is not the one that was compiled against",
                 ));
@@ -71,7 +71,7 @@ impl<P: Program> Context<P> {
         Err(match (config.requested_backend(), failures.len()) {
             (_, 1) => failures.remove(0),
             (Some(backend), _) => Error::new(
-                Kind::Unsupported,
+                ErrorKind::Unsupported,
                 P::NAME,
                 format!(
                     "the program was compiled for {}, but backend {backend} was requested",
@@ -81,7 +81,7 @@ impl<P: Program> Context<P> {
             (None, _) => {
                 let list: Vec<String> = failures.iter().map(ToString::to_string).collect();
                 Error::new(
-                    Kind::Start,
+                    ErrorKind::Start,
                     P::NAME,
                     format!("no backend works here: {}", list.join("; ")),
                 )
@@ -121,7 +121,7 @@ impl<P: Program> Context<P> {
     /// # Errors
     ///
     /// Returns the context with the error; it can be used on or closed again.
-    /// [`Kind::InvalidArgument`]: values or clones of it are in use. [`Kind::ContextLost`]. An
+    /// [`ErrorKind::InvalidArgument`]: values or clones of it are in use. [`ErrorKind::ContextLost`]. An
     /// [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
         let backend = self.backend;
@@ -149,7 +149,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`Kind::ContextLost`].
+    /// [`ErrorKind::ContextLost`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn pause_profiling(&self) -> Result<()> {
         self.core
@@ -160,7 +160,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`Kind::ContextLost`].
+    /// [`ErrorKind::ContextLost`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn unpause_profiling(&self) -> Result<()> {
         self.core

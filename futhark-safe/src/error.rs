@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Error(Box<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     operation: Cow<'static, str>,
     origin: Origin,
     /// This crate's message. Empty if the C text suffices.
@@ -41,7 +41,7 @@ pub(crate) type Call = Cow<'static, str>;
 /// The kinds of [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ErrorKind {
     /// The Futhark program failed: an index out of bounds, a size mismatch, a division by
     /// zero, an assertion, a negative size. The context remains usable.
     Program,
@@ -71,7 +71,7 @@ pub enum Kind {
 
 impl Error {
     pub(crate) fn new(
-        kind: Kind,
+        kind: ErrorKind,
         operation: impl Into<Cow<'static, str>>,
         message: impl Into<Cow<'static, str>>,
     ) -> Error {
@@ -89,7 +89,7 @@ impl Error {
 
     /// A failure that the C side reported: this crate's message and the runtime's text.
     pub(crate) fn from_c(
-        kind: Kind,
+        kind: ErrorKind,
         operation: impl Into<Cow<'static, str>>,
         message: impl Into<Cow<'static, str>>,
         c_text: Option<String>,
@@ -101,7 +101,7 @@ impl Error {
         error
     }
 
-    pub(crate) fn into_kind(mut self, kind: Kind) -> Error {
+    pub(crate) fn into_kind(mut self, kind: ErrorKind) -> Error {
         self.0.kind = kind;
         self
     }
@@ -155,7 +155,7 @@ impl Error {
 
     /// The kind of failure.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     fn place(text: &str) -> Option<String> {
-        let error = Error::from_c(Kind::Program, "call", "", Some(text.to_owned()), 2);
+        let error = Error::from_c(ErrorKind::Program, "call", "", Some(text.to_owned()), 2);
         error.place().map(|place| place.to_string())
     }
 
@@ -342,7 +342,7 @@ mod tests {
         ] {
             assert_eq!(place(text), None, "{text:?}");
         }
-        let ours = Error::new(Kind::Program, "call", "-> #0  a.fut:1:2-3");
+        let ours = Error::new(ErrorKind::Program, "call", "-> #0  a.fut:1:2-3");
         assert!(ours.place().is_none());
     }
 }

@@ -28,7 +28,7 @@
 //! * Transfers are complete when the call that makes them returns.
 //! * A failing program (out of bounds, a negative size, out of memory) is an [`Error`] with the text
 //!   of the C side, and the context remains usable. Any other fatal runtime failure is
-//!   [`Kind::ContextLost`]; create a new context to continue. On host backends the memory of the
+//!   [`ErrorKind::ContextLost`]; create a new context to continue. On host backends the memory of the
 //!   lost context is freed with its last value.
 //!
 //! # Values
@@ -85,7 +85,7 @@ pub use array::{Array, ArrayIndex};
 pub use config::Config;
 pub use context::Context;
 pub use elem::Element;
-pub use error::{Error, Kind, Place, Result};
+pub use error::{Error, ErrorKind, Place, Result};
 pub use ffi::RawMemory;
 pub use futhark_manifest::{Backend, ElemType};
 pub use half::f16;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use futhark_manifest::Backend;
 
 use crate::context::Context;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Core, Lent, backend_of};
 use crate::program::handle::HasHandle as _;
 use crate::program::{Program, Receive as _, ResultValue};
@@ -80,7 +80,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// * [`Kind::WrongContext`]: the context is of another backend than `C`; the closure did not run.
+    /// * [`ErrorKind::WrongContext`]: the context is of another backend than `C`; the closure did not run.
     /// * The closure's error.
     /// * A failure that the closure left in the context, as from [`Raw::check`], so no later call
     ///   reports it.
@@ -134,7 +134,11 @@ impl<'a, C: RawContext> Raw<'a, C> {
                 C::BACKEND,
                 C::BACKEND
             );
-            return Err(Error::new(Kind::WrongContext, Lent::OPERATION, message));
+            return Err(Error::new(
+                ErrorKind::WrongContext,
+                Lent::OPERATION,
+                message,
+            ));
         }
         Ok(Raw {
             lent: Lent::new(core)?,
@@ -161,8 +165,8 @@ impl<'a, C: RawContext> Raw<'a, C> {
     ///
     /// # Errors
     ///
-    /// The failure: [`Kind::Program`], [`Kind::OutOfMemory`] or [`Kind::Backend`], after which more
-    /// calls can follow. [`Kind::ContextLost`], or a device that cannot synchronize: no call can
+    /// The failure: [`ErrorKind::Program`], [`ErrorKind::OutOfMemory`] or [`ErrorKind::Backend`], after which more
+    /// calls can follow. [`ErrorKind::ContextLost`], or a device that cannot synchronize: no call can
     /// follow, and [`context`](Self::context) is null.
     pub fn check(&mut self, code: i32) -> Result<()> {
         self.lent.check(code)
@@ -173,7 +177,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
     ///
     /// # Errors
     ///
-    /// [`Kind::WrongContext`]: the value belongs to another context. The failure of the value's
+    /// [`ErrorKind::WrongContext`]: the value belongs to another context. The failure of the value's
     /// computation.
     pub fn pointer<S: RawValue<Context = C>>(&mut self, value: &S::Value) -> Result<*mut S> {
         let pointer = self.lent.pointer(value.handle(), S::TYPE)?;

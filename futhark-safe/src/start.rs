@@ -6,7 +6,7 @@ use futhark_sys::table::Table;
 
 use crate::cache::CacheFile;
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
 use crate::known_bad::{self, Device};
 
@@ -41,7 +41,7 @@ fn reject_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
     match known_bad::find(table.backend(), &device) {
         None => Ok(()),
         Some(known) => Err(Error::new(
-            Kind::Unsupported,
+            ErrorKind::Unsupported,
             format!("{} context", table.backend()),
             known.refusal(&device),
         )),

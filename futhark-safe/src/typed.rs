@@ -2,7 +2,7 @@
 
 use crate::array::ArrayIndex;
 use crate::context::Context;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Handle, Input, Output};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle as _;
@@ -40,7 +40,7 @@ pub fn no_variant<G: OpaqueTag>(number: i32) -> Error {
         "the runtime returned variant {number} of type {}, which does not exist",
         G::NAME
     );
-    Error::new(Kind::Backend, "variant", message)
+    Error::new(ErrorKind::Backend, "variant", message)
 }
 
 /// The unit value, for compilers before 0.25.35, which have no function for it.
@@ -66,7 +66,7 @@ pub fn element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
             E::NAME,
             A::NAME
         );
-        return Err(Error::new(Kind::InvalidArgument, "index", message));
+        return Err(Error::new(ErrorKind::InvalidArgument, "index", message));
     }
     Ok(Opaque::from_handle(handle).into())
 }
@@ -126,7 +126,7 @@ macro_rules! __array_of {
             ///
             /// # Errors
             ///
-            /// `Kind::InvalidArgument`: the index is out of bounds.
+            /// `ErrorKind::InvalidArgument`: the index is out of bounds.
             pub fn index(&self, index: impl $crate::ArrayIndex<$rank>) -> $crate::Result<$elem> {
                 $crate::__private::element(self, index)
             }
@@ -144,7 +144,7 @@ macro_rules! __array_new {
             ///
             /// # Errors
             ///
-            /// `Kind::InvalidArgument`: another number of elements than the shape has, no elements
+            /// `ErrorKind::InvalidArgument`: another number of elements than the shape has, no elements
             /// (the size of one is unknown then), or elements of different sizes.
             pub fn new(
                 context: &$crate::Context<<$array as $crate::OpaqueTag>::Program>,
@@ -168,7 +168,7 @@ macro_rules! __array_set {
             ///
             /// # Errors
             ///
-            /// `Kind::InvalidArgument`: the index is out of bounds, or the element has another size;
+            /// `ErrorKind::InvalidArgument`: the index is out of bounds, or the element has another size;
             /// the array is unchanged. If the device fails, the element is unspecified.
             pub fn set(
                 &mut self,

@@ -4,7 +4,7 @@
 mod support;
 
 use futhark_safe::dynamic::{Arg, Context, Value};
-use futhark_safe::{Backend, Config, Error, Kind};
+use futhark_safe::{Backend, Config, Error, ErrorKind};
 
 fn context() -> Context {
     let compiler = support::compilers().pop().unwrap();
@@ -12,7 +12,7 @@ fn context() -> Context {
     Context::new(&library, &Config::new()).unwrap()
 }
 
-fn assert_says(result: Result<Vec<Value>, Error>, kind: Kind, words: &[&str]) {
+fn assert_says(result: Result<Vec<Value>, Error>, kind: ErrorKind, words: &[&str]) {
     let error = result.unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
     for word in words {
@@ -24,7 +24,7 @@ fn assert_says(result: Result<Vec<Value>, Error>, kind: Kind, words: &[&str]) {
 fn what_does_not_fit_is_refused_with_words() {
     let ctx = context();
     let vector: Value = ctx.array_of(&[2], &[1i64, 2]).unwrap().into();
-    let invalid = Kind::InvalidArgument;
+    let invalid = ErrorKind::InvalidArgument;
     assert_says(
         ctx.call("no_such", vec![]),
         invalid,
@@ -54,7 +54,7 @@ fn what_does_not_fit_is_refused_with_words() {
     let other = context();
     assert_says(
         other.call("total", vec![Arg::Borrow(&vector)]),
-        Kind::WrongContext,
+        ErrorKind::WrongContext,
         &["another context"],
     );
 

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Scalar, Value};
-use futhark_safe::{Backend, Config, Kind};
+use futhark_safe::{Backend, Config, ErrorKind};
 
 /// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md).
 static TURN: Mutex<()> = Mutex::new(());
@@ -50,7 +50,7 @@ fn a_negative_number_of_units_is_an_error() {
     each("fewer_units.fut", source, |ctx| {
         for n in [-1i64, -15, i64::MIN] {
             let error = ctx.call("units", vec![Arg::Borrow(&n.into())]).unwrap_err();
-            assert_eq!(error.kind(), Kind::Program);
+            assert_eq!(error.kind(), ErrorKind::Program);
             assert!(error.to_string().contains(&format!("[{n}]")), "{error}");
         }
         for n in [0i64, 3] {
@@ -86,7 +86,7 @@ entry joined (n: i64) (m: i64) : []i32 = replicate n 7 ++ replicate m 7
                 let arguments = [n.into(), m.into()];
                 let result = ctx.call(entry, arguments.iter().map(Arg::Borrow).collect());
                 let error = result.expect_err(entry);
-                assert_eq!(error.kind(), Kind::Program, "{entry} {n} {m}: {error}");
+                assert_eq!(error.kind(), ErrorKind::Program, "{entry} {n} {m}: {error}");
             }
         }
     });
@@ -118,7 +118,7 @@ fn no_entry_points() {
         assert!(ctx.library().program().entries().is_empty());
         assert!(ctx.library().program().types().is_empty());
         let error = ctx.call("f", vec![]).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(error.to_string().contains("it has none"), "{error}");
         assert!(ctx.array_of(&[1], &[1i32]).is_err());
         ctx.sync().unwrap();

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
-use futhark_safe::{Backend, Config, ElemType, Kind, RawMemory};
+use futhark_safe::{Backend, Config, ElemType, ErrorKind, RawMemory};
 
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
 
@@ -104,7 +104,7 @@ fn what_is_no_library_of_ours_is_refused() {
     ] {
         // SAFETY: none of them has code that runs when it is loaded.
         let error = unsafe { Library::open(&file) }.unwrap_err();
-        assert_eq!(error.kind(), Kind::Load, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Load, "{error}");
         assert!(error.to_string().contains(words), "{error}");
         assert!(
             error.to_string().contains("that futhark-sys built"),
@@ -127,7 +127,10 @@ fn views_never_change() {
         let copy = xs.try_clone().unwrap();
         assert_eq!(total(&ctx, &copy.into()), 6);
         assert_eq!(view, before);
-        assert_eq!(xs.view::<u64>().unwrap_err().kind(), Kind::InvalidArgument);
+        assert_eq!(
+            xs.view::<u64>().unwrap_err().kind(),
+            ErrorKind::InvalidArgument
+        );
     });
 }
 
@@ -169,7 +172,7 @@ fn raw_memory_goes_out_and_in() {
         ] {
             // SAFETY: refused before it is looked at, which is what is tested.
             let error = unsafe { ctx.array_from_raw(elem, shape, memory) }.unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         }
     });
 }
@@ -200,7 +203,7 @@ fn profiling_and_tuning() {
         drop((ctx, xs));
         let unknown = Config::new().tuning_param("no.such", 1);
         let error = Context::new(library, &unknown).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
     });
 }
 

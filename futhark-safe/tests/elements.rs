@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Opaque, Scalar, Value};
-use futhark_safe::{Backend, Config, ElemType, Kind};
+use futhark_safe::{Backend, Config, ElemType, ErrorKind};
 
 /// The device last: who counts every byte (see ci/sanitize) leaves it out, whose runtime is not ours.
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
@@ -129,11 +129,11 @@ fn records_with_arrays() {
         let error = ctx
             .array_of_values("[]row", &[2], &[&a, &long])
             .unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let words = "expected parts of equal shapes, got [3] in element 1 and [2] in element 0";
         assert!(error.to_string().contains(words), "{error}");
         let error = rows.set(&[1], &long).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let words = "expected an element with a part of shape [2], as in the array, got [3]";
         assert!(error.to_string().contains(words), "{error}");
         // Nothing has changed, and the context goes on.
@@ -157,7 +157,7 @@ fn sums() {
         // The C API gives the parts of other variants no elements, so these two differ in size.
         let error = ctx.array_of_values("[]shape", &[2], &[&dot, &square]);
         let error = error.unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let mut shapes = opaque(ctx, "shapes", vec![Arg::Consume(4i64.into())]);
         let elements = [0, 1].map(|i| shapes.index(&[i]).unwrap());
         let made = ctx
@@ -212,7 +212,7 @@ fn elements_that_are_too_large_together() {
         let wide = block(ctx, [1 << 62, 0]);
         let error = ctx.array_of_values("[]block", &[2], &[&wide, &wide]);
         let error = error.unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let words = "an array of shape [2] with elements that have a part of shape [4611686018427387904][0] is larger";
         assert!(error.to_string().contains(words), "{error}");
         // One alone has a size.
@@ -234,13 +234,13 @@ fn elements_that_a_device_failed_to_make() {
         let failed = ctx.call("bad_points", args);
         let a = pt(ctx, 1, 1.0);
         match (ctx.library().backend().is_gpu(), failed) {
-            (false, failed) => assert_eq!(failed.unwrap_err().kind(), Kind::Program),
+            (false, failed) => assert_eq!(failed.unwrap_err().kind(), ErrorKind::Program),
             (true, failed) => {
                 let Value::Opaque(mut failed) = failed.unwrap().remove(0) else {
                     panic!("an opaque value")
                 };
                 let error = failed.set(&[0], &a).unwrap_err();
-                assert_eq!(error.kind(), Kind::Program, "{error}");
+                assert_eq!(error.kind(), ErrorKind::Program, "{error}");
                 assert!(failed.set(&[0], &a).is_err());
             }
         }
@@ -259,9 +259,9 @@ fn elements_of_another_context_are_refused() {
         let (ctx, other) = (start(), start());
         let (ours, theirs) = (pt(&ctx, 1, 1.0), pt(&other, 2, 2.0));
         let error = ctx.array_of_values("[]pt", &[2], &[&ours, &theirs]);
-        assert_eq!(error.unwrap_err().kind(), Kind::WrongContext);
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::WrongContext);
         let mut array = ctx.array_of_values("[]pt", &[1], &[&ours]).unwrap();
         let error = array.set(&[0], &theirs).unwrap_err();
-        assert_eq!(error.kind(), Kind::WrongContext);
+        assert_eq!(error.kind(), ErrorKind::WrongContext);
     }
 }

@@ -9,7 +9,7 @@ mod support;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
-use futhark_safe::{Backend, Config, Error, Kind};
+use futhark_safe::{Backend, Config, Error, ErrorKind};
 
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
 
@@ -73,7 +73,7 @@ fn an_error_has_kind_code_text_operation_and_place() {
     each(|library| {
         let ctx = start(library);
         let error = gather(&ctx, &[0, 99]).unwrap_err();
-        assert_eq!(error.kind(), Kind::Program);
+        assert_eq!(error.kind(), ErrorKind::Program);
         assert!(matches!(error.code(), Some(1 | 2)), "{:?}", error.code());
         let text = error.c_message().unwrap();
         assert!(
@@ -94,7 +94,7 @@ fn an_error_has_kind_code_text_operation_and_place() {
 
         // 3 is what the runtime has for missing memory, but it answers 1 as well.
         let error = ctx.call("array_top", scalars(&[1 << 46])).unwrap_err();
-        assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
         assert!(error.code().is_some_and(|code| code != 0));
 
         let words = error.c_message().unwrap();
@@ -110,17 +110,17 @@ fn an_error_has_kind_code_text_operation_and_place() {
         );
 
         // A size below zero is found by our own code; the overflow of one, too.
-        for (size, kind) in [(-5, Kind::Program), (1 << 62, Kind::ContextLost)] {
+        for (size, kind) in [(-5, ErrorKind::Program), (1 << 62, ErrorKind::ContextLost)] {
             let ctx = start(library);
             let error = ctx.call("array_top", scalars(&[size])).unwrap_err();
-            if error.kind() != Kind::OutOfMemory {
+            if error.kind() != ErrorKind::OutOfMemory {
                 assert_eq!((error.kind(), error.c_message()), (kind, None), "{error}");
             }
         }
 
         // A failure that is found on this side has neither code nor text of C.
         let error = ctx.call("total", vec![]).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(error.code().is_none() && error.c_message().is_none() && error.place().is_none());
     });
 }
@@ -142,7 +142,7 @@ fn a_late_failure_is_told_again_in_full() {
             let failed = ctx.call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&is)]);
             let failed = failed.unwrap().remove(0);
             let first = wait(&ctx).unwrap_err();
-            assert_eq!((first.kind(), first.code()), (Kind::Program, Some(2)));
+            assert_eq!((first.kind(), first.code()), (ErrorKind::Program, Some(2)));
             for _ in 0..2 {
                 let again = read(&failed).unwrap_err();
                 assert_eq!(again.kind(), first.kind());
@@ -169,14 +169,14 @@ fn an_earlier_failure_keeps_its_own_text() {
         let failed = ctx.call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&is)]);
         let failed = failed.unwrap().remove(0);
         let later = ctx.call("array_top", scalars(&[1 << 50])).unwrap_err();
-        assert_eq!(later.kind(), Kind::OutOfMemory, "{later}");
+        assert_eq!(later.kind(), ErrorKind::OutOfMemory, "{later}");
         assert!(!later.is_from_earlier_call());
         let also = later.also().expect("a second failure");
         assert!(also.is_from_earlier_call());
         let calls: Vec<_> = also.failed_calls().collect();
         assert_eq!(
             (also.kind(), &calls[..]),
-            (Kind::Program, &["entry point gather"][..])
+            (ErrorKind::Program, &["entry point gather"][..])
         );
         for (error, text) in [(&later, "Failed to allocate"), (also, "Index [5] out of")] {
             let c_message = error.c_message().unwrap();
@@ -184,7 +184,10 @@ fn an_earlier_failure_keeps_its_own_text() {
             assert!(later.to_string().contains(text), "{later}");
         }
         let earlier = read(&failed).unwrap_err();
-        assert_eq!((earlier.kind(), earlier.code()), (Kind::Program, Some(2)));
+        assert_eq!(
+            (earlier.kind(), earlier.code()),
+            (ErrorKind::Program, Some(2))
+        );
         let text = earlier.c_message().unwrap();
         assert!(text.starts_with("Index [5] out of bounds"), "{text}");
         ctx.sync().unwrap();
@@ -203,7 +206,7 @@ fn build_options_fit() {
         let empty = Config::new().build_option("");
         for (refused, why) in [(some(65), "more than 64"), (empty, "empty")] {
             let error = Context::new(library, &refused).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains(why), "{error}");
         }
     });
@@ -273,7 +276,7 @@ fn a_constant_that_fails_is_an_error_of_the_start() {
             let library = support::library("bad_constant.fut", backend, &compiler);
             for _ in 0..3 {
                 let error = Context::new(&library, &Config::new()).unwrap_err();
-                assert_eq!(error.kind(), Kind::Start, "{backend}: {error}");
+                assert_eq!(error.kind(), ErrorKind::Start, "{backend}: {error}");
                 let text = error.c_message().unwrap();
                 assert!(text.contains("division by zero"), "{backend}: {text}");
             }
@@ -287,7 +290,7 @@ fn close_hands_the_context_back_while_it_is_in_use() {
         let ctx = start(library);
         let xs = array(&ctx, &[1, 2]);
         let (ctx, error) = ctx.close().unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(
             error.to_string().contains("1 values or other handles"),
             "{error}"
@@ -309,13 +312,13 @@ fn close_tells_what_nobody_was_told() {
         let failed = ctx.call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&is)]);
         drop((xs, is));
         if library.backend() != Backend::OpenCl {
-            assert_eq!(failed.unwrap_err().kind(), Kind::Program);
+            assert_eq!(failed.unwrap_err().kind(), ErrorKind::Program);
             ctx.close().unwrap();
             return;
         }
         drop(failed.unwrap());
         let (ctx, error) = ctx.close().unwrap_err();
-        assert_eq!(error.kind(), Kind::Program);
+        assert_eq!(error.kind(), ErrorKind::Program);
         assert!(error.to_string().contains("Index [5]"), "{error}");
         assert_eq!(gather(&ctx, &[1]).unwrap(), [20]);
         ctx.close().unwrap();
@@ -329,8 +332,8 @@ fn a_lost_context_says_so_when_it_is_closed() {
         ctx.call("divide_top", scalars(&[i64::MIN, -1]))
             .unwrap_err();
         let (ctx, error) = ctx.close().unwrap_err();
-        assert_eq!(error.kind(), Kind::ContextLost, "{error}");
-        assert_eq!(ctx.close().unwrap_err().1.kind(), Kind::ContextLost);
+        assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
+        assert_eq!(ctx.close().unwrap_err().1.kind(), ErrorKind::ContextLost);
     });
 }
 
@@ -396,7 +399,7 @@ fn sizes_that_do_not_fit_are_in_the_error() {
         let row = ctx.call("row", args).unwrap().remove(0);
         let args = vec![Arg::Borrow(&xs), Arg::Borrow(&row)];
         let error = ctx.call("add_row", args).unwrap_err();
-        assert_eq!(error.kind(), Kind::Program, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
         let sizes = "(argument 0 `xs` is [3]i64, argument 1 `r` is [2]i64)";
         assert!(error.to_string().contains(sizes), "{error}");
         let c_message = error.c_message().unwrap();
@@ -416,7 +419,7 @@ fn what_a_function_of_c_refuses_is_an_invalid_argument() {
             panic!("an array")
         };
         let error = xs.index_checked_by_c(&[2]).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         assert_eq!(error.c_message(), Some("Index out of bounds."));
     });
 }

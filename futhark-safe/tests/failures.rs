@@ -4,7 +4,7 @@
 mod support;
 
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
-use futhark_safe::{Backend, Config, Kind};
+use futhark_safe::{Backend, Config, ErrorKind};
 
 /// The backends whose results are real on every machine that ci/setup made ready.
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
@@ -61,7 +61,7 @@ fn negative_size_is_an_error_and_the_context_goes_on() {
         let context = context();
         for _ in 0..100 {
             let error = context.call("array_top", scalars(&[-5])).unwrap_err();
-            assert_eq!(error.kind(), Kind::Program, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Program, "{error}");
         }
         ok_after(&context);
     });
@@ -73,7 +73,7 @@ fn huge_allocation_is_out_of_memory_and_the_context_goes_on() {
         let context = context();
         for _ in 0..100 {
             let error = context.call("array_top", scalars(&[1 << 46])).unwrap_err();
-            assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
+            assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
         }
         ok_after(&context);
     });
@@ -88,7 +88,7 @@ fn overflowing_size_is_an_error() {
             assert!(
                 matches!(
                     error.kind(),
-                    Kind::ContextLost | Kind::Program | Kind::OutOfMemory
+                    ErrorKind::ContextLost | ErrorKind::Program | ErrorKind::OutOfMemory
                 ),
                 "{error}"
             );
@@ -104,10 +104,10 @@ fn impossible_division_is_an_error() {
             for _ in 0..runs(backend) {
                 let one = context();
                 let error = one.call(entry, scalars(&[i64::MIN, -1])).unwrap_err();
-                assert_eq!(error.kind(), Kind::ContextLost, "{error}");
+                assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
                 // Lost stays lost, and says so.
                 let again = one.call("divide_top", scalars(&[4, 2])).unwrap_err();
-                assert_eq!(again.kind(), Kind::ContextLost, "{again}");
+                assert_eq!(again.kind(), ErrorKind::ContextLost, "{again}");
                 assert!(
                     again.to_string().contains("lost in an earlier call"),
                     "{again}"
@@ -137,7 +137,7 @@ fn a_late_failure_taints_what_was_under_way_and_nothing_else() {
         assert_eq!(read(&early).unwrap(), [30, 10]);
         let failed = gather(&xs, &bad);
         if backend != Backend::OpenCl {
-            assert_eq!(failed.unwrap_err().kind(), Kind::Program);
+            assert_eq!(failed.unwrap_err().kind(), ErrorKind::Program);
             return;
         }
         let failed = failed
@@ -146,7 +146,7 @@ fn a_late_failure_taints_what_was_under_way_and_nothing_else() {
         let after = gather(&xs, &good).unwrap().remove(0);
         for value in [&failed, &after, &failed] {
             let error = read(value).unwrap_err();
-            assert_eq!(error.kind(), Kind::Program, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Program, "{error}");
             assert!(
                 error.to_string().contains("Index [3] out of bounds"),
                 "{error}"
@@ -175,7 +175,7 @@ fn a_context_that_cannot_start_says_why() {
                 _ => Config::new().device("#9"),
             };
             let error = Context::new(&library, &wrong).unwrap_err();
-            assert_eq!(error.kind(), Kind::Start, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Start, "{error}");
             assert!(
                 error
                     .to_string()
@@ -187,7 +187,7 @@ fn a_context_that_cannot_start_says_why() {
             }
         }
         let error = Context::new(&library, &Config::new().num_threads(2)).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let error = Context::new(&library, &Config::new().tuning_param("nonsense", 1)).unwrap_err();
         assert!(error.to_string().contains("nonsense"), "{error}");
     }
@@ -207,7 +207,7 @@ fn a_late_failure_that_meets_another_one() {
             .unwrap()
             .remove(0);
         let error = context.call("array_top", scalars(&[1 << 46])).unwrap_err();
-        assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
         assert!(
             error.to_string().contains("Index [99] out of bounds"),
             "{error}"
@@ -261,7 +261,7 @@ fn refuse_pocl() {
         let library = support::library("failures.fut", Backend::OpenCl, &compiler);
         for refused in [Config::new(), Config::new().device("#0")] {
             let error = Context::new(&library, &refused).unwrap_err();
-            assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
             let text = error.to_string();
             for part in [
                 "Portable Computing Language",
@@ -273,7 +273,7 @@ fn refuse_pocl() {
         }
         // What does not work anyway is told in the runtime's words.
         let error = Context::new(&library, &Config::new().device("no such device")).unwrap_err();
-        assert_eq!(error.kind(), Kind::Start, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Start, "{error}");
         let allowed = Config::new().allow_known_bad_device(true);
         let context = Context::new(&library, &allowed).unwrap();
         let xs = context.array_of(&[3], &[1i64, 2, 3]).unwrap();

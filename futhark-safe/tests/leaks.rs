@@ -5,7 +5,7 @@
 mod support;
 
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
-use futhark_safe::{Backend, Config, Kind};
+use futhark_safe::{Backend, Config, ErrorKind};
 
 /// What these use is memory of this process, which can be watched.
 const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
@@ -89,16 +89,16 @@ fn calls(context: &Context) {
     let good = context.call("replicate_top", scalars(&[5])).unwrap();
     assert!(matches!(good[0], Value::Scalar(Scalar::I64(5))));
     let error = context.call("array_top", scalars(&[-5])).unwrap_err();
-    assert_eq!(error.kind(), Kind::Program, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
     let error = context.call("array_top", scalars(&[1 << 46])).unwrap_err();
-    assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
     let (xs, is) = (array(context, &[1, 2, 3]), array(context, &[0, 7]));
     let arguments = vec![Arg::Borrow(&xs), Arg::Borrow(&is)];
     let error = context.call("gather", arguments).unwrap_err();
-    assert_eq!(error.kind(), Kind::Program, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
     let arguments = vec![Arg::Consume(xs), Arg::Consume(1i64.into())];
     let error = context.call("gather", arguments).unwrap_err();
-    assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn contexts_that_do_not_start() {
             for _ in 0..times(500) {
                 let wrong = Config::new().tuning_param("nonsense", 1);
                 let error = Context::new(&library, &wrong).unwrap_err();
-                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+                assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
             }
         });
     });
@@ -173,16 +173,20 @@ fn failures_in_parallel_loops() {
     };
     let busy = vec![10_000; ROWS];
     let failures = [
-        ("bounds_map", [vec![1; ROWS], column(3, 99)], Kind::Program),
+        (
+            "bounds_map",
+            [vec![1; ROWS], column(3, 99)],
+            ErrorKind::Program,
+        ),
         (
             "replicate_map",
             [column(1000, -5), busy.clone()],
-            Kind::Program,
+            ErrorKind::Program,
         ),
         (
             "replicate_map",
             [column(1000, 1 << 46), busy.clone()],
-            Kind::OutOfMemory,
+            ErrorKind::OutOfMemory,
         ),
     ];
     each(|library, context| {
@@ -219,7 +223,7 @@ fn lost_contexts_are_freed() {
                 drop(array(&context, &[1; 1 << 17]));
                 let kept = array(&context, &[2; 4096]);
                 let error = context.call("divide_top", scalars(&[i64::MIN, -1]));
-                assert_eq!(error.unwrap_err().kind(), Kind::ContextLost);
+                assert_eq!(error.unwrap_err().kind(), ErrorKind::ContextLost);
                 drop(context);
                 drop(kept);
             }
@@ -236,7 +240,7 @@ fn lose_in_a_loop(context: &Context, row: usize) {
         let result = context.call("replicate_map", vec![Arg::Borrow(&a), Arg::Borrow(&b)]);
         match last {
             1000 => drop(result.unwrap()),
-            _ => assert_eq!(result.unwrap_err().kind(), Kind::ContextLost),
+            _ => assert_eq!(result.unwrap_err().kind(), ErrorKind::ContextLost),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
-use futhark_safe::{Backend, Config, Error, Kind};
+use futhark_safe::{Backend, Config, Error, ErrorKind};
 
 const THREADS: usize = 4;
 const RUNS: usize = 100;
@@ -120,7 +120,11 @@ fn check_lost(entry: &str, warm_up: &[Vec<i64>], fail: impl Fn(Place) -> Vec<Vec
                 let context = context(&library);
                 warm(&context, entry, warm_up);
                 let error = call(&context, entry, &fail(place)).unwrap_err();
-                assert_eq!(error.kind(), Kind::ContextLost, "{place:?} {run}: {error}");
+                assert_eq!(
+                    error.kind(),
+                    ErrorKind::ContextLost,
+                    "{place:?} {run}: {error}"
+                );
                 assert!(error.to_string().contains("integer overflow"), "{error}");
                 assert!(
                     stack_stays_intact(Duration::from_millis(2)),
@@ -161,7 +165,7 @@ fn impossible_division_in_a_parallel_loop() {
 fn check_goes_on(
     entry: &str,
     warm_up: &[Vec<i64>],
-    kind: Kind,
+    kind: ErrorKind,
     fail: impl Fn(Place) -> Vec<Vec<i64>>,
 ) {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
@@ -193,7 +197,7 @@ fn check_goes_on(
 #[test]
 fn negative_size_in_a_parallel_loop() {
     let good = [vec![1000; ROWS], vec![20_000; ROWS]];
-    check_goes_on("replicate_map", &good, Kind::Program, |place| {
+    check_goes_on("replicate_map", &good, ErrorKind::Program, |place| {
         vec![column(1000, -5, place), busy(place)]
     });
 }
@@ -201,7 +205,7 @@ fn negative_size_in_a_parallel_loop() {
 #[test]
 fn no_memory_in_a_parallel_loop() {
     let good = [vec![1000; ROWS], vec![20_000; ROWS]];
-    check_goes_on("replicate_map", &good, Kind::OutOfMemory, |place| {
+    check_goes_on("replicate_map", &good, ErrorKind::OutOfMemory, |place| {
         vec![column(1000, 1 << 46, place), busy(place)]
     });
 }
@@ -212,7 +216,7 @@ fn index_out_of_bounds_in_a_parallel_loop() {
     check_goes_on(
         "bounds_map",
         &[xs.clone(), xs.clone()],
-        Kind::Program,
+        ErrorKind::Program,
         |place| vec![xs.clone(), column(3, 99, place)],
     );
 }
@@ -263,6 +267,6 @@ fn too_many_mutexes_end_the_call() {
     let library = Library::build(&build).unwrap();
     let config = Config::new().num_threads(THREADS);
     let error = Context::new(&library, &config).unwrap_err();
-    assert_eq!(error.kind(), Kind::Start);
+    assert_eq!(error.kind(), ErrorKind::Start);
     assert!(error.to_string().contains("more mutexes"), "{error}");
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Value};
-use futhark_safe::{Backend, Config, Kind, Untrusted};
+use futhark_safe::{Backend, Config, ErrorKind, Untrusted};
 
 /// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md): it is
 /// used by one test only.
@@ -86,7 +86,7 @@ fn values_cross_backends_and_compilers_are_kept_apart() {
             .map(|(_, p)| p)
         {
             let error = contexts[0].restore(&stored[0][0]).unwrap_err();
-            assert_eq!(error.kind(), Kind::Restore, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
             let bytes = stored[0][0].to_bytes().unwrap();
             let untrusted = Untrusted::from_bytes(&bytes).unwrap();
             let error = contexts[0].library().check_stored(&untrusted).unwrap_err();
@@ -103,7 +103,7 @@ fn another_program_is_refused() {
     let other = Context::new(&other, &Config::new()).unwrap();
     let stored = sizes(&ctx).store().unwrap();
     let error = other.restore(&stored).unwrap_err();
-    assert_eq!(error.kind(), Kind::Restore, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
     assert!(error.to_string().contains("another program"), "{error}");
 }
 

@@ -9,7 +9,7 @@ use crate::harness::snapshot::Snapshot;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::values::HostValue;
 use futhark_manifest::{EntryPoint, Program};
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let arguments = input.make(env, context, entry)?;
     let (values, contents): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
     let (result, observed) = calls::call(context, entry, values);
-    let lost = matches!(&result, Err(error) if error.kind() == Kind::ContextLost);
+    let lost = matches!(&result, Err(error) if error.kind() == ErrorKind::ContextLost);
     if !lost {
         check_observed(program, entry, &contents, &observed)?;
     }
@@ -163,7 +163,7 @@ fn usable_after(
     error: &futhark_safe::Error,
 ) -> StepResult {
     let fresh;
-    let context = if error.kind() == Kind::ContextLost {
+    let context = if error.kind() == ErrorKind::ContextLost {
         env.forget_context();
         fresh = env.context()?;
         &*fresh
@@ -221,7 +221,7 @@ fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     match call(env, context, entry, case)?.0 {
         Ok(_) => Err(Stop::mismatch("the same call succeeded the second time")),
         Err(error) if pattern.matches(&message_of(&error)) => {
-            if error.kind() == Kind::ContextLost {
+            if error.kind() == ErrorKind::ContextLost {
                 env.forget_context();
             }
             Ok(())

@@ -14,7 +14,7 @@ use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
-use futhark_safe::{Error, Kind};
+use futhark_safe::{Error, ErrorKind};
 
 /// So many failing test cases of a program are repeated; an interpreter in a
 /// device's place takes its time.
@@ -204,7 +204,7 @@ fn failing_call(
             });
         }
         told(&error)?;
-        if error.kind() == Kind::ContextLost {
+        if error.kind() == ErrorKind::ContextLost {
             return lost(env, context, &inputs, entry);
         }
         if let Some(first) = &first {
@@ -276,7 +276,7 @@ fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoi
     let died = context.sync();
     env.forget_context();
     match died {
-        Err(error) if error.kind() == Kind::ContextLost => {}
+        Err(error) if error.kind() == ErrorKind::ContextLost => {}
         other => {
             return Err(Stop::mismatch(format!(
                 "the context is lost, but sync answers {other:?}"
@@ -308,7 +308,7 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
         Ok(_) => Err(Stop::mismatch(
             "an array was made of memory that is not there",
         )),
-        Err(error) if error.kind() == Kind::OutOfMemory => {
+        Err(error) if error.kind() == ErrorKind::OutOfMemory => {
             told(&error)?;
             context.sync()?;
             as_before(env, context, before, &Held::new(env.program()))
@@ -348,7 +348,7 @@ fn told(error: &Error) -> StepResult {
         )));
     }
     match error.kind() {
-        Kind::Program | Kind::OutOfMemory | Kind::ContextLost => Ok(()),
+        ErrorKind::Program | ErrorKind::OutOfMemory | ErrorKind::ContextLost => Ok(()),
         kind => Err(Stop::mismatch(format!(
             "expected an error of the program, got one of kind {kind:?}: {error}"
         ))),
@@ -370,7 +370,7 @@ fn same_verdict(first: &Error, second: Option<&Error>) -> StepResult {
 
 fn invalid<T>(result: Result<T, Error>, what: &str) -> StepResult {
     match result {
-        Err(error) if error.kind() == Kind::InvalidArgument => Ok(()),
+        Err(error) if error.kind() == ErrorKind::InvalidArgument => Ok(()),
         Err(error) => Err(Stop::mismatch(format!(
             "{what} was refused with an error of kind {:?}: {error}",
             error.kind()

@@ -12,7 +12,7 @@ use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::transfer::{download, upload};
 use crate::record::Cause;
 use futhark_manifest::{Structure, TypeId, TypeKind, TypeRef};
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
             };
             match call()? {
                 Ok(_) => return Err(Stop::skip("the call succeeds, which `blocks` tells")),
-                Err(error) if error.kind() == Kind::ContextLost => {
+                Err(error) if error.kind() == ErrorKind::ContextLost => {
                     env.forget_context();
                     return Err(Stop::skip("the call loses its context"));
                 }

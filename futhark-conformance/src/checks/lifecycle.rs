@@ -10,7 +10,7 @@ use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::TypeKind;
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -144,7 +144,7 @@ fn close(env: &Env<'_>) -> StepResult {
         let value = upload(&context, &contents)?;
         context = match context.close() {
             Ok(()) => return Err(Stop::mismatch("a context with a value was closed")),
-            Err((context, error)) if error.kind() == Kind::InvalidArgument => context,
+            Err((context, error)) if error.kind() == ErrorKind::InvalidArgument => context,
             Err((_, error)) => return Err(error.into()),
         };
         has(&value, &contents)?;
@@ -274,7 +274,7 @@ fn foreign(env: &Env<'_>, first: &Context, second: &Context) -> StepResult {
     )?;
     match calls::call(second, entry, vec![value]).0 {
         Ok(_) => Err(Stop::mismatch("a value of another context was accepted")),
-        Err(error) if error.kind() == Kind::WrongContext => Ok(()),
+        Err(error) if error.kind() == ErrorKind::WrongContext => Ok(()),
         Err(error) => Err(Stop::mismatch(format!(
             "a value of another context was refused for another reason: {error}"
         ))),

@@ -6,7 +6,7 @@ use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
-use futhark_safe::{Config, Error, Kind};
+use futhark_safe::{Config, Error, ErrorKind};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +69,10 @@ fn unknown(env: &Env<'_>) -> StepResult {
 }
 
 fn refused(error: &Error) -> bool {
-    matches!(error.kind(), Kind::InvalidArgument | Kind::Unsupported)
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidArgument | ErrorKind::Unsupported
+    )
 }
 
 /// A context with other settings answers as the one without.

@@ -10,7 +10,7 @@ use crate::harness::steps::{StepResult, Stop};
 use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::EntryPoint;
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
 
 /// How many elements made arrays have in each dimension.
@@ -112,7 +112,7 @@ fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<O
     let arguments = arguments(env, context, entry)?;
     let (outputs, _) = calls::call(context, entry, arguments);
     let outputs = outputs.map_err(|error| match error.kind() {
-        Kind::ContextLost => Stop::from(error),
+        ErrorKind::ContextLost => Stop::from(error),
         _ => Stop::skip(format!(
             "no arguments are known that {} accepts: {error}",
             entry.name

@@ -4,7 +4,7 @@ use crate::outcome::Ending;
 use crate::script::{Failure, use_everything};
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Context, Library};
-use futhark_safe::{Backend, Config, Kind};
+use futhark_safe::{Backend, Config, ErrorKind};
 use std::path::Path;
 
 /// Set in a process that is to meet a failure: the backend, and where it writes its ending.
@@ -41,7 +41,7 @@ fn meet(library: &Library) -> Ending {
         Failure::Wrong(what) => return Ending::Wrong(operation.to_owned(), what),
     };
     let (kind, text) = (error.kind(), format!("{error}"));
-    let lost = kind == Kind::ContextLost;
+    let lost = kind == ErrorKind::ContextLost;
     let next = if lost { None } else { context };
     let again = match attempt(library, next) {
         Ok(()) => String::new(),

@@ -1,7 +1,7 @@
 //! One use of every operation that a context offers, with the results that it must have.
 
 use futhark_safe::dynamic::{Arg, Array, Context, Opaque, Scalar, Value};
-use futhark_safe::{Error, Kind};
+use futhark_safe::{Error, ErrorKind};
 
 /// How a use ended early.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     let nine = Value::from(9i64);
     match context.call("checked", vec![Arg::Borrow(&xs), Arg::Borrow(&nine)]) {
         Ok(_) => return Err(Failure::Wrong("an index outside was accepted".into())),
-        Err(error) if error.kind() == Kind::Program => {}
+        Err(error) if error.kind() == ErrorKind::Program => {}
         Err(error) => return Err(error.into()),
     }
 

@@ -11,7 +11,7 @@ mod support;
 use constructs::{CONSTRUCTS, Construct};
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
-use futhark_safe::{Backend, Config, Error, Kind};
+use futhark_safe::{Backend, Config, Error, ErrorKind};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -345,7 +345,7 @@ impl<'a> Trial<'a> {
         expected: Option<&[i128]>,
     ) -> Result<(), String> {
         self.errors += 1;
-        if error.kind() == Kind::ContextLost {
+        if error.kind() == ErrorKind::ContextLost {
             (self.context, self.xs) = start(self.library);
         }
         let valid = expected.is_some_and(|dims| dims.iter().all(|&dim| dim >= 0));

@@ -18,8 +18,8 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`Kind::OutOfMemory`](crate::Kind::OutOfMemory);
-    /// [`Kind::ContextLost`](crate::Kind::ContextLost).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory);
+    /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
     where
@@ -37,7 +37,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the shape has another number of
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
     /// elements, or is larger than any memory. Otherwise as [`array`](Self::array).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_nd<T: Element, const R: usize>(

@@ -22,7 +22,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    /// [`Kind::Unsupported`](crate::Kind::Unsupported): this version of the compiler provides no such
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): this version of the compiler provides no such
     /// function.
     ///
     /// # Safety
@@ -63,10 +63,10 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// * [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): memory of another backend, null for
+    /// * [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): memory of another backend, null for
     ///   a shape with elements, host memory that is not aligned for `T`, or a shape that is larger
     ///   than any memory.
-    /// * [`Kind::Unsupported`](crate::Kind::Unsupported): this version of the compiler provides no such
+    /// * [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): this version of the compiler provides no such
     ///   function.
     ///
     /// # Safety

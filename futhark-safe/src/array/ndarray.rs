@@ -5,7 +5,7 @@ use ndarray::{ArrayBase, ArrayView, Data, Dim, Dimension, IntoDimension, RawData
 use super::Array;
 use crate::context::Context;
 use crate::elem::Element;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::program::{HasArray, Program};
 
 impl<P: Program> Context<P> {
@@ -46,7 +46,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// As [`to_vec`](Self::to_vec). [`Kind::InvalidArgument`]: an empty array whose other
+    /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`]: an empty array whose other
     /// dimensions are larger than `ndarray` allows.
     pub fn to_ndarray(&self) -> Result<ndarray::Array<T, Dim<[usize; R]>>>
     where
@@ -55,7 +55,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     {
         ndarray::Array::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
             let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
-            Error::new(Kind::InvalidArgument, "array to ndarray", message)
+            Error::new(ErrorKind::InvalidArgument, "array to ndarray", message)
         })
     }
 

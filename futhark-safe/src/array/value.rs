@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::elem::Element;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Handle};
 use crate::program::handle::HasHandle;
 
@@ -52,7 +52,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// The computation of the elements failed. [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Self> {
         ffi::duplicate(&self.handle).map(Array::from_handle)
@@ -62,7 +62,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// The computation of the elements failed. [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
@@ -72,7 +72,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the lengths differ; nothing was written.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the lengths differ; nothing was written.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
@@ -122,7 +122,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the index is out of bounds.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the index is out of bounds.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn get(&self, index: impl ArrayIndex<R>) -> Result<T> {
         let indices = index
@@ -132,7 +132,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         if elem != T::ELEM {
             // Only a hand-written `HasArray` can say so.
             let message = format!("expected elements of type {}, got {elem}", T::ELEM);
-            return Err(Error::new(Kind::InvalidArgument, "index", message));
+            return Err(Error::new(ErrorKind::InvalidArgument, "index", message));
         }
         Ok(T::from_c(scalar))
     }

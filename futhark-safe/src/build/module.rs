@@ -9,7 +9,7 @@ use futhark_sys::compile::FunctionList;
 use super::names::TypeNames;
 use super::text::{self, code};
 use super::{arrays, entries, records, sums};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The text of the module of `program`, whose tables are `symbols` and list `functions`.
 pub(super) fn write(
@@ -72,7 +72,7 @@ impl<'a> Module<'a> {
     pub(super) fn number(&self, cfun: &str) -> Result<usize> {
         self.numbers.get(cfun).copied().ok_or_else(|| {
             let message = format!("the table of the program does not list the function {cfun}");
-            Error::new(Kind::Compile, "build", message)
+            Error::new(ErrorKind::Compile, "build", message)
         })
     }
 
@@ -228,7 +228,7 @@ mod tests {
         );
         let functions = FunctionList::of(&program(""));
         let error = write("one", &one, &functions, &[]).unwrap_err();
-        assert_eq!(error.kind(), Kind::Compile);
+        assert_eq!(error.kind(), ErrorKind::Compile);
         assert!(error.to_string().contains("futhark_entry_f"), "{error}");
         assert!(write("one", &one, &FunctionList::of(&one), &[]).is_ok());
     }

@@ -6,7 +6,7 @@ use futhark_manifest::{Backend, Code, Manifest};
 use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain};
 
 use super::module;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A Futhark program to compile in a build script.
 #[derive(Clone, Debug)]
@@ -93,10 +93,15 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`Kind::Compile`], with the text of the compiler that failed and what to do.
+    /// [`ErrorKind::Compile`], with the text of the compiler that failed and what to do.
     pub fn try_compile(&self) -> Result<()> {
-        let fail =
-            |message: String| Error::new(Kind::Compile, self.source.display().to_string(), message);
+        let fail = |message: String| {
+            Error::new(
+                ErrorKind::Compile,
+                self.source.display().to_string(),
+                message,
+            )
+        };
         let variable = |name: &str| {
             std::env::var_os(name).ok_or_else(|| {
                 fail(format!(
@@ -127,7 +132,7 @@ impl Program {
 
         let compiled = self.artifacts(&out_dir);
         let artifacts = compiled.map_err(|error| {
-            Error::new(Kind::Compile, "build", error.to_string()).with_source(error)
+            Error::new(ErrorKind::Compile, "build", error.to_string()).with_source(error)
         })?;
         let Some(first) = artifacts.first() else {
             return Err(fail("no backend was asked for".into()));
@@ -234,6 +239,6 @@ pub(super) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
     }
     std::fs::write(path, text).map_err(|error| {
         let message = format!("the module cannot be written: {error}");
-        Error::new(Kind::Compile, path.display().to_string(), message).with_source(error)
+        Error::new(ErrorKind::Compile, path.display().to_string(), message).with_source(error)
     })
 }

@@ -9,7 +9,7 @@ use futhark_sys::compile::Artifact;
 use super::module::Module;
 use super::program::write_if_changed;
 use super::text::code;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What declarations of C do that a user's lints may not like. The comment is shown where one
 /// of them is forbidden.
@@ -46,7 +46,7 @@ pub(super) fn write(name: &str, artifacts: &[Artifact], out_dir: &Path) -> Resul
 /// The module for one backend.
 fn module(name: &str, artifact: &Artifact) -> Result<String> {
     let bindings = artifact.bindings().map_err(|error| {
-        Error::new(Kind::Compile, "raw module", error.to_string()).with_source(error)
+        Error::new(ErrorKind::Compile, "raw module", error.to_string()).with_source(error)
     })?;
     let program = artifact.program();
     let functions = artifact.functions();

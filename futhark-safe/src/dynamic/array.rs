@@ -22,7 +22,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// What made the elements failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// What made the elements failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Array> {
         let copy = ffi::duplicate(&self.handle)?;
@@ -34,7 +34,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): `T` is not the element type.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type.
     pub fn view<T: Element>(&self) -> Result<Option<&[T]>> {
         ffi::view(&self.handle)
     }
@@ -48,7 +48,7 @@ mod nd {
     use crate::array::ndarray::with_slice;
     use crate::dynamic::Context;
     use crate::elem::Element;
-    use crate::error::{Error, Kind, Result};
+    use crate::error::{Error, ErrorKind, Result};
 
     impl Array {
         /// All elements as an [`ndarray`] array in standard layout. Waits until they are computed.
@@ -57,12 +57,12 @@ mod nd {
         ///
         /// # Errors
         ///
-        /// As [`to_vec`](Self::to_vec). [`Kind::InvalidArgument`]: an empty array whose other
+        /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`]: an empty array whose other
         /// dimensions are larger than `ndarray` allows.
         pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
             ArrayD::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
                 let message = format!("shape {:?} is refused: {error}", self.shape());
-                Error::new(Kind::InvalidArgument, "array to ndarray", message)
+                Error::new(ErrorKind::InvalidArgument, "array to ndarray", message)
             })
         }
     }

@@ -10,7 +10,7 @@ use super::stored::Stored;
 use super::value::{Arg, Array, Scalar, Value};
 use crate::config::Config;
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::start::start;
 
@@ -26,7 +26,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::Unsupported`]: `config` names another backend; otherwise as [`crate::Context::new`].
+    /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise as [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
         if let Some(wanted) = config.requested_backend()
             && wanted != library.backend()
@@ -35,7 +35,7 @@ impl Context {
                 "the library is for backend {}, asked for was {wanted}",
                 library.backend()
             );
-            return Err(Error::new(Kind::Unsupported, "context", message));
+            return Err(Error::new(ErrorKind::Unsupported, "context", message));
         }
         let core = start(library.table(), config)?;
         Ok(Context {
@@ -57,9 +57,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: no such entry point, a wrong number of arguments, an
+    /// [`ErrorKind::InvalidArgument`]: no such entry point, a wrong number of arguments, an
     /// argument of another type, or a borrowed one where the parameter consumes.
-    /// [`Kind::WrongContext`]; and whatever the program reports.
+    /// [`ErrorKind::WrongContext`]; and whatever the program reports.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
@@ -69,7 +69,7 @@ impl Context {
                 "the program has no entry point `{entry}`; it has {}",
                 list(&names)
             );
-            Error::new(Kind::InvalidArgument, "call", message)
+            Error::new(ErrorKind::InvalidArgument, "call", message)
         })?;
         if args.len() != point.inputs.len() {
             let message = format!(
@@ -78,7 +78,7 @@ impl Context {
                 args.len()
             );
             return Err(Error::new(
-                Kind::InvalidArgument,
+                ErrorKind::InvalidArgument,
                 format!("entry point {entry}"),
                 message,
             ));
@@ -99,8 +99,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: shape and bytes disagree, no memory could hold it, or
-    /// the program has no such array type. [`Kind::OutOfMemory`].
+    /// [`ErrorKind::InvalidArgument`]: shape and bytes disagree, no memory could hold it, or
+    /// the program has no such array type. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = self.library.array_type(elem, shape.len())?;
@@ -123,7 +123,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: no record, or fields of other types.
+    /// [`ErrorKind::InvalidArgument`]: no record, or fields of other types.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
@@ -136,7 +136,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: no sum, no such variant, or another payload.
+    /// [`ErrorKind::InvalidArgument`]: no sum, no such variant, or another payload.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
@@ -160,7 +160,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: no array of records, fields of other types, or shapes that differ.
+    /// [`ErrorKind::InvalidArgument`]: no array of records, fields of other types, or shapes that differ.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
@@ -174,9 +174,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: no array of opaque values, not as many elements as the shape
+    /// [`ErrorKind::InvalidArgument`]: no array of opaque values, not as many elements as the shape
     /// says, none at all (nothing says then how large one would be), elements of another
-    /// type, or elements that differ in size. [`Kind::WrongContext`]. [`Kind::Unsupported`]:
+    /// type, or elements that differ in size. [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]:
     /// compilers have this function from 0.25.36 on; whether the type has it, its manifest says.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_of_values(
@@ -189,7 +189,7 @@ impl Context {
         let handles = elements.iter().enumerate().map(|(i, element)| {
             element.handle().ok_or_else(|| {
                 let message = format!("element {i} must not be a scalar, given was {element:?}");
-                Error::new(Kind::InvalidArgument, "new array of values", message)
+                Error::new(ErrorKind::InvalidArgument, "new array of values", message)
             })
         });
         let handles = handles.collect::<Result<Vec<_>>>()?;
@@ -204,7 +204,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::Restore`]: it was stored by another program; [`Kind::OutOfMemory`].
+    /// [`ErrorKind::Restore`]: it was stored by another program; [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(&self.core, &stored.0)?;
@@ -251,7 +251,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::ContextLost`].
+    /// [`ErrorKind::ContextLost`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn pause_profiling(&self) -> Result<()> {
         self.core
@@ -262,7 +262,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Kind::ContextLost`].
+    /// [`ErrorKind::ContextLost`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn unpause_profiling(&self) -> Result<()> {
         self.core
@@ -311,7 +311,7 @@ impl Context {
 
 fn wrong_structure(type_name: &str, what: &str) -> Error {
     Error::new(
-        Kind::InvalidArgument,
+        ErrorKind::InvalidArgument,
         format!("type {type_name}"),
         what.to_owned(),
     )

@@ -8,7 +8,7 @@ use futhark_manifest::{Backend, ElemType, Manifest, Program, TypeId};
 use futhark_sys::compile::{Build, FunctionList};
 use futhark_sys::table::Table;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A program for one backend, loaded. It stays loaded until the process ends.
 #[derive(Clone)]
@@ -30,21 +30,21 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`Kind::Compile`], with the compiler's text; [`Kind::Load`].
+    /// [`ErrorKind::Compile`], with the compiler's text; [`ErrorKind::Load`].
     pub fn build(build: &Build) -> Result<Library> {
         let operation = || format!("build of {}", build.source().display());
         let artifact = build.run().map_err(|error| {
-            Error::new(Kind::Compile, operation(), error.to_string()).with_source(error)
+            Error::new(ErrorKind::Compile, operation(), error.to_string()).with_source(error)
         })?;
         let table = artifact.open().map_err(|error| {
-            Error::new(Kind::Load, operation(), error.to_string()).with_source(error)
+            Error::new(ErrorKind::Load, operation(), error.to_string()).with_source(error)
         })?;
         Library::of_table(table)
     }
 
     /// The library of a table that is there.
     pub(crate) fn of_table(table: &'static Table) -> Result<Library> {
-        let fail = |why: String| Error::new(Kind::Load, "manifest of the library", why);
+        let fail = |why: String| Error::new(ErrorKind::Load, "manifest of the library", why);
         let program = Manifest::parse(table.manifest())
             .and_then(|manifest| manifest.resolve())
             .map_err(|error| fail(error.to_string()).with_source(error))?;
@@ -103,7 +103,7 @@ impl Library {
     pub(super) fn function(&self, cfun: &str) -> Result<usize> {
         self.0.functions.get(cfun).copied().ok_or_else(|| {
             Error::new(
-                Kind::Unsupported,
+                ErrorKind::Unsupported,
                 "call",
                 format!("the library has no function {cfun}"),
             )
@@ -120,7 +120,7 @@ impl Library {
                 .map(|ty| ty.name.as_str())
                 .collect();
             Error::new(
-                Kind::InvalidArgument,
+                ErrorKind::InvalidArgument,
                 "type",
                 format!("the program has no type `{name}`; it has {}", list(&all)),
             )
@@ -136,7 +136,7 @@ impl Library {
         found.map(|(id, _)| id).ok_or_else(|| {
             let message =
                 format!("the program has no array type of element type {elem} and rank {rank}");
-            Error::new(Kind::InvalidArgument, "new array", message)
+            Error::new(ErrorKind::InvalidArgument, "new array", message)
         })
     }
 }

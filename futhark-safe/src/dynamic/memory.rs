@@ -17,7 +17,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As there. Also [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): the program has no such array type.
+    /// As there. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the program has no such array type.
     ///
     /// # Safety
     ///

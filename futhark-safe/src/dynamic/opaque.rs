@@ -7,7 +7,7 @@ use futhark_manifest::{ElemType, Structure, TypeRef};
 use super::library::{Library, list};
 use super::stored::Stored;
 use super::value::{Scalar, Value};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Handle, Input};
 
 /// A value of an opaque type, in the memory of a context.
@@ -41,7 +41,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: there is no such field.
+    /// [`ErrorKind::InvalidArgument`]: there is no such field.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn project(&self, field: &str) -> Result<Value> {
         let fields = match self.structure() {
@@ -56,7 +56,7 @@ impl Opaque {
                 self.type_name(),
                 list(&names)
             );
-            Error::new(Kind::InvalidArgument, "project", message)
+            Error::new(ErrorKind::InvalidArgument, "project", message)
         })?;
         let mut values = self.run(&field.project, &[field.ty])?;
         Ok(values.remove(0))
@@ -66,7 +66,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: the value is no sum.
+    /// [`ErrorKind::InvalidArgument`]: the value is no sum.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn variant(&self) -> Result<String> {
         let Structure::Sum(sum) = self.structure() else {
@@ -75,7 +75,7 @@ impl Opaque {
         let values = self.run(&sum.variant, &[TypeRef::Scalar(ElemType::I32)])?;
         let Some(Value::Scalar(Scalar::I32(number))) = values.first() else {
             return Err(Error::new(
-                Kind::Backend,
+                ErrorKind::Backend,
                 "variant",
                 "the runtime gives no number",
             ));
@@ -88,7 +88,7 @@ impl Opaque {
                 "the runtime says variant {number} of {}",
                 sum.variants.len()
             );
-            Error::new(Kind::Backend, "variant", message)
+            Error::new(ErrorKind::Backend, "variant", message)
         })
     }
 
@@ -96,7 +96,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: it is of another variant (the runtime would abort), or no sum.
+    /// [`ErrorKind::InvalidArgument`]: it is of another variant (the runtime would abort), or no sum.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn destruct(&self, variant: &str) -> Result<Vec<Value>> {
         let Structure::Sum(sum) = self.structure() else {
@@ -105,7 +105,7 @@ impl Opaque {
         let is = self.variant()?;
         if is != variant {
             let message = format!("the value is of variant `{is}`, not `{variant}`");
-            return Err(Error::new(Kind::InvalidArgument, "destruct", message));
+            return Err(Error::new(ErrorKind::InvalidArgument, "destruct", message));
         }
         match sum.variants.iter().find(|v| v.name == variant) {
             Some(variant) => self.run(&variant.destruct, &variant.payload),
@@ -117,7 +117,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: the value is no array.
+    /// [`ErrorKind::InvalidArgument`]: the value is no array.
     pub fn shape(&self) -> Result<Vec<usize>> {
         ffi::shape(&self.handle)
     }
@@ -126,7 +126,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: outside of the array, not as many indices as
+    /// [`ErrorKind::InvalidArgument`]: outside of the array, not as many indices as
     /// dimensions, or no array.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
@@ -139,7 +139,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// As the library says; [`Kind::InvalidArgument`]: not as many indices as dimensions, or no
+    /// As the library says; [`ErrorKind::InvalidArgument`]: not as many indices as dimensions, or no
     /// array.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
@@ -153,15 +153,15 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: outside of the array, not as many indices as dimensions, an
+    /// [`ErrorKind::InvalidArgument`]: outside of the array, not as many indices as dimensions, an
     /// element of another type or size, or no array; nothing has changed.
-    /// [`Kind::WrongContext`]. [`Kind::Unsupported`]: compilers have this function from 0.25.36
+    /// [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: compilers have this function from 0.25.36
     /// on. If the device fails, what that element is then is not said.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn set(&mut self, indices: &[i64], element: &Value) -> Result<()> {
         let element = element.handle().ok_or_else(|| {
             let message = format!("the element must not be a scalar, given was {element:?}");
-            Error::new(Kind::InvalidArgument, "set element", message)
+            Error::new(ErrorKind::InvalidArgument, "set element", message)
         })?;
         ffi::set_value(&mut self.handle, indices, element)
     }
@@ -170,7 +170,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// What made the value failed; [`Kind::OutOfMemory`].
+    /// What made the value failed; [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn store(&self) -> Result<Stored> {
         Ok(Stored(ffi::store(&self.handle)?))
@@ -188,7 +188,7 @@ impl Opaque {
 
     fn no(&self, what: &str) -> Error {
         let message = format!("a value of type {} has no {what}", self.type_name());
-        Error::new(Kind::InvalidArgument, "opaque value", message)
+        Error::new(ErrorKind::InvalidArgument, "opaque value", message)
     }
 }
 

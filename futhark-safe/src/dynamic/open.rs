@@ -10,7 +10,7 @@ use std::path::Path;
 use futhark_sys::table::SYMBOL;
 
 use super::library::Library;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 impl Library {
     /// Opens a library that was compiled earlier, on this machine or one of the same kind. Needs no
@@ -30,7 +30,7 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`Kind::Load`]: the file cannot be loaded, was not made by this version of
+    /// [`ErrorKind::Load`]: the file cannot be loaded, was not made by this version of
     /// [`compile`](crate::compile), fails its self-test, or its table and its manifest disagree.
     ///
     /// # Safety
@@ -42,13 +42,13 @@ impl Library {
         let operation = || format!("open of {}", path.display());
         // The loader would search the system's folders for a bare file name.
         let file = std::path::absolute(path).map_err(|error| {
-            Error::new(Kind::Load, operation(), error.to_string()).with_source(error)
+            Error::new(ErrorKind::Load, operation(), error.to_string()).with_source(error)
         })?;
         // SAFETY: the caller promises that `compile` made the file, so the symbol is its table.
         let table = unsafe { futhark_sys::load::open(&file, SYMBOL) };
         let table = table.map_err(|error| {
             let message = format!("{error}; expected a shared object that futhark-sys built");
-            Error::new(Kind::Load, operation(), message).with_source(error)
+            Error::new(ErrorKind::Load, operation(), message).with_source(error)
         })?;
         Library::of_table(table)
     }

@@ -142,7 +142,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// What made them failed; [`Kind::OutOfMemory`](crate::Kind::OutOfMemory).
+    /// What made them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         ffi::read_bytes(&self.handle)
@@ -152,7 +152,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): `T` is not the element type; and as [`to_bytes`](Self::to_bytes).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type; and as [`to_bytes`](Self::to_bytes).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
@@ -162,7 +162,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): another length or element type; nothing was written.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): another length or element type; nothing was written.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
@@ -172,7 +172,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): outside of the array, or not as many indices as dimensions.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): outside of the array, or not as many indices as dimensions.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index(&self.handle, indices)?;
@@ -184,7 +184,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// As the library says; [`Kind::InvalidArgument`](crate::Kind::InvalidArgument): not as many indices as dimensions.
+    /// As the library says; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): not as many indices as dimensions.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index_checked_by_c(&self.handle, indices)?;

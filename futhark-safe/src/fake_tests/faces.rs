@@ -4,7 +4,7 @@ use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
 use crate::program::handle::HasHandle as _;
 use crate::program::{Linked, consumed, scalar, slot};
-use crate::{Array, Backend, Config, Context, HasArray, Kind, Program};
+use crate::{Array, Backend, Config, Context, ErrorKind, HasArray, Program};
 use futhark_fake::program;
 use futhark_fake::{FLAVOURS, Flavour, World};
 use futhark_sys::table::Table;
@@ -110,9 +110,9 @@ fn the_typed_face_uses_the_requested_backend() {
         "{error}"
     );
     let error = Context::<Fake>::new(&Config::new().backend(Backend::Hip)).unwrap_err();
-    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     let error = Context::<Typed<1>>::new(&Config::new()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Load);
+    assert_eq!(error.kind(), ErrorKind::Load);
     assert!(
         error
             .to_string()
@@ -126,7 +126,7 @@ fn the_typed_face_uses_the_requested_backend() {
 fn a_table_with_another_order_of_functions_is_rejected() {
     let world = World::new();
     let error = Context::<Misfit<0>>::new(&Config::new()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Load, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
     assert!(
         error
             .to_string()
@@ -134,7 +134,7 @@ fn a_table_with_another_order_of_functions_is_rejected() {
     );
     let table = program::reordered();
     let error = Library::of_table(table).unwrap_err();
-    assert_eq!(error.kind(), Kind::Load, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
     assert_eq!(world.contexts(), 0);
 }
 
@@ -142,11 +142,11 @@ fn a_table_with_another_order_of_functions_is_rejected() {
 fn a_table_of_an_unknown_backend_is_rejected() {
     let world = World::new();
     let error = Context::<Misfit<1>>::new(&Config::new()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Load, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
     assert!(error.to_string().contains("backend abacus"), "{error}");
     let table = program::of_unknown_backend();
     let error = Library::of_table(table).unwrap_err();
-    assert_eq!(error.kind(), Kind::Load, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
     assert_eq!(world.contexts(), 0);
 }
 
@@ -171,7 +171,7 @@ fn the_dynamic_face_calls_entry_points() {
         assert!(pair.project("ys").is_err());
         assert_eq!(world.copies(), 1);
         let error = ctx.call("set_first", vec![Arg::Borrow(&seven), Arg::Borrow(&seven)]);
-        assert_eq!(error.unwrap_err().kind(), Kind::InvalidArgument);
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidArgument);
     }
 }
 
@@ -192,7 +192,7 @@ fn sums_are_destructed_as_their_variant_only() {
         );
         assert_eq!(
             dot.destruct("line").unwrap_err().kind(),
-            Kind::InvalidArgument
+            ErrorKind::InvalidArgument
         );
         assert!(dot.destruct("dot").unwrap().is_empty());
         let payload = line.destruct("line").unwrap();
@@ -232,27 +232,27 @@ fn arrays_of_records_are_made_and_changed_by_element() {
             (
                 &[2][..],
                 vec![&a],
-                Kind::InvalidArgument,
+                ErrorKind::InvalidArgument,
                 "has 2 elements, got 1",
             ),
-            (&[0], vec![], Kind::InvalidArgument, "no elements"),
-            (&[1, 1], vec![&a], Kind::InvalidArgument, "has rank 1"),
+            (&[0], vec![], ErrorKind::InvalidArgument, "no elements"),
+            (&[1, 1], vec![&a], ErrorKind::InvalidArgument, "has rank 1"),
             (
                 &[2],
                 vec![&a, &seven],
-                Kind::InvalidArgument,
+                ErrorKind::InvalidArgument,
                 "element 1 must not be a scalar",
             ),
             (
                 &[2],
                 vec![&a, &held],
-                Kind::InvalidArgument,
+                ErrorKind::InvalidArgument,
                 "expected element 1 of type point",
             ),
             (
                 &[1],
                 vec![&stranger],
-                Kind::WrongContext,
+                ErrorKind::WrongContext,
                 "element 0 belongs to another",
             ),
         ] {
@@ -293,12 +293,12 @@ fn values_of_another_context_are_rejected() {
     let two = dynamic::Context::new(&library, &Config::new()).unwrap();
     let xs: Value = one.array_of(&[2], &[1i32, 2]).unwrap().into();
     let error = two.call("total", vec![Arg::Borrow(&xs)]).unwrap_err();
-    assert_eq!(error.kind(), Kind::WrongContext);
+    assert_eq!(error.kind(), ErrorKind::WrongContext);
     let error = two.record("pair", &[&Value::from(1i32), &xs]).unwrap_err();
-    assert_eq!(error.kind(), Kind::WrongContext);
+    assert_eq!(error.kind(), ErrorKind::WrongContext);
     let arguments = vec![Arg::Consume(xs), Arg::Consume(1i32.into())];
     let error = two.call("set_first", arguments).unwrap_err();
-    assert_eq!(error.kind(), Kind::WrongContext);
+    assert_eq!(error.kind(), ErrorKind::WrongContext);
 }
 
 fn ints(value: &Value) -> Vec<i32> {

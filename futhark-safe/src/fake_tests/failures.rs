@@ -1,7 +1,7 @@
 //! Failures: each is reported once, and leaves nothing behind.
 
 use super::*;
-use crate::Kind;
+use crate::ErrorKind;
 use crate::ffi::Setting;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
@@ -12,7 +12,7 @@ fn each_failure_has_its_kind_and_text() {
         let core = world.core(flavour);
         for _ in 0..times(500) {
             let error = fail(&core, 0);
-            assert_eq!((error.kind(), error.code()), (Kind::Program, Some(2)));
+            assert_eq!((error.kind(), error.code()), (ErrorKind::Program, Some(2)));
             assert_eq!(error.operation(), "entry point fail");
             assert!(
                 error
@@ -21,9 +21,9 @@ fn each_failure_has_its_kind_and_text() {
                     .contains("Assertion is false: (x > 0)")
             );
             let error = fail(&core, 1);
-            assert_eq!((error.kind(), error.code()), (Kind::Backend, Some(1)));
+            assert_eq!((error.kind(), error.code()), (ErrorKind::Backend, Some(1)));
             assert!(error.to_string().contains("without a message"), "{error}");
-            assert_eq!(fail(&core, 2).kind(), Kind::OutOfMemory);
+            assert_eq!(fail(&core, 2).kind(), ErrorKind::OutOfMemory);
             // The next call does not see any of them.
             let xs = ints(&core, &[1, 2, 3]);
             assert_eq!(total(&core, &xs).unwrap(), 6);
@@ -40,7 +40,7 @@ fn failures_of_operations_on_values_are_invalid_arguments() {
     let ys = ints(&core, &[1]);
     let inputs = [Input::observed(&xs), Input::observed(&ys)];
     let error = value(&core, "zip_opaque_points", inputs).unwrap_err();
-    assert_eq!(error.kind(), Kind::InvalidArgument);
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(error.to_string().contains("different shapes"), "{error}");
 }
 
@@ -51,8 +51,8 @@ fn a_lost_context_stays_lost_and_its_values_can_be_dropped() {
         for _ in 0..times(100) {
             let core = world.core(flavour);
             let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3]));
-            assert_eq!(fail(&core, 3).kind(), Kind::ContextLost);
-            assert_eq!(fail_again(&core, &xs), [Kind::ContextLost; 5]);
+            assert_eq!(fail(&core, 3).kind(), ErrorKind::ContextLost);
+            assert_eq!(fail_again(&core, &xs), [ErrorKind::ContextLost; 5]);
             drop(xs);
             let error = total(&core, &ys).unwrap_err();
             assert!(
@@ -66,7 +66,7 @@ fn a_lost_context_stays_lost_and_its_values_can_be_dropped() {
     }
 }
 
-fn fail_again(core: &Arc<Core>, xs: &Handle) -> [Kind; 5] {
+fn fail_again(core: &Arc<Core>, xs: &Handle) -> [ErrorKind; 5] {
     [
         total(core, xs).unwrap_err().kind(),
         read(xs).unwrap_err().kind(),
@@ -106,7 +106,7 @@ fn a_context_that_fails_to_start_leaves_nothing() {
     let device = |name: &std::ffi::CStr| [Setting::Device(name.to_owned())];
     for _ in 0..times(1000) {
         let error = world.start(Flavour::Gpu, &device(c"none")).unwrap_err();
-        assert_eq!(error.kind(), Kind::Start);
+        assert_eq!(error.kind(), ErrorKind::Start);
         assert!(
             error
                 .to_string()
@@ -114,11 +114,11 @@ fn a_context_that_fails_to_start_leaves_nothing() {
             "{error}"
         );
         let error = world.start(Flavour::Host, &device(c"any")).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let error = world
             .start(Flavour::Host, &[Setting::Debugging(true)])
             .unwrap_err();
-        assert_eq!(error.kind(), Kind::OutOfMemory);
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory);
         assert_eq!(world.contexts(), 0);
     }
     let core = world.start(Flavour::Gpu, &device(c"any")).unwrap();

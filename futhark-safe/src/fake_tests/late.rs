@@ -2,7 +2,7 @@
 //! violation if the result of one is read.
 
 use super::*;
-use crate::Kind;
+use crate::ErrorKind;
 use futhark_fake::types::FLOATS;
 use futhark_fake::{Flavour, World};
 
@@ -12,7 +12,7 @@ fn double(core: &Arc<Core>, xs: &Handle) -> Handle {
 
 fn is_invalid(result: Result<impl std::fmt::Debug>) {
     let error = result.unwrap_err();
-    assert_eq!(error.kind(), Kind::Program, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
     assert!(
         error.to_string().contains("Index [7] out of bounds"),
         "{error}"
@@ -113,10 +113,10 @@ fn an_earlier_failure_is_not_attributed_to_another_call() {
     let failed = bad_gather_of(&core, &xs);
     let inputs = [Input::scalar(2i32), Input::consumed(ys)];
     let own = value(&core, "entry_fail", inputs).map(drop).unwrap_err();
-    assert_eq!(own.kind(), Kind::OutOfMemory, "{own}");
+    assert_eq!(own.kind(), ErrorKind::OutOfMemory, "{own}");
     assert!(own.to_string().contains("Index [7] out of bounds"), "{own}");
     let error = read(&failed).unwrap_err();
-    assert_eq!((error.kind(), error.code()), (Kind::Program, Some(2)));
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Program, Some(2)));
     let text = error.c_message().unwrap();
     assert!(text.starts_with("Index [7] out of bounds"), "{text}");
 }

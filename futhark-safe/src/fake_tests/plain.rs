@@ -7,7 +7,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use super::faces::Fake;
-use crate::{Array, Backend, Config, Context, Kind, Raw, RawContext, RawValue, Result};
+use crate::{Array, Backend, Config, Context, ErrorKind, Raw, RawContext, RawValue, Result};
 use futhark_fake::World;
 use futhark_fake::plain as c;
 
@@ -147,7 +147,7 @@ mod of {
             }
             Ok(())
         });
-        assert_eq!(unseen.unwrap_err().kind(), Kind::Program);
+        assert_eq!(unseen.unwrap_err().kind(), ErrorKind::Program);
         assert_eq!(kept.is_some(), GPU);
         if let Some(kept) = kept {
             let error = kept.to_vec().unwrap_err();
@@ -158,7 +158,7 @@ mod of {
         // Told by `check`, and the closure goes on.
         let sum = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
             let (code, out) = failed(raw);
-            assert_eq!(raw.check(1).unwrap_err().kind(), Kind::Program);
+            assert_eq!(raw.check(1).unwrap_err().kind(), ErrorKind::Program);
             if code == 0 {
                 // SAFETY: the context lives.
                 raw.check(unsafe { c::free(raw.context().cast(), out.cast()) })?;
@@ -170,7 +170,7 @@ mod of {
 
         // A code without a word.
         let silent = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| raw.check(1));
-        assert_eq!(silent.unwrap_err().kind(), Kind::Backend);
+        assert_eq!(silent.unwrap_err().kind(), ErrorKind::Backend);
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
     }
 
@@ -192,7 +192,7 @@ mod of {
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
         // The failure was kept for the next call.
-        assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::Program);
+        assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::Program);
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
     }
 
@@ -204,13 +204,13 @@ mod of {
             let calls = |raw: &mut Raw<'_, Plain<GPU>>| {
                 // SAFETY: the context lives.
                 let code = unsafe { c::break_down(raw.context().cast()) };
-                assert_eq!(raw.check(code).unwrap_err().kind(), Kind::ContextLost);
+                assert_eq!(raw.check(code).unwrap_err().kind(), ErrorKind::ContextLost);
                 xs.to_vec().map(drop)
             };
             let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
             let text = panic.downcast_ref::<&str>().copied();
             assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
-            assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::ContextLost);
+            assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::ContextLost);
         });
     }
 
@@ -234,7 +234,7 @@ mod of {
                 }
                 Ok(Reads(&xs, &read))
             });
-            assert_eq!(unseen.map(|_| ()).unwrap_err().kind(), Kind::Program);
+            assert_eq!(unseen.map(|_| ()).unwrap_err().kind(), ErrorKind::Program);
             assert!(read.get());
         });
     }
@@ -269,15 +269,15 @@ mod of {
             // SAFETY: the context lives.
             let code = unsafe { c::break_down(raw.context().cast()) };
             let error = raw.check(code).unwrap_err();
-            assert_eq!(error.kind(), Kind::ContextLost);
+            assert_eq!(error.kind(), ErrorKind::ContextLost);
             assert!(raw.context().is_null());
-            assert_eq!(raw.check(1).unwrap_err().kind(), Kind::ContextLost);
+            assert_eq!(raw.check(1).unwrap_err().kind(), ErrorKind::ContextLost);
             Err::<(), _>(error)
         });
-        assert_eq!(lost.unwrap_err().kind(), Kind::ContextLost);
-        assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::ContextLost);
+        assert_eq!(lost.unwrap_err().kind(), ErrorKind::ContextLost);
+        assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::ContextLost);
         let again = ctx.with_raw(|_: &mut Raw<'_, Plain<GPU>>| Ok(()));
-        assert_eq!(again.unwrap_err().kind(), Kind::ContextLost);
+        assert_eq!(again.unwrap_err().kind(), ErrorKind::ContextLost);
     }
 }
 
@@ -287,7 +287,7 @@ fn values_of_another_context_or_type_are_rejected() {
     let (host, other, gpu) = (context::<false>(), context::<false>(), context::<true>());
     let never = |_: &mut Raw<'_, Plain<false>>| -> Result<()> { panic!("it must not run") };
     let error = gpu.with_raw(never).unwrap_err();
-    assert_eq!(error.kind(), Kind::WrongContext);
+    assert_eq!(error.kind(), ErrorKind::WrongContext);
     assert!(error.to_string().contains("`raw::opencl`"), "{error}");
     for released in [false, true] {
         let foreign = other.array(&[1]).unwrap();
@@ -295,7 +295,7 @@ fn values_of_another_context_or_type_are_rejected() {
             true => raw.release::<Ints<false>>(foreign),
             false => raw.pointer::<Ints<false>>(&foreign),
         });
-        assert_eq!(pointer.unwrap_err().kind(), Kind::WrongContext);
+        assert_eq!(pointer.unwrap_err().kind(), ErrorKind::WrongContext);
     }
 }
 

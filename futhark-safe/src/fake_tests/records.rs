@@ -1,7 +1,7 @@
 //! Arrays of records, and the bytes of opaque values.
 
 use super::*;
-use crate::Kind;
+use crate::ErrorKind;
 use futhark_fake::types::{FLOATS, POINTS};
 use futhark_fake::{FLAVOURS, Flavour, World};
 
@@ -32,7 +32,7 @@ fn elements_of_arrays_are_copies() {
         let second = ffi::index_value(&points, &[1]).unwrap();
         for wrong in [&[2i64][..], &[-1], &[], &[0, 0]] {
             let error = ffi::index_value(&points, wrong).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
             assert!(ffi::index_value_checked_by_c(&points, wrong).is_err());
         }
         drop(points);
@@ -95,7 +95,7 @@ fn set_changes_no_other_value() {
             ffi::set_value(&mut array, &[0], &point(&other, 1.0, 1))
                 .unwrap_err()
                 .kind(),
-            Kind::WrongContext
+            ErrorKind::WrongContext
         );
         assert!(ffi::set_value(&mut array, &[0], &held).is_err());
         assert!(ffi::create_of_values(&core, POINTS, &[2], &[&a]).is_err());

@@ -1,11 +1,11 @@
 //! Invalid arguments: rejected before the call.
 
 use super::*;
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 use futhark_fake::types::{FLOATS, MATRIX, PAIR};
 use futhark_fake::{FLAVOURS, Flavour, World};
 
-fn says(result: Result<Handle>, kind: Kind, words: &str) {
+fn says(result: Result<Handle>, kind: ErrorKind, words: &str) {
     let error: Error = result.unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
     assert!(
@@ -19,7 +19,7 @@ fn arguments_of_another_number_or_type_are_rejected() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
-        let invalid = Kind::InvalidArgument;
+        let invalid = ErrorKind::InvalidArgument;
         let xs = ints(&core, &[1]);
         says(
             value(&core, "entry_identity", []),
@@ -64,10 +64,10 @@ fn values_of_another_context_are_rejected() {
         let world = World::new();
         let (core, other) = (world.core(one), world.core(two));
         let (xs, ys) = (ints(&core, &[1]), ints(&other, &[2]));
-        says(identity(&core, &ys), Kind::WrongContext, "argument 0");
+        says(identity(&core, &ys), ErrorKind::WrongContext, "argument 0");
         let inputs = [Input::consumed(xs), Input::consumed(ys)];
         let error = two_values(&core, "entry_swap", inputs).unwrap_err();
-        assert_eq!(error.kind(), Kind::WrongContext);
+        assert_eq!(error.kind(), ErrorKind::WrongContext);
         assert_eq!(world.values(), 0, "consumed, and freed in its own context");
     }
 }
@@ -87,7 +87,7 @@ fn impossible_shapes_and_indices_are_rejected() {
         let data = vec![0i32; n];
         says(
             ffi::create(&core, MATRIX, &shape, &data),
-            Kind::InvalidArgument,
+            ErrorKind::InvalidArgument,
             "shape",
         );
     }
@@ -104,10 +104,10 @@ fn impossible_shapes_and_indices_are_rejected() {
     }
     // Left to the library, but for the number of indices, for which it would read.
     for (wrong, kind) in [
-        (&[0i64][..], Kind::InvalidArgument),
-        (&[0, 0, 0], Kind::InvalidArgument),
-        (&[3, 0], Kind::Backend),
-        (&[0, -1], Kind::Backend),
+        (&[0i64][..], ErrorKind::InvalidArgument),
+        (&[0, 0, 0], ErrorKind::InvalidArgument),
+        (&[3, 0], ErrorKind::Backend),
+        (&[0, -1], ErrorKind::Backend),
     ] {
         let error = ffi::index_checked_by_c(&t, wrong).unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");

@@ -1,7 +1,7 @@
 //! Threads: one call at a time, and drops that never wait.
 
 use super::*;
-use crate::Kind;
+use crate::ErrorKind;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// While a call runs, values are dropped without waiting for it, and freed when it ends.
@@ -82,8 +82,8 @@ fn each_thread_gets_the_errors_of_its_calls() {
             scope.spawn(move || {
                 for i in 0..times(500) as i32 {
                     match thread {
-                        0 => assert_eq!(fail(core, 0).kind(), Kind::Program),
-                        1 => assert_eq!(fail(core, 2).kind(), Kind::OutOfMemory),
+                        0 => assert_eq!(fail(core, 0).kind(), ErrorKind::Program),
+                        1 => assert_eq!(fail(core, 2).kind(), ErrorKind::OutOfMemory),
                         2 => {
                             let alias = identity(core, shared).unwrap();
                             let changed = set_first(core, alias, i).unwrap();

@@ -2,7 +2,7 @@
 //! compared with that of plain Rust; the model watches the rest.
 
 use super::*;
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 use futhark_fake::types::FLOATS;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
@@ -256,7 +256,7 @@ impl Walk<'_> {
         let found: Vec<Option<i32>> = found.collect();
         let fails = found.contains(&None);
         if fails && self.flavour == Flavour::Host {
-            assert_eq!(made.unwrap_err().kind(), Kind::Program);
+            assert_eq!(made.unwrap_err().kind(), ErrorKind::Program);
             return;
         }
         // Of what fails only the length is ever seen.

@@ -14,7 +14,7 @@ use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::describe;
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// An argument of a call.
 pub struct Input<'a>(In<'a>);
@@ -121,8 +121,8 @@ impl Core {
     ///
     /// # Errors
     ///
-    /// [`Kind::InvalidArgument`]: a wrong number or type of arguments.
-    /// [`Kind::WrongContext`]. Otherwise the failure of the call.
+    /// [`ErrorKind::InvalidArgument`]: a wrong number or type of arguments.
+    /// [`ErrorKind::WrongContext`]. Otherwise the failure of the call.
     pub(crate) fn call(
         self: &Arc<Core>,
         function: usize,
@@ -147,7 +147,7 @@ impl Core {
     ) -> Result<()> {
         let Some(function) = self.table().functions().get(function) else {
             return Err(Error::new(
-                Kind::InvalidArgument,
+                ErrorKind::InvalidArgument,
                 "call",
                 "the program has no function of this number",
             ));
@@ -190,10 +190,10 @@ impl Core {
         called.map_err(|error| match error.kind() {
             // An operation on values runs no code of the program, so a failure without a text
             // is about its arguments.
-            Kind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
-                error.into_kind(Kind::InvalidArgument)
+            ErrorKind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
+                error.into_kind(ErrorKind::InvalidArgument)
             }
-            Kind::Program if locked.has_refused_sizes() => {
+            ErrorKind::Program if locked.has_refused_sizes() => {
                 error.with_words(sizes(function, inputs))
             }
             _ => error,
@@ -203,7 +203,7 @@ impl Core {
             if let Out::Value(ty, place) = &mut output.0 {
                 let value = NonNull::new(value).ok_or_else(|| {
                     Error::new(
-                        Kind::Backend,
+                        ErrorKind::Backend,
                         function.label(),
                         "the call succeeded, but returned no value",
                     )
@@ -312,7 +312,7 @@ impl Core {
             self.type_name(expected),
             self.type_name(got)
         );
-        Error::new(Kind::InvalidArgument, function.label(), message)
+        Error::new(ErrorKind::InvalidArgument, function.label(), message)
     }
 }
 
@@ -323,7 +323,7 @@ fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error 
         function.inputs().len(),
         function.outputs().len()
     );
-    Error::new(Kind::InvalidArgument, function.label(), message)
+    Error::new(ErrorKind::InvalidArgument, function.label(), message)
 }
 
 /// The message for arguments whose sizes disagree.
@@ -343,13 +343,13 @@ fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
 fn wrong_context(function: &c::Function, i: usize) -> Error {
     let message =
         format!("argument {i} belongs to another context; values cannot pass between contexts");
-    Error::new(Kind::WrongContext, function.label(), message)
+    Error::new(ErrorKind::WrongContext, function.label(), message)
 }
 
 #[cold]
 fn not_consumed(function: &c::Function, i: usize) -> Error {
     let message = format!("the call consumes argument {i}: pass it by value, not by reference");
-    Error::new(Kind::InvalidArgument, function.label(), message)
+    Error::new(ErrorKind::InvalidArgument, function.label(), message)
 }
 
 /// A list that allocates only if it is long.

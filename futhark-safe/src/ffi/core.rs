@@ -33,7 +33,7 @@ use super::failure::Failure;
 use super::handle::Handle;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
-use crate::error::{Call, Error, Kind, Origin, Result};
+use crate::error::{Call, Error, ErrorKind, Origin, Result};
 
 /// A context of the C side and everything that it owns. All its values share it.
 pub(crate) struct Core {
@@ -92,7 +92,7 @@ impl Core {
         let context = unsafe { new(for_c.as_ptr(), for_c.len() as u32, &raw mut status) };
         let Some(context) = NonNull::new(context) else {
             return Err(Error::new(
-                Kind::OutOfMemory,
+                ErrorKind::OutOfMemory,
                 "context",
                 "no memory for a context",
             ));
@@ -115,9 +115,9 @@ impl Core {
         // Other kinds describe a failing call, but this one made no context.
         if !matches!(
             error.kind(),
-            Kind::OutOfMemory | Kind::Load | Kind::InvalidArgument
+            ErrorKind::OutOfMemory | ErrorKind::Load | ErrorKind::InvalidArgument
         ) {
-            error = error.into_kind(Kind::Start);
+            error = error.into_kind(ErrorKind::Start);
         }
         Err(error)
     }
@@ -241,7 +241,7 @@ impl Core {
             let message = format!(
                 "{others} values or other handles of the context are in use; drop them first"
             );
-            let error = Error::new(Kind::InvalidArgument, "close", message);
+            let error = Error::new(ErrorKind::InvalidArgument, "close", message);
             return Err((self, error));
         }
         match self.simple("close", |raw| raw.sync) {
@@ -406,7 +406,7 @@ impl Locked<'_> {
     /// Keeps an error for the next call, unless one is kept already.
     pub(super) fn defer(&mut self, error: Error) {
         // Every later call on a lost context reports the loss anyway.
-        if error.kind() != Kind::ContextLost {
+        if error.kind() != ErrorKind::ContextLost {
             self.state().deferred.get_or_insert(error);
         }
     }

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use super::core::Locked;
 use super::handle::Handle;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A copy that shares no memory with any other value.
 pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
@@ -38,7 +38,7 @@ pub(super) fn duplicate_locked(
     }?;
     let copy = NonNull::new(copy).ok_or_else(|| {
         Error::new(
-            Kind::Backend,
+            ErrorKind::Backend,
             operation(),
             "copying succeeded, but returned no value",
         )

@@ -11,7 +11,7 @@ use super::core::Core;
 use super::handle::Handle;
 use super::make::Make;
 use super::shape::{Bounds, elements, expect_index};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// One element: a copy.
 pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
@@ -34,7 +34,7 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<Handl
         core: array.core(),
         ty: elem,
         operation: "index",
-        refusal: Kind::Backend,
+        refusal: ErrorKind::Backend,
     };
     // SAFETY: T: the result is a new value of the array's element type; V; there are as many
     // indices as dimensions; T: outside of the array the C function reads nothing and fails.
@@ -49,7 +49,7 @@ pub(crate) fn create_of_values(
     values: &[&Handle],
 ) -> Result<Handle> {
     const OPERATION: &str = "new array of values";
-    let fail = |message: String| Err(Error::new(Kind::InvalidArgument, OPERATION, message));
+    let fail = |message: String| Err(Error::new(ErrorKind::InvalidArgument, OPERATION, message));
     let Some(array) = core.table().types().get(ty as usize) else {
         return fail("the program has no type of this number".to_owned());
     };
@@ -82,7 +82,7 @@ pub(crate) fn create_of_values(
         ty,
         operation: OPERATION,
         // It runs no code of the program, so it fails only for elements of different sizes.
-        refusal: Kind::InvalidArgument,
+        refusal: ErrorKind::InvalidArgument,
     };
     // SAFETY: T; V: each pointer is a live value of the element type and this context, and
     // there are as many as the product of the dimensions, of which there are as many as the type has;
@@ -115,7 +115,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     let called = unsafe { locked.call(set, &[], &input, || OPERATION.into()) };
     called.map_err(|error| match error.kind() {
         // As for `create_of_values`.
-        Kind::Backend => error.into_kind(Kind::InvalidArgument),
+        ErrorKind::Backend => error.into_kind(ErrorKind::InvalidArgument),
         _ => error,
     })?;
     locked.confirm();
@@ -133,13 +133,13 @@ pub(crate) fn unit(core: &Arc<Core>, ty: u32) -> Result<Handle> {
         .and_then(|ty| ty.raw().restore);
     let Some(restore) = restore else {
         let message = "expected the unit type to be one bool; this compiler has another one";
-        return Err(Error::new(Kind::Unsupported, "unit", message));
+        return Err(Error::new(ErrorKind::Unsupported, "unit", message));
     };
     let make = Make {
         core,
         ty,
         operation: "unit",
-        refusal: Kind::Backend,
+        refusal: ErrorKind::Backend,
     };
     // SAFETY: T; the type is one bool, and the bytes are one bool in the runtime's format;
     // S: they are read when this returns.
@@ -154,7 +154,7 @@ pub(crate) fn expect_count(shape: &[usize], n: usize) -> Result<()> {
         return Ok(());
     }
     let message = format!("shape {shape:?} has {expected} elements, got {n}");
-    Err(Error::new(Kind::InvalidArgument, "new array", message))
+    Err(Error::new(ErrorKind::InvalidArgument, "new array", message))
 }
 
 /// The number of the element type, if the type is an array of opaque values.
@@ -168,7 +168,7 @@ fn element_type(ty: &c::Type, operation: &'static str) -> Result<u32> {
                 "expected an array of opaque values, got a value of type {}",
                 ty.name()
             );
-            Err(Error::new(Kind::InvalidArgument, operation, message))
+            Err(Error::new(ErrorKind::InvalidArgument, operation, message))
         }
     }
 }
@@ -186,7 +186,7 @@ fn expect_element(
             "{} belongs to another context; values cannot pass between contexts",
             which()
         );
-        return Err(Error::new(Kind::WrongContext, operation, message));
+        return Err(Error::new(ErrorKind::WrongContext, operation, message));
     }
     if value.ty() == elem {
         return Ok(());
@@ -198,7 +198,7 @@ fn expect_element(
         which(),
         value.table_type().name()
     );
-    Err(Error::new(Kind::InvalidArgument, operation, message))
+    Err(Error::new(ErrorKind::InvalidArgument, operation, message))
 }
 
 fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
@@ -206,5 +206,5 @@ fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
         "this version of the compiler provides no such function for type {}",
         ty.name()
     );
-    Error::new(Kind::Unsupported, operation, message)
+    Error::new(ErrorKind::Unsupported, operation, message)
 }

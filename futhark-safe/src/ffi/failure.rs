@@ -3,7 +3,7 @@
 use futhark_sys::table as c;
 
 use super::progress::Progress;
-use crate::error::{Call, Error, Kind, Origin};
+use crate::error::{Call, Error, ErrorKind, Origin};
 
 /// A copy of the C side's `struct fut_failure`.
 #[derive(Default)]
@@ -60,17 +60,17 @@ impl Failure {
     /// The error for a call that returned `status`.
     pub(super) fn error(self, status: u32, operation: Call) -> Error {
         let kind = match (status, self.cause) {
-            (c::FUT_MEMORY, _) => Kind::OutOfMemory,
-            (c::FUT_LOST, _) => Kind::ContextLost,
-            (c::FUT_UNAVAILABLE, _) => Kind::Load,
-            (c::FUT_REFUSED, _) | (_, c::FUT_CAUSE_ARGUMENT) => Kind::InvalidArgument,
-            (_, c::FUT_CAUSE_PROGRAM | c::FUT_CAUSE_SIZES) => Kind::Program,
-            _ => Kind::Backend,
+            (c::FUT_MEMORY, _) => ErrorKind::OutOfMemory,
+            (c::FUT_LOST, _) => ErrorKind::ContextLost,
+            (c::FUT_UNAVAILABLE, _) => ErrorKind::Load,
+            (c::FUT_REFUSED, _) | (_, c::FUT_CAUSE_ARGUMENT) => ErrorKind::InvalidArgument,
+            (_, c::FUT_CAUSE_PROGRAM | c::FUT_CAUSE_SIZES) => ErrorKind::Program,
+            _ => ErrorKind::Backend,
         };
         let words = match self.words {
             Some(words) => words.into(),
             None if !self.is_silent() => "".into(),
-            None if kind == Kind::OutOfMemory => "not enough memory".into(),
+            None if kind == ErrorKind::OutOfMemory => "not enough memory".into(),
             None => Call::from(format!(
                 "failed with code {} and without a message",
                 self.code

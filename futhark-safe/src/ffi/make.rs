@@ -10,7 +10,7 @@ use futhark_sys::table as c;
 
 use super::core::Core;
 use super::handle::Handle;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A value to be made.
 pub(super) struct Make<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Make<'a> {
     pub(super) ty: u32,
     pub(super) operation: &'static str,
     /// The kind of error for a failure without a text.
-    pub(super) refusal: Kind,
+    pub(super) refusal: ErrorKind,
 }
 
 impl Make<'_> {
@@ -42,7 +42,7 @@ impl Make<'_> {
         // SAFETY: L; the caller promises the rest; `value` is the place of the result.
         let called = unsafe { locked.call(call, &[(&raw mut value).cast()], input, operation) };
         called.map_err(|error| match error.kind() {
-            Kind::Backend if error.c_message().is_none() => error.into_kind(self.refusal),
+            ErrorKind::Backend if error.c_message().is_none() => error.into_kind(self.refusal),
             _ => error,
         })?;
         locked.confirm();
@@ -64,7 +64,7 @@ pub(super) unsafe fn wrap(
         // SAFETY: as the caller promises.
         Some(value) => Ok(unsafe { Handle::new(core, value, ty, 0) }),
         None => Err(Error::new(
-            Kind::Backend,
+            ErrorKind::Backend,
             operation,
             "succeeded, but returned no value",
         )),

@@ -12,7 +12,7 @@ use super::make::wrap;
 use super::shape::{elements, for_c};
 use super::table::backend_of;
 use super::transfer::array_type;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The memory of an array, in the form that its backend uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
     }
     if array.table_type().raw().raw_memory.is_none() {
         let message = "this version of the compiler gives no raw memory";
-        return Err(Error::new(Kind::Unsupported, "raw memory", message));
+        return Err(Error::new(ErrorKind::Unsupported, "raw memory", message));
     }
     let memory = address(array)?.map_or(std::ptr::null_mut(), NonNull::as_ptr);
     Ok(RawMemory::new(backend_of(core.table())?, memory))
@@ -92,7 +92,7 @@ pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
     let status = unsafe { raw_memory(array.core().context(), out.as_ptr(), input.as_ptr()) };
     if status as u32 != futhark_sys::table::FUT_OK {
         let message = "the runtime returned no address of the array";
-        return Err(Error::new(Kind::Backend, "raw memory", message));
+        return Err(Error::new(ErrorKind::Backend, "raw memory", message));
     }
     Ok(NonNull::new(memory))
 }
@@ -112,7 +112,7 @@ pub(crate) unsafe fn borrow(
     shape: &[usize],
 ) -> Result<Handle> {
     const OPERATION: &str = "array from raw memory";
-    let invalid = |message: String| Err(Error::new(Kind::InvalidArgument, OPERATION, message));
+    let invalid = |message: String| Err(Error::new(ErrorKind::InvalidArgument, OPERATION, message));
     let backend = backend_of(core.table())?;
     let array = array_type(core, ty, elem, shape.len())?;
     let n = elements(shape, elem)?;
@@ -133,7 +133,7 @@ pub(crate) unsafe fn borrow(
     }
     let Some(borrow) = array.raw().borrow else {
         let message = "this version of the compiler cannot make arrays from raw memory";
-        return Err(Error::new(Kind::Unsupported, OPERATION, message));
+        return Err(Error::new(ErrorKind::Unsupported, OPERATION, message));
     };
     let mut dims = for_c(shape);
     let dims = dims.as_mut();

@@ -6,7 +6,7 @@ use super::core::Core;
 use super::handle::Handle;
 use super::make::Make;
 use super::transfer::{keep_if_lost, reserve};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The bytes of an opaque value, with its program and type.
 ///
@@ -53,7 +53,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let ty = value.table_type();
     let (Some(stored_size), Some(store)) = (ty.raw().stored_size, ty.raw().store) else {
         let message = format!("values of type {} cannot be stored", ty.name());
-        return Err(Error::new(Kind::Unsupported, "store", message));
+        return Err(Error::new(ErrorKind::Unsupported, "store", message));
     };
     let mut size: usize = 0;
     let input = [value.value().cast_const()];
@@ -96,13 +96,13 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         .position(|ty| ty.name() == stored.type_name);
     let Some((ty, restore)) = found.and_then(|i| Some((i, table.types()[i].raw().restore?))) else {
         let message = format!("values of type {} cannot be restored", stored.type_name);
-        return Err(Error::new(Kind::Unsupported, "restore", message));
+        return Err(Error::new(ErrorKind::Unsupported, "restore", message));
     };
     let make = Make {
         core,
         ty: ty as u32,
         operation: "restore",
-        refusal: Kind::Backend,
+        refusal: ErrorKind::Backend,
     };
     // SAFETY: T; `Bytes` holds what `store` wrote for the same type of the same program
     // (source, compiler and layout agree), so lengths and sizes in it are correct; S: it was
@@ -111,7 +111,7 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     // The runtime compares element types itself (our validation cannot tell f16 from u16) and fails
     // without a text; a failing device sets one.
     made.map_err(|error| match error.kind() {
-        Kind::Backend if error.c_message().is_none() => error.into_kind(Kind::Restore),
+        ErrorKind::Backend if error.c_message().is_none() => error.into_kind(ErrorKind::Restore),
         _ => error,
     })
 }
@@ -120,5 +120,5 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
 pub(crate) fn other_program() -> Error {
     let message =
         "the value was stored by another program, or by this one with another source or compiler";
-    Error::new(Kind::Restore, "restore", message)
+    Error::new(ErrorKind::Restore, "restore", message)
 }

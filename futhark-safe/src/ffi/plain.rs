@@ -9,7 +9,7 @@ use futhark_sys::table::{Call, CallFn};
 
 use super::core::{Core, Locked};
 use super::handle::Handle;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A context that is lent to plain C calls on this thread.
 pub(crate) struct Lent<'a> {
@@ -59,7 +59,7 @@ impl<'a> Lent<'a> {
                      the context works again, so retry the calls"
                 );
                 Err(Error::from_c(
-                    Kind::Backend,
+                    ErrorKind::Backend,
                     Self::OPERATION,
                     message,
                     None,
@@ -67,7 +67,7 @@ impl<'a> Lent<'a> {
                 ))
             }
             (answer, Ok(())) => answer,
-            (Err(lost), Err(_)) if lost.kind() == Kind::ContextLost => Err(lost),
+            (Err(lost), Err(_)) if lost.kind() == ErrorKind::ContextLost => Err(lost),
             (answer, Err(error)) => {
                 if let Err(other) = answer {
                     self.locked.defer(other);
@@ -102,7 +102,7 @@ impl<'a> Lent<'a> {
         let Some(value) = NonNull::new(pointer) else {
             self.check(1)?;
             return Err(Error::new(
-                Kind::Backend,
+                ErrorKind::Backend,
                 Self::OPERATION,
                 "expected a value, got null",
             ));
@@ -129,14 +129,22 @@ impl<'a> Lent<'a> {
         if !Arc::ptr_eq(handle.core(), self.core) {
             let message =
                 "the value belongs to another context; values cannot pass between contexts";
-            return Err(Error::new(Kind::WrongContext, Self::OPERATION, message));
+            return Err(Error::new(
+                ErrorKind::WrongContext,
+                Self::OPERATION,
+                message,
+            ));
         }
         if handle.ty() != ty {
             // Only a hand-written `HasArray` can say so.
             let name = handle.table_type().name();
             let message =
                 format!("the value is of type {name}, which is not the type of the pointer");
-            return Err(Error::new(Kind::InvalidArgument, Self::OPERATION, message));
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                Self::OPERATION,
+                message,
+            ));
         }
         self.locked.check([handle])
     }

@@ -161,11 +161,11 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Kind;
+    use crate::error::ErrorKind;
 
     fn error() -> Error {
         let text = Some("index out of bounds".to_owned());
-        Error::from_c(Kind::Program, "sync", "", text, 2)
+        Error::from_c(ErrorKind::Program, "sync", "", text, 2)
     }
 
     /// A value whose computation was started.
@@ -188,7 +188,7 @@ mod tests {
         assert!(progress.verdict(later).is_ok());
         for lost in [a, b] {
             let error = progress.verdict(lost).unwrap_err();
-            assert_eq!(error.kind(), Kind::Program);
+            assert_eq!(error.kind(), ErrorKind::Program);
             assert_eq!(error.code(), Some(2));
             assert_eq!(error.c_message(), Some("index out of bounds"));
         }

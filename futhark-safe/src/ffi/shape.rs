@@ -8,7 +8,7 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 use super::call::Few;
 use super::handle::Handle;
 use crate::elem::Element;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The number of elements of a new array of this shape, if such an array can exist.
 ///
@@ -22,7 +22,7 @@ pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
     match product {
         Some(_) => Ok(shape.iter().product()),
         None => Err(Error::new(
-            Kind::InvalidArgument,
+            ErrorKind::InvalidArgument,
             "new array",
             format!(
                 "an array of shape {shape:?} and element type {elem} is larger than any memory"
@@ -78,7 +78,7 @@ fn dims(array: &Handle) -> Result<&[i64]> {
     let raw = array.table_type().raw();
     let Some(shape) = raw.shape else {
         let message = format!("a value of type {} has no shape", array.table_type().name());
-        return Err(Error::new(Kind::InvalidArgument, "shape", message));
+        return Err(Error::new(ErrorKind::InvalidArgument, "shape", message));
     };
     let mut dims: *const i64 = std::ptr::null();
     let out = [(&raw mut dims).cast::<c_void>()];
@@ -88,7 +88,7 @@ fn dims(array: &Handle) -> Result<&[i64]> {
     let status = unsafe { shape(array.core().context(), out.as_ptr(), input.as_ptr()) };
     if status as u32 != c::FUT_OK || dims.is_null() {
         return Err(Error::new(
-            Kind::Backend,
+            ErrorKind::Backend,
             "shape",
             "the runtime returned no shape",
         ));
@@ -99,7 +99,7 @@ fn dims(array: &Handle) -> Result<&[i64]> {
     if dims.iter().any(|&dim| dim < 0) {
         // The C side rejects such results; plain C calls can make them.
         let message = format!("the runtime returned the impossible shape {dims:?}");
-        return Err(Error::new(Kind::Backend, "shape", message));
+        return Err(Error::new(ErrorKind::Backend, "shape", message));
     }
     Ok(dims)
 }
@@ -145,7 +145,7 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
             "expected an array of scalars, got a value of type {}",
             ty.name()
         );
-        return Err(Error::new(Kind::InvalidArgument, operation, message));
+        return Err(Error::new(ErrorKind::InvalidArgument, operation, message));
     };
     let dims = dims(array)?;
     // The product of the others may overflow.
@@ -160,7 +160,7 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
         Some(bytes) => Ok((elem, bytes / elem.size())),
         None => {
             let message = format!("the runtime returned the impossible shape {dims:?}");
-            Err(Error::new(Kind::Backend, operation, message))
+            Err(Error::new(ErrorKind::Backend, operation, message))
         }
     }
 }
@@ -172,7 +172,7 @@ pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> 
         return Ok(n);
     }
     let message = format!("expected elements of type {elem}, got {}", T::ELEM);
-    Err(Error::new(Kind::InvalidArgument, operation, message))
+    Err(Error::new(ErrorKind::InvalidArgument, operation, message))
 }
 
 /// Which side checks the bounds of an index.
@@ -199,5 +199,5 @@ pub(super) fn expect_index(array: &Handle, indices: &[i64], bounds: Bounds) -> R
         return Ok(());
     }
     let message = format!("index {indices:?} is outside of an array of shape {dims:?}");
-    Err(Error::new(Kind::InvalidArgument, "index", message))
+    Err(Error::new(ErrorKind::InvalidArgument, "index", message))
 }

@@ -3,7 +3,7 @@
 use futhark_manifest::Backend;
 use futhark_sys::table::{Raw, Table};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A table that is linked into this binary, not yet verified.
 ///
@@ -29,7 +29,7 @@ impl LinkedTable {
     pub(crate) fn check(self) -> Result<&'static Table> {
         // SAFETY: the caller of `new` promised a table, and linked constants are never freed.
         unsafe { Table::from_raw(self.0) }.map_err(|error| {
-            Error::new(Kind::Load, "linked program", error.to_string()).with_source(error)
+            Error::new(ErrorKind::Load, "linked program", error.to_string()).with_source(error)
         })
     }
 }
@@ -41,7 +41,7 @@ pub(crate) fn backend_of(table: &Table) -> Result<Backend> {
             "the program was compiled for backend {}, which this version of futhark-safe does not know",
             table.backend()
         );
-        Error::new(Kind::Load, "backend", message)
+        Error::new(ErrorKind::Load, "backend", message)
     })
 }
 

@@ -12,7 +12,7 @@ use super::make::Make;
 use super::memory::wait;
 use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Makes an array of `types()[ty]` from `data`, in row-major order.
 pub(crate) fn create<T: Element>(
@@ -39,7 +39,7 @@ pub(crate) fn create_from_bytes(
             "expected a multiple of the size of {elem}, got {} bytes",
             bytes.len()
         );
-        return Err(Error::new(Kind::InvalidArgument, "new array", message));
+        return Err(Error::new(ErrorKind::InvalidArgument, "new array", message));
     }
     let n = bytes.len() / elem.size();
     if elem == ElemType::Bool {
@@ -68,7 +68,7 @@ unsafe fn create_from(
     let n = elements(shape, elem)?;
     if n != len {
         let message = format!("shape {shape:?} has {n} elements, got {len}");
-        return Err(Error::new(Kind::InvalidArgument, "new array", message));
+        return Err(Error::new(ErrorKind::InvalidArgument, "new array", message));
     }
     let mut dims = for_c(shape);
     let dims = dims.as_mut();
@@ -77,7 +77,7 @@ unsafe fn create_from(
         core,
         ty,
         operation: "new array",
-        refusal: Kind::Backend,
+        refusal: ErrorKind::Backend,
     };
     // SAFETY: T; the type has as many dimensions as `dims`, their product is `len`, and
     // `data` holds as many elements of its element type; S: it is copied when this returns.
@@ -102,7 +102,7 @@ pub(super) fn array_type(
         .ok_or_else(|| {
             let message =
                 format!("the program has no array type of element type {elem} and rank {rank}");
-            Error::new(Kind::InvalidArgument, "new array", message)
+            Error::new(ErrorKind::InvalidArgument, "new array", message)
         })
 }
 
@@ -118,7 +118,7 @@ fn ready(array: &Handle, operation: &'static str) -> Result<()> {
 /// Leaks memory that a call was writing when its GPU context was lost: the device may still write
 /// to it.
 pub(super) fn keep_if_lost<T>(array: &Handle, vec: Vec<T>, error: Error) -> Error {
-    if error.kind() == Kind::ContextLost && array.core().table().is_gpu() {
+    if error.kind() == ErrorKind::ContextLost && array.core().table().is_gpu() {
         std::mem::forget(vec);
     }
     error
@@ -174,7 +174,11 @@ pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> 
     let n = length_of::<T>(array, "read array")?;
     if n != to.len() {
         let message = format!("the array has {n} elements, but the slice has {}", to.len());
-        return Err(Error::new(Kind::InvalidArgument, "read array", message));
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            "read array",
+            message,
+        ));
     }
     if T::ELEM == ElemType::Bool {
         to.copy_from_slice(&read_vec::<T>(array)?);
@@ -208,7 +212,7 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
 pub(super) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) -> Result<()> {
     vec.try_reserve_exact(n).map_err(|error| {
         Error::new(
-            Kind::OutOfMemory,
+            ErrorKind::OutOfMemory,
             operation,
             format!("no memory for {n} elements"),
         )
@@ -232,7 +236,7 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(Elem
     expect_index(array, indices, bounds)?;
     let Some(index) = array.table_type().raw().index else {
         return Err(Error::new(
-            Kind::Unsupported,
+            ErrorKind::Unsupported,
             "index",
             "this version of the compiler provides no index function",
         ));

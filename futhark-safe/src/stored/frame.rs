@@ -3,7 +3,7 @@
 
 use super::fail;
 use crate::checksum::{checksum, little_endian};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 const MAGIC: [u8; 8] = *b"\x89FUT\r\n\x1a\n";
 const VERSION: u8 = 1;
@@ -28,7 +28,7 @@ impl<'a> Frame<'a> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|error| {
             let message = format!("no memory for {size} bytes");
-            Error::new(Kind::OutOfMemory, "store", message).with_source(error)
+            Error::new(ErrorKind::OutOfMemory, "store", message).with_source(error)
         })?;
         bytes.extend(MAGIC);
         bytes.extend([VERSION, u8::from(cfg!(target_endian = "big"))]);
@@ -145,7 +145,7 @@ mod tests {
                 let mut bad = good.clone();
                 bad[i] ^= change;
                 let error = Frame::read(&bad).err().unwrap();
-                assert_eq!(error.kind(), Kind::Restore, "byte {i}: {error}");
+                assert_eq!(error.kind(), ErrorKind::Restore, "byte {i}: {error}");
             }
         }
     }

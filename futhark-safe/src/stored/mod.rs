@@ -59,7 +59,7 @@ use std::marker::PhantomData;
 use futhark_sys::table::Table;
 
 use crate::context::Context;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Bytes, other_program};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle;
@@ -79,7 +79,7 @@ impl<G: OpaqueTag> Opaque<G> {
     ///
     /// # Errors
     ///
-    /// What made the value failed; [`Kind::OutOfMemory`].
+    /// What made the value failed; [`ErrorKind::OutOfMemory`].
     pub fn store(&self) -> Result<Stored<G>> {
         Ok(Stored::of(ffi::store(self.handle())?))
     }
@@ -105,9 +105,9 @@ impl<G: OpaqueTag> Stored<G> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Restore`]: the context is of another build of the program (of two backends of
+    /// [`ErrorKind::Restore`]: the context is of another build of the program (of two backends of
     /// one program, compiled by different versions of the compiler).
-    /// [`Kind::OutOfMemory`]; [`Kind::ContextLost`].
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ContextLost`].
     pub fn restore(&self, context: &Context<G::Program>) -> Result<G> {
         let handle = ffi::restore(context.core(), &self.bytes)?;
         Ok(Opaque::from_handle(handle).into())
@@ -117,7 +117,7 @@ impl<G: OpaqueTag> Stored<G> {
     ///
     /// # Errors
     ///
-    /// [`Kind::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         to_bytes(&self.bytes)
     }
@@ -161,10 +161,10 @@ impl<G: OpaqueTag> fmt::Debug for Stored<G> {
 /// [`trust`](Self::trust) makes a [`Stored`] of it.
 ///
 /// ```
-/// use futhark_safe::{Kind, Untrusted};
+/// use futhark_safe::{ErrorKind, Untrusted};
 ///
 /// let error = Untrusted::from_bytes(b"something else").unwrap_err();
-/// assert_eq!(error.kind(), Kind::Restore);
+/// assert_eq!(error.kind(), ErrorKind::Restore);
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Untrusted {
@@ -178,7 +178,7 @@ impl Untrusted {
     ///
     /// # Errors
     ///
-    /// [`Kind::Restore`]: something else, another version, truncated or changed.
+    /// [`ErrorKind::Restore`]: something else, another version, truncated or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Untrusted> {
         let frame = Frame::read(bytes)?;
         Ok(Untrusted {
@@ -210,7 +210,7 @@ impl Untrusted {
     ///
     /// # Errors
     ///
-    /// [`Kind::Restore`]: another program, or another version of it or of its compiler;
+    /// [`ErrorKind::Restore`]: another program, or another version of it or of its compiler;
     /// another type; components, sizes, tags or truth values that no value of the type has.
     pub fn check<G: OpaqueTag>(&self) -> Result<()> {
         self.find::<G>().map(drop)
@@ -285,5 +285,5 @@ pub(crate) fn debug(
 }
 
 fn fail(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
-    Error::new(Kind::Restore, "restore", message)
+    Error::new(ErrorKind::Restore, "restore", message)
 }

@@ -1,7 +1,7 @@
 //! Failures on a GPU that a later operation reports: it says which call failed.
 
 use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Value};
-use futhark_safe::{Backend, Error, Kind};
+use futhark_safe::{Backend, Error, ErrorKind};
 
 use super::{alone, array, read, scalars, start, support};
 
@@ -81,7 +81,7 @@ fn each_operation_that_waits_names_the_call_that_failed() {
             assert_eq!(calls(&error), ["entry point gather"], "{operation}");
             assert_eq!(
                 (error.kind(), error.code().is_some()),
-                (Kind::Program, true)
+                (ErrorKind::Program, true)
             );
             let text = error.c_message().unwrap();
             assert!(text.starts_with("Index [5] out of bounds"), "{text}");

@@ -10,7 +10,7 @@ use crate::harness::snapshot::{Held, Snapshot};
 use crate::harness::steps::{StepResult, Stop};
 use crate::harness::transfer::upload;
 use futhark_manifest::{EntryPoint, Field, TypeId, TypeRef, Variant};
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
 
 /// How many elements made arrays have in each dimension.
@@ -166,7 +166,7 @@ impl Trial<'_> {
             .collect();
         let (result, kept) = calls::call(self.context, self.entry, arguments);
         if let Err(error) = &result
-            && error.kind() == Kind::ContextLost
+            && error.kind() == ErrorKind::ContextLost
         {
             return Err(Stop::error(format!("with such an argument, {error}")));
         }

@@ -6,7 +6,7 @@ use crate::harness::snapshot::Snapshot;
 use crate::harness::steps::{StepResult, Stop};
 use crate::harness::stored::components;
 use futhark_manifest::{Field, Program, TypeRef};
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
 
 /// Elements can be taken at every position inside, are the same each time, and
@@ -132,7 +132,7 @@ pub(super) fn made_of_elements(
     let made = context.array_of_values(&name, &shape, &lent);
     if !supported {
         return match made {
-            Err(error) if error.kind() == Kind::Unsupported => Ok(()),
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
             Err(_) if elements.is_empty() => Ok(()),
             other => Err(Stop::mismatch(format!(
                 "the manifest has no function that makes an array of elements, yet: {other:?}"

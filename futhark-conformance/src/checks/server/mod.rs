@@ -10,7 +10,7 @@ use crate::harness::sides::{Answer, Look, Outcome, Session, Side, Sides};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Failure, Input, Store, binary};
 use futhark_manifest::{Backend, EntryPoint};
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::Value;
 use process::{Reply, Server};
 use std::cell::RefCell;
@@ -210,14 +210,14 @@ impl Answer for Servers<'_> {
         }
         match self.call(entry) {
             Some(reply) if reply.failed => Ok(Outcome::Error {
-                kind: Kind::Program,
+                kind: ErrorKind::Program,
                 message: reply.text,
             }),
             Some(_) => self.results(entry).map(Outcome::Values),
             None if entry.inputs.is_empty() && entry.outputs.is_empty() => Ok(Outcome::Unfit),
             // What the library reports as an error ends a plain program.
             None => Ok(Outcome::Error {
-                kind: Kind::ContextLost,
+                kind: ErrorKind::ContextLost,
                 message: "the server program died".to_owned(),
             }),
         }

@@ -11,7 +11,7 @@ use crate::harness::steps::{StepResult, Steps, Stop};
 use damage::Damaged;
 use futhark_manifest::{Backend, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Stored, Value};
-use futhark_safe::{Kind, Untrusted};
+use futhark_safe::{ErrorKind, Untrusted};
 
 /// How many elements made arrays have in each dimension.
 const EXTENT: usize = 3;
@@ -150,7 +150,7 @@ fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
         let refused =
             Untrusted::from_bytes(&bytes).and_then(|untrusted| library.check_stored(&untrusted));
         match refused {
-            Err(error) if error.kind() == Kind::Restore => {}
+            Err(error) if error.kind() == ErrorKind::Restore => {}
             Err(error) => {
                 return Err(Stop::mismatch(format!(
                     "{what}: refused with an error of kind {:?}: {error}",

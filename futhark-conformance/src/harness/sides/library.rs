@@ -7,7 +7,7 @@ use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Stop};
 use crate::inputs::{Failure, Input};
 use futhark_manifest::Program;
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Library};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -100,7 +100,7 @@ impl Answer for Side<'_> {
         let context = self.context()?;
         let outcome = call(&context, entry, arguments, self.look)?;
         if let Outcome::Error { kind, .. } = &outcome
-            && *kind == Kind::ContextLost
+            && *kind == ErrorKind::ContextLost
         {
             self.forget();
         }

@@ -13,7 +13,7 @@ use super::calls::message_of;
 use super::content::{Content, Difference, DifferenceKind, Within};
 use crate::harness::steps::StepResult;
 use crate::inputs::Input;
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 
 /// What can be called by name with a generated input.
 pub trait Answer {
@@ -32,7 +32,7 @@ pub enum Outcome {
     /// It failed, or its arguments could not be made.
     Error {
         /// What kind of failure it was.
-        kind: Kind,
+        kind: ErrorKind,
         /// The text.
         message: String,
     },

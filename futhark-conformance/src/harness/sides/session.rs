@@ -8,7 +8,7 @@ use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Stop};
 use crate::inputs::{self, Call, Input, Kept, Store, Trial};
 use futhark_manifest::EntryPoint;
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::sync::Arc;
@@ -203,7 +203,7 @@ fn trial_of(outcome: &Outcome, seconds: f64) -> Trial {
         Outcome::Error { kind, message } => (
             !message.contains("invalid sizes"),
             0,
-            matches!(kind, Kind::OutOfMemory | Kind::ContextLost),
+            matches!(kind, ErrorKind::OutOfMemory | ErrorKind::ContextLost),
         ),
         Outcome::Unfit => (false, 0, true),
     };
@@ -252,11 +252,11 @@ fn failure(
 /// Differences that break no promise: how much memory a machine has, and that a device, or a
 /// plain program, does not check sizes.
 fn beyond_comparison(sides: &Sides<'_>, actual: &Outcome, expected: &Outcome) -> bool {
-    let fails_as = |outcome: &Outcome, wanted: Kind| matches!(outcome, Outcome::Error { kind, .. } if *kind == wanted);
+    let fails_as = |outcome: &Outcome, wanted: ErrorKind| matches!(outcome, Outcome::Error { kind, .. } if *kind == wanted);
     let has_bad_size = |message: &str| BAD_SIZES.iter().any(|text| message.contains(text));
     let trapped = |outcome: &Outcome| matches!(outcome, Outcome::Error { message, .. } if has_bad_size(message));
-    fails_as(actual, Kind::OutOfMemory)
-        || fails_as(expected, Kind::OutOfMemory)
+    fails_as(actual, ErrorKind::OutOfMemory)
+        || fails_as(expected, ErrorKind::OutOfMemory)
         || sides.untrapped && trapped(expected)
 }
 

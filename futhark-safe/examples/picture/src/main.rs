@@ -12,7 +12,7 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use futhark_safe::{Config, Kind};
+use futhark_safe::{Config, ErrorKind};
 use options::Options;
 
 futhark_safe::include_program!(picture);
@@ -80,12 +80,12 @@ fn render(ctx: &picture::Context, options: &Options) -> futhark_safe::Result<Vec
 /// The error, and what to do about it.
 fn advise(error: &futhark_safe::Error) -> String {
     let advice = match error.kind() {
-        Kind::Load => "--backend multicore needs no driver",
-        Kind::Start => "try another one: --backend multicore or --backend c",
-        Kind::Unsupported => {
+        ErrorKind::Load => "--backend multicore needs no driver",
+        ErrorKind::Start => "try another one: --backend multicore or --backend c",
+        ErrorKind::Unsupported => {
             "GPU backends are features of this package, for example: cargo run --features cuda"
         }
-        Kind::OutOfMemory => "take a smaller --size",
+        ErrorKind::OutOfMemory => "take a smaller --size",
         _ => return error.to_string(),
     };
     format!("{error}\n  {advice}")

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use futhark_safe::Kind;
+use futhark_safe::ErrorKind;
 use futhark_safe_generated_tests::{MODULES, Module, golden_entries, golden_nothing};
 
 #[test]
@@ -39,7 +39,7 @@ fn json_files(folder: &Path) -> usize {
 fn a_program_without_tables_cannot_start() {
     assert!(MODULES.iter().all(|module| (module.tables)() == 0));
     let error = golden_entries::Context::new(&golden_entries::Config::new()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Start);
+    assert_eq!(error.kind(), ErrorKind::Start);
     let error = golden_nothing::Context::new(&golden_nothing::Config::new()).unwrap_err();
     assert!(error.to_string().contains("golden_nothing"), "{error}");
 }

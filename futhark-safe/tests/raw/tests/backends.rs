@@ -7,7 +7,7 @@ mod support;
 macro_rules! checks {
     ($($module:ident, $backend:ident, $wrong:ident;)*) => {$(
         mod $module {
-            use futhark_safe::{Backend, Kind, Raw};
+            use futhark_safe::{Backend, ErrorKind, Raw};
             use futhark_safe_raw_tests::stats::{self, raw::$module as c, raw::$wrong as wrong};
             use crate::support::turn;
 

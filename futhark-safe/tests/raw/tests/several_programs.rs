@@ -67,7 +67,11 @@ fn missing_memory_is_told_by_the_context_that_lacks_it() {
         })
     });
     let error = error.unwrap_err();
-    assert_eq!(error.kind(), futhark_safe::Kind::OutOfMemory, "{error}");
+    assert_eq!(
+        error.kind(),
+        futhark_safe::ErrorKind::OutOfMemory,
+        "{error}"
+    );
     let xs = inner.array(&[1.0f32, 3.0]).unwrap();
     assert_eq!(inner.entry().mean(&xs).unwrap(), 2.0);
 }

@@ -4,7 +4,7 @@ mod support;
 
 use std::borrow::Cow;
 
-use futhark_safe::{Backend, Element, Error, HasArray, Kind, f16};
+use futhark_safe::{Backend, Element, Error, ErrorKind, HasArray, f16};
 use futhark_safe_typed_tests::arrays::{self, Array};
 use support::each;
 
@@ -168,9 +168,12 @@ fn arrays_without_elements() {
             assert_eq!(none.try_clone().unwrap().shape(), shape);
             let turned = T::transpose(ctx, &none).unwrap();
             assert_eq!(turned.shape(), [shape[1], shape[0]]);
-            assert_eq!(none.get([0, 0]).unwrap_err().kind(), Kind::InvalidArgument);
+            assert_eq!(
+                none.get([0, 0]).unwrap_err().kind(),
+                ErrorKind::InvalidArgument
+            );
             let error = ctx.array_nd(shape, &[T::default()]).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains(&format!("{shape:?} has 0")));
         }
     }
@@ -191,7 +194,7 @@ fn arrays_without_elements() {
 fn a_negative_dimension_is_refused() {
     each(|ctx| {
         let error = ctx.entry().rows_of(0, -3).unwrap_err();
-        assert_eq!(error.kind(), Kind::Program, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
         assert!(error.to_string().contains("negative"), "{error}");
         assert_eq!(ctx.entry().rows_of(0, 3).unwrap().shape(), [0, 3]);
     });
@@ -212,7 +215,7 @@ fn shapes_that_cannot_be_are_errors() {
             ([1 << 63, 1], "larger than any memory"),
         ] {
             let error = ctx.array_nd(shape, &[1i32; 3]).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
             let text = error.to_string();
             assert!(
                 text.contains(words) && text.contains(&format!("{shape:?}")),
@@ -223,13 +226,13 @@ fn shapes_that_cannot_be_are_errors() {
         for room in [0, 5, 7] {
             let mut to = vec![7; room];
             let error = xs.read_into(&mut to).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains("6 elements"), "{error}");
             assert!(to.iter().all(|&x| x == 7), "nothing was written");
         }
         for index in [[2, 0], [0, 3], [most, 0], [0, 1 << 63]] {
             let error = xs.get(index).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains("shape [2, 3]"), "{error}");
         }
     });

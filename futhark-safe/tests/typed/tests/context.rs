@@ -2,7 +2,7 @@
 
 mod support;
 
-use futhark_safe::{Backend, Config, Kind};
+use futhark_safe::{Backend, Config, ErrorKind};
 use futhark_safe_typed_tests::basics;
 use support::{BACKENDS, alone};
 
@@ -51,7 +51,11 @@ fn tuning_parameters() {
         assert_eq!(total(&ctx), 3.0, "{backend}: {names:?}");
         let unknown = Config::new().backend(backend).tuning_param("no.such", 1);
         let error = basics::Context::new(&unknown).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{backend}: {error}");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::InvalidArgument,
+            "{backend}: {error}"
+        );
         assert!(error.to_string().contains("no.such"), "{backend}: {error}");
     }
 }

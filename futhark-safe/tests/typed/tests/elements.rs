@@ -3,7 +3,7 @@
 
 mod support;
 
-use futhark_safe::{Config, Kind};
+use futhark_safe::{Config, ErrorKind};
 use futhark_safe_typed_tests::elements::{
     ArrayArrayPt, ArrayBlock, ArrayPt, ArrayRow, ArrayShape, Block, Context, Pt, PtFields, Row,
     Shape, ShapeVariant,
@@ -40,7 +40,7 @@ fn elements_are_put_in_one_by_one() {
         let error = grid.set([2, 0], &b).unwrap_err();
         assert!(error.to_string().contains("index [2, 0]"), "{error}");
         let error = ArrayPt::new(&ctx, [2], &[&a]).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         assert!(ArrayPt::new(&ctx, [0], &[]).is_err());
     });
 }
@@ -55,7 +55,7 @@ fn parts_must_be_of_one_size() {
             ArrayRow::new(&ctx, [2], &[&a, &long]).unwrap_err(),
             rows.set(0, &long).unwrap_err(),
         ] {
-            assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
             assert!(error.to_string().contains("[3]"), "{error}");
         }
         rows.set(0, &b).unwrap();
@@ -65,7 +65,7 @@ fn parts_must_be_of_one_size() {
         let wide = ctx.array_nd::<u8, 2>([1 << 62, 0], &[]).unwrap();
         let wide = Block::new(&ctx, &wide).unwrap();
         let error = ArrayBlock::new(&ctx, [2], &[&wide, &wide]).unwrap_err();
-        assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         assert_eq!(ctx.entry().sum_rows(&rows).unwrap(), 28.0, "it goes on");
     });
 }

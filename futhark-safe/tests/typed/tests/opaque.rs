@@ -1,6 +1,6 @@
 //! Records, tuples, sums and arrays of opaque values through the typed face, on every backend.
 
-use futhark_safe::{Backend, Config, Context, Kind, Program, f16};
+use futhark_safe::{Backend, Config, Context, ErrorKind, Program, f16};
 use futhark_safe_typed_tests::{
     opaque_arrays, opaque_matrices, record_arrays, record_consumption, record_matrices,
     record_nesting, records, sums, tuples,
@@ -156,12 +156,15 @@ mod of_records {
             let vec = |data: &[f32]| entry.vec(&ctx.array(data).unwrap()).unwrap();
             let (a, b) = (vec(&[1.0, 2.0]), vec(&[3.0, 4.0, 5.0]));
             let error = entry.dot(&a, &b).unwrap_err();
-            assert_eq!(error.kind(), Kind::Program, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Program, "{error}");
             assert_eq!(error.operation(), "entry point dot");
             // A record is made of whatever fits by type; calls look at sizes.
             let (left, right) = (ctx.array(&[1]).unwrap(), ctx.array(&[1, 2]).unwrap());
             let two = records::Two::new(&ctx, &left, &right).unwrap();
-            assert_eq!(entry.two_total(&two).unwrap_err().kind(), Kind::Program);
+            assert_eq!(
+                entry.two_total(&two).unwrap_err().kind(),
+                ErrorKind::Program
+            );
             assert_eq!(entry.dot(&a, &a).unwrap(), 5.0);
         });
     }
@@ -173,7 +176,7 @@ mod of_records {
             let (ours, theirs) = (make(), make());
             let p = records::Pt::new(&theirs, 1.0, 2.0).unwrap();
             let error = Line::new(&ours, &p, &p).unwrap_err();
-            assert_eq!(error.kind(), Kind::WrongContext, "{error}");
+            assert_eq!(error.kind(), ErrorKind::WrongContext, "{error}");
         }
     }
 }
@@ -226,7 +229,10 @@ mod of_tuples {
             assert_eq!(units.shape(), [3]);
             assert_eq!(entry.count_units(&units).unwrap(), 3);
             entry.same_unit(&units.index(2).unwrap()).unwrap();
-            assert_eq!(units.index(3).unwrap_err().kind(), Kind::InvalidArgument);
+            assert_eq!(
+                units.index(3).unwrap_err().kind(),
+                ErrorKind::InvalidArgument
+            );
         });
     }
 }
@@ -369,7 +375,11 @@ mod of_arrays_of_records {
         each::<record_arrays::Program>(|ctx| {
             for shape in [[2], [4], [0], [usize::MAX]] {
                 let error = ArrayPt::from_slice(&ctx, shape, &rows(3)).unwrap_err();
-                assert_eq!(error.kind(), Kind::InvalidArgument, "{shape:?}: {error}");
+                assert_eq!(
+                    error.kind(),
+                    ErrorKind::InvalidArgument,
+                    "{shape:?}: {error}"
+                );
             }
             let error = ArrayPt::from_slice(&ctx, [4], &rows(3))
                 .unwrap_err()
@@ -417,7 +427,7 @@ mod of_arrays_of_records {
             assert_eq!(second.fields().unwrap(), PtFields { x: 2.0, y: 4.0 });
 
             let error = ArrayPt::zip(&ctx, &xs, &ctx.array(&[0.0; 3]).unwrap()).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(
                 error.c_message().unwrap().contains("different shapes"),
                 "{error}"
@@ -457,11 +467,14 @@ mod of_arrays_of_records {
             // -1 as an index is a very large one.
             for index in [3, 1000, usize::MAX, -1isize as usize, 1 << 63] {
                 let error = points.index(index).unwrap_err();
-                assert_eq!(error.kind(), Kind::InvalidArgument, "{index}: {error}");
+                assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{index}: {error}");
                 assert!(error.to_string().contains("shape [3]"), "{error}");
             }
             let empty = ctx.entry().line(0).unwrap();
-            assert_eq!(empty.index(0).unwrap_err().kind(), Kind::InvalidArgument);
+            assert_eq!(
+                empty.index(0).unwrap_err().kind(),
+                ErrorKind::InvalidArgument
+            );
         });
     }
 
@@ -486,12 +499,12 @@ mod of_arrays_of_records {
             }
             for outside in [[2, 0], [0, 3], [usize::MAX, 0], [0, usize::MAX]] {
                 let error = image.index(outside).unwrap_err();
-                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+                assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
             }
             let again = ArrayArrayPixel::from_slice(&ctx, [2, 3], &rows).unwrap();
             assert_eq!(again.to_vec().unwrap(), rows);
             let error = ArrayArrayPixel::from_slice(&ctx, [3, 3], &rows).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             let none = ArrayArrayPixel::from_slice(&ctx, [0, 3], &[]).unwrap();
             assert_eq!(none.shape(), [0, 3]);
         });
@@ -534,7 +547,7 @@ mod of_arrays_of_opaques {
             let colours = ctx.entry().colours(2).unwrap();
             for index in [2, usize::MAX] {
                 let error = colours.index(index).unwrap_err();
-                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+                assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
             }
         });
     }
@@ -562,7 +575,7 @@ mod of_arrays_of_opaques {
             );
             for outside in [[2, 0], [0, 3]] {
                 let error = square.index(outside).unwrap_err();
-                assert_eq!(error.kind(), Kind::InvalidArgument, "{error}");
+                assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
             }
         });
     }

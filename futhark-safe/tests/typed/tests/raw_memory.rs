@@ -6,7 +6,7 @@ mod support;
 use std::ffi::c_void;
 
 use futhark_safe::__private::{observed, slot};
-use futhark_safe::{Backend, Kind, RawMemory};
+use futhark_safe::{Backend, ErrorKind, RawMemory};
 use futhark_safe_typed_tests::arrays::{self, Array};
 use support::each;
 
@@ -65,7 +65,7 @@ fn borrowed_memory_can_be_part_of_a_record() {
                     made += 1;
                 }
                 Err(error) if error.to_string().contains("no function of this number") => break,
-                Err(error) => assert_eq!(error.kind(), Kind::InvalidArgument, "{error}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}"),
             }
         }
         assert_eq!(made, 2);
@@ -130,7 +130,7 @@ fn memory_that_does_not_fit_is_refused() {
         for (memory, n, words) in cases {
             // SAFETY: refused before it is looked at, which is what is tested.
             let error = unsafe { ctx.array_from_raw::<i32, 1>(memory, [n]) }.unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains(words), "{error}");
         }
         // Without elements nothing needs to be there.

@@ -35,13 +35,13 @@ fn both_backends_live_side_by_side() {
     );
     // The other context's array has the same type, so this is found when it is called.
     let error = c.entry().total(&b).unwrap_err();
-    assert_eq!(error.kind(), futhark_safe::Kind::WrongContext);
+    assert_eq!(error.kind(), futhark_safe::ErrorKind::WrongContext);
 }
 
 #[test]
 fn a_backend_that_was_not_compiled_is_an_error_with_a_name() {
     let error = first::Context::new(&Config::new().backend(Backend::Cuda)).unwrap_err();
-    assert_eq!(error.kind(), futhark_safe::Kind::Unsupported);
+    assert_eq!(error.kind(), futhark_safe::ErrorKind::Unsupported);
     assert!(
         error.to_string().contains("cuda") && error.to_string().contains("multicore"),
         "{error}"

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use futhark_safe::{Array, Backend, Config, Kind, OpaqueTag, Untrusted, f16};
+use futhark_safe::{Array, Backend, Config, ErrorKind, OpaqueTag, Untrusted, f16};
 use futhark_safe_typed_tests::{opaques, stored};
 
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
@@ -194,7 +194,7 @@ fn a_failed_value_is_not_stored() {
         let (xs, is) = (array(&ctx, &[1.0, 2.0]), array(&ctx, &[0i64, 7]));
         let failed = ctx.entry().gather(&xs, &is).and_then(|ps| ps.store());
         let error = failed.unwrap_err();
-        assert_eq!(error.kind(), Kind::Program, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
         assert!(error.c_message().unwrap().contains("Index [7]"), "{error}");
         let place = error.place().unwrap();
         assert!(place.file.ends_with("stored.fut"), "{place}");
@@ -251,7 +251,7 @@ fn parts<G: OpaqueTag>(value: &G) -> (String, Vec<u8>) {
 
 fn refused<G: OpaqueTag>(untrusted: Untrusted, why: &str) {
     let error = untrusted.check::<G>().unwrap_err();
-    assert_eq!(error.kind(), Kind::Restore);
+    assert_eq!(error.kind(), ErrorKind::Restore);
     assert!(error.to_string().contains(why), "{error}");
     // SAFETY: refused, so nothing is made of it.
     assert!(unsafe { untrusted.trust::<G>() }.is_err());
@@ -263,7 +263,7 @@ fn every_changed_byte_and_every_other_length_is_refused() {
     let good = mixed(&ctx).store().unwrap().to_bytes().unwrap();
     let refused = |bytes: &[u8]| {
         let error = Untrusted::from_bytes(bytes).unwrap_err();
-        assert_eq!(error.kind(), Kind::Restore, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
     };
     for i in 0..good.len() {
         for bit in 0..8 {
@@ -343,7 +343,7 @@ fn a_u16_is_no_f16() {
     body[8 + 5..8 + 7].copy_from_slice(b"16");
     // SAFETY: every field of a `mixed` is looked at.
     let stored = unsafe { forge(&program, "mixed", &body).trust::<stored::Mixed>() }.unwrap();
-    assert_eq!(stored.restore(&ctx).unwrap_err().kind(), Kind::Restore);
+    assert_eq!(stored.restore(&ctx).unwrap_err().kind(), ErrorKind::Restore);
     assert_eq!(ctx.entry().sum_of(&mixed(&ctx)).unwrap(), 1022);
 }
 
@@ -405,7 +405,7 @@ fn what_passes_the_checks_can_be_used() {
                         used += 1;
                     }
                     Err(error) => {
-                        assert_eq!(error.kind(), Kind::Restore);
+                        assert_eq!(error.kind(), ErrorKind::Restore);
                         refused += 1;
                     }
                 }

@@ -1,6 +1,6 @@
 //! Values through the typed face, on every backend.
 
-use futhark_safe::{Backend, Config, Kind, f16};
+use futhark_safe::{Backend, Config, ErrorKind, f16};
 use futhark_safe_typed_tests::{basics, names, opaques};
 
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
@@ -102,20 +102,24 @@ fn wrong_shapes_are_errors() {
             [0, usize::MAX],
         ] {
             let error = ctx.array_nd(shape, &[1.0f64; 3]).unwrap_err();
-            assert_eq!(error.kind(), Kind::InvalidArgument, "{shape:?}: {error}");
+            assert_eq!(
+                error.kind(),
+                ErrorKind::InvalidArgument,
+                "{shape:?}: {error}"
+            );
         }
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         assert_eq!(
             xs.read_into(&mut [0; 2]).unwrap_err().kind(),
-            Kind::InvalidArgument
+            ErrorKind::InvalidArgument
         );
         assert_eq!(
             xs.read_into(&mut [0; 4]).unwrap_err().kind(),
-            Kind::InvalidArgument
+            ErrorKind::InvalidArgument
         );
         let error = xs.get(3).unwrap_err();
         assert!(
-            error.to_string().contains('3') && error.kind() == Kind::InvalidArgument,
+            error.to_string().contains('3') && error.kind() == ErrorKind::InvalidArgument,
             "{error}"
         );
     });
@@ -189,7 +193,7 @@ fn errors_carry_the_text_and_the_context_goes_on() {
     each(|ctx| {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let error = ctx.entry().element(&xs, 3).unwrap_err();
-        assert_eq!(error.kind(), Kind::Program);
+        assert_eq!(error.kind(), ErrorKind::Program);
         assert!(
             error
                 .c_message()

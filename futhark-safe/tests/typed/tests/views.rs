@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futhark_safe::{Backend, Config, Kind};
+use futhark_safe::{Backend, Config, ErrorKind};
 use futhark_safe_typed_tests::arrays;
 use support::each;
 
@@ -112,7 +112,7 @@ fn what_failed_cannot_be_copied() {
             result.try_clone().unwrap_err(),
             result.to_cow().unwrap_err(),
         ] {
-            assert_eq!(error.kind(), Kind::Program, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Program, "{error}");
         }
         assert_eq!(xs.try_clone().unwrap().to_vec().unwrap(), [1, -1]);
     });
@@ -125,9 +125,9 @@ fn a_view_outlives_the_loss_of_its_context() {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let view = xs.view();
         let error = ctx.entry().divide(i64::MIN, -1).unwrap_err();
-        assert_eq!(error.kind(), Kind::ContextLost, "{error}");
-        assert_eq!(xs.try_clone().unwrap_err().kind(), Kind::ContextLost);
-        assert_eq!(xs.to_vec().unwrap_err().kind(), Kind::ContextLost);
+        assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
+        assert_eq!(xs.try_clone().unwrap_err().kind(), ErrorKind::ContextLost);
+        assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::ContextLost);
         let expected = (ctx.backend() != Backend::OpenCl).then_some(&[1, 2, 3][..]);
         assert_eq!((view, xs.view()), (expected, expected));
     });

@@ -77,7 +77,7 @@ fn another_backends_types_are_refused() {
         panic!("the closure must not run")
     };
     let error = turn.ctx.with_raw(calls).unwrap_err();
-    assert_eq!(error.kind(), Kind::WrongContext);
+    assert_eq!(error.kind(), ErrorKind::WrongContext);
     let text = error.to_string();
     assert!(text.contains(&format!("on backend {BACKEND}")), "{text}");
     assert!(text.contains(&format!("the module `raw::{BACKEND}`")), "{text}");

@@ -28,7 +28,7 @@ fn assert_works(ctx: &stats::Context) {
 }
 
 fn assert_out_of_bounds(error: &futhark_safe::Error) {
-    assert_eq!(error.kind(), Kind::Program, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
     let text = error.c_message().unwrap();
     assert!(text.contains("Index [7] out of bounds for array of shape [2]"), "{text}");
 }
@@ -111,7 +111,7 @@ fn the_closures_error_comes_first_and_the_other_is_not_lost() {
         free(raw, out);
         raw.pointer::<c::futhark_f32_1d>(&foreign)
     });
-    assert_eq!(first.unwrap_err().kind(), Kind::WrongContext);
+    assert_eq!(first.unwrap_err().kind(), ErrorKind::WrongContext);
     assert_out_of_bounds(&ctx.entry().mean(&xs).unwrap_err());
     assert_works(ctx);
 }
@@ -132,7 +132,7 @@ fn missing_memory_is_told_as_such() {
             Ok(())
         });
         let error = error.unwrap_err();
-        assert_eq!(error.kind(), Kind::OutOfMemory, "{error}");
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
         assert_works(ctx);
     }
 }
@@ -145,6 +145,6 @@ fn null_is_what_its_call_failed_with() {
         // SAFETY: null.
         unsafe { raw.adopt(none) }
     });
-    assert_eq!(adopted.unwrap_err().kind(), Kind::Backend);
+    assert_eq!(adopted.unwrap_err().kind(), ErrorKind::Backend);
     assert_works(&turn.ctx);
 }
