@@ -5,7 +5,7 @@ use super::plan::{Column, Plan};
 use super::scan::scan;
 use crate::checks::Check;
 use crate::corpus::Program;
-use crate::devices::{Device, HOST};
+use crate::devices::{Device, HOST, Kind};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
 use anyhow::Context as _;
@@ -115,9 +115,15 @@ fn column(job: &Job) -> Column {
     }
 }
 
-/// An estimate, in multiples of the time on the host.
+/// An estimate of the time of a job, in multiples of the time on the host.
 fn slowness(device: &Device) -> u64 {
-    if device.has_costly_contexts() { 4 } else { 1 }
+    match device.kind {
+        Kind::Simulated => 4,
+        Kind::Emulated => 2,
+        // A device that compiles each kernel for the CPU.
+        Kind::Real if device.has_costly_contexts() => 8,
+        Kind::Real => 1,
+    }
 }
 
 /// The position of a value, which is appended if the list does not have it.
