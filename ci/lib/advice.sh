@@ -1,4 +1,4 @@
-# What to install by hand where set-up cannot fetch it.
+# What to install by hand where set-up cannot.
 # shellcheck shell=bash
 
 is_debian() {
@@ -19,7 +19,7 @@ advise() {
                 compiler_said=yes
                 cat <<'TEXT'
   Futhark compiler   any of: the compiler's own releases (see futhark-lang.org), `nix-env -iA nixpkgs.futhark`,
-                     `brew install futhark`, `apt-get install futhark` on Debian 13. Put it on PATH, or name it in FUTHARK.
+                     `brew install futhark`, `apt-get install futhark` on Debian 13. Put it on PATH, or set FUTHARK.
 TEXT
             fi
             ;;
@@ -58,7 +58,7 @@ TEXT
             ;;
         ispc-*)
             cat <<'TEXT'
-  ISPC               your system's package, in the version that your Futhark compiler writes for (0.25.27: 1.26, 0.25.32: 1.28).
+  ISPC               your system's package, in the version for your Futhark compiler (0.25.27: 1.26, 0.25.32: 1.28).
 TEXT
             ;;
         llvm)

@@ -1,11 +1,11 @@
-# Debian packages of any suite, unpacked without root: apt with a state of its
-# own under $work, so that neither the machine's package lists nor its packages
-# change. Signatures are checked against Debian's own keyring.
+# Unpacks Debian packages of any suite without root: apt with its own state under $work,
+# so that neither the machine's package lists nor its packages change. Signatures are
+# verified with Debian's own keyring.
 # shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
 # Expects: $work (scratch folder), because() (records why a part failed).
 
-# Present on every Debian system with a C compiler, and never to be shadowed by
-# another suite's build: a process must not get two C or C++ libraries.
+# Present on every Debian system with a C compiler. Another suite's build must never
+# shadow them: a process must not load two C or C++ libraries.
 apt_base='libc6 libgcc-s1 libstdc++6 gcc-12-base zlib1g liblzma5 libtinfo6 libzstd1 dpkg'
 
 apt_keyring() {
@@ -19,8 +19,8 @@ apt_keyring() {
     return 1
 }
 
-# The mirrors that this machine is configured to use, most likely ones first.
-# Other vendors' repositories are tried too, but fail at the signature.
+# The mirrors in the machine's configuration, most likely ones first. Other vendors'
+# repositories are tried too, but fail at the signature.
 apt_mirrors() {
     # shellcheck disable=SC2016  # apt's own placeholders
     apt-get indextargets --format '$(COMPONENT) $(RELEASE) $(SITE)' 2>/dev/null | awk '
@@ -31,7 +31,7 @@ apt_mirrors() {
         END { printf "%s", later }'
 }
 
-# apt_config DIR: all that differs from the machine's configuration. Proxies and
+# apt_config DIR: the differences from the machine's configuration. Proxies and
 # credentials stay as they are. Hooks are dropped: some clean the machine's own
 # package cache after every update.
 apt_config() {
@@ -67,7 +67,7 @@ Dir::Cache::srcpkgcache "srcpkgcache.bin";
 CONF
 }
 
-# apt_status [PACKAGE...]: a package database that says these are installed.
+# apt_status [PACKAGE...]: a package database in which these are installed.
 apt_status() {
     local package
     for package; do
@@ -76,8 +76,8 @@ apt_status() {
     done
 }
 
-# apt_open SUITE [PACKAGE...]: fetches the index of a suite, once. The packages
-# named count as installed.
+# apt_open SUITE [PACKAGE...]: fetches the index of a suite, once. The named packages
+# count as installed.
 apt_open() {
     local suite=$1 dir=$work/apt-$1 ring mirror
     shift
@@ -115,12 +115,12 @@ apt_fail() {
     because "$2"
 }
 
-# The first error of an apt log without addresses, which only distract.
+# The first error of an apt log, without addresses.
 apt_complaint() {
     sed -nE '/^[EW]: /{s/^[EW]: *//; s#[a-z+]+://[^ ]*##g; s/  +/ /g; p; q;}' | grep . || echo 'apt gave no reason'
 }
 
-# apt_unpack SUITE PACKAGE...: downloads the packages with all that they need and
+# apt_unpack SUITE PACKAGE...: downloads the packages with their dependencies and
 # unpacks each into $work/apt-SUITE/unpacked/PACKAGE; prints those names.
 apt_unpack() {
     local suite=$1 dir=$work/apt-$1 package log=$work/apt-$1/install.log

@@ -1,16 +1,16 @@
-# What set-up leaves in the prefix besides the parts: records, bin/futhark, env.sh.
+# The files in the prefix besides the parts: records, bin/futhark, env.sh.
 # shellcheck shell=bash disable=SC2154  # shared with ci/setup
 # Expects: $prefix, and lib/parts.sh.
 
-# record PART VERSION: the part is whole. Written last, so that an interrupted
-# part has no record and is done again.
+# record PART VERSION: the part is complete. Written last, so that an interrupted part
+# has no record and is installed again.
 record() {
     mkdir -p "$prefix/.state"
     printf '%s\n%s\n' "$(part_recipe "$1")" "$2" >"$work/$1.state"
     mv "$work/$1.state" "$prefix/.state/$1"
 }
 
-# recorded PART: prints the version, and succeeds if the part is whole.
+# recorded PART: prints the version, and succeeds if the part is complete.
 recorded() {
     local recipe version
     [ -r "$prefix/.state/$1" ] || return 1
@@ -36,7 +36,7 @@ link_newest() {
     fi
 }
 
-# Puts beside each compiler the ISPC of its suite, where the build looks for it.
+# Links the ISPC of its suite beside each compiler, where the build looks for it.
 link_ispc() {
     local suite compiler ispc
     for suite in trixie forky; do
@@ -46,8 +46,8 @@ link_ispc() {
     done
 }
 
-# Writes env.sh, if it would change. It stays small: everything in it is decided
-# when it is sourced, so that it holds for parts that come later.
+# Writes env.sh, if it would change. The script decides everything when it is sourced, so
+# that it stays correct for parts that are installed later.
 write_env() {
     local text
     text=$(env_text)
@@ -63,7 +63,7 @@ env_text() {
     printf "%s\n" '# Source this (sh, bash). Made by ci/setup. Sets only what is there and not set already.' '# shellcheck shell=sh'
     printf "futhark_home='%s'\n" "$quoted"
     cat <<'ENV'
-# Only bash tells a sourced file where it lies; it may have been moved.
+# Only bash gives a sourced file its path; the folder may have been moved.
 # shellcheck disable=SC3028,SC3054,SC2128
 if [ -n "${BASH_SOURCE:-}" ] && [ -d "$(dirname -- "$BASH_SOURCE")/.state" ]; then
     futhark_home=$(cd -- "$(dirname -- "$BASH_SOURCE")" && pwd)
@@ -72,7 +72,7 @@ fi
 : "${FUTHARK_TOOLCHAIN:=$futhark_home}"
 export FUTHARK_TOOLCHAIN
 
-# Last, so that a compiler that was there before stays the first choice.
+# Last, so that a compiler on PATH stays the first choice.
 case ":$PATH:" in
 *":$futhark_home/bin:"*) ;;
 *) [ ! -d "$futhark_home/bin" ] || export PATH="$PATH:$futhark_home/bin" ;;
@@ -91,8 +91,8 @@ fi
 
 if [ -e "$futhark_home/llvm/lib/libclang.so" ]; then
     if [ -z "${LIBCLANG_PATH:-}" ]; then
-        # This libclang comes without the clang program, which bindgen would ask
-        # where stddef.h and the like are.
+        # This libclang comes without the clang program, from which bindgen would get the
+        # path of stddef.h and other builtin headers.
         futhark_args="'-resource-dir=$futhark_home/llvm/resource'"
         export BINDGEN_EXTRA_CLANG_ARGS="${BINDGEN_EXTRA_CLANG_ARGS:-$futhark_args}"
         export LIBCLANG_PATH="$futhark_home/llvm/lib"

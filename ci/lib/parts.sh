@@ -1,33 +1,33 @@
-# The parts of the toolchain: how each is fetched, and where it goes.
+# The parts of the toolchain: how each is fetched and where it is installed.
 # shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
 # Each install_PART runs in a subshell with `set -euo pipefail`, prepares its
-# folder under $work and moves it into $prefix only when it is whole.
+# folder under $work and moves it into $prefix only when it is complete.
 # Expects: $prefix, $work, $part, and lib/apt.sh.
 
 all_parts='futhark-trixie futhark-forky opencl pocl cuda cuda13 hip llvm'
 
-# Big, and for one backend or check each: fetched when they are asked for.
+# Large, and for one backend or check each: installed on request only.
 extra_parts='nvrtc ispc-trixie ispc-forky'
 
-# Libraries come from the oldest suite that they run on, so that one recipe
-# serves Debian 12 and everything after it.
+# Libraries of the oldest supported suite, so that one recipe works on Debian 12 and all
+# later versions.
 lib_suite=bookworm
 
-# Counts as installed: PoCL's package asks for the program, and the library has all of it.
+# Treated as installed: PoCL's package depends on the program, and its library contains all of it.
 lib_unused=clang-15
 
-# What the programs and their expectations were tried with.
+# The versions that the programs and their expectations were tested with.
 known_versions='0.25.27 0.25.32'
 
 cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.105 nvidia-cuda-crt==13.5.37'
 
-# Headers only, to compile against them; nvrtc.h, which has not changed, is that of the part cuda.
+# Headers only, to compile against them; nvrtc.h has not changed and is that of the part cuda.
 cuda13_packages='nvidia-cuda-runtime==13.5.37 nvidia-cuda-crt==13.5.37'
 
-# Knows the cards that the part cuda is too old for, and needs a newer driver to run its code.
+# Supports newer cards than the part cuda; its code needs a newer driver.
 nvrtc_packages='nvidia-cuda-nvrtc-cu12==12.9.86'
 
-# part_recipe PART: changes when the part must be installed anew.
+# part_recipe PART: a text that changes when the part must be reinstalled.
 part_recipe() {
     case $1 in
     futhark-* | ispc-*) printf '1 %s' "$1" ;;
@@ -38,7 +38,7 @@ part_recipe() {
     esac
 }
 
-# part_title PART: what it is, for people.
+# part_title PART: a description for reports.
 part_title() {
     case $1 in
     futhark-*) printf 'Futhark compiler' ;;
@@ -53,8 +53,7 @@ part_title() {
     esac
 }
 
-# part_proof PART VERSION: the file, relative to the prefix, without which the
-# part counts as missing.
+# part_proof PART VERSION: a file, relative to the prefix, that a complete part has.
 part_proof() {
     case $1 in
     futhark-*) printf 'bin/futhark-%s' "$2" ;;
@@ -69,7 +68,7 @@ part_proof() {
     esac
 }
 
-# adopt STAGED NAME: puts a finished folder in its place, by renaming.
+# adopt STAGED NAME: moves a finished folder to its place.
 adopt() {
     mkdir -p "$(dirname "$prefix/$2")"
     if [ -e "$prefix/$2" ]; then
@@ -78,7 +77,7 @@ adopt() {
     mv "$1" "$prefix/$2"
 }
 
-# copy_libs PACKAGE-FOLDER DEST: its shared libraries, as hard links, flat.
+# copy_libs PACKAGE-FOLDER DEST: links the package's shared libraries into one folder.
 copy_libs() {
     local from
     for from in "$1"/lib/*-linux-gnu* "$1"/usr/lib/*-linux-gnu* "$1"/usr/lib/oclgrind; do
@@ -96,7 +95,7 @@ install_futhark() {
     write_launcher "$version" | adopt_program futhark compilers
 }
 
-# Each Futhark compiler writes kernels for the ISPC of its own suite and no other.
+# Each Futhark compiler generates kernels for the ISPC of its own suite only.
 install_ispc() {
     local version
     stage_program ispc 's/.* ([0-9]+(\.[0-9]+)+) \(build.*/\1/p'
@@ -109,9 +108,9 @@ exec "\$home/loader" --library-path "\$home/lib" "\$home/ispc" "\$@"
 LAUNCHER
 }
 
-# stage_program NAME SCRIPT: the program of that package, from this part's suite. It may be
-# newer than this system's C library, so it brings its own, and the loader that belongs
-# to it. SCRIPT makes $version of what the program says of itself.
+# stage_program NAME SCRIPT: unpacks the program of that package, from this part's suite. It
+# may need a newer C library than this system's, so it is unpacked with its own and with
+# the matching loader. SCRIPT, for sed, extracts $version from its --version.
 stage_program() {
     local name=$1 suite=${part#*-} stage=$work/$part package unpacked
     unpacked=$work/apt-$suite/unpacked
@@ -129,8 +128,8 @@ stage_program() {
     }
 }
 
-# adopt_program NAME FOLDER: puts what was staged into its place, and the launcher that is
-# read beside those of other versions.
+# adopt_program NAME FOLDER: moves the staged program to its place, and the launcher, which it
+# reads from standard input, beside those of other versions.
 adopt_program() {
     cat >"$work/$part.launcher"
     chmod 755 "$work/$part.launcher"
@@ -140,7 +139,7 @@ adopt_program() {
     printf '%s' "$version" >"$work/$part.version"
 }
 
-# write_launcher VERSION: a script that works wherever the prefix is moved to.
+# write_launcher VERSION: a script that still works when the prefix is moved.
 write_launcher() {
     cat <<LAUNCHER
 #!/bin/sh
@@ -163,9 +162,9 @@ LAUNCHER
 
 # ---------------------------------------------- libraries from Debian's packages
 
-# stage_libs PACKAGE...: unpacks the packages and what they need, and links all
-# their libraries into $work/$part/lib. Each library looks for its needs beside
-# itself, so that no LD_LIBRARY_PATH is necessary.
+# stage_libs PACKAGE...: unpacks the packages with their dependencies, and links all
+# their libraries into $work/$part/lib. Each library looks for its dependencies
+# beside itself, so that no LD_LIBRARY_PATH is necessary.
 stage_libs() {
     local package unpacked=$work/apt-$lib_suite/unpacked packages library
     mkdir -p "$work/$part/lib"
@@ -187,7 +186,7 @@ stage_libs() {
     done
 }
 
-# check_libs FILE...: every library that these need is there.
+# check_libs FILE...: fails if a library that these need is missing.
 check_libs() {
     local file missing
     for file; do
@@ -213,15 +212,15 @@ install_opencl() {
 }
 
 # PoCL looks for its headers and its kernel library in ../../share/pocl and for its
-# drivers in pocl/, as seen from its own library: hence the folder within lib. It
-# compiles kernels by itself, but has them linked by the system's ld.
+# drivers in pocl/, relative to its own library: hence the folder within lib. It
+# compiles kernels itself, and links them with the system's ld.
 install_pocl() {
     local unpacked=$work/apt-$lib_suite/unpacked stage=$work/$part package
     stage_libs libpocl2
     mv "$stage/lib" "$stage/host"
     mkdir -p "$stage/lib" "$stage/share"
     mv "$stage/host" "$stage/lib/host"
-    # Among the libraries is only a link to this one.
+    # The staged libraries have only a symbolic link to this one.
     ln -f "$unpacked"/libclang-cpp15/usr/lib/llvm-15/lib/libclang-cpp.so.15 "$stage/lib/host/"
     cp -a "$unpacked"/libpocl2/usr/lib/*-linux-gnu*/pocl "$stage/lib/host/"
     # shellcheck disable=SC2016  # for the dynamic loader
@@ -251,8 +250,8 @@ install_llvm() {
     local unpacked=$work/apt-$lib_suite/unpacked stage=$work/$part clang
     stage_libs libclang1-14 libclang-common-14-dev
     ln -s libclang-14.so.1 "$stage/lib/libclang.so"
-    # The compiler's builtin headers (stddef.h). libclang alone looks for them
-    # nowhere; env.sh names the folder to bindgen.
+    # The compiler's builtin headers (stddef.h). libclang has no default path for them;
+    # env.sh passes the folder to bindgen.
     clang=$(cd "$unpacked"/libclang-common-14-dev/usr/lib/llvm-14/lib/clang && echo *)
     mkdir -p "$stage/lib/clang/$clang"
     cp -a "$unpacked/libclang-common-14-dev/usr/lib/llvm-14/lib/clang/$clang/include" "$stage/lib/clang/$clang/"
@@ -292,8 +291,8 @@ install_nvrtc() {
     adopt "$stage" nvrtc
 }
 
-# stage_cuda PACKAGES: unpacks them beside the stage, and puts their headers into it. The
-# first one's version is the part's.
+# stage_cuda PACKAGES: unpacks them beside the stage, and copies their headers into it. The
+# version of the first one is the part's.
 stage_cuda() {
     local python stage=$work/$part from
     python=$(python_with_pip) || {
@@ -314,7 +313,7 @@ stage_cuda() {
     printf '%s' "${1#*==}" | sed 's/ .*//' >"$work/$part.version"
 }
 
-# stage_cuda_libs: and the libraries of what stage_cuda has unpacked.
+# stage_cuda_libs: copies the libraries that stage_cuda has unpacked.
 stage_cuda_libs() {
     local library stage=$work/$part
     mkdir -p "$stage/lib"
@@ -326,7 +325,7 @@ stage_cuda_libs() {
     done
 }
 
-# The first python3 of PATH whose pip works: the first one need not have pip.
+# The first python3 on PATH with a working pip.
 python_with_pip() {
     local python
     for python in $(type -ap python3); do
