@@ -1,10 +1,10 @@
-//! What the emulated device costs: starting a context, and work that takes a tenth of a
-//! second or more on one thread of the host, beside the same on backend c in the same run.
+//! The cost of the emulated device: creating a context, and work that takes a tenth of a second or
+//! more on one thread of the host, compared with backend c in the same run.
 //!
-//! `cargo bench -p futhark-conformance --bench emulated` takes some minutes, and ends with a
-//! table of ratios; `-- start` or `-- work` measures only that. A Futhark compiler, a C
-//! compiler and a C++ compiler are needed. Times are of the processor, compilers that were
-//! started included, so that others on the machine do not count.
+//! `cargo bench -p futhark-conformance --bench emulated` takes some minutes, and prints a table of
+//! ratios at the end; `-- start` or `-- work` runs only that part. It needs a Futhark compiler, a
+//! C compiler and a C++ compiler. It measures processor time, including that of compilers that it
+//! starts, so that other processes of the machine do not count.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What is compared, the first one with the others.
+/// The backends; the first is the reference.
 const BACKENDS: [Backend; 3] = [Backend::C, Backend::Cuda, Backend::Hip];
 
 fn main() {
@@ -38,10 +38,10 @@ fn main() {
     print!("{}", table.text());
 }
 
-/// Set where the drivers that the programs find are the emulated ones.
+/// Set in a process whose drivers are the emulated ones.
 const INSIDE: &str = "FUTHARK_BENCH_INSIDE";
 
-/// Drivers are found by the environment that a process began with.
+/// The drivers are found through the environment at the start of a process.
 fn measure_with_the_device() {
     let emulated = Emulated::build(&kept()).expect("a C++ compiler");
     let status = Command::new(std::env::current_exe().expect("this program has a path"))
@@ -53,7 +53,7 @@ fn measure_with_the_device() {
     assert!(status.success(), "{status}");
 }
 
-/// A context, with kernels to compile and with kernels that are kept.
+/// A context, with kernels to compile and with cached kernels.
 fn starts(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
     let program = "workloads/nbody.fut";
     for (name, cold) in [
@@ -73,7 +73,7 @@ fn starts(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
     }
 }
 
-/// A context's settings. An option that changes nothing makes kernels that nobody has kept.
+/// Settings of a context. An option without effect changes the cache key of the kernels.
 fn config(backend: Backend, cold: bool) -> Config {
     static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     if !cold || !backend.is_gpu() {
@@ -84,7 +84,7 @@ fn config(backend: Backend, cold: bool) -> Config {
     Config::new().build_option(format!("-DBENCH_{process}_{number}=1"))
 }
 
-/// Programs of the corpus whose arguments say how much there is to do.
+/// Programs of the corpus with an argument for the amount of work.
 fn works(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
     let all: [(&str, &str, Vec<Value>); 5] = [
         ("mandelbrot", "area", vec![800i64.into(), 400i32.into()]),
@@ -116,19 +116,19 @@ fn works(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
     }
 }
 
-/// As users build it: the C compiler optimises.
+/// Built as for users: with optimisation.
 fn build(program: &str, backend: Backend) -> Library {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
     let build = Build::new(programs.join(program), backend).out_dir(kept().join("bench"));
     Library::build(&build).expect("the program compiles")
 }
 
-/// What is compiled once and kept.
+/// The build folder.
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated")
 }
 
-/// The least time of each, in seconds.
+/// The shortest time of each, in seconds.
 #[derive(Default)]
 struct Table(RefCell<BTreeMap<String, BTreeMap<String, f64>>>);
 
@@ -145,7 +145,7 @@ impl Table {
         all
     }
 
-    /// Seconds, and how often those of the first backend they are.
+    /// Seconds, and the ratio to the first backend.
     fn text(&self) -> String {
         let mut text = String::new();
         for (name, row) in &*self.0.borrow() {
@@ -161,7 +161,7 @@ impl Table {
     }
 }
 
-/// Time of the processor, on all threads of this process and of compilers that it waited for.
+/// Processor time of all threads of this process, and of compilers that it has waited for.
 struct ProcessorTime;
 
 impl Measurement for ProcessorTime {
@@ -196,11 +196,11 @@ impl Measurement for ProcessorTime {
     }
 }
 
-/// On Linux, where the kernel tells it in hundredths of a second.
+/// Linux: the kernel counts hundredths of a second.
 fn of_children() -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in parentheses, may have spaces in it; two fields on are 16 and 17.
+    // The name, in parentheses, may contain spaces; two fields on are 16 and 17.
     let fields = stat
         .rsplit(')')
         .next()

@@ -1,13 +1,13 @@
-//! When a result counts as the expected one.
+//! Comparing results with expected values.
 
 use crate::values::HostValue;
 use std::fmt;
 
-/// How far two floats may lie apart: absolutely, and relative to the largest
-/// finite element that is expected. The same as `futhark test` allows.
+/// The largest difference of two floats, absolute and relative to the largest finite expected
+/// element. The same as in `futhark test`.
 pub const TOLERANCE: f64 = 0.002;
 
-/// The first place where two values differ.
+/// The first difference of two values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch(String);
 
@@ -17,8 +17,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Compares a result with what is expected: type and shape exactly, integers
-/// and truth values exactly, floats within [`TOLERANCE`]; NaN equals NaN.
+/// Compares a result with the expected value: type, shape, integers and booleans exactly, floats
+/// within [`TOLERANCE`]; NaN equals NaN.
 ///
 /// # Errors
 /// The first difference, with its index.
@@ -89,7 +89,7 @@ fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Mismatch {
             .collect()
     };
     let (a, e) = (actual.element_text(at), expected.element_text(at));
-    // Two NaNs, or the two zeros, look alike: only their bits tell them apart.
+    // Two NaNs, or the two zeros, have the same text: shows their bits too.
     let shown = if a == e {
         format!(
             "expected {e} (0x{}), got {a} (0x{})",
@@ -107,7 +107,7 @@ fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Mismatch {
     Mismatch(format!("{}{place}: {shown}{whole}", expected.type_text()))
 }
 
-/// The index of an element, given its place in row-major order.
+/// The index of the element at a row-major position.
 #[must_use]
 pub fn position(shape: &[usize], mut flat: usize) -> Vec<usize> {
     let mut index = vec![0; shape.len()];

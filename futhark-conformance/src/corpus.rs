@@ -1,4 +1,4 @@
-//! The programs of a run: found below the given paths, in a fixed order.
+//! The programs of a run: those in the given paths, in a fixed order.
 
 use crate::blocks::TestBlocks;
 use regex::Regex;
@@ -11,9 +11,9 @@ use walkdir::WalkDir;
 /// A Futhark source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The path as given, or as found below a given folder.
+    /// The path as given, or as found in a given folder.
     pub path: PathBuf,
-    /// Why it cannot be checked, if it cannot.
+    /// Why the program cannot be checked.
     pub skip: Option<String>,
 }
 
@@ -23,12 +23,12 @@ impl Program {
     pub fn name(&self) -> String {
         let parts = self.path.iter().map(|part| part.to_string_lossy());
         let parts: Vec<_> = parts.filter(|part| part != ".").collect();
-        // A root is a part of its own, and is a slash already.
+        // A root is a part of its own, and is already a slash.
         parts.join("/").replace("//", "/")
     }
 }
 
-/// Why the programs cannot be found.
+/// Why no programs were found.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CorpusError {
@@ -36,12 +36,12 @@ pub enum CorpusError {
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file that was named is no Futhark source.
+    /// A given file that is not a Futhark source.
     NotFuthark(PathBuf),
-    /// A folder holds no Futhark source.
+    /// A folder without a Futhark source.
     Nothing(PathBuf),
 }
 
@@ -68,11 +68,11 @@ impl std::error::Error for CorpusError {
     }
 }
 
-/// Finds the programs: files as they are named, and every `.fut` file in a
-/// folder and below it, sorted. Hidden folders are passed over.
+/// Finds the programs: given files, and every `.fut` file in given folders and their subfolders,
+/// sorted. Skips hidden folders.
 ///
 /// # Errors
-/// If a path is not there, cannot be read, or gives no program.
+/// If a path does not exist, cannot be read, or has no programs.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
     let mut programs: Vec<Program> = Vec::new();
     for path in paths {
@@ -127,11 +127,11 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "fut")
 }
 
-/// A file without entry points is a library for others: compiling it proves
-/// nothing about the C API. A tag may say that a program is not to be tested.
+/// Why a file is skipped: a file without entry points is a library for others, which does not use
+/// the C API; and a tag may exclude it.
 fn reason_to_skip(path: &Path) -> Result<Option<String>, CorpusError> {
     static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
-        // `main` is an entry point however it is defined.
+        // `main` is always an entry point.
         Regex::new(r"(?m)^\s*(#\[[^\]]*\]\s*)*(entry\b|(def|let)\s+main\b)")
             .expect("a valid expression")
     });
@@ -143,7 +143,7 @@ fn reason_to_skip(path: &Path) -> Result<Option<String>, CorpusError> {
     let Ok(source) = String::from_utf8(source) else {
         return Ok(Some("the file is not UTF-8".to_owned()));
     };
-    // What is wrong with test blocks is told when the program is checked.
+    // Errors in test blocks are reported when the program is checked.
     let blocks = TestBlocks::parse(&source).unwrap_or_default();
     if let Some(reason) = blocks.set_aside() {
         return Ok(Some(reason));

@@ -1,7 +1,7 @@
-//! The emulated device, on which programs for cuda and hip run where there is no card:
-//! a driver of our own, whose sources lie in `emulated/` and travel in this program. It is
-//! compiled on first use, with the C++ compiler that is there, and handed to child
-//! processes in the variables by which the libraries of a backend are named.
+//! The emulated device, which runs programs for cuda and hip on machines without a GPU. It is a
+//! driver library; its sources in `emulated/` are embedded in this program and compiled on first
+//! use with the C++ compiler of the machine. Child processes find it through the variables that
+//! name the libraries of a backend.
 
 use crate::key::key;
 use anyhow::{Context as _, anyhow, bail};
@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the device writes down misuse that no real driver would tell.
+/// The file in which the device reports misuse that real drivers do not report.
 pub const FINDINGS: &str = "FUTHARK_EMULATED_FINDINGS";
 
 /// The variables that name a driver's libraries (`futhark-sys/c/fut_load.h`).
@@ -21,13 +21,13 @@ const LIBRARIES: [&str; 5] = [
     "FUTHARK_LIBHIPRTC",
 ];
 
-/// A file of `emulated/`, with its name there.
+/// A file of `emulated/`: name and text.
 macro_rules! source {
     ($name:literal) => {
         ($name, include_str!(concat!("../emulated/", $name)))
     };
 }
-/// What is compiled into the library, and the headers that kernels see.
+/// The sources of the library, and the headers for kernels.
 const SOURCES: &[(&str, &str)] = &[
     source!("src/compiler.cpp"),
     source!("src/compiler.h"),
@@ -57,7 +57,7 @@ const SOURCES: &[(&str, &str)] = &[
     source!("device/kernel.h"),
 ];
 
-/// The device, ready to be handed to child processes.
+/// The compiled device.
 #[derive(Clone, Debug)]
 pub struct Emulated {
     compiler: Compiler,
@@ -66,17 +66,17 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Compiles the device into a folder below `dir`, or finds it there.
+    /// Compiles the device into a subfolder of `dir`, or finds it there.
     ///
     /// # Errors
-    /// If there is no C++ compiler, or it refuses the sources, or `dir` cannot be written.
+    /// If there is no C++ compiler, it rejects the sources, or `dir` cannot be written.
     pub fn build(dir: &Path) -> anyhow::Result<Emulated> {
-        // Children may have another working directory.
+        // Absolute, because children may have another working directory.
         std::fs::create_dir_all(dir)
             .with_context(|| format!("failed to create {}", dir.display()))?;
         let dir = dir.canonicalize()?;
         let compiler = Compiler::find()?;
-        // Another compiler, or another version, makes another device and other kernels.
+        // Another compiler, or another version of it, compiles another device and other kernels.
         let made_by = [compiler.name.as_encoded_bytes(), &compiler.version];
         let sources = SOURCES.iter().flat_map(|(name, text)| [name, text]);
         let parts: Vec<&[u8]> = sources.map(|text| text.as_bytes()).chain(made_by).collect();
@@ -94,7 +94,7 @@ impl Emulated {
         })
     }
 
-    /// The environment of a process that is to find this device, with settings such as
+    /// The environment of a process that uses this device, with settings such as
     /// `delayed,order=reversed`.
     #[must_use]
     pub fn environment(&self, settings: &str) -> Vec<(OsString, OsString)> {
@@ -110,11 +110,11 @@ impl Emulated {
     }
 }
 
-/// The real run-time compilers of the private toolchain, if it has them and nobody names
-/// others: the device asks them about architectures other than its own.
+/// The real run-time compilers of the private toolchain, if it has them and no variable names
+/// others: the device compiles kernels for real architectures with them.
 fn real_compilers() -> Vec<(OsString, OsString)> {
     const PLACES: [(&str, &[&str]); 2] = [
-        // The first is the newer one, which not everybody has.
+        // The first is newer, and optional.
         (
             "FUTHARK_EMULATED_NVRTC",
             &["nvrtc/lib/libnvrtc.so", "cuda/lib/libnvrtc.so"],
@@ -141,12 +141,12 @@ const LIBRARY: &str = "libfuthark-emulated.so";
 #[derive(Clone, Debug)]
 struct Compiler {
     name: OsString,
-    /// What it says of itself.
+    /// The output of `--version`.
     version: Vec<u8>,
 }
 
 impl Compiler {
-    /// The compiler that `CXX` names, or one under a usual name.
+    /// The compiler in `CXX`, or one with a usual name.
     fn find() -> anyhow::Result<Compiler> {
         if let Some(named) = std::env::var_os("CXX").filter(|name| !name.is_empty()) {
             let message = format!(
@@ -163,7 +163,7 @@ impl Compiler {
             })
     }
 
-    /// The compiler of this name, if it can be started.
+    /// The compiler with this name, if it can be started.
     fn ask(name: OsString) -> Option<Compiler> {
         let answer = Command::new(&name)
             .arg("--version")
@@ -179,7 +179,7 @@ impl Compiler {
     }
 }
 
-/// Compiles beside the place and moves it there, as others may do the same.
+/// Compiles in a temporary folder and renames it, because other processes may do the same.
 fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()> {
     let fresh = tempfile::tempdir_in(dir)?;
     let mut units = Vec::new();
@@ -218,7 +218,7 @@ fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()>
     }
     let made = fresh.keep();
     if let Err(error) = std::fs::rename(&made, folder) {
-        // Somebody else was first, which is as good.
+        // Another process was first.
         std::fs::remove_dir_all(&made)?;
         if !folder.join(LIBRARY).is_file() {
             return Err(error).with_context(|| format!("failed to create {}", folder.display()));

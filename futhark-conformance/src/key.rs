@@ -1,9 +1,8 @@
-//! Names for files of the build folder.
+//! File names in the build folder.
 
 use hmac_sha256::Hash;
 
-/// The first 16 hexadecimal digits of a SHA-256 hash over several parts, which are kept apart by
-/// their lengths.
+/// The first 16 hexadecimal digits of a SHA-256 hash over several parts and their lengths.
 #[must_use]
 pub fn key(parts: &[&[u8]]) -> String {
     let mut hash = Hash::new();
@@ -25,7 +24,7 @@ mod tests {
     #[test]
     fn parts_are_kept_apart() {
         assert_ne!(key(&[b"ab", b"c"]), key(&[b"a", b"bc"]));
-        // Names of kept files, which outlive a compiler of ours.
+        // The names must not change: files of older versions of this program use them.
         assert_eq!(key(&[]), "e3b0c44298fc1c14");
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A text in which `*` stands for any number of any characters, `/` included.
-/// Everything else stands for itself.
+/// A pattern: `*` matches any number of any characters, `/` included. Other characters match
+/// themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub struct Pattern(String);
@@ -17,7 +17,7 @@ impl Pattern {
         Pattern("*".to_owned())
     }
 
-    /// Whether the whole of `text` is described by the pattern.
+    /// Whether the pattern matches the whole of `text`.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let Some((first, rest)) = self.0.split_once('*') else {
@@ -26,8 +26,8 @@ impl Pattern {
         let Some(mut text) = text.strip_prefix(first) else {
             return false;
         };
-        // Between two stars the earliest occurrence serves as well as any
-        // later one; only the last piece is tied to the end.
+        // Between two stars the earliest occurrence is as good as a later one; only the last piece
+        // is anchored at the end.
         let mut pieces = rest.split('*').peekable();
         while let Some(piece) = pieces.next() {
             if pieces.peek().is_none() {
@@ -77,7 +77,7 @@ pub struct CheckPattern {
 }
 
 impl CheckPattern {
-    /// Whether this case of this check is described.
+    /// Whether the pattern matches this case of this check.
     #[must_use]
     pub fn matches(&self, check: &str, case: &str) -> bool {
         self.check.matches(check)
@@ -87,13 +87,13 @@ impl CheckPattern {
                 .is_none_or(|pattern| pattern.matches(case))
     }
 
-    /// Whether all cases of a check are described, not some by their names.
+    /// Whether the pattern matches all cases of its checks.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.case.is_none()
     }
 
-    /// Whether some case of this check could be described.
+    /// Whether the pattern can match a case of this check.
     #[must_use]
     pub fn concerns(&self, check: &str) -> bool {
         self.check.matches(check)

@@ -1,10 +1,10 @@
-//! Compiling here what is checked elsewhere: for machines with a card and no compilers.
+//! Compiling programs for machines with a GPU and without compilers.
 //!
-//! Nothing else of a run knows of it. What this leaves, one folder per compiler, is a
-//! compiler to `run --futhark` (see `futhark_safe::compile::Build::record`): it gives the
-//! libraries that were made here, and fails where compiling failed here. What only a real
-//! compiler can do is skipped there, with that reason: the checks `plain` and `server`, which
-//! compile programs of their own, and `symbols` where there is no `nm`.
+//! The rest of a run does not depend on it. It writes one folder per compiler, which `run
+//! --futhark` accepts as a compiler (see `futhark_safe::compile::Build::record`): it returns the
+//! libraries compiled here, and the errors of programs that did not compile here. The checks
+//! `plain` and `server`, which compile their own programs, are skipped there with that reason, as
+//! is `symbols` without `nm`.
 
 use crate::blocks::{Source, TestBlocks};
 use crate::cli::PrepareArgs;
@@ -23,11 +23,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Records every program for every backend by every compiler, `threads` at a time, and tells
-/// on the standard error stream how far it is.
+/// Records every program for every backend and compiler with `threads` threads, and prints the
+/// progress on the standard error.
 ///
 /// # Errors
-/// If something could not be recorded; the rest is.
+/// If a build could not be recorded; the others are.
 pub fn run(
     args: &PrepareArgs,
     programs: &[Program],
@@ -76,14 +76,14 @@ pub fn run(
     Ok(())
 }
 
-/// One build, and where it is recorded.
+/// A build, and the folder of its recording.
 struct Job<'a> {
     build: Build,
     recording: PathBuf,
     version: &'a str,
 }
 
-/// How many of the programs cannot be compiled, which is recorded as well.
+/// The number of programs that do not compile, which is recorded too.
 fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
     let (next, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failures = Mutex::new(Vec::new());
@@ -120,8 +120,8 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
     Ok(refused.into_inner())
 }
 
-/// The types of which test blocks want generated values; what cannot be read is told where
-/// the program is checked.
+/// The types of generated values in test blocks. Errors in blocks are reported when the program is
+/// checked.
 fn random_types(sources: &[&Path]) -> BTreeSet<String> {
     let texts = sources
         .iter()

@@ -1,23 +1,20 @@
-//! The Futhark compilers at hand.
+//! The Futhark compilers of a run.
 
 use crate::record::CompilerInfo;
 use futhark_safe::compile::{Compiler, Error};
 use std::path::PathBuf;
 
-/// The compilers of a run: those that are named, or else every one that this
-/// machine has, of each version one.
+/// The compilers of a run: the named ones, or else all of this machine, one of each version.
 ///
 /// # Errors
-/// If one that was named cannot be used. One that was only found is passed
-/// over.
+/// If a named compiler cannot be used. Others are ignored.
 pub fn compilers(named: &[PathBuf]) -> Result<Vec<CompilerInfo>, Error> {
     if named.is_empty() {
         return Ok(Compiler::all().iter().map(describe).collect());
     }
     let mut compilers: Vec<CompilerInfo> = Vec::new();
     for path in named {
-        // A bare name is looked up on PATH, a path must also hold for child
-        // processes.
+        // A bare name is looked up on PATH; a path must be valid for child processes too.
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         let compiler = describe(&Compiler::at(path)?);
         if compilers.iter().all(|other| other.path != compiler.path) {

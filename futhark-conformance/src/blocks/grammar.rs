@@ -1,4 +1,4 @@
-//! The grammar inside a block:
+//! The grammar of a block:
 //!
 //! ```text
 //! block  = [tags { WORD… }] (error: REGEX | property: WORD… | [entry: WORD…] case… [structure… warning…])
@@ -14,7 +14,7 @@ use crate::values::{self, TextError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Reads one block and adds what it says.
+/// Parses a block and adds its contents.
 pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<(), BlockError> {
     let mut cursor = Cursor {
         text: &block.text,
@@ -60,7 +60,7 @@ pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<
             ..case.clone()
         }));
     }
-    // What the compiler does with the program is said once.
+    // Compile errors and warnings belong to one block only.
     if !first {
         return cursor.end();
     }
@@ -78,7 +78,7 @@ struct Cursor<'a> {
     text: &'a str,
     at: usize,
     line: usize,
-    /// Where the text begins in the source.
+    /// The offset of the text in the source.
     start: usize,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         let mut tags = Vec::new();
         while !self.eat_word("input") {
             match self.word() {
-                // These begin what follows the cases.
+                // These words start the part after the cases.
                 Some("structure" | "warning") if tags.is_empty() && name.is_none() => {
                     self.at = start;
                     return Ok(None);
@@ -144,16 +144,16 @@ impl<'a> Cursor<'a> {
             return Ok(Expected::Values(self.values()?));
         }
         if self.eat("error:") {
-            // Line ends are no more than space here, so what stands on the next line is the
-            // expression. Only at the end of a block is there none.
+            // Line ends are white space here, so the next line is the expression. There is none
+            // only at the end of a block.
             self.skip_space();
             return Ok(Expected::Error(self.pattern()?));
         }
         Ok(Expected::Success)
     }
 
-    /// `{ 1 [2,3] }` or `@ file`. The text is checked here, so that a mistake
-    /// is reported with its line, and read again when its types are known.
+    /// `{ 1 [2,3] }` or `@ file`. The text is validated here, so that errors have a line number,
+    /// and parsed again when its types are known.
     fn values(&mut self) -> Result<Source, BlockError> {
         if let Some(file) = self.file() {
             return Ok(Source::File(file));
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
             .map(Source::Text)
     }
 
-    /// The text between braces, which must be as `check` wants it.
+    /// The text between braces, if `check` accepts it.
     fn checked(
         &mut self,
         check: impl FnOnce(&str) -> Result<(), TextError>,
@@ -186,7 +186,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The text between braces; the cursor then stands behind the closing one.
+    /// The text between braces; moves past the closing one.
     fn braced(&mut self) -> Result<&'a str, BlockError> {
         if !self.eat("{") {
             return Err(self.expected("'{'"));
@@ -232,7 +232,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Counts of the compiler's own constructs: not a promise of the C API.
+    /// Counts of the compiler's own constructs, which are not part of the C API.
     fn structure(&mut self) -> Result<(), BlockError> {
         self.skip_space();
         if self.peek() != Some('{') && self.word().is_none() {
@@ -262,7 +262,7 @@ impl<'a> Cursor<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Takes a fixed text, after white space.
+    /// Consumes a fixed text, after white space.
     fn eat(&mut self, text: &str) -> bool {
         let start = self.at;
         self.skip_space();
@@ -271,7 +271,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Takes a word that does not go on.
+    /// Consumes a whole word.
     fn eat_word(&mut self, expected: &str) -> bool {
         let start = self.at;
         let found = self.word() == Some(expected);

@@ -1,5 +1,5 @@
-//! Test blocks: the comments of a Futhark program that say what its entry
-//! points answer, as `futhark test` reads them.
+//! Test blocks: comments in a Futhark program with the expected results of its entry points, in
+//! the format of `futhark test`.
 //!
 //! ```text
 //! -- Adds one.
@@ -20,26 +20,26 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Everything that the test blocks of one program say.
+/// The test blocks of one program.
 #[derive(Clone, Debug, Default)]
 pub struct TestBlocks {
     /// The tags of the program, from its first block.
     pub tags: Vec<String>,
-    /// If present, the program must not compile, with this message.
+    /// If present, the program must not compile, and the error must match.
     pub compile_error: Option<ErrorPattern>,
-    /// The test cases, one per entry point that they are for.
+    /// The test cases, one per entry point.
     pub cases: Vec<Case>,
-    /// Warnings that the compiler must give.
+    /// Warnings that must occur.
     pub warnings: Vec<ErrorPattern>,
     /// Entry points that are properties of generated values.
     pub properties: Vec<String>,
 }
 
 impl TestBlocks {
-    /// Reads the blocks of a program's source.
+    /// Parses the blocks of a program's source.
     ///
     /// # Errors
-    /// At the first thing in a block that is not understood.
+    /// At the first error in a block.
     pub fn parse(source: &str) -> Result<TestBlocks, BlockError> {
         let mut all = TestBlocks::default();
         for (number, block) in scan::blocks(source).iter().enumerate() {
@@ -55,7 +55,7 @@ impl TestBlocks {
         Ok(all)
     }
 
-    /// Why the program is not to be tested on any backend, if a tag of it says so.
+    /// Why the program is excluded on all backends, if a tag excludes it.
     #[must_use]
     pub fn set_aside(&self) -> Option<String> {
         let tag = self
@@ -66,31 +66,31 @@ impl TestBlocks {
     }
 }
 
-/// One call of an entry point, and how it must end.
+/// A call of an entry point, and its expected outcome.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The entry point.
     pub entry: String,
-    /// The name given in the block, or `#n`; unique for its entry point.
+    /// The name in the block, or `#n`; unique for its entry point.
     pub name: String,
-    /// Whether the block gives the name.
+    /// Whether the name is from the block.
     pub named: bool,
-    /// The line that the case begins in, counted from 1.
+    /// The first line of the case, counted from 1.
     pub line: usize,
-    /// The bytes of the source that the case stands in.
+    /// The byte range of the case in the source.
     pub span: Range<usize>,
-    /// The byte behind its arguments, where it begins to say what must come of them.
+    /// The offset after its arguments, where the expected outcome starts.
     pub result_at: usize,
     /// Words such as `compiled` or `nobench` before `input`.
     pub tags: Vec<String>,
     /// The arguments.
     pub input: Source,
-    /// How the call must end.
+    /// The expected outcome.
     pub expected: Expected,
 }
 
 impl Case {
-    /// What `futhark test` calls the case, but for the values that it adds to a number.
+    /// The name of the case in `futhark test`, without the values that it adds to a number.
     #[must_use]
     pub fn data_name(&self) -> String {
         if self.named {
@@ -114,57 +114,57 @@ impl Case {
         format!("{} {}", self.entry, self.name)
     }
 
-    /// Why the case is not to be run, if one of its tags says so.
+    /// Why the case is excluded, if a tag excludes it.
     #[must_use]
     pub fn excluded(&self, backend: Backend) -> Option<String> {
         excluded(&self.tags, backend)
     }
 }
 
-/// Why something with these tags is not to be run on a backend, if so.
+/// Why tags exclude a case or program on a backend, if they do.
 fn excluded(tags: &[String], backend: Backend) -> Option<String> {
     let no_backend = format!("no_{backend}");
     let says_so = |tag: &&String| **tag == no_backend || SET_ASIDE.contains(&tag.as_str());
     tags.iter().find(says_so).map(|tag| format!("tagged {tag}"))
 }
 
-/// Tags of what is not to be tested anywhere.
+/// Tags that exclude on all backends.
 const SET_ASIDE: [&str; 2] = ["disable", "notest"];
 
-/// Where values come from.
+/// The source of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// From the text between the braces.
+    /// The text between the braces.
     Text(Arc<str>),
-    /// From a file next to the program.
+    /// A file next to the program.
     File(PathBuf),
-    /// Generated, of the types between the braces.
+    /// Generated values of the types between the braces.
     Random(Arc<str>),
-    /// From a script, an expression that calls entry points.
+    /// A script: an expression that calls entry points.
     Script(Arc<str>),
-    /// From a file that holds a script.
+    /// A file with a script.
     ScriptFile(PathBuf),
 }
 
-/// How a call must end.
+/// The expected outcome of a call.
 #[derive(Clone, Debug)]
 pub enum Expected {
-    /// Without an error; whatever the values.
+    /// Success, with any values.
     Success,
-    /// With these values.
+    /// These values.
     Values(Source),
-    /// With the values that the sequential backend gives.
+    /// The values that the sequential backend returns.
     Auto,
-    /// With an error.
+    /// An error.
     Error(ErrorPattern),
 }
 
-/// A regular expression that a message must contain; none means any message.
+/// A regular expression that must match part of a message; none matches any message.
 #[derive(Clone, Debug)]
 pub struct ErrorPattern(Option<(String, Regex)>);
 
 impl ErrorPattern {
-    /// Whether the message is as expected.
+    /// Whether the message matches.
     #[must_use]
     pub fn matches(&self, message: &str) -> bool {
         let pattern = self.0.as_ref();
@@ -181,12 +181,12 @@ impl fmt::Display for ErrorPattern {
     }
 }
 
-/// Something in a test block that is not understood.
+/// A syntax error in a test block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockError {
     /// The line of the source, counted from 1.
     pub line: usize,
-    /// What was found and what was expected.
+    /// The expected and the actual text.
     pub message: String,
 }
 

@@ -1,19 +1,19 @@
-//! Regular expressions as test blocks have them: extended POSIX ones, of which `futhark test`
-//! reads its own dialect, written here in the notation of the crate `regex`.
+//! Regular expressions of test blocks: `futhark test` reads a dialect of extended POSIX
+//! expressions. This module translates them for the crate `regex`.
 //!
-//! What a reader of Perl's expressions may trip over: a backslash takes every character for
-//! itself, `\d` too; inside brackets a backslash is one character among others; `.` and `[^x]`
-//! match line ends; `^` and `$` match at the ends of lines, but where an expression begins with
-//! `^`, only at the beginning of the text.
+//! Differences from Perl's expressions: a backslash makes every character literal, also in `\d`;
+//! inside brackets a backslash is literal; `.` and `[^x]` match line ends; `^` and `$` match at
+//! the ends of lines, but in an expression that starts with `^`, it matches only at the start of
+//! the text.
 
 use regex::{Regex, RegexBuilder};
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Makes an expression that is looked for anywhere in a text.
+/// Translates an expression, which may match anywhere in a text.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of the error.
 pub(super) fn compile(text: &str) -> Result<Regex, String> {
     let mut translated = Translator {
         rest: text.chars().peekable(),
@@ -41,14 +41,14 @@ struct Translator<'a> {
     rest: Peekable<Chars<'a>>,
     out: String,
     depth: usize,
-    /// Whether every branch so far begins with `^`.
+    /// Whether every branch so far starts with `^`.
     anchored: bool,
 }
 
 impl Translator<'_> {
     fn expression(&mut self) -> Result<(), String> {
-        // Whether something stands before that can be repeated, and whether this alternative has
-        // anything in it yet.
+        // Whether an atom precedes that can be repeated, and whether this alternative is still
+        // empty.
         let (mut atom, mut empty) = (false, true);
         while let Some(c) = self.rest.next() {
             (atom, empty) = match c {
@@ -110,7 +110,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `{2}`, `{2,}` and `{2,3}`, behind the brace.
+    /// `{2}`, `{2,}` and `{2,3}`, after the brace.
     fn bound(&mut self) -> Result<(), String> {
         self.out.push('{');
         for c in self.rest.by_ref() {
@@ -126,7 +126,7 @@ impl Translator<'_> {
         Err("a '{' is not closed".to_owned())
     }
 
-    /// `[a-z_]`, `[^]]`, `[[:digit:]]`, behind the bracket.
+    /// `[a-z_]`, `[^]]`, `[[:digit:]]`, after the bracket.
     fn brackets(&mut self) -> Result<(), String> {
         self.out.push('[');
         if self.rest.next_if_eq(&'^').is_some() {
@@ -138,7 +138,7 @@ impl Translator<'_> {
             match c {
                 ']' if !first => break,
                 '[' if self.rest.peek() == Some(&':') => self.class()?,
-                // A range if something stands on both sides of it.
+                // A range, if it has two sides.
                 '-' if !first && self.rest.peek() != Some(&']') => self.out.push('-'),
                 c => self.literal(c),
             }
@@ -148,7 +148,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `[:digit:]`, behind its bracket.
+    /// `[:digit:]`, after its bracket.
     fn class(&mut self) -> Result<(), String> {
         let mut name = String::new();
         for c in self.rest.by_ref() {
@@ -172,7 +172,7 @@ impl Translator<'_> {
 mod tests {
     use super::*;
 
-    /// Such as the generated code gives.
+    /// A message of the generated code.
     const MESSAGE: &str = "Error: Index [1] out of bounds for array of shape [1].\n\nBacktrace:\n-> #0  a.fut:4:20-29\n\n";
 
     /// Each was tried with `futhark test` (0.25.32) on the same message.

@@ -1,20 +1,20 @@
-//! Finding the blocks among the other comments.
+//! Finds the blocks among the comments.
 
 use super::{BlockError, Case};
 use std::collections::{HashMap, HashSet};
 
-/// The text of one block behind its `-- ==`.
+/// The text of a block after its `-- ==`.
 pub(super) struct Block {
-    /// Where the text begins in the source, in bytes.
+    /// The offset of the text in the source, in bytes.
     pub(super) start: usize,
-    /// The line of the source that the text begins in, counted from 1.
+    /// The first line of the text, counted from 1.
     pub(super) line: usize,
-    /// The text. The comment marks are spaces, so that a place in it is a place in the source.
+    /// The text. Comment marks are replaced by spaces, so that offsets are those in the source.
     pub(super) text: String,
 }
 
-/// The blocks of a source: each begins with a line that begins with `-- ==`, and lasts as long as
-/// the lines begin with `--`.
+/// The blocks of a source: a block starts with a line that starts with `-- ==`, and continues
+/// while lines start with `--`.
 pub(super) fn blocks(source: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
@@ -41,8 +41,7 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
     blocks
 }
 
-/// Refuses two cases of one block that have one name: whoever reads a report could not tell them
-/// apart.
+/// Rejects two cases of one block with the same name: a report could not distinguish them.
 pub(super) fn refuse_duplicates(cases: &[Case]) -> Result<(), BlockError> {
     let mut seen = HashSet::new();
     for case in cases {
@@ -59,8 +58,8 @@ pub(super) fn refuse_duplicates(cases: &[Case]) -> Result<(), BlockError> {
     Ok(())
 }
 
-/// Tells cases of the same entry point apart whose names are the same, as the
-/// numbers of two blocks are, by their lines.
+/// Appends the line to equal names of cases of the same entry point, such as the numbers in two
+/// blocks.
 pub(super) fn name_uniquely(cases: &mut [Case]) {
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     for case in cases.iter() {

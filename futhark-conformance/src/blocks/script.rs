@@ -1,4 +1,4 @@
-//! Scripts: expressions that call entry points to make the arguments of a test case.
+//! Scripts: expressions that call entry points to create the arguments of a test case.
 //!
 //! ```text
 //! expression = let pattern = expression (let …)* in expression | FUNCTION atom… | atom
@@ -7,8 +7,8 @@
 //! FUNCTION   = NAME | $NAME
 //! ```
 //!
-//! The grammar is that of `futhark test`, so that both accept the same scripts; what is unusual
-//! in it has a comment below.
+//! The grammar is that of `futhark test`, so that both accept the same scripts. Comments below
+//! mark its peculiarities.
 
 use crate::values::{self, HostValue, TextError};
 
@@ -25,7 +25,7 @@ pub enum Exp {
     Tuple(Vec<Exp>),
     /// A record: its fields.
     Record(Vec<(String, Exp)>),
-    /// Local names: each binding sees the ones before it.
+    /// Local names: each binding can use the previous ones.
     Let(Vec<(Vec<String>, Exp)>, Box<Exp>),
 }
 
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Exp, TextError> {
     }
 }
 
-/// How deep expressions may nest, so that a long text cannot overflow the stack.
+/// The maximum depth of expressions, so that a long text cannot overflow the stack.
 const DEEPEST: usize = 100;
 
 /// Words that are not names.
@@ -55,7 +55,7 @@ const RESERVED: [&str; 2] = ["let", "in"];
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    /// How many expressions are open.
+    /// The current depth of expressions.
     depth: usize,
 }
 
@@ -65,7 +65,7 @@ impl Parser<'_> {
             return Err(self.error(format!("expressions nest deeper than {DEEPEST}")));
         }
         self.depth += 1;
-        // `let` needs no space behind it: `letx = 1 in x` binds `x`.
+        // `let` needs no following space: `letx = 1 in x` binds `x`.
         let exp = if self.eat("let") {
             self.bindings()
         } else {
@@ -75,7 +75,7 @@ impl Parser<'_> {
         exp
     }
 
-    /// Local names and what they are for, behind the first `let`.
+    /// Bindings, after the first `let`.
     fn bindings(&mut self) -> Result<Exp, TextError> {
         let mut bindings = Vec::new();
         loop {
@@ -86,7 +86,7 @@ impl Parser<'_> {
                 let body = self.expression()?;
                 return Ok(Exp::Let(bindings, Box::new(body)));
             }
-            // 0.25.32 lets `in` be left out before another `let`, 0.25.27 does not.
+            // 0.25.32 accepts a missing `in` before another `let`, 0.25.27 does not.
             if !self.eat("let") {
                 return Err(self.expected("'in'"));
             }
@@ -100,8 +100,8 @@ impl Parser<'_> {
         self.need_name().map(|name| vec![name])
     }
 
-    /// A word that begins an expression is a function, even if it is `true`; only as an argument
-    /// is it a value.
+    /// A word at the start of an expression is a function, even `true`; it is a value only as an
+    /// argument.
     fn call_or_atom(&mut self) -> Result<Exp, TextError> {
         if self.begins_with("empty(")
             && let Ok(value) = self.value()
@@ -133,7 +133,7 @@ impl Parser<'_> {
                 self.list("}", Parser::field).map(Exp::Record)
             }
             Some(c) if c == '$' || c.is_alphabetic() => {
-                // `true`, `f32.nan` and `empty(...)` begin as names do.
+                // `true`, `f32.nan` and `empty(...)` start like names.
                 if let Ok(value) = self.value() {
                     return Ok(value);
                 }
@@ -147,7 +147,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is separated by commas, up to the closing bracket; a comma may stand before it.
+    /// Elements separated by commas, up to the closing bracket; a trailing comma is allowed.
     fn list<T>(
         &mut self,
         close: &str,
@@ -264,7 +264,7 @@ impl Parser<'_> {
     }
 }
 
-/// What can be called.
+/// The functions that can be called.
 enum Function {
     Entry(String),
     Builtin(String),

@@ -1,11 +1,11 @@
-//! Which of the devices that were found a run has columns for.
+//! Choosing the devices of a run, and its columns in reports.
 
 use super::{Device, Emulate};
 use crate::pattern::Pattern;
 use futhark_manifest::Backend;
 use std::fmt;
 
-/// Patterns that describe none of the devices that were found.
+/// Patterns that match none of the devices.
 #[derive(Debug)]
 pub struct NoSuchDevice {
     pattern: Pattern,
@@ -24,10 +24,10 @@ impl fmt::Display for NoSuchDevice {
 
 impl std::error::Error for NoSuchDevice {}
 
-/// The devices that some pattern describes; all, if there is no pattern.
+/// The devices that match a pattern; all, if there is no pattern.
 ///
 /// # Errors
-/// If a pattern describes no device.
+/// If a pattern matches no device.
 pub fn pick(devices: Vec<Device>, patterns: &[Pattern]) -> Result<Vec<Device>, NoSuchDevice> {
     if patterns.is_empty() {
         return Ok(devices);
@@ -51,10 +51,10 @@ pub fn pick(devices: Vec<Device>, patterns: &[Pattern]) -> Result<Vec<Device>, N
     Ok(picked.collect())
 }
 
-/// Whoever wants the emulated device whatever else there is wants no run without it.
+/// Verifies that the emulated device is usable, if it was requested with `always`.
 ///
 /// # Errors
-/// If it cannot be used.
+/// If it is not.
 pub fn insist(emulate: Emulate, devices: &[Device]) -> Result<(), NoEmulation> {
     let mut missing = devices.iter().filter(|device| !device.usable);
     match missing.find(|device| emulate == Emulate::Always && device.is_emulated()) {
@@ -63,7 +63,7 @@ pub fn insist(emulate: Emulate, devices: &[Device]) -> Result<(), NoEmulation> {
     }
 }
 
-/// The emulated device that cannot be used.
+/// An unusable emulated device.
 #[derive(Debug)]
 pub struct NoEmulation(Device);
 
@@ -81,11 +81,11 @@ impl fmt::Display for NoEmulation {
 
 impl std::error::Error for NoEmulation {}
 
-/// The columns of a run: all devices that can be used. For a backend that was asked for and
-/// has none, programs are only compiled.
+/// The columns of a run: all usable devices. For a requested backend without one, programs are
+/// only compiled.
 ///
 /// # Errors
-/// If there is none of either.
+/// If there are neither devices nor requested backends.
 pub fn columns(devices: &[Device], asked: &[Backend]) -> Result<Vec<Device>, NothingUsable> {
     let mut columns: Vec<Device> = Vec::new();
     for device in devices {
@@ -106,7 +106,7 @@ pub fn columns(devices: &[Device], asked: &[Backend]) -> Result<Vec<Device>, Not
     Ok(columns)
 }
 
-/// No backend has a device.
+/// No backend has a usable device.
 #[derive(Debug)]
 pub struct NothingUsable {
     reasons: Vec<String>,
@@ -121,9 +121,8 @@ impl fmt::Display for NothingUsable {
 
 impl std::error::Error for NothingUsable {}
 
-/// The backends that every process of a run can use, whichever device it is for: checks may
-/// compare with them. The host can run what it compiles for itself, whether or not it was
-/// asked for; what takes an environment of its own is there only for jobs of its own.
+/// The backends that every process of a run can use, for checks that compare backends: the host
+/// backends, requested or not, and the devices that need no further environment.
 #[must_use]
 pub fn at_hand(devices: &[Device]) -> Vec<Backend> {
     let mut backends = vec![Backend::C, Backend::Multicore];
@@ -164,7 +163,7 @@ mod tests {
         assert_eq!(picked(&[]).unwrap().len(), 4);
         assert_eq!(picked(&["B*"]).unwrap(), ["B: second"]);
         assert_eq!(picked(&["B*", "cpu"]).unwrap(), ["cpu", "B: second"]);
-        // One that is not there has no name, so nobody can mean it.
+        // A missing device has no name, so no pattern can match it.
         assert_eq!(picked(&["*"]).unwrap().len(), 3);
     }
 
@@ -189,7 +188,7 @@ mod tests {
             names(&devices()[1..], &asked),
             ["A: first", "B: second", ""]
         );
-        // One device that works is enough for a backend, and one column without any.
+        // A backend has its usable devices as columns, or one column without a device.
         let broken = Device::unknown(Backend::OpenCl);
         let mut with_broken = vec![broken.clone()];
         with_broken.extend(devices());

@@ -1,5 +1,5 @@
-//! Finding devices: what this machine has, PoCL of the toolchain, and the emulated one for
-//! cuda and hip where there is no card.
+//! Finding devices: those of this machine, PoCL of the toolchain, and the emulated device for cuda
+//! and hip if there is no GPU.
 
 use super::{Device, Environment, Kind, names, pocl};
 use crate::emulated::Emulated;
@@ -34,16 +34,16 @@ pub struct Search<'a> {
     pub probe: &'a dyn Fn(&[Device]) -> Vec<Result<String, String>>,
 }
 
-/// A backend is asked for no more devices than this.
+/// The largest number of devices of a backend.
 const MOST: usize = 16;
 
-/// How the generated code says that a backend has fewer devices than was asked for.
+/// Messages of the generated code for a device number that does not exist.
 const NO_MORE: [&str; 2] = ["Could not find acceptable", "No suitable"];
 
-/// Finds out, with a small program for each, on which devices the backends run here.
+/// Finds the devices of each backend by running a small program.
 ///
-/// A backend has each device that it lists, on whatever platform; devices of one name count
-/// once. Every backend is in the list: one without a device that can be used with the reason.
+/// A backend has each device that it lists, on any platform; devices with equal names count once.
+/// Every backend is in the result: without a usable device, with the reason.
 #[must_use]
 pub fn find(search: &Search<'_>) -> Vec<Device> {
     let (backends, emulate) = (search.backends, search.emulate);
@@ -80,7 +80,7 @@ fn can_be_emulated(backend: Backend) -> bool {
     matches!(backend, Backend::Cuda | Backend::Hip)
 }
 
-/// The devices behind the first of each list, in the order of the lists.
+/// The devices after the first of each list, in the order of the lists.
 fn further(first: &[Device], search: &Search<'_>) -> Vec<Device> {
     let mut lists: Vec<&Device> = first
         .iter()
@@ -94,8 +94,8 @@ fn further(first: &[Device], search: &Search<'_>) -> Vec<Device> {
             ..Device::unknown(list.backend)
         });
         let tried = try_all(candidates.collect(), search);
-        // A list that has ended goes; so does one with a device that does not work, as those
-        // behind it may fail for the same reason.
+        // Ends a list at its last device, or at one that fails, as the following ones may fail for
+        // the same reason.
         let mut tested = tried.iter();
         lists.retain(|_| tested.next().is_some_and(|device| device.usable));
         let ended = |device: &Device| NO_MORE.iter().any(|words| device.reason.contains(words));
@@ -107,7 +107,7 @@ fn further(first: &[Device], search: &Search<'_>) -> Vec<Device> {
     found
 }
 
-/// Devices of one name cannot be told apart in a report: the first stands for all.
+/// Adds a device, unless one with the same name exists: reports could not distinguish them.
 fn add(devices: &mut Vec<Device>, device: Device) {
     let known = |other: &Device| {
         device.usable && other.backend == device.backend && other.name == device.name
@@ -117,7 +117,7 @@ fn add(devices: &mut Vec<Device>, device: Device) {
     }
 }
 
-/// The emulated device for each of the backends, or why there is none.
+/// The emulated device for each of the backends, or the reason why it is not usable.
 fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
     let unknown = |environment: Environment, reason: String| {
         let describe = move |&backend: &Backend| Device {
@@ -133,7 +133,7 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
             let environment = emulated.environment(search.emulated_settings);
             let mut devices = try_all(unknown(environment, String::new()), search);
             for device in devices.iter_mut().filter(|device| device.usable) {
-                // It goes by no other name, whatever the driver says.
+                // Always this name, whatever the driver returns.
                 device.name = names::emulated(search.emulated_settings);
             }
             devices
@@ -142,7 +142,7 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
     }
 }
 
-/// What was said of the real device stays the reason.
+/// Replaces the real device and keeps its reason.
 fn take_the_place(devices: &mut Vec<Device>, mut device: Device) {
     let Some(real) = devices
         .iter_mut()
@@ -158,7 +158,7 @@ fn take_the_place(devices: &mut Vec<Device>, mut device: Device) {
     *real = device;
 }
 
-/// The candidates with what trying them has shown.
+/// Runs the program on the candidates.
 fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
     let answers = (search.probe)(&candidates);
     let tried = candidates.into_iter().zip(answers);

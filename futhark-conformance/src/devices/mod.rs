@@ -1,5 +1,5 @@
-//! The devices that backends run on: one description each, which stands in the header of
-//! the reports, goes with every job, and is handed to every child process.
+//! The devices that backends run on. The header of the reports, every job and every child process
+//! have their description.
 
 mod choose;
 mod find;
@@ -15,49 +15,47 @@ use futhark_safe::Config;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
-/// Variables that a child process gets beside those of this one.
+/// Environment variables that a child process gets in addition to those of this one.
 pub type Environment = Vec<(OsString, OsString)>;
 
-/// A device of a backend, or why the backend has none, and what follows from that for all
-/// who work with it.
+/// A device of a backend, or the reason why the backend has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     /// The backend.
     #[serde(with = "as_name")]
     pub backend: Backend,
-    /// What reports and expectations call it; empty if there is none.
+    /// Its name in reports and expectations; empty if there is none.
     #[serde(rename = "device")]
     pub name: String,
-    /// What does its work.
+    /// The kind of device.
     pub kind: Kind,
     /// Whether a program ran on it.
     pub usable: bool,
-    /// Why none did; of an emulated one, why no real one was used.
+    /// Why no program ran; of the emulated device, why no real one was used.
     pub reason: String,
-    /// What the backend calls it where it has several (Futhark's option `--device`); without
-    /// it the backend takes its first.
+    /// Its name for the backend's option `--device`; without it the backend uses its first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
-    /// What its processes need to know to find it.
+    /// The environment in which its processes find it.
     #[serde(skip)]
     pub environment: Environment,
 }
 
-/// What does a device's work.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The device, or the host itself.
+    /// A real device, or the host itself.
     #[default]
     Real,
-    /// An interpreter that somebody else wrote, such as Oclgrind.
+    /// An interpreter of a third party, such as Oclgrind.
     Simulated,
     /// The driver in `emulated/`.
     Emulated,
 }
 
 impl Device {
-    /// The first device of a backend, of which nothing is known yet.
+    /// The first device of a backend, before it is probed.
     #[must_use]
     pub fn unknown(backend: Backend) -> Device {
         Device {
@@ -71,7 +69,7 @@ impl Device {
         }
     }
 
-    /// The host, which can run what it compiles for itself.
+    /// The host, for its backends.
     #[must_use]
     pub fn host(backend: Backend) -> Device {
         Device {
@@ -81,60 +79,62 @@ impl Device {
         }
     }
 
-    /// [`Device::reason`], for a table or a sentence.
+    /// The command-line argument for a child process. Without the environment, which the process
+    /// inherits.
     #[must_use]
     pub fn why(&self) -> String {
         names::one_line(&self.reason)
     }
 
-    /// Whether the driver in `emulated/` stands for it, which also tells of misuse.
+    /// Whether it is the emulated device, which reports misuse.
     #[must_use]
     pub fn is_emulated(&self) -> bool {
         self.kind == Kind::Emulated
     }
 
-    /// Whether something slow stands for it: then everything is less.
+    /// Whether it is simulated or emulated, and therefore slow: then checks do less.
     #[must_use]
     pub fn is_slow(&self) -> bool {
         self.kind != Kind::Real
     }
 
-    /// Whether several threads of a process may each have a context on it. With Oclgrind even
-    /// plain C computes wrongly or crashes then; the emulated device was never asked to.
+    /// Whether several threads of a process may each have a context on it. Not on Oclgrind, where
+    /// even plain C crashes or computes wrong results, nor on the emulated device, which is not
+    /// tested for it.
     #[must_use]
     pub fn bears_threads(&self) -> bool {
         self.kind == Kind::Real
     }
 
-    /// Whether a context takes seconds to make where there is much code: an interpreter reads
-    /// it all, PoCL compiles it.
+    /// Whether creating a context takes seconds for a large program, because an interpreter parses
+    /// it or PoCL compiles it.
     #[must_use]
     pub fn has_costly_contexts(&self) -> bool {
         self.is_slow() || pocl::is_it(&self.name)
     }
 
-    /// Whether the address space of its processes can be limited. Drivers reserve more than
-    /// they use.
+    /// Whether the address space of its processes can be limited. Drivers reserve more than they
+    /// use.
     #[must_use]
     pub fn bears_memory_limit(&self) -> bool {
         !self.backend.is_gpu()
     }
 
-    /// Whether it compiles kernels when a context is made, and can keep them in a file.
+    /// Whether creating a context compiles kernels, which a cache file can keep.
     #[must_use]
     pub fn compiles_kernels(&self) -> bool {
         self.backend.is_gpu()
     }
 
-    /// Whether contexts are cheaper with such a file. PoCL compiles a kernel when it is first
-    /// used and keeps it by itself; for a file it compiles all there are.
+    /// Whether a cache file makes contexts cheaper. PoCL has its own cache and compiles a kernel
+    /// when it is first used; for a file it compiles all kernels.
     #[must_use]
     pub fn needs_cache_file(&self) -> bool {
         self.compiles_kernels() && !pocl::is_it(&self.name)
     }
 
-    /// Settings of a context on this device, also if it is known to compute wrong results: to
-    /// show that is what the checks are for.
+    /// Settings of a context on this device. A device known to compute wrong results is allowed,
+    /// because the checks must show that.
     pub fn config(&self) -> Config {
         let config = Config::new().allow_known_bad_device(true);
         match &self.choice {
@@ -144,10 +144,10 @@ impl Device {
     }
 }
 
-/// The name of the device where the host does the work.
+/// The name of the host as a device.
 pub(crate) const HOST: &str = "cpu";
 
-/// A backend in JSON: its name.
+/// Serialises a backend as its name.
 mod as_name {
     use futhark_manifest::Backend;
     use serde::{Deserialize, Deserializer, Serializer, de};

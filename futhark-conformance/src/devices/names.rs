@@ -1,9 +1,9 @@
-//! What devices are called.
+//! Names of devices.
 
 use super::Kind;
 
 impl Kind {
-    /// What does the work of the device that a driver names so, as far as that tells.
+    /// The kind of a device with this name, as reported by its driver.
     pub(super) fn of(name: &str) -> Kind {
         let name = name.to_lowercase();
         let simulated = ["oclgrind", "simulat", "emulat"];
@@ -14,7 +14,7 @@ impl Kind {
     }
 }
 
-/// What reports call the emulated device: never anything but emulated.
+/// The name of the emulated device in reports. It always contains "emulated".
 pub(super) fn emulated(settings: &str) -> String {
     match settings {
         "" => EMULATED.to_owned(),
@@ -24,12 +24,12 @@ pub(super) fn emulated(settings: &str) -> String {
 
 const EMULATED: &str = "emulated";
 
-/// The word for a device that stands above its column, where it must never be left out.
+/// The word that the column of such a device must show.
 pub(crate) fn must_be_told(name: &str) -> Option<&str> {
     name.starts_with(EMULATED).then_some(EMULATED)
 }
 
-/// The platform of an OpenCL device, and the device on it, as they are put together.
+/// The name of an OpenCL device: platform and device.
 pub(crate) fn on_platform(platform: Option<&str>, device: &str) -> String {
     match platform {
         Some(platform) => format!("{platform}: {device}"),
@@ -37,13 +37,13 @@ pub(crate) fn on_platform(platform: Option<&str>, device: &str) -> String {
     }
 }
 
-/// The platform in a name, or the whole of it where there is none; and the rest.
+/// The platform in a name, or the whole name if there is none; and the rest.
 pub(crate) fn parts(name: &str) -> (&str, &str) {
     name.split_once(": ").unwrap_or((name, name))
 }
 
-/// A message for a table or a sentence. Of a long one the beginning says where it comes from,
-/// and the end what was wrong: a driver's answer comes behind everything that led to it.
+/// Shortens a message to one line: keeps the start, which names the source, and the end, which has
+/// the driver's error.
 pub(super) fn one_line(text: &str) -> String {
     const BEGINNING: usize = 100;
     const END: usize = 200;

@@ -1,11 +1,11 @@
-//! PoCL of the private toolchain (`ci/setup`): a second device for OpenCL, which compiles
-//! kernels for the host's processor and works asynchronously.
+//! PoCL of the private toolchain (`ci/setup`): a second device for OpenCL, which compiles kernels
+//! for the host's processor and runs asynchronously.
 
 use super::{Device, Environment, Search};
 use futhark_manifest::Backend;
 use std::path::{Path, PathBuf};
 
-/// The device, if the toolchain has it; not tried yet.
+/// The device, if the toolchain has it; not probed.
 pub(super) fn of_toolchain(search: &Search<'_>) -> Option<Device> {
     let root = PathBuf::from(std::env::var_os("FUTHARK_TOOLCHAIN")?);
     let library = root.join("pocl/lib/host/libpocl.so");
@@ -15,26 +15,26 @@ pub(super) fn of_toolchain(search: &Search<'_>) -> Option<Device> {
     })
 }
 
-/// Whether a device is one of PoCL's, of the toolchain or not.
+/// Whether a device belongs to PoCL, of the toolchain or not.
 pub(super) fn is_it(name: &str) -> bool {
     name.starts_with("Portable Computing Language")
 }
 
 fn environment(root: &Path, library: &Path, search: &Search<'_>) -> Environment {
     let mut variables: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
-    // The loader that takes the name of a library in that variable.
+    // The loader that reads the path of a library from that variable.
     let loader = root.join("opencl/lib/libOpenCL.so.1");
     if loader.is_file() {
         variables.push(("FUTHARK_LIBOPENCL".into(), loader.into()));
     }
     let unset = |name: &str| std::env::var_os(name).is_none();
-    // It would keep kernels in the user's home.
+    // Otherwise it would keep kernels in the user's home folder.
     if unset("POCL_CACHE_DIR") {
         let kernels = search.build_dir.join("pocl-kernels");
         let kernels = std::path::absolute(&kernels).unwrap_or(kernels);
         variables.push(("POCL_CACHE_DIR".into(), kernels.into()));
     }
-    // The device's memory is the host's.
+    // The device uses the host's memory.
     if search.memory > 0 && unset("POCL_MEMORY_LIMIT") {
         let gibibytes = search.memory.div_ceil(1024).to_string();
         variables.push(("POCL_MEMORY_LIMIT".into(), gibibytes.into()));

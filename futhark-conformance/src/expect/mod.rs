@@ -9,15 +9,13 @@
 //! reason = "full f16 reductions give 0.0"
 //! ```
 //!
-//! `program`, `check`, `backend`, `compiler` and `device` are patterns with
-//! `*`, or lists of them, which stand for an entry each; one that is left out
-//! matches everything, but `program` must be there.
-//! `check` is either `CHECK:CASE`, and every case that it matches must fail, or
-//! `CHECK`, and at least one case of each check that it matches must fail.
-//! A failure that matches becomes an expected one; where everything passes,
-//! that fails the run, so that the list cannot outlive its reasons. Only an entry with
-//! `sometimes = true` lets a pass be: for what depends on what the memory happens to hold, or
-//! on the inputs that are generated.
+//! `program`, `check`, `backend`, `compiler` and `device` are patterns with `*`, or lists of them,
+//! which expand to one entry each. `program` is required; a missing pattern matches everything.
+//! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
+//! of each check that matches must fail.
+//! A failure that matches becomes an expected failure. If everything that an entry matches passes,
+//! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
+//! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
 
 mod written;
 
@@ -27,10 +25,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The name of the file that is looked for above the programs.
+/// The name of the file, looked up in the folders of the programs and above.
 pub const FILE_NAME: &str = "expectations.toml";
 
-/// What is expected: one of each pattern.
+/// An expected failure.
 #[derive(Clone, Debug, Default)]
 pub struct Expectation {
     program: Pattern,
@@ -39,12 +37,12 @@ pub struct Expectation {
     compiler: Pattern,
     device: Pattern,
     reason: String,
-    /// Whether it may pass as well.
+    /// Whether it may also pass.
     sometimes: bool,
     matched: bool,
     in_scope: bool,
-    /// For checks as wholes: those that have passed cases only, so far, and
-    /// those that have failed ones, at places where the work goes on.
+    /// For checks without a case: the checks with only passed cases so far, and those with failed
+    /// ones, at places that are still running.
     passing: HashSet<(Place, String)>,
     failing: HashSet<(Place, String)>,
 }
@@ -62,7 +60,7 @@ impl Expectation {
 }
 
 impl Expectation {
-    /// Whether it names this check.
+    /// Whether it matches this check.
     #[must_use]
     pub fn is_for(&self, check: &str) -> bool {
         self.check.concerns(check)
@@ -90,10 +88,10 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// The list of one file, and what of it has come true.
+/// The list of one file, and the entries that matched.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
-    /// The folder of the file; programs may be named relative to it.
+    /// The folder of the file; program patterns may be relative to it.
     folder: PathBuf,
     list: Vec<Expectation>,
 }
@@ -122,7 +120,7 @@ impl Expectations {
     /// Reads a list.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no such list.
+    /// If the file cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Expectations, ExpectError> {
         let fail = |message: String| ExpectError {
             path: path.to_owned(),
@@ -140,8 +138,7 @@ impl Expectations {
         })
     }
 
-    /// The list that belongs to a program or a folder: the nearest
-    /// `expectations.toml` in it or above it.
+    /// Finds the list of a program or a folder: the nearest `expectations.toml` in it or above it.
     #[must_use]
     pub fn find(path: &Path) -> Option<PathBuf> {
         path.ancestors()
@@ -149,8 +146,8 @@ impl Expectations {
             .find(|file| file.is_file())
     }
 
-    /// Adds the entries of another list. Its programs keep being named by
-    /// their whole paths only if the folders differ.
+    /// Adds the entries of another list. If the folders differ, its program patterns match whole
+    /// paths only.
     pub fn add(&mut self, other: Expectations) {
         if self.list.is_empty() {
             self.folder = other.folder;
@@ -158,16 +155,15 @@ impl Expectations {
         self.list.extend(other.list);
     }
 
-    /// Notes that checks run at this place, so that entries about it should
-    /// come true.
+    /// Records that checks run at this place, so that entries about it must match.
     pub fn visit(&mut self, place: &Place) {
         for entry in &mut self.list {
             entry.in_scope |= entry.is_about(place, &self.folder);
         }
     }
 
-    /// Turns a failure that is expected into an expected one, and a pass of a
-    /// case that should fail into a failure.
+    /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
+    /// failure.
     pub fn judge(&mut self, record: &mut Record) {
         let folder = &self.folder;
         let finding = &mut record.finding;
@@ -195,13 +191,13 @@ impl Expectations {
                     ..entry.unexpected(name, &finding.case)
                 };
             }
-            // Nothing speaks against the entry.
+            // No result contradicts the entry.
             Outcome::Skip | Outcome::ExpectedFail => {}
         }
     }
 
-    /// The work at a place is done: a failure for each check of which every
-    /// case passed although one should fail.
+    /// Ends the work at a place: returns a failure for each check that must fail and has only
+    /// passed cases.
     pub fn close(&mut self, place: &Place) -> Vec<Record> {
         let mut unexpected = Vec::new();
         for entry in &mut self.list {
@@ -228,7 +224,7 @@ impl Expectations {
         })
     }
 
-    /// The entries about places that were visited which no result matched.
+    /// The entries about visited places that matched no result.
     pub fn unmatched(&self) -> impl Iterator<Item = &Expectation> {
         self.list
             .iter()

@@ -1,4 +1,4 @@
-//! The list as it is written down: its entries may have lists of patterns.
+//! The file format of a list: its entries may have lists of patterns.
 
 use super::Expectation;
 use crate::pattern::{CheckPattern, Pattern};
@@ -41,7 +41,7 @@ impl<P: Default> Default for Patterns<P> {
     }
 }
 
-/// What the text of a list expects, in its order.
+/// Parses a list; the entries are in its order.
 pub(super) fn read(text: &str) -> Result<Vec<Expectation>, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut all = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Expectation>, String> {
 }
 
 impl Entry {
-    /// One for each combination of its patterns.
+    /// The expectations for each combination of patterns.
     fn expectations(&self) -> Vec<Expectation> {
         let all = vec![Expectation {
             reason: self.reason.clone(),
@@ -78,7 +78,8 @@ impl Entry {
 }
 
 impl<P: Clone> Patterns<P> {
-    /// Each expectation once for each pattern, which takes the place that `field` names.
+    /// Repeats each expectation for each pattern, with the pattern in the field that `field`
+    /// selects.
     fn spread(
         &self,
         all: Vec<Expectation>,

@@ -1,10 +1,10 @@
-//! Scalars and arrays in the bytes in which Futhark programs store them: also
-//! the parts of a stored opaque value, one after another.
+//! The binary data format, in which Futhark programs store scalars, arrays, and the components of
+//! opaque values.
 
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 
-/// A value in its stored form.
+/// Encodes a value.
 #[must_use]
 pub fn write(value: &HostValue) -> Vec<u8> {
     let rank = u8::try_from(value.shape().len()).unwrap_or(u8::MAX);
@@ -18,7 +18,7 @@ pub fn write(value: &HostValue) -> Vec<u8> {
     bytes
 }
 
-/// The values that the bytes hold. `None` if they are not exactly some values.
+/// Decodes all values in the bytes. `None` if the bytes are not a sequence of complete values.
 #[must_use]
 pub fn read(mut bytes: &[u8]) -> Option<Vec<HostValue>> {
     let mut values = Vec::new();

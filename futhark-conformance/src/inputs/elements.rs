@@ -1,4 +1,4 @@
-//! Elements of arrays, and scalars.
+//! Generates scalars and elements of arrays.
 
 use super::random::Random;
 use crate::values::HostValue;
@@ -7,18 +7,17 @@ use half::f16;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// What kind of numbers a case is made of.
+/// The kind of numbers in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taste {
-    /// Small numbers. Sums and products of floats among them are exact in any
-    /// order, so a reduction gives one result however it is done.
+    /// Small numbers. Sums and products of such floats are exact in any order, so a reduction has
+    /// only one result.
     Tame,
-    /// Also the edges of the type: extremes, NaN, infinities, subnormals, and
-    /// any bit pattern at all.
+    /// Also the limits of the type: extremes, NaN, infinities, subnormals, and any bit pattern.
     Wild,
 }
 
-/// The bits of one number. What comes first is simplest.
+/// The bits of one number. The first alternatives are the simplest.
 pub fn bits(elem: ElemType, taste: Taste) -> BoxedStrategy<u64> {
     let tame = select(tame(elem));
     if taste == Taste::Tame || elem == ElemType::Bool {
@@ -29,7 +28,7 @@ pub fn bits(elem: ElemType, taste: Taste) -> BoxedStrategy<u64> {
     prop_oneof![4 => tame, 2 => select(edges(elem)), 2 => any].boxed()
 }
 
-/// Many elements at once, from a seed: they do not shrink one by one.
+/// Many elements from a seed, which do not shrink one by one.
 #[must_use]
 pub fn fill(seed: u64, elem: ElemType, shape: &[usize], taste: Taste) -> HostValue {
     let mut random = Random::new(seed, "fill");
@@ -63,13 +62,13 @@ pub fn host(elem: ElemType, shape: &[usize], elements: &[u64]) -> HostValue {
     HostValue::new(elem, shape.to_vec(), bytes)
 }
 
-/// A whole number as a value of the type; what does not fit is cut off.
+/// A whole number as a value of the type, truncated to its width.
 #[must_use]
 pub fn whole(elem: ElemType, number: i64) -> HostValue {
     host(elem, &[], &[whole_bits(elem, number)])
 }
 
-/// Whether results that depend on this value are the same in any order.
+/// Whether results that depend on this value are equal in any order of evaluation.
 #[must_use]
 pub fn is_tame(value: &HostValue) -> bool {
     let numbers = TAME_FLOATS;
@@ -104,9 +103,8 @@ fn edges(elem: ElemType) -> Vec<u64> {
     let top = (all >> 1) + 1;
     match elem {
         ElemType::Bool => vec![0, 1],
-        // Infinity, its negative, NaN (plain, negative, with a payload, one
-        // that signals), -0, the least subnormals, the least normal, the
-        // largest, and the next to 1.
+        // Infinity, its negative, NaN (plain, negative, with a payload, signalling), -0, the
+        // smallest subnormals, the smallest normal, the largest, and the successor of 1.
         ElemType::F16 => vec![
             0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7e15, 0x7c01, 0x8000, 1, 0x8001, 0x03ff, 0x0400,
             0x7bff, 0xfbff, 0x3c01,
@@ -145,7 +143,7 @@ fn edges(elem: ElemType) -> Vec<u64> {
             f64::MIN.to_bits(),
             0x3ff0_0000_0000_0001,
         ],
-        // The least and the largest, signed and unsigned, and their neighbours.
+        // The smallest and the largest, signed and unsigned, and their neighbours.
         _ => vec![all, top, top - 1, top + 1, all - 1, all >> 4],
     }
 }
@@ -171,7 +169,7 @@ fn whole_bits(elem: ElemType, number: i64) -> u64 {
     }
 }
 
-/// The low bytes of a number, in the machine's order.
+/// The low bytes of a number in native order.
 fn push(elem: ElemType, bits: u64, bytes: &mut Vec<u8>) {
     let size = elem.size();
     if cfg!(target_endian = "big") {

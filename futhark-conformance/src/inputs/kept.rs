@@ -1,4 +1,4 @@
-//! Inputs that showed a failure, as files: they are tried first in later runs.
+//! Files of failing inputs, which later runs try first.
 
 use super::elements::host;
 use super::tree::Input;
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The arguments of a call that once failed.
+/// The arguments of a call that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The entry point.
     pub entry: String,
     /// Its arguments.
     pub arguments: Vec<Input>,
-    /// Where it failed, and how: for people.
+    /// The place and the message of the failure, for people.
     pub found: String,
 }
 
-/// A folder of such files, for one program. Programs that have the same file
-/// name share it: what does not fit a program is passed over there.
+/// The files of one program. Programs with the same file name share a folder; inputs that do not
+/// fit a program are skipped.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -29,10 +29,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// The files of a program below `folder`. `place` tells apart what runs at
-    /// the same time: backend, device and compiler.
+    /// Opens the files of a program in `folder`. `place` separates concurrent runs: backend,
+    /// device and compiler.
     ///
-    /// What an earlier process was working on when it died is kept.
+    /// If an earlier process died, its last input is kept.
     #[must_use]
     pub fn open(folder: &Path, program: &Path, place: &str) -> Store {
         let stem = program.file_stem().unwrap_or_default().to_string_lossy();
@@ -40,14 +40,14 @@ impl Store {
         let running = folder.join(format!("{}.running", plain(place)));
         let store = Store { folder, running };
         if let Ok(kept) = Kept::read(&store.running) {
-            // Without the file the next run draws the same inputs again.
+            // If the file cannot be written, the next run generates the same inputs again.
             let _ = store.keep(&kept);
         }
         store.ended();
         store
     }
 
-    /// Those of an entry point, in the order of their names.
+    /// The inputs of an entry point, in the order of their file names.
     #[must_use]
     pub fn of(&self, entry: &str) -> Vec<Kept> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(&self.folder)
@@ -60,12 +60,12 @@ impl Store {
             })
             .collect();
         files.sort();
-        // A file that cannot be read, or not any more, is none of ours.
+        // Ignores other files and unreadable ones.
         let kept = files.iter().filter_map(|path| Kept::read(path).ok());
         kept.filter(|kept| kept.entry == entry).collect()
     }
 
-    /// Writes a case down, in place of the same one.
+    /// Writes an input; replaces an equal one.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -75,21 +75,21 @@ impl Store {
         let name = format!("{}-{key}.json", plain(&kept.entry));
         let path = self.folder.join(name);
         std::fs::create_dir_all(&self.folder)?;
-        // In one move: another process may be reading.
+        // In one step: another process may be reading.
         let file = tempfile::NamedTempFile::new_in(&self.folder)?;
         kept.write(file.path())?;
         file.persist(&path).map_err(|error| error.error)?;
         Ok(path)
     }
 
-    /// Notes what is about to run, in case that it kills the process.
+    /// Records the next input, in case it kills the process.
     pub fn running(&self, kept: &Kept) {
-        // It is a help for people, not worth a failure.
+        // Only a convenience, so errors are ignored.
         let _ = std::fs::create_dir_all(&self.folder);
         let _ = kept.write(&self.running);
     }
 
-    /// Nothing runs any more.
+    /// Removes the record.
     pub fn ended(&self) {
         let _ = std::fs::remove_file(&self.running);
     }
@@ -99,7 +99,7 @@ impl Kept {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it is not there or no such file.
+    /// If the file does not exist or is not an input.
     pub fn read(path: &Path) -> io::Result<Kept> {
         let text = std::fs::read_to_string(path)?;
         let file: File = serde_json::from_str(&text)?;
@@ -125,7 +125,7 @@ impl Kept {
     }
 }
 
-/// A name that every file system takes.
+/// A file name that is valid on every file system.
 fn plain(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
     name.chars()
@@ -140,8 +140,8 @@ struct File {
     arguments: Vec<Form>,
 }
 
-/// The forms of [`Input`] in a file. Elements are bits, as text does not hold
-/// every NaN; `shown` is for people.
+/// The file format of [`Input`]. Elements are bits, because text cannot represent every NaN;
+/// `shown` is for people.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Form {

@@ -1,5 +1,5 @@
-//! Generated inputs: arguments of any type, described on the host, so that the
-//! same ones go to every backend, can be made simpler, and can be kept.
+//! Generated inputs: arguments of any type, described on the host, so that every backend gets the
+//! same ones, and they can be shrunk and saved.
 //!
 //! ```text
 //! program ─▶ recipe ─┬─ learn: trial calls tell which sizes belong together

@@ -1,13 +1,13 @@
-//! Numbers that follow from a seed.
+//! Random numbers from a seed.
 
-/// A source of numbers that are the same for the same seed.
+/// A generator: the same seed gives the same numbers.
 ///
-/// The generator is SplitMix64: every seed is good, and it is a few lines.
+/// The algorithm is SplitMix64: short, and good for every seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Begins at a seed; `salt` keeps different uses of a seed apart.
+    /// Creates a generator; `salt` separates different uses of a seed.
     #[must_use]
     pub fn new(seed: u64, salt: &str) -> Random {
         let mix = |state: u64, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

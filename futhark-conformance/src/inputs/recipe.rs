@@ -1,22 +1,21 @@
-//! What has to be drawn to make a value of a type.
+//! Recipes: the free choices in a value of a type.
 
 use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeKind, TypeRef};
 use std::sync::Arc;
 
-/// Types may be made by entry points that take types made by entry points; so
-/// many of these are followed.
+/// The maximum nesting of entry points that create arguments for entry points.
 const MAX_CALLS: usize = 3;
 
-/// So many entry points are tried that make one type.
+/// The maximum number of entry points to try for a type.
 const MAX_MAKERS: usize = 4;
 
-/// How to make a value: what is free is left open, and numbered. Extents are
-/// numbered through a whole call, as they depend on each other.
+/// How to create a value. Free choices have numbers. Extents are numbered through a whole call,
+/// because they depend on each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipe {
-    /// A scalar, which has the number of its role in the call.
+    /// A scalar, with its number in the call.
     Scalar(ElemType, usize),
-    /// An array; for each dimension the number of its extent.
+    /// An array, with the number of each extent.
     Array(ElemType, Vec<usize>),
     /// A record or tuple.
     Record(Vec<Recipe>),
@@ -24,64 +23,64 @@ pub enum Recipe {
     Zip(Vec<Recipe>),
     /// A sum, with its variants.
     Sum(Vec<(String, Vec<Recipe>)>),
-    /// A result of one of several calls, with its place.
+    /// A result of one of several calls, with its index.
     Made(Vec<(Arc<Call>, usize)>),
 }
 
-/// The arguments of an entry point, and what is known of their sizes.
+/// The arguments of an entry point, and the constraints on their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The entry point's name.
     pub entry: String,
-    /// What each argument is made of.
+    /// The recipe of each argument.
     pub arguments: Vec<Recipe>,
-    /// Which extents are one: for each number the variable, or what it must be.
+    /// The extents, by number: a variable or a constant. Equal variables are equal extents.
     pub extents: Vec<Extent>,
-    /// What each scalar may be.
+    /// The constraint on each scalar.
     pub roles: Vec<Role>,
 }
 
-/// What an extent can be.
+/// A constraint on an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Whatever the variable of this number is.
+    /// The value of the variable with this number.
     Variable(usize),
-    /// This and nothing else, as far as trials tell.
+    /// This value only, according to the trial calls.
     Fixed(usize),
 }
 
-/// What a scalar can be.
+/// A constraint on a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Any number.
     Any,
-    /// A small one: the work, or the memory, grows with it.
+    /// A small number: time or memory grow with it.
     Small,
-    /// The extent of this number.
+    /// The extent with this number.
     Size(usize),
 }
 
 impl Call {
-    /// The call of an entry point. As long as nothing is learnt all extents
-    /// are one, and scalars are small.
+    /// The call of an entry point. Without further knowledge all extents are equal, and scalars
+    /// are small.
     ///
     /// # Errors
-    /// The name of a type that nothing makes.
+    /// The name of a type that no function creates.
     pub fn of(program: &Program, entry: &EntryPoint) -> Result<Call, String> {
         Writer::new(program, MAX_CALLS).call(entry, &mut Vec::new())
     }
 
-    /// A call that only collects values of one type, for those who want no call.
+    /// A pseudo-call that only creates values of one type.
     ///
     /// # Errors
-    /// The name of a type that nothing makes.
+    /// The name of a type that no function creates.
     pub fn for_type(program: &Program, ty: TypeRef) -> Result<Call, String> {
         let mut writer = Writer::new(program, MAX_CALLS);
         let recipe = writer.recipe(ty, &[], &mut Vec::new())?;
         Ok(writer.finish(String::new(), vec![recipe]))
     }
 
-    /// How many variables the extents have.
+    /// The number of variables of the extents.
     #[must_use]
     pub fn variables(&self) -> usize {
         let numbers = self.extents.iter().map(|extent| match extent {
@@ -91,7 +90,7 @@ impl Call {
         numbers.max().unwrap_or(0)
     }
 
-    /// The extents, given the variables.
+    /// The extents for given variables.
     #[must_use]
     pub fn extents(&self, variables: &[usize]) -> Vec<usize> {
         let extents = self.extents.iter().map(|extent| match extent {
@@ -101,8 +100,7 @@ impl Call {
         extents.collect()
     }
 
-    /// The element types of the scalars, by number, and whether each is an
-    /// argument by itself.
+    /// The element types of the scalars, by number, and whether each is an argument itself.
     #[must_use]
     pub fn scalars(&self) -> Vec<(ElemType, bool)> {
         let mut found = vec![None; self.roles.len()];
@@ -151,7 +149,7 @@ fn largest_of<'a>(parts: impl Iterator<Item = &'a Recipe>, extents: &[usize]) ->
     parts.map(|part| part.largest(extents)).max().unwrap_or(0)
 }
 
-/// Writes the recipes of one call, and counts what is open in them.
+/// Builds the recipes of one call, and counts its free choices.
 struct Writer<'p> {
     program: &'p Program,
     calls: usize,
@@ -169,8 +167,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// `asked` holds the types that are being made by calls: one of them cannot
-    /// be made by way of itself.
+    /// `asked` has the types that calls are creating: none of them can be created from itself.
     fn call(mut self, entry: &EntryPoint, asked: &mut Vec<TypeRef>) -> Result<Call, String> {
         let inputs = entry.inputs.iter();
         let arguments = inputs
@@ -188,8 +185,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// `outer` holds the extents that the value shares with its neighbours in
-    /// an array of records.
+    /// `outer` has the extents that the value shares with the other fields of an array of records.
     fn recipe(
         &mut self,
         ty: TypeRef,

@@ -1,4 +1,4 @@
-//! How much is generated, and where it is kept.
+//! The amount of generated inputs, and the folder of failing ones.
 
 use super::strategy::Limits;
 use std::path::PathBuf;
@@ -7,43 +7,43 @@ use std::time::Duration;
 /// Settings of the checks that generate inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// How many inputs an entry point gets, if the user has said so.
+    /// The number of inputs per entry point, if the user has set it.
     pub cases: Option<u32>,
-    /// Where inputs are kept that showed a failure.
+    /// The folder of failing inputs.
     pub regressions: PathBuf,
-    /// The one input that is asked for.
+    /// The only input to try, if the user has named one.
     pub input: Option<PathBuf>,
-    /// Whether the device is slow: then everything is less.
+    /// Whether the device is slow, which reduces everything.
     pub slow: bool,
 }
 
-/// How much may be spent on making an input simpler.
+/// The limits of shrinking.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// So many inputs are tried.
+    /// The maximum number of inputs.
     pub tries: usize,
-    /// For so long.
+    /// The maximum time.
     pub time: Duration,
 }
 
 impl Settings {
-    /// How many inputs an entry point gets.
+    /// The number of inputs per entry point.
     #[must_use]
     pub fn cases(&self) -> u32 {
         self.cases.unwrap_or(if self.slow { 4 } else { 24 })
     }
 
-    /// After so long no further input is begun.
+    /// The time after which no further input is tried.
     #[must_use]
     pub fn time(&self) -> Duration {
         match self.cases {
-            // Who asks for a number gets it.
+            // A requested number is exact.
             Some(_) => Duration::from_secs(60),
             None => Duration::from_millis(700),
         }
     }
 
-    /// How large inputs are.
+    /// The maximum size of inputs.
     #[must_use]
     pub fn limits(&self) -> Limits {
         if self.slow {
@@ -53,7 +53,7 @@ impl Settings {
         }
     }
 
-    /// How much may be spent on making an input simpler.
+    /// The limits of shrinking.
     #[must_use]
     pub fn patience(&self) -> Patience {
         Patience {

@@ -1,4 +1,4 @@
-//! From recipes to proptest's strategies.
+//! Converts recipes to proptest's strategies.
 
 use super::elements::{Taste, bits, fill, host, whole};
 use super::random::Random;
@@ -11,33 +11,32 @@ use proptest::strategy::{Union, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::sync::Arc;
 
-/// Up to so many elements are drawn one by one, and shrink one by one.
+/// Up to this number elements are generated, and shrink, one by one.
 const SINGLE: usize = 48;
 
-/// How large arrays may become.
+/// The maximum size of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest extent.
+    /// The maximum extent.
     pub extent: usize,
-    /// The most elements of an array.
+    /// The maximum number of elements of an array.
     pub elements: usize,
 }
 
 impl Limits {
-    /// For hosts and real devices: long enough for work to be divided.
+    /// For hosts and real devices: large enough to be split among threads.
     pub const REAL: Limits = Limits {
         extent: 1500,
         elements: 4096,
     };
-    /// For devices that an interpreter stands for.
+    /// For simulated and emulated devices.
     pub const SLOW: Limits = Limits {
         extent: 20,
         elements: 64,
     };
 }
 
-/// A runner whose numbers follow from the seed; `salt` keeps different uses of
-/// a seed apart.
+/// A runner whose numbers depend on the seed; `salt` separates different uses of a seed.
 #[must_use]
 pub fn runner(seed: u64, salt: &str) -> TestRunner {
     let mut random = Random::new(seed, salt);
@@ -49,14 +48,14 @@ pub fn runner(seed: u64, salt: &str) -> TestRunner {
     TestRunner::new_with_rng(Config::default(), rng)
 }
 
-/// Arguments for a call, as far as possible such as it accepts.
+/// Arguments for a call, chosen so that the entry point probably accepts them.
 pub fn arguments(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Vec<Input>> {
     let call = Arc::clone(call);
     let variables = vec(extent(limits.extent), call.variables());
     let taste = prop_oneof![3 => Just(Taste::Tame), 2 => Just(Taste::Wild)];
     (taste, variables)
         .prop_flat_map(move |(taste, mut variables)| {
-            // Fewer elements by halving what is longest.
+            // Halves the longest extents to reduce the number of elements.
             while call.largest(&call.extents(&variables)) > limits.elements {
                 match variables.iter_mut().max() {
                     Some(longest) if *longest > 1 => *longest /= 2,
@@ -69,14 +68,14 @@ pub fn arguments(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Vec<Input>> 
         .boxed()
 }
 
-/// A value alone, from a call that stands for its type.
+/// A value of the type of a pseudo-call.
 pub fn value(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Input> {
     arguments(call, limits)
         .prop_filter_map("one value", |mut values| values.pop())
         .boxed()
 }
 
-/// Arguments with the given extents and scalars, always the same: for trials.
+/// Arguments with the given extents and scalars, always equal: for trials.
 #[must_use]
 pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option<Vec<Input>> {
     let strategy = fixed(call, extents, scalars, Taste::Tame, Limits::SLOW);
@@ -84,7 +83,7 @@ pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option
     Some(tree.current())
 }
 
-/// Empty, small, of some length, and long.
+/// Empty, small, medium and long.
 fn extent(limit: usize) -> BoxedStrategy<usize> {
     let some = 17.min(limit);
     prop_oneof![
@@ -116,7 +115,7 @@ fn fixed(
         .collect()
 }
 
-/// What is settled before the elements are drawn.
+/// The choices that precede the elements.
 struct Drawing<'a> {
     call: &'a Call,
     extents: &'a [usize],
@@ -154,7 +153,7 @@ impl Drawing<'_> {
                         output,
                         arguments,
                     };
-                    // An opaque value alone is small: nested calls multiply.
+                    // A single opaque value is small, because nested calls multiply the work.
                     let limits = Limits {
                         extent: self.limits.extent.min(5),
                         ..self.limits
@@ -181,7 +180,7 @@ impl Drawing<'_> {
             }
             Role::Any => bits(elem, self.taste),
             Role::Small => {
-                // A negative size is an error wherever there is one.
+                // A negative size is always an error.
                 let signed = elem.as_str().starts_with('i');
                 let lowest = -i64::from(signed && self.taste == Taste::Wild);
                 let highest = i64::try_from(self.limits.extent.min(9)).unwrap_or(9);

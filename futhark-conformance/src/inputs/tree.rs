@@ -5,40 +5,40 @@ use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 use std::fmt;
 
-/// What a value is made of. Which type it has is said by the place that it
-/// goes to: compilers name types differently, and backends number them.
+/// The parts of a value. It has no type: compilers name types differently, and backends number
+/// them differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A scalar or an array of scalars.
     Host(HostValue),
-    /// A record or tuple, from its fields in the manifest's order.
+    /// A record or tuple: its fields in the manifest's order.
     Record(Vec<Input>),
-    /// An array of records, from an array for each field.
+    /// An array of records: an array per field.
     Zip(Vec<Input>),
-    /// A sum, as one of its variants.
+    /// A sum: one of its variants.
     Sum {
         /// The variant's name.
         variant: String,
         /// Its parts.
         payload: Vec<Input>,
     },
-    /// A result of an entry point: how to come by what has no visible inside.
+    /// A result of an entry point, for types without visible parts.
     Made {
         /// The entry point's name.
         entry: String,
-        /// Which of its results.
+        /// The index of the result.
         output: usize,
-        /// What it is called with.
+        /// The arguments.
         arguments: Vec<Input>,
     },
 }
 
-/// Why a tree did not become a value.
+/// Why a tree could not be converted to a value.
 #[derive(Debug)]
 pub enum Failure {
-    /// The library refused something on the way.
+    /// A call of the library failed.
     Library(futhark_safe::Error),
-    /// The tree is none of the type: it was made for another program.
+    /// The tree does not fit the type, because it was made for another program.
     Unfit(String),
 }
 
@@ -49,7 +49,7 @@ impl From<futhark_safe::Error> for Failure {
 }
 
 impl Input {
-    /// The value in a context, as one of this type.
+    /// Creates the value in a context, with this type.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -75,7 +75,7 @@ impl Input {
                 return Err(unfit());
             }
             let arguments = Input::upload_all(arguments, context, entry)?;
-            // It may consume its arguments: nobody else has them.
+            // The call may consume its arguments: they have no other owner.
             let given = arguments.into_iter().map(Arg::Consume).collect();
             let mut outputs = context.call(&entry.name, given)?;
             context.sync()?;
@@ -124,7 +124,7 @@ impl Input {
         Ok(Value::Array(array))
     }
 
-    /// The arguments of an entry point in a context.
+    /// Creates the arguments of an entry point in a context.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -148,7 +148,7 @@ impl Input {
             .collect()
     }
 
-    /// Every scalar and array in the tree, those of nested calls included.
+    /// All scalars and arrays in the tree, including those of nested calls.
     pub fn leaves(&self) -> Box<dyn Iterator<Item = &HostValue> + '_> {
         match self {
             Input::Host(value) => Box::new(std::iter::once(value)),
@@ -172,7 +172,7 @@ fn elements_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
     }
 }
 
-/// As Futhark would write it, where it has a notation.
+/// Formats the value in Futhark's notation, as far as there is one.
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

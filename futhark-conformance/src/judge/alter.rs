@@ -1,10 +1,10 @@
-//! Something wrong with a test case: which thing it is follows from the case's number, so that a
-//! corpus has all of them.
+//! Adds a mistake to a test case. The number of the case selects the kind of mistake, so that a
+//! corpus has all kinds.
 
 use crate::blocks::{Case, Expected, Source};
 use crate::values;
 
-/// The text of a case, without its name, with something wrong in it.
+/// The text of a case, without its name, with a mistake in it.
 pub fn alter(number: usize, source: &str, case: &Case) -> Option<String> {
     let ways: Vec<Way> = ALL.iter().copied().filter(|way| way.fits(case)).collect();
     let way = *ways.get(number.checked_rem(ways.len())?)?;
@@ -83,7 +83,7 @@ fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text with another first number or truth value.
+/// The text with its first number or boolean changed.
 fn another_value(text: &str) -> Option<String> {
     let (at, word) = first_word(text)?;
     let (before, after) = (&text[..at], &text[at + word.len()..]);
@@ -92,7 +92,7 @@ fn another_value(text: &str) -> Option<String> {
         "false" => "true".to_owned(),
         number => {
             let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
-            // In decimal notation a digit in front makes another number.
+            // In decimal notation, a digit in front changes the number.
             let decimal = digits.starts_with(|c: char| c.is_ascii_digit())
                 && !digits.starts_with("0x")
                 && !digits.starts_with("0b");
@@ -102,7 +102,7 @@ fn another_value(text: &str) -> Option<String> {
     Some(format!("{before}{other}{after}"))
 }
 
-/// A single integer as one of another type.
+/// An integer with the suffix of another type.
 fn another_type(text: &str) -> Option<String> {
     let word = text.trim();
     let digits = word.trim_start_matches('-');
@@ -118,7 +118,7 @@ fn another_type(text: &str) -> Option<String> {
     (length > 0).then(|| format!("{}{other}", &word[..word.len() - suffix.len()]))
 }
 
-/// The first word that is neither bracket nor comma, and where it stands.
+/// The first word that is neither a bracket nor a comma, and its position.
 fn first_word(text: &str) -> Option<(usize, &str)> {
     let inside = |c: char| !(c.is_whitespace() || matches!(c, '[' | ']' | ','));
     let start = text.find(inside)?;

@@ -1,4 +1,4 @@
-//! The copies that both work on.
+//! The copies of the programs that both judges run.
 
 use super::alter;
 use crate::blocks::TestBlocks;
@@ -10,17 +10,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// A program as both get it.
+/// A copied program.
 pub struct Copied {
-    /// What it is called in the report.
+    /// Its name in the report.
     pub name: String,
-    /// Where it lies.
+    /// The path of the copy.
     pub path: PathBuf,
-    /// Its test blocks; none if they cannot be read.
+    /// Its test blocks; none if they cannot be parsed.
     pub blocks: Option<TestBlocks>,
 }
 
-/// Copies the folders of the programs, and writes the programs into them anew.
+/// Copies the folders of the programs, and writes the changed programs into them.
 pub fn all(
     programs: &[Program],
     args: &JudgeArgs,
@@ -32,7 +32,7 @@ pub fn all(
     }
     let mut folders: Vec<(PathBuf, PathBuf)> = Vec::new();
     for path in &args.paths_or_default() {
-        // Empty for a file in the current folder, as the names of such files have no beginning.
+        // Empty for a file in the current folder, because its path has no parent.
         let folder = if path.is_dir() {
             path.as_path()
         } else {
@@ -57,7 +57,7 @@ pub fn all(
     Ok(copies)
 }
 
-/// Copies what is not hidden, and not what was compiled.
+/// Copies files, except hidden ones and compiled programs.
 fn copy_folder(from: &Path, build_dir: &Path, to: &Path) -> io::Result<()> {
     let build_dir = build_dir.canonicalize().ok();
     let visible = |entry: &walkdir::DirEntry| {
@@ -78,7 +78,7 @@ fn copy_folder(from: &Path, build_dir: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a program, if there is anything to judge.
+/// Writes a program, if it has verdicts to compare.
 fn write(
     program: &Program,
     path: &Path,
@@ -113,11 +113,11 @@ fn has_something(blocks: &TestBlocks) -> bool {
     !blocks.cases.is_empty() || blocks.compile_error.is_some() || !blocks.warnings.is_empty()
 }
 
-/// The source with a name before each case that has none; and at its end, if that is asked for,
-/// each case again, with something wrong.
+/// The source with a name for each unnamed case; and, if requested, with an altered copy of each
+/// case at its end.
 fn renamed(source: &str, blocks: &TestBlocks, altered: bool) -> String {
     let mut out = String::with_capacity(source.len());
-    // A case that is for several entry points stands in the source once.
+    // A case for several entry points occurs once in the source.
     let places: BTreeMap<usize, bool> = blocks
         .cases
         .iter()

@@ -1,8 +1,9 @@
-//! The command `judge`: whether this program and `futhark test` say the same of every test case.
+//! The command `judge`: compares the verdicts of this program and `futhark test` on every test
+//! case.
 //!
-//! Both work on one copy of the programs, in which every test case has a name of its own, so that
-//! their verdicts can be told apart. Agreement that everything passes proves little, so each case
-//! can be there a second time, with something wrong in it.
+//! Both run one copy of the programs, in which every test case has a unique name. If everything
+//! passes, agreement proves little, so the copy can have a second version of each case, with a
+//! mistake in it.
 
 mod alter;
 mod copy;
@@ -22,8 +23,8 @@ use futhark_manifest::Backend;
 use std::path::Path;
 use verdict::Tally;
 
-/// Asks both about the programs, with one compiler, and prints where they differ. Whether they
-/// agree is the answer.
+/// Runs both on the programs, with one compiler, and prints the differences. Returns whether there
+/// are none.
 ///
 /// # Errors
 /// If the copies cannot be written, or `futhark test` cannot be run.
@@ -34,8 +35,8 @@ pub fn run(
     settings: &Settings,
     threads: usize,
 ) -> Result<bool> {
-    // At the same place each time, so that what was compiled is found again; and hidden, as it may
-    // lie below the programs.
+    // Always the same folder, so that builds are found again; hidden, because it may be within the
+    // folder of the programs.
     let folder = settings
         .run
         .build_dir
@@ -56,7 +57,7 @@ pub fn run(
     Ok(tally.differences().is_empty())
 }
 
-/// The programs to judge: all that are no libraries.
+/// The programs to judge: all except libraries.
 ///
 /// # Errors
 /// As [`corpus::find`].
@@ -66,7 +67,7 @@ pub fn programs(paths: &[std::path::PathBuf]) -> Result<Vec<Program>, corpus::Co
     Ok(programs)
 }
 
-/// What this program finds, for each copy.
+/// The results of this program, for each copy.
 fn ask_ourselves(
     copies: &[Copied],
     compiler: &CompilerInfo,

@@ -1,27 +1,27 @@
-//! The second judge, `futhark test`: running it and reading what it prints.
+//! Runs the second judge, `futhark test`, and parses its output.
 
 use super::copy::Copied;
 use anyhow::{Context as _, Result, bail};
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
 
-/// What `futhark test` says of a program.
+/// The verdict of `futhark test` on a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Nothing is wrong.
+    /// Everything passed.
     pub passed: bool,
-    /// The cases that failed: entry point and name.
+    /// The failed cases: entry point and name.
     pub failed: HashSet<(String, String)>,
-    /// The cases that it could not try, as it stumbled over an earlier one.
+    /// The cases that it could not run because of an earlier one.
     pub stumbled: HashSet<(String, String)>,
-    /// Entry points that it did not find.
+    /// The entry points that it did not find.
     pub unknown: HashSet<String>,
-    /// All that was printed.
+    /// The output.
     pub text: String,
 }
 
 impl Said {
-    /// Whether something is wrong with the program as a whole.
+    /// Whether the program as a whole failed.
     pub fn refused(&self) -> bool {
         !self.passed
             && self.failed.is_empty()
@@ -33,9 +33,9 @@ impl Said {
 /// Runs `futhark test` over all copies.
 ///
 /// # Errors
-/// If it cannot be run, or says nothing that is understood.
+/// If it cannot be run, or its output cannot be parsed.
 pub fn ask(copies: &[Copied], futhark: &str, threads: usize) -> Result<Vec<Said>> {
-    // It stops at a program whose blocks it cannot read, so those are on their own.
+    // It stops at a program with invalid blocks, so each of those has its own run.
     let readable: Vec<&Copied> = copies.iter().filter(|copy| copy.blocks.is_some()).collect();
     let together = if readable.is_empty() {
         HashMap::new()
@@ -70,7 +70,7 @@ fn test(copies: &[&Copied], futhark: &str, threads: usize) -> Result<String> {
         .args(["test", "--no-terminal", "--backend=c"])
         .arg(format!("--concurrency={threads}"))
         .args(copies.iter().map(|copied| &copied.path))
-        // A compiled program is run for a moment only: optimising it costs more.
+        // The programs run for a moment only, so optimising them costs more.
         .env("CFLAGS", "-O1")
         .output()
         .with_context(|| format!("failed to run {futhark} test"))?;
@@ -81,7 +81,7 @@ fn test(copies: &[&Copied], futhark: &str, threads: usize) -> Result<String> {
     ))
 }
 
-/// What was printed about each program of which something was printed: under its path and a colon.
+/// The output about each program, under its path and a colon.
 fn sections(text: &str) -> Result<HashMap<String, String>> {
     let mut sections: HashMap<String, String> = HashMap::new();
     let mut open: Option<String> = None;
@@ -93,7 +93,7 @@ fn sections(text: &str) -> Result<HashMap<String, String>> {
         } else if line.ends_with(" passed.") {
             (open, ended) = (None, true);
         } else if line.starts_with('(') && line.ends_with(" to go).") {
-            // Told from time to time.
+            // Progress output.
         } else if let Some(path) = &open {
             let section = sections.entry(path.clone()).or_default();
             section.push_str(line);
@@ -114,8 +114,7 @@ fn read(section: &str) -> Said {
     let mut lines = section.lines().peekable();
     while let Some(line) = lines.next() {
         if let Some(case) = case_of(line) {
-            // It leaves the arguments of a case that failed early where those of the next one
-            // are to be.
+            // After a case that fails early, its arguments take the names of the next case's.
             let stumbled = lines
                 .peek()
                 .is_some_and(|line| line.starts_with("Variable already exists"));

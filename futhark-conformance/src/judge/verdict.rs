@@ -1,4 +1,4 @@
-//! Comparing what both say, case by case.
+//! Compares the verdicts of both judges, case by case.
 
 use super::copy::Copied;
 use super::second::Said;
@@ -6,7 +6,7 @@ use crate::blocks::{Case, TestBlocks};
 use crate::record::{Finding, Outcome};
 use std::fmt;
 
-/// How often both say the same.
+/// Counts of equal verdicts.
 #[derive(Debug, Default)]
 pub struct Tally {
     programs: usize,
@@ -17,8 +17,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a program: by its test cases, or as a whole if it has none or one of the two has
-    /// nothing to say of them.
+    /// Counts a program by its test cases, or as a whole if it has none or one judge has no
+    /// verdicts on them.
     pub fn add(&mut self, copied: &Copied, theirs: &Said, ours: &[Finding]) {
         self.programs += 1;
         let has_cases = |blocks: &&TestBlocks| !blocks.cases.is_empty();
@@ -69,7 +69,7 @@ impl Tally {
         }
     }
 
-    /// The cases of which they say different things, with what there is to tell.
+    /// The cases with different verdicts, with the details.
     pub fn differences(&self) -> &[String] {
         &self.differences
     }
@@ -79,12 +79,12 @@ fn has_failed(finding: &Finding) -> bool {
     finding.outcome == Outcome::Fail
 }
 
-/// A failure that is not one of a test case: there is no program to try them on.
+/// A failure of the program, not of a test case.
 fn is_refusal(finding: &Finding) -> bool {
     has_failed(finding) && finding.check != "blocks"
 }
 
-/// What both say of one thing; true if it passed.
+/// Compares two verdicts; true if both are "passed".
 struct Both<'a> {
     what: String,
     theirs: bool,

@@ -1,9 +1,9 @@
-//! Data files: values in Futhark's binary format, or as text, or as a mixture; compressed, if the
-//! name ends in `.gz`.
+//! Data files: values in Futhark's binary format, as text, or as a mixture; compressed if the name
+//! ends in `.gz`.
 //!
 //! A binary value is the letter `b`, the version 2 of the format, the rank, four letters for the
 //! element type, the size of each dimension as a 64-bit integer, and the elements in row-major
-//! order; all numbers begin with their lowest byte.
+//! order; all numbers are little-endian.
 
 use super::{HostValue, parse_input};
 use flate2::read::MultiGzDecoder;
@@ -13,17 +13,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What a compressed file may grow to.
+/// The maximum size of a decompressed file.
 const LARGEST: u64 = 4 << 30;
 
 const VERSION: u8 = 2;
 
-/// Why the contents of a file are not the values that are wanted.
+/// Why a file does not have the expected values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataError {
-    /// The byte at which the contents went wrong, after decompression.
+    /// The offset of the error, after decompression.
     pub at: usize,
-    /// What was found and what was expected.
+    /// The expected and the actual contents.
     pub message: String,
 }
 
@@ -38,7 +38,7 @@ impl std::error::Error for DataError {}
 /// The contents of a data file, decompressed.
 ///
 /// # Errors
-/// If it cannot be read, or is damaged, or is larger than 4 GiB.
+/// If it cannot be read, is damaged, or is larger than 4 GiB.
 pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut contents = Vec::new();
@@ -58,11 +58,11 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     Ok(contents)
 }
 
-/// Reads values of these element types and ranks, as a program reads its input: a number without
-/// a suffix is of the type that is wanted.
+/// Parses values of these element types and ranks, as a program parses its input: a number without
+/// a suffix has the expected type.
 ///
 /// # Errors
-/// If there is anything else, or more of it.
+/// If the contents differ, or there are more.
 pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostValue>, DataError> {
     let mut reader = Reader { contents, at: 0 };
     let mut values = Vec::with_capacity(types.len());
@@ -87,10 +87,10 @@ pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostVa
     Ok(values)
 }
 
-/// Reads values until the end, each of the type that it says.
+/// Parses values up to the end, each with its own type.
 ///
 /// # Errors
-/// If there is anything else.
+/// If the contents are not values.
 pub fn values(contents: &[u8]) -> Result<Vec<HostValue>, DataError> {
     let mut reader = Reader { contents, at: 0 };
     let mut values = Vec::new();
@@ -109,14 +109,14 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// One value: a text of the wanted type, if one is wanted, or of its own; a binary value is
-    /// always of its own.
+    /// A value: a text has the expected type, if there is one, or its own; a binary value always
+    /// has its own.
     fn value(&mut self, wanted: Option<ElemType>) -> Result<HostValue, DataError> {
         self.skip_space();
         if self.rest().first() == Some(&b'b') {
             return self.binary();
         }
-        // A binary value may follow: what is text ends where UTF-8 does.
+        // A binary value may follow, so the text ends at the first byte that is not UTF-8.
         let text = match std::str::from_utf8(self.rest()) {
             Ok(text) => text,
             Err(error) => std::str::from_utf8(&self.rest()[..error.valid_up_to()])
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over white space and comments.
+    /// Skips white space and comments.
     fn skip_space(&mut self) {
         loop {
             let space = self

@@ -1,13 +1,13 @@
-//! Escapes in strings: those of Haskell.
+//! Escapes in strings, as in Haskell.
 
-/// Names of the control characters, each at its code.
+/// Names of the control characters, in the order of their codes.
 const CONTROL: [&str; 33] = [
     "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR",
     "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC",
     "FS", "GS", "RS", "US", "SP",
 ];
 
-/// What an escape stands for, given the text behind its backslash, and how long it is there.
+/// The character of an escape, given the text after the backslash, and the length of the escape.
 pub(super) fn escape(text: &str) -> Option<(char, usize)> {
     let first = text.chars().next()?;
     let (digits, radix, skip) = match first {
@@ -43,7 +43,7 @@ fn caret(text: &str) -> Option<(char, usize)> {
     Some((char::from(c as u8 - b'@'), 2))
 }
 
-/// The longest name counts: `SOH` is not `SO` and an `H`.
+/// The longest name matches: `SOH` is not `SO` and an `H`.
 fn named(text: &str) -> Option<(char, usize)> {
     let codes = (0u8..).zip(CONTROL).chain([(127, "DEL")]);
     let named = codes.filter(|(_, name)| text.starts_with(name));

@@ -1,5 +1,5 @@
-//! What stands between the braces of `random input`: types, of which values are generated, and
-//! values, which are taken as they are.
+//! The text between the braces of `random input`: types, for which values are generated, and
+//! values.
 
 use super::{HostValue, TextError, parse};
 use futhark_manifest::ElemType;
@@ -8,13 +8,13 @@ use std::fmt;
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Generator {
-    /// A value of this type.
+    /// A generated value of this type.
     Type(GeneratedType),
     /// This value.
     Value(HostValue),
 }
 
-/// A type with sizes, such as `[10][2]f32`, which is also how it is shown.
+/// A type with sizes, such as `[10][2]f32`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedType {
     /// The extent of each dimension; empty for a scalar.
@@ -35,11 +35,11 @@ impl fmt::Display for GeneratedType {
 /// Parses a sequence of types and scalars, separated by white space.
 ///
 /// # Errors
-/// At the first thing that is neither.
+/// At the first word that is neither.
 pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
     text.split_whitespace()
         .map(|word| {
-            // A word is a part of the text, so its place is the distance.
+            // A word is a slice of the text, so its offset is the distance.
             let at = word.as_ptr().addr() - text.as_ptr().addr();
             match parse_type(word) {
                 Some(ty) => Ok(Generator::Type(ty)),

@@ -1,5 +1,4 @@
-//! Values on the host: what test blocks are parsed into, what arrays are made
-//! from, and what results are compared with.
+//! Values on the host: parsed from test blocks, copied to arrays, compared with results.
 
 pub mod data;
 mod escape;
@@ -16,8 +15,8 @@ use std::fmt;
 
 /// A scalar or an array in host memory.
 ///
-/// A scalar has an empty shape. The bytes are the elements in row-major order,
-/// each in the machine's own byte order, as the C API takes them.
+/// A scalar has an empty shape. The bytes are the elements in row-major order and native byte
+/// order, as in the C API.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HostValue {
     elem: ElemType,
@@ -26,11 +25,11 @@ pub struct HostValue {
 }
 
 impl HostValue {
-    /// A value from its parts.
+    /// Creates a value.
     ///
     /// # Panics
-    /// If the number of bytes is not that of the shape: the caller computes
-    /// both from the same source.
+    /// If the number of bytes does not fit the shape: the caller computes both from the same
+    /// source.
     #[must_use]
     pub fn new(elem: ElemType, shape: Vec<usize>, bytes: Vec<u8>) -> HostValue {
         assert_eq!(
@@ -42,10 +41,10 @@ impl HostValue {
         HostValue { elem, shape, bytes }
     }
 
-    /// How many bytes the elements take, if any memory could hold them.
+    /// The size of the elements in bytes; `None` on overflow.
     #[must_use]
     pub fn size(elem: ElemType, shape: &[usize]) -> Option<usize> {
-        // Beside a dimension of size zero the others may be of any size.
+        // If a dimension is zero, the others may have any size.
         if shape.contains(&0) {
             return Some(0);
         }
@@ -77,14 +76,14 @@ impl HostValue {
         self.bytes.len() / self.elem.size()
     }
 
-    /// The bytes of one element, counted in row-major order.
+    /// The bytes of the element at a row-major position.
     #[must_use]
     pub fn element(&self, index: usize) -> &[u8] {
         let size = self.elem.size();
         &self.bytes[index * size..(index + 1) * size]
     }
 
-    /// The element as a float, where the element type is one.
+    /// The element as a float, if the element type is one.
     #[must_use]
     pub fn float(&self, index: usize) -> Option<f64> {
         let bytes = self.element(index);
@@ -96,7 +95,7 @@ impl HostValue {
         }
     }
 
-    /// The element as a number, where the element type is a signed integer.
+    /// The element as an integer, if the element type is signed.
     #[must_use]
     pub fn integer(&self, index: usize) -> Option<i64> {
         let bytes = self.element(index);
@@ -109,14 +108,14 @@ impl HostValue {
         }
     }
 
-    /// The type as Futhark writes it, sizes included: `[2][3]f32`.
+    /// The type in Futhark's notation, with sizes: `[2][3]f32`.
     #[must_use]
     pub fn type_text(&self) -> String {
         let dims: String = self.shape.iter().map(|dim| format!("[{dim}]")).collect();
         format!("{dims}{}", self.elem)
     }
 
-    /// One element as Futhark writes it, without a suffix.
+    /// An element in Futhark's notation, without a suffix.
     #[must_use]
     pub fn element_text(&self, index: usize) -> String {
         let bytes = self.element(index);
@@ -144,8 +143,7 @@ impl HostValue {
             format!("{}{elem}.inf", if x < 0.0 { "-" } else { "" })
         } else {
             match elem {
-                // The shortest text that reads back as the same value depends
-                // on the width.
+                // The shortest text that parses to the same value depends on the width.
                 #[expect(clippy::cast_possible_truncation, reason = "x came from an f32")]
                 ElemType::F32 => format!("{:?}", x as f32),
                 _ => format!("{x:?}"),
@@ -154,7 +152,7 @@ impl HostValue {
     }
 }
 
-/// Shows the type and, of long arrays, only the first elements.
+/// Formats the type and, of long arrays, only the first elements.
 impl fmt::Display for HostValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 16;
@@ -178,7 +176,7 @@ impl fmt::Debug for HostValue {
 }
 
 impl HostValue {
-    /// The suffix that an element needs for its type to be readable.
+    /// The suffix that an element needs for its type.
     fn suffix(&self, index: usize) -> &'static str {
         let special = self.float(index).is_some_and(|x| !x.is_finite());
         if special || self.elem == ElemType::Bool {
@@ -208,7 +206,7 @@ impl HostValue {
             }
             let start = first + row * stride;
             if dim + 1 == self.shape.len() {
-                // The first element's suffix gives the whole array its type.
+                // The first element's suffix is the type of the array.
                 let suffix = if *written == 0 {
                     self.suffix(start)
                 } else {
@@ -224,8 +222,7 @@ impl HostValue {
     }
 }
 
-/// The bytes of one element as an array. Elements are cut to the size of their
-/// type, so the lengths agree.
+/// The bytes of one element as an array. Callers pass exactly one element.
 fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(bytes);

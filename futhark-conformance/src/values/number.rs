@@ -1,13 +1,13 @@
-//! The text of one number, and its bytes as a given element type.
+//! Parses numbers, and encodes them as an element type.
 
 use futhark_manifest::ElemType;
 use half::f16;
 
-/// What a token says, before its type is known.
+/// A parsed token without a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number<'a> {
-    /// An integer, sign applied. Futhark's own reader wraps what is too wide,
-    /// so 128 bits are kept to wrap from.
+    /// An integer with its sign. Futhark's own parser wraps numbers that are too wide, so 128 bits
+    /// are kept.
     Int(i128),
     /// A decimal float: digits, point and exponent, underscores included.
     Decimal(&'a str),
@@ -18,14 +18,14 @@ pub(super) enum Number<'a> {
 }
 
 impl Number<'_> {
-    /// Whether it is written as a float, not as an integer.
+    /// Whether it is written as a float.
     pub(super) fn is_decimal(&self) -> bool {
         matches!(self, Number::Decimal(_) | Number::Exact(_))
     }
 }
 
-/// Splits a token into its number and the type that its suffix, or its name as
-/// in `f32.nan`, gives it. `None` if the token is no number.
+/// Splits a token into its number and the type from its suffix, or from its name as in `f32.nan`.
+/// `None` if the token is not a number.
 pub(super) fn read(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
     match token {
         "true" => return Some((Number::Bool(true), Some(ElemType::Bool))),
@@ -55,15 +55,15 @@ pub(super) fn read(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
     Some((number, suffix))
 }
 
-/// The bytes of a number as an element of type `elem`; `None` where a float is
-/// written for an integer, or a truth value for a number.
+/// The bytes of a number as an element of type `elem`; `None` for a float as an integer, or a
+/// boolean as a number.
 pub(super) fn bytes(number: Number<'_>, elem: ElemType, out: &mut Vec<u8>) -> Option<()> {
     use ElemType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     match (elem, number) {
         (Bool, Number::Bool(value)) => out.push(u8::from(value)),
         (I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64, Number::Int(value)) => {
-            // The low bytes of a two's complement number are the number
-            // wrapped to that width, signed or not.
+            // The low bytes of a two's complement number are the number wrapped to that width,
+            // signed or not.
             let wide = value.to_le_bytes();
             let start = out.len();
             out.extend_from_slice(&wide[..elem.size()]);
@@ -72,7 +72,7 @@ pub(super) fn bytes(number: Number<'_>, elem: ElemType, out: &mut Vec<u8>) -> Op
             }
         }
         (F16, _) => out.extend(f16::from_f64(double(number)?).to_ne_bytes()),
-        // Read at its own width: by way of f64 it would be rounded twice.
+        // Parsed at its own width: by way of f64 it would be rounded twice.
         (F32, Number::Decimal(text)) => {
             out.extend(plain(text).parse::<f32>().ok()?.to_ne_bytes());
         }
@@ -97,7 +97,7 @@ fn double(number: Number<'_>) -> Option<f64> {
     }
 }
 
-/// `f32.nan`, `-f64.inf` and the like.
+/// `f32.nan`, `-f64.inf` and so on.
 fn named(token: &str) -> Option<(Number<'static>, Option<ElemType>)> {
     let (ty, name) = token.split_once('.')?;
     let (ty, negative) = match ty.strip_prefix('-') {
@@ -114,8 +114,8 @@ fn named(token: &str) -> Option<(Number<'static>, Option<ElemType>)> {
     Some((Number::Exact(value), Some(elem)))
 }
 
-/// Takes a type name off the end. What looks like one may also be digits: all of `0xf16` is a
-/// number, as there are no floats in that notation.
+/// Removes a type name from the end. It may also be digits: all of `0xf16` is a number, because
+/// there are no floats in that notation.
 fn split_suffix(text: &str) -> (&str, Option<ElemType>) {
     for &elem in ElemType::ALL {
         if elem == ElemType::Bool || is_float(elem) && text.starts_with("0x") {
@@ -147,7 +147,7 @@ fn integer(digits: &str, radix: u32, negative: bool) -> Option<i128> {
     })
 }
 
-/// Digits, a point with digits behind it, an exponent; the last two may be missing.
+/// Digits, a point with digits after it, an exponent; the last two are optional.
 fn is_decimal(text: &str) -> bool {
     let digits = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit())
@@ -161,7 +161,7 @@ fn is_decimal(text: &str) -> bool {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (mantissa, None),
     };
-    // A capital letter is read behind a point only.
+    // A capital letter is accepted only after a point.
     let capital = fraction.is_none() && text.contains('E');
     let exponent = exponent.map(|text| text.strip_prefix(['+', '-']).unwrap_or(text));
     !capital && digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(digits)
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn single_precision_is_rounded_once() {
-        // Lies so close above a midpoint that reading it as f64 lands on the
-        // midpoint, which then rounds down.
+        // So close above a midpoint that parsing it as f64 gives the midpoint, which then rounds
+        // down.
         let token = "1.000000059604644775390625000000000001";
         let (number, _) = read(token).unwrap();
         let mut out = Vec::new();

@@ -1,5 +1,5 @@
-//! The textual notation of values, as it stands between the braces of a test
-//! block: `1 2.5f32 [[true], [false]] empty([0][3]i32) "text"`.
+//! The notation of values between the braces of a test block: `1 2.5f32 [[true], [false]]
+//! empty([0][3]i32) "text"`.
 
 use super::HostValue;
 use super::escape::escape;
@@ -7,7 +7,7 @@ use super::number::{self, Number, is_float};
 use futhark_manifest::ElemType;
 use std::fmt;
 
-/// Where something stands in the text that was parsed, in bytes.
+/// A byte range in the parsed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The first byte.
@@ -19,9 +19,9 @@ pub struct Span {
 /// Why a text is not a sequence of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// The byte at which the text went wrong.
+    /// The offset of the error.
     pub at: usize,
-    /// What was found and what was expected.
+    /// The expected and the actual text.
     pub message: String,
 }
 
@@ -33,20 +33,20 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// A value as it is written. The first element of an array gives its type, by its suffix or by
-/// what it is: `i32` for an integer and `f64` for a decimal without one.
+/// A parsed value. The first element of an array determines its type, by its suffix or its
+/// notation: `i32` for an integer and `f64` for a decimal without a suffix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextValue<'a> {
     span: Span,
     shape: Vec<usize>,
     elem: ElemType,
-    /// The type that is written out.
+    /// The explicit type.
     suffix: Option<ElemType>,
     numbers: Vec<Number<'a>>,
 }
 
 impl TextValue<'_> {
-    /// Where the value stands in the text.
+    /// The position of the value in the text.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
@@ -58,12 +58,12 @@ impl TextValue<'_> {
         &self.shape
     }
 
-    /// The value as one of type `elem`, as a program reads its input: a number without a suffix
-    /// is of whichever type is wanted.
+    /// The value as one of type `elem`, as a program parses its input: a number without a suffix
+    /// has any type.
     ///
     /// # Errors
-    /// If the text gives another type, or holds something that is no element
-    /// of that type, such as `1.5` for an integer.
+    /// If the text has another type, or an element that is not valid for that type, such as `1.5`
+    /// for an integer.
     pub fn typed(&self, elem: ElemType) -> Result<HostValue, TextError> {
         let fail = |message| TextError {
             at: self.span.start,
@@ -85,7 +85,7 @@ impl TextValue<'_> {
         Ok(HostValue::new(elem, self.shape.clone(), bytes))
     }
 
-    /// The value with the type that it has on its own, as a test block means it.
+    /// The value with its own type, as in a test block.
     ///
     /// # Errors
     /// As [`TextValue::typed`].
@@ -97,8 +97,8 @@ impl TextValue<'_> {
 /// Parses a sequence of values, separated by white space.
 ///
 /// # Errors
-/// At the first thing that is no value: an unknown token, an unclosed bracket,
-/// rows of different length, or elements of different types in one array.
+/// At the first error: an unknown token, an unclosed bracket, rows of different lengths, or
+/// elements of different types in one array.
 pub fn parse(text: &str) -> Result<Vec<TextValue<'_>>, TextError> {
     let mut parser = Parser::strict(text);
     let mut values = Vec::new();
@@ -111,7 +111,7 @@ pub fn parse(text: &str) -> Result<Vec<TextValue<'_>>, TextError> {
     }
 }
 
-/// Parses one value at the beginning of a text, and says where it ends.
+/// Parses the value at the start of a text, and returns its end.
 ///
 /// # Errors
 /// As [`parse`].
@@ -119,8 +119,8 @@ pub fn parse_one(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
     Parser::strict(text).one()
 }
 
-/// Parses one value at the beginning of a text as a program reads its input: comments are passed
-/// over, and any element may be the one with the suffix.
+/// Parses the value at the start of a text as a program parses its input: comments are skipped,
+/// and any element may have the suffix.
 ///
 /// # Errors
 /// As [`parse`].
@@ -135,14 +135,14 @@ pub fn parse_input(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    /// As a program reads its input, not as a test block is read.
+    /// Whether it parses the input of a program, not a test block.
     loose: bool,
-    /// How many brackets are open.
+    /// The current depth of brackets.
     depth: usize,
 }
 
-/// More dimensions than any array has: what nests deeper is no value, and is not followed to
-/// where the stack ends.
+/// More dimensions than any array has. Limits the recursion, so that a long text cannot overflow
+/// the stack.
 const DEEPEST: usize = 100;
 
 impl<'a> Parser<'a> {
@@ -249,8 +249,8 @@ impl<'a> Parser<'a> {
         Ok(whole)
     }
 
-    /// Adds a row to an array. The first element decides the type; a later one need not repeat
-    /// it, and a float may then be written as an integer.
+    /// Adds a row to an array. The first element determines the type; later ones may omit the
+    /// suffix, and a float may then be written as an integer.
     fn append(&self, whole: &mut TextValue<'a>, row: TextValue<'a>) -> Result<(), TextError> {
         let fail = |message: &str| TextError {
             at: row.span.start,
@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `"text"` stands for the bytes of its UTF-8 form.
+    /// `"text"` is an array of its UTF-8 bytes.
     fn string(&mut self) -> Result<TextValue<'a>, TextError> {
         let start = self.at;
         let mut bytes = Vec::new();
@@ -334,7 +334,7 @@ impl<'a> Parser<'a> {
                 '\\' => {
                     let (c, length) = escape(chars.as_str())
                         .ok_or_else(|| self.error("an unknown escape in a string".to_owned()))?;
-                    // All of an escape is ASCII.
+                    // An escape consists of ASCII characters.
                     chars.by_ref().take(length).for_each(drop);
                     c
                 }

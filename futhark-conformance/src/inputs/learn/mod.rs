@@ -1,10 +1,9 @@
-//! What an entry point demands of its arguments, as far as trial calls teach.
+//! Finds the constraints of an entry point on its arguments by trial calls.
 //!
-//! The manifest does not say which sizes a program's types share. A call whose
-//! sizes do not fit is refused before anything is computed, so it is cheap to
-//! try: first with all sizes the same, then with one of them changed, then with
-//! two. And a scalar may be a size, or the number of rounds of a loop: then the
-//! time, or the result, grows with it.
+//! The manifest does not say which sizes must be equal. A call with wrong sizes fails before it
+//! computes anything, so trials are cheap: first with all sizes equal, then with one changed, then
+//! with two. A scalar may be a size, or the number of iterations of a loop: then the time or the
+//! size of the result grows with it.
 
 mod scalars;
 mod sizes;
@@ -17,24 +16,24 @@ use super::tree::Input;
 use futhark_manifest::ElemType;
 use std::sync::Arc;
 
-/// What a trial call showed.
+/// The outcome of a trial call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// The arguments had sizes that fit together, whatever came then.
+    /// Whether the sizes were valid, even if the call failed later.
     pub fits: bool,
-    /// How long it took.
+    /// The duration.
     pub seconds: f64,
-    /// How many bytes of results came out.
+    /// The size of the results in bytes.
     pub bytes: usize,
-    /// It failed for want of memory, or took the context with it.
+    /// Whether it ran out of memory, or lost the context.
     pub costly: bool,
 }
 
-/// Learns what a call demands, and the calls in it. `trial` makes one call of
-/// an entry point; its `None` ends the lesson.
+/// Finds the constraints of a call and of nested calls. `trial` makes one call of an entry point;
+/// `None` from it ends the search.
 ///
 /// # Errors
-/// Why no arguments were found that are accepted.
+/// Why no valid arguments were found.
 pub fn learn(
     call: &Call,
     known: Option<&[Vec<usize>]>,
@@ -57,8 +56,7 @@ pub fn learn(
     Ok(lesson.call)
 }
 
-/// The longest extent within the limits with which a call takes at most so many
-/// seconds.
+/// The longest extent, within the limits, for which a call takes at most this number of seconds.
 pub fn affordable(
     call: &Call,
     limits: Limits,
@@ -71,7 +69,7 @@ pub fn affordable(
         let longer = (extent * 4).min(limit);
         let extents = call.extents(&vec![longer; call.variables()]);
         if call.largest(&extents) > limits.elements {
-            // Only long and thin ones become longer, which are no more work.
+            // Only long and thin arrays become longer, which does not increase the work.
             return limit;
         }
         let inputs = sample(call, &extents, &[]);
@@ -84,7 +82,7 @@ pub fn affordable(
     limit
 }
 
-/// The same recipe with calls that have learnt, without those that cannot.
+/// Replaces nested calls by those with known constraints, and removes the others.
 fn inner(
     recipe: &Recipe,
     trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
@@ -118,8 +116,8 @@ fn inner(
     })
 }
 
-/// One entry point being asked. Its sizes are its extents, in order, and then
-/// its arguments of type i64, each of which may be a size, too.
+/// The search for one entry point. Its sizes are its extents, in order, and then its arguments of
+/// type i64, each of which may be a size.
 struct Lesson<'a> {
     call: Call,
     trial: &'a mut dyn FnMut(&str, &[Input]) -> Option<Trial>,

@@ -1,22 +1,22 @@
-//! Which scalars may be large.
+//! Finds the scalars that may be large.
 
 use super::super::recipe::Role;
 use super::super::strategy::sample;
 use super::{Lesson, Trial};
 use futhark_manifest::ElemType;
 
-/// What each scalar is given in turn, as long as the call stays cheap.
+/// The values to try for each scalar, as long as the call stays cheap.
 const GROWING: [i64; 9] = [1, 4, 16, 64, 256, 1024, 4096, 65_536, 4_194_304];
 
-/// A call that takes this much longer than with the smallest scalar has work
-/// that grows with it.
+/// The work of a call grows with a scalar if it takes this factor longer than with the smallest
+/// value.
 const MUCH_LONGER: f64 = 10.0;
 
 /// Differences below this are noise, in seconds.
 const NOISE: f64 = 0.000_5;
 
 impl Lesson<'_> {
-    /// Finds out which scalars may be large.
+    /// Finds the scalars that may be large.
     pub(super) fn scalars(&mut self) {
         let variables = vec![3; self.call.variables()];
         let extents = self.call.extents(&variables);

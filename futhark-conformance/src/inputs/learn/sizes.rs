@@ -1,20 +1,20 @@
-//! Which sizes belong together.
+//! Finds the sizes that must be equal.
 
 use super::super::recipe::{Extent, Role};
 use super::super::strategy::sample;
 use super::Lesson;
 
-/// With more sizes than this, pairs of them are not tried.
+/// With more sizes than this, pairs are not tried.
 const MAX_SIZES: usize = 12;
 
-/// Sizes that all extents are given in turn, until a call is accepted.
+/// The sizes to try for all extents, until a call succeeds.
 const ALIKE: [usize; 7] = [3, 2, 4, 1, 8, 16, 0];
 
 impl Lesson<'_> {
-    /// Finds out which sizes the entry point accepts together.
+    /// Finds the groups of sizes that the entry point accepts.
     ///
     /// # Errors
-    /// That none were found.
+    /// If no valid sizes were found.
     pub(super) fn sizes(&mut self, known: Option<&[Vec<usize>]>) -> Result<(), String> {
         let count = self.call.extents.len() + self.candidates.len();
         if self.call.extents.is_empty() {
@@ -33,7 +33,7 @@ impl Lesson<'_> {
         };
         let plain = self.call.clone();
         self.settle(&base, &groups);
-        // What was learnt one by one must hold together.
+        // Verifies that all groups are valid together.
         let variables: Vec<usize> = (0..self.call.variables())
             .map(|number| 2 + number)
             .collect();
@@ -45,7 +45,7 @@ impl Lesson<'_> {
         Ok(())
     }
 
-    /// Sizes that are accepted.
+    /// Finds valid sizes.
     fn base(&mut self, count: usize, known: Option<&[Vec<usize>]>) -> Option<Vec<usize>> {
         for size in ALIKE {
             if self.accepts(&vec![size; count]) {
@@ -57,7 +57,7 @@ impl Lesson<'_> {
                 return Some(sizes.clone());
             }
         }
-        // Every combination, of a few sizes.
+        // All combinations of a few sizes.
         let top: usize = match count {
             1 => 130,
             2 => 17,
@@ -76,7 +76,7 @@ impl Lesson<'_> {
             .find(|sizes| self.accepts(sizes))
     }
 
-    /// Which sizes can be changed together, and only together.
+    /// Finds the sizes that can only be changed together.
     fn groups(&mut self, base: &[usize]) -> Vec<Vec<usize>> {
         let with = |changed: &[usize]| {
             let mut sizes = base.to_vec();
@@ -95,7 +95,7 @@ impl Lesson<'_> {
             }
         }
         while let Some(first) = tied.first().copied() {
-            // The fewest that go together: two, else all that are left.
+            // The smallest group: two, otherwise all of the rest.
             let others = tied[1..].to_vec();
             let partner = others
                 .iter()
@@ -112,7 +112,7 @@ impl Lesson<'_> {
                     if all.len() > 2 && self.accepts(&with(&all)) {
                         self.fewest(base, first, all)
                     } else {
-                        // It is a constant.
+                        // A constant.
                         tied.remove(0);
                         continue;
                     }
@@ -124,7 +124,7 @@ impl Lesson<'_> {
         groups
     }
 
-    /// Leaves out of a group what need not change with the first.
+    /// Removes the sizes from a group that need not change with the first.
     fn fewest(&mut self, base: &[usize], first: usize, mut group: Vec<usize>) -> Vec<usize> {
         for candidate in group.clone() {
             let fewer: Vec<usize> = group.iter().copied().filter(|p| *p != candidate).collect();
@@ -139,7 +139,7 @@ impl Lesson<'_> {
         group
     }
 
-    /// Writes down what goes together; what is in no group is as in `base`.
+    /// Records the groups; sizes in no group are as in `base`.
     fn settle(&mut self, base: &[usize], groups: &[Vec<usize>]) {
         let extents = self.call.extents.len();
         for (place, extent) in self.call.extents.iter_mut().enumerate() {
@@ -170,7 +170,7 @@ impl Lesson<'_> {
         self.accepts_with(extents, &scalars)
     }
 
-    /// With the scalars that were found to be sizes.
+    /// Includes the scalars that are sizes.
     fn accepts_call(&mut self, extents: &[usize]) -> bool {
         self.accepts_with(extents, &[])
     }

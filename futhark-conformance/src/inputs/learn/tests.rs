@@ -1,10 +1,10 @@
-//! What is learnt from calls that only look at their sizes.
+//! Tests with entry points that only compare their sizes.
 
 use super::super::recipe::{Extent, Role};
 use super::*;
 use crate::values::HostValue;
 
-/// A call with arrays of these ranks, and so many i64 arguments.
+/// A call with arrays of these ranks, and this number of i64 arguments.
 fn call(ranks: &[usize], scalars: usize) -> Call {
     let mut extents = 0;
     let mut arguments: Vec<Recipe> = (0..scalars)
