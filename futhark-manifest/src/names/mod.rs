@@ -105,7 +105,7 @@
 mod language;
 #[cfg(feature = "languages")]
 mod languages;
-#[cfg(test)]
+#[cfg(all(test, feature = "languages"))]
 mod properties;
 mod scope;
 mod spelling;

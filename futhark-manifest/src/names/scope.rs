@@ -200,8 +200,8 @@ impl Scope {
     }
 }
 
-/// What tests want to know and change.
-#[cfg(test)]
+/// Access for the property tests.
+#[cfg(all(test, feature = "languages"))]
 impl Scope {
     pub(super) fn with_hash(mut self, hash: fn(&[u8]) -> u64) -> Scope {
         self.hash = hash;
