@@ -1,11 +1,11 @@
-//! The code generators of the compiler that make a C library with a manifest.
+//! The backends of the compiler that generate a C library and a manifest.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A code generator of the Futhark compiler that makes a C library.
+/// A backend of the Futhark compiler that generates a C library.
 ///
-/// The textual form is the compiler's subcommand, which is also what stands in
+/// The textual form is the compiler's subcommand, which is also the name in
 /// the manifest: `futhark opencl --library` writes `"backend": "opencl"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -49,7 +49,7 @@ impl Backend {
     }
 
     /// Whether values live in the memory of a device, so that transfers are
-    /// asynchronous and raw pointers are device pointers.
+    /// asynchronous and raw arrays are device pointers.
     #[must_use]
     pub const fn is_gpu(self) -> bool {
         match self {
@@ -58,7 +58,7 @@ impl Backend {
         }
     }
 
-    /// Whether a context has threads of its own, whose number can be set.
+    /// Whether a context has its own threads, whose number can be set.
     #[must_use]
     pub const fn has_threads(self) -> bool {
         match self {
@@ -86,18 +86,18 @@ impl FromStr for Backend {
     }
 }
 
-/// A name that is no backend; its text lists those that are.
+/// An unknown name of a backend; `Display` lists the known ones.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownBackend(String);
 
 impl UnknownBackend {
-    /// The name that was given.
+    /// The unknown name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0
     }
 
-    /// The known names as a person lists them: `c, multicore or …`.
+    /// The known names as a list: `c, multicore or …`.
     pub(crate) fn known() -> String {
         let names: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
         crate::words::alternatives(&names)
@@ -111,7 +111,7 @@ impl fmt::Display for UnknownBackend {
     }
 }
 
-/// The text of `Display`: this is what `unwrap` and a failing `main` print.
+/// The text of `Display`, since `unwrap` and a failing `main` print this.
 impl fmt::Debug for UnknownBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A scalar type: what a primitive array holds, and what is passed by value.
+/// A scalar type: passed by value, and the element type of primitive arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ElemType {
     /// Signed, 8 bits.
@@ -48,7 +48,7 @@ impl ElemType {
         ElemType::Bool,
     ];
 
-    /// The Futhark name, which is also the manifest's.
+    /// The Futhark name, which manifests use, too.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl ElemType {
         }
     }
 
-    /// The scalar type of that Futhark name.
+    /// The scalar type with a Futhark name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<ElemType> {
         ElemType::ALL

@@ -1,5 +1,4 @@
-//! FNV-1a: short, the same everywhere, and good enough to tell names apart. What
-//! depends on it stays right when hashes collide.
+//! FNV-1a: short, portable, and sufficient to distinguish names. All users handle collisions.
 
 /// The 64-bit FNV-1a hash.
 pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
@@ -8,7 +7,7 @@ pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     })
 }
 
-/// A hash in half the bits, as its authors advise: the halves put together.
+/// Folds a hash into 32 bits by the exclusive or of its halves, as its authors advise.
 pub(crate) fn folded(hash: u64) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     let low = hash as u32;

@@ -1,10 +1,9 @@
-//! Text of a program on a terminal.
+//! Untrusted text on a terminal.
 
 use std::fmt::{self, Write as _};
 
-/// A text that somebody else has written, as it may be printed: what would move
-/// the cursor, set colours, end the line or turn the direction of writing is
-/// shown as an escape.
+/// Displays untrusted text on one line: escapes characters that move the cursor, set colours, end the line
+/// or change the direction of writing.
 ///
 /// ```
 /// use futhark_manifest::Printable;

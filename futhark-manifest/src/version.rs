@@ -1,11 +1,11 @@
-//! The compiler's version, as a manifest states it.
+//! The compiler version in a manifest.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use crate::printable::Printable;
 
-/// The newest compiler whose manifests this crate was made for.
+/// The newest supported compiler version.
 #[cfg(feature = "json")]
 pub(crate) const NEWEST_KNOWN: (u32, u32, u32) = (0, 27, 1);
 
@@ -14,30 +14,28 @@ const OLDEST: (u32, u32, u32) = (0, 20, 3);
 
 /// The version of the compiler that wrote a manifest.
 ///
-/// The compiler states it as a text of several lines, such as
+/// Compilers write it as a text of several lines, such as
 /// `"0.25.32.\nCompiled with GHC 9.10.3.\n"`. [`number`](Version::number) is
-/// what the first line begins with. Versions are ordered by number (an unknown
-/// one comes first), then by text.
+/// the number at the beginning of the first line. Versions are ordered by number (unknown
+/// versions first), then by text.
 ///
 /// A version is [unknown](Version::is_known) if its text is empty, does not begin with three
 /// numbers (`latest`, `0.25`), or begins with a number before 0.20.3, the first
-/// compiler that writes manifests. The manifest of an unknown version can be used:
-/// reading it depends on its members only. What does depend on the version is
-/// then uncertain: [`is_at_least`](Version::is_at_least) is false, an operation may be
-/// missing without a warning, and of the functions that no manifest lists only
-/// those are certain that all versions have.
+/// compiler that writes manifests. Manifests of unknown versions can be used,
+/// since reading depends on their members only. Results that depend on the version are
+/// then uncertain: [`is_at_least`](Version::is_at_least) is false, missing operations are
+/// not reported, and of the library's functions only those of all versions are certain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Version {
-    /// The whole text; empty where the manifest states no version.
+    /// The whole text; empty if the manifest has no version.
     pub text: String,
-    /// Major, minor and patch number, where the text begins with them.
+    /// Major, minor and patch number, if the text begins with them.
     pub number: Option<(u32, u32, u32)>,
 }
 
 impl Version {
-    /// Reads the text of a manifest. Never fails: a text without a number is a
-    /// version whose number is not known.
+    /// Reads the text in a manifest. Never fails: without a number the version is unknown.
     #[must_use]
     pub fn new(text: &str) -> Version {
         Version {

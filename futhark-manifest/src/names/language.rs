@@ -1,7 +1,6 @@
-//! What has to be known about a target language.
+//! The description of a target language.
 
-/// A target language, as far as its identifiers go: plain data, to be written down
-/// as a constant.
+/// The identifiers of a target language: plain data, usually a constant.
 ///
 /// ```
 /// use futhark_manifest::names::{Case, Language, Scope, Style};
@@ -57,57 +56,57 @@ impl Language {
         }
     }
 
-    /// The words that are no identifiers as they are. They take the escaped form if there
-    /// is one, otherwise an underscore at the end.
+    /// Sets the keywords. As identifiers they get the escaped form if there is one, otherwise an
+    /// underscore at the end.
     #[must_use]
     pub const fn keywords(mut self, words: &'static [&'static str]) -> Language {
         self.keywords = words;
         self
     }
 
-    /// Words that no escaped form helps: keywords that have none, macros, and the like. They
-    /// take an underscore at the end.
+    /// Sets words that cannot be escaped: keywords without an escaped form, macros, and so on. They
+    /// get an underscore at the end.
     #[must_use]
     pub const fn reserved(mut self, words: &'static [&'static str]) -> Language {
         self.reserved = words;
         self
     }
 
-    /// How a keyword is written to be an identifier: between `open` and `close`.
-    /// Rust has `r#` and nothing, Swift a backquote on both sides.
+    /// Sets the escaped form of keywords: between `open` and `close`. Rust has `r#` and an empty
+    /// string, Swift a backquote on both sides.
     #[must_use]
     pub const fn escape(mut self, open: &'static str, close: &'static str) -> Language {
         self.escape = Some((open, close));
         self
     }
 
-    /// An identifier may not begin with an underscore either; what would, and what
-    /// would begin with a digit, gets `lead` before it: lower-case ASCII letters that
-    /// begin no [family](Language::families).
+    /// Forbids underscores at the beginning of identifiers and sets the prefix for identifiers that
+    /// would begin with an underscore or a digit: lower-case ASCII letters that do not begin a
+    /// [family](Language::families).
     ///
-    /// Without this, digits get an underscore.
+    /// The default prefix, before digits only, is an underscore.
     #[must_use]
     pub const fn lead(mut self, lead: &'static str) -> Language {
         self.lead = Some(lead);
         self
     }
 
-    /// Beginnings that are reserved where a capital or a digit comes next, as `SIG` and
-    /// `SIG_` are in C. What begins so gets the [`lead`](Language::lead).
+    /// Sets prefixes that are reserved before a capital letter or a digit, as `SIG` and `SIG_` in C.
+    /// Identifiers with such a prefix get the [`lead`](Language::lead).
     #[must_use]
     pub const fn families(mut self, beginnings: &'static [&'static str]) -> Language {
         self.families = beginnings;
         self
     }
 
-    /// An identifier may not hold two underscores in a row; one is left of them.
+    /// Forbids two underscores in a row; they are replaced by one.
     #[must_use]
     pub const fn single_underscores(mut self) -> Language {
         self.single_underscores = true;
         self
     }
 
-    /// How names of that style are written.
+    /// Sets the case of names of a style.
     #[must_use]
     pub const fn case(mut self, style: Style, case: Case) -> Language {
         match style {
@@ -118,13 +117,13 @@ impl Language {
         self
     }
 
-    /// What the language is called.
+    /// The name of the language.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How names of that style are written.
+    /// The case of names of a style.
     #[must_use]
     pub const fn case_of(&self, style: Style) -> Case {
         match style {
@@ -134,7 +133,7 @@ impl Language {
         }
     }
 
-    /// Whether the text can be an identifier as it is. Raw forms of keywords can.
+    /// Whether the text is a valid identifier. Escaped keywords are.
     ///
     /// ```
     /// use futhark_manifest::names::{C, RUST};
@@ -149,13 +148,13 @@ impl Language {
             || (self.is_well_formed(text) && !self.words().any(|word| word == text))
     }
 
-    /// Whether the language has it as a keyword.
+    /// Whether the word is a keyword.
     #[must_use]
     pub fn is_keyword(&self, word: &str) -> bool {
         self.keywords.contains(&word)
     }
 
-    /// Whether that is an identifier, but for the words that are reserved.
+    /// Whether the text is an identifier or a reserved word.
     fn is_well_formed(&self, text: &str) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         text.chars().all(plain)
@@ -175,7 +174,7 @@ impl Language {
         text.starts_with(begins) || self.families.iter().any(within)
     }
 
-    /// What goes before a beginning that is none.
+    /// The prefix for text that cannot begin an identifier.
     pub(super) fn lead_of(&self, case: Case) -> &'static str {
         match case {
             Case::Camel => "T",
@@ -183,23 +182,23 @@ impl Language {
         }
     }
 
-    /// Whether two underscores in a row must not be.
+    /// Whether two underscores in a row are forbidden.
     pub(super) fn has_single_underscores(&self) -> bool {
         self.single_underscores
     }
 
-    /// Every word that is no identifier as it is.
+    /// All keywords and reserved words.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.keywords.iter().chain(self.reserved).copied()
     }
 
-    /// The escaped form of a word, or the word of a escaped form.
+    /// The escaped form of a word, or the word of an escaped form.
     pub(super) fn other_form(&self, identifier: &str) -> Option<String> {
         let word = self.escaped_word(identifier).map(str::to_owned);
         word.or_else(|| self.escaped_form(identifier))
     }
 
-    /// What a escaped form encloses.
+    /// The word in an escaped form.
     fn escaped_word<'t>(&self, text: &'t str) -> Option<&'t str> {
         let (open, close) = self.escape?;
         text.strip_prefix(open)?.strip_suffix(close)
@@ -213,7 +212,7 @@ impl Language {
     }
 }
 
-/// What a name is for; it decides how the name is read, and the [`Case`].
+/// The kind of a name, which determines how the name is split into words, and its [`Case`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
     /// A function, parameter or field.
@@ -224,7 +223,7 @@ pub enum Style {
     Constant,
 }
 
-/// How the words of a name are put together.
+/// How the words of a name are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Case {
@@ -243,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_identifier_is() {
+    fn identifiers_are_recognized() {
         const STRICT: Language = Language::new("strict")
             .keywords(&["if"])
             .reserved(&["self"])

@@ -1,4 +1,4 @@
-//! Languages of other bridges, and words that a generator may want to reserve in them.
+//! Languages that only some bridges need, and words that their generators may reserve.
 
 use super::language::Language;
 
@@ -51,7 +51,7 @@ pub const CPP_KEYWORDS: [&str; 42] = [
 /// Python 3.
 ///
 /// Names with two underscores in a row have a meaning in classes (`__init__`, `__x`),
-/// so none is given out. Built-in names and soft keywords are ordinary identifiers
+/// so none is assigned. Built-in names and soft keywords are ordinary identifiers
 /// and not reserved; see [`PYTHON_BUILTINS`] and [`PYTHON_SOFT_KEYWORDS`].
 ///
 /// Python has one scope for types and values, so name the types first:
@@ -79,7 +79,7 @@ pub const PYTHON: Language = Language::new("Python")
     ])
     .single_underscores();
 
-/// The words that Python takes for keywords in some places only.
+/// The words that are Python keywords in some contexts only.
 pub const PYTHON_SOFT_KEYWORDS: [&str; 4] = ["_", "case", "match", "type"];
 
 /// The names that Python defines everywhere (3.8 to 3.14). A module or a function that

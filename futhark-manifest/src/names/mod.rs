@@ -1,8 +1,8 @@
-//! Identifiers of a target language, made of Futhark's names.
+//! Identifiers of a target language for the names of a Futhark program.
 //!
 //! The names of entry points, parameters, fields, variants and types need not be
 //! identifiers anywhere else: `f'`, `+++`, `m.f`, `0`, `move`,
-//! `{bar: f32, foo: []i32}`. A [`Scope`] gives each name of a set its identifier:
+//! `{bar: f32, foo: []i32}`. A [`Scope`] assigns an identifier to each name of a set:
 //!
 //! ```
 //! use futhark_manifest::names::{RUST, Scope, Style};
@@ -16,7 +16,7 @@
 //! assert_eq!(&names["self"], "self_");
 //! assert_eq!(&names["new"], "new_");
 //!
-//! // Where two names want one identifier, whose it is keeps it.
+//! // If two names want one identifier, the name that is spelled like it gets it.
 //! let names = methods.assign(["f'", "f_prime"]);
 //! assert_eq!(&names["f_prime"], "f_prime");
 //! assert_eq!(&names["f'"], "f_prime_hbddaec9d");
@@ -26,14 +26,14 @@
 //! assert_eq!(&types["[]pt"], "ArrayPt");
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - **Total.** Any text has an identifier, and it is one of the language.
+//! - **Total.** Any text has an identifier, and it is valid in the language.
 //! - **Injective.** No two names of a set get the same identifier, nor one that is
 //!   reserved. Upper and lower case are different.
-//! - **Deterministic.** The order in which names are given does not matter, and
-//!   nothing else does: the same names give the same identifiers in every run and,
-//!   as far as it can be helped, in every later version of this crate.
+//! - **Deterministic.** The order of the names does not matter: the same names get the
+//!   same identifiers in every run and, as far as possible, in every later version of
+//!   this crate.
 //! - **Stable.** A name's identifier depends on the scope and on those names that
 //!   want the same identifier, on no other.
 //!
@@ -51,7 +51,7 @@
 //! | more than 60 characters, not an identifier already | cut, with a hash of the whole | cut, with a hash of the whole |
 //!
 //! This only makes readable words: nothing is concluded from a type's name.
-//! The language's [`Case`] for the style comes next:
+//! Then the language's [`Case`] for the style is applied:
 //!
 //! | | [`Style::Value`] | [`Style::Type`] | [`Style::Constant`] |
 //! |---|---|---|---|
@@ -59,23 +59,23 @@
 //! | [`C`] | as is | as is, words joined by `_` | `UPPER_CASE` |
 //!
 //! Variants of a sum are types in that sense where they are classes or Rust's
-//! `enum` variants, and constants in C. What may not begin an identifier gets
-//! something before it (`0` is `_0` in Rust and Python, `x0` in C, `T0` in camel
-//! case). Last, a keyword takes the language's escaped form (`r#move`) and everything
-//! else that is reserved takes an underscore at the end.
+//! `enum` variants, and constants in C. Text that may not begin an identifier gets
+//! a prefix (`0` is `_0` in Rust and Python, `x0` in C, `T0` in camel
+//! case). Finally, keywords get the language's escaped form (`r#move`) and other reserved
+//! words get an underscore at the end.
 //!
-//! What results is the identifier that a name *wants*.
+//! The result is the identifier that a name *wants*.
 //!
 //! # Collisions
 //!
-//! Each name has a series of forms, each a function of the name and the scope alone:
+//! Each name has a series of forms, which depend only on the name and the scope:
 //!
-//! | form | looks like | who has it |
+//! | form | looks like | assigned to |
 //! |---|---|---|
-//! | 0 | `f_prime` | who alone wants it; of several, the name that is spelled exactly so |
-//! | 1 | `f_prime_hbddaec9d` | of the others, who alone wants this one |
-//! | 2 | `f_prime_h` and 16 digits | of the others, who alone wants this one |
-//! | 3 | form 2, `x`, and the name's bytes in hexadecimal | all others |
+//! | 0 | `f_prime` | the only name that wants it; of several, the one that is spelled like it |
+//! | 1 | `f_prime_hbddaec9d` | of the remaining names, the only one that wants this form |
+//! | 2 | `f_prime_h` and 16 digits | of the remaining names, the only one that wants this form |
+//! | 3 | form 2, `x`, and the name's bytes in hexadecimal | all remaining names |
 //!
 //! The digits are the FNV-1a hash (64 bits) of the name in UTF-8; form 1 has the
 //! exclusive or of its two halves. In camel case the mark is `H` (`FHbddaec9d`),
@@ -100,7 +100,7 @@
 //! # Other languages
 //!
 //! A [`Language`] is data; see there. Identifiers are made of ASCII letters, digits
-//! and underscores, which every language takes.
+//! and underscores, which every language accepts.
 
 mod language;
 #[cfg(feature = "languages")]

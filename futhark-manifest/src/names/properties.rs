@@ -1,5 +1,5 @@
-//! What the module promises, for any names: with the hash as it is, and with hashes
-//! that hardly tell names apart, which lead to every form.
+//! The guarantees of the module as properties of arbitrary names: with the real hash, and with hashes
+//! that collide, which produce every form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ fn any_scope() -> impl Strategy<Value = Scope> {
     })
 }
 
-/// Pieces that meet often, and now and then any text at all.
+/// Pieces that often collide, and sometimes arbitrary text.
 fn any_name() -> impl Strategy<Value = String> {
     let pieces = vec![
         "f",
@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn who_has_the_name_of_an_identifier_keeps_it(scope in any_scope(), names in any_set()) {
+    fn a_name_that_is_its_own_identifier_keeps_it(scope in any_scope(), names in any_set()) {
         let given = scope.assign(&names);
         for (name, identifier) in given.iter() {
             if wanted(&scope, name) == name {
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// The last form, which no real hash leads to in practice.
+/// The last form, which real hashes do not produce in practice.
 #[test]
 fn equal_hashes_end_in_the_whole_name() {
     let scope = Scope::new(&RUST, Style::Value).with_hash(one_for_all);

@@ -1,4 +1,4 @@
-//! Gives names their identifiers. The rule, and why it holds, is in the module's documentation.
+//! Assigns identifiers to names. The module's documentation has the rules and why they are correct.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Index;
@@ -7,18 +7,18 @@ use super::language::{Case, Language, Style};
 use super::spelling::{looks_marked, marked, spell};
 use crate::hash::{fnv1a, folded};
 
-/// Where identifiers have to differ: the methods of a type, the parameters of a
+/// A scope in which identifiers must be distinct: the methods of a type, the parameters of a
 /// function, the types of a module.
 ///
-/// A scope does not remember what it gave out: name everything that lives in it at
-/// once, or [reserve](Scope::reserve) what was given out before.
+/// A scope does not remember the identifiers that it assigned: name all items of a scope at
+/// once, or [reserve](Scope::reserve) the identifiers assigned before.
 #[derive(Clone, Debug)]
 pub struct Scope {
     language: Language,
     style: Style,
-    /// The language's own and the generator's.
+    /// Reserved by the language and by the generator.
     reserved: HashSet<String>,
-    /// Another one in tests, where hashes shall collide.
+    /// Replaced in tests to make hashes collide.
     hash: fn(&[u8]) -> u64,
 }
 
@@ -34,8 +34,8 @@ impl Scope {
         }
     }
 
-    /// Keeps identifiers for the generator's own use. A name that wants one of them
-    /// takes an underscore at the end.
+    /// Reserves identifiers for the generator. A name that wants one of them gets an underscore at
+    /// the end.
     #[must_use]
     pub fn reserve<I>(mut self, identifiers: I) -> Scope
     where
@@ -52,7 +52,7 @@ impl Scope {
         self
     }
 
-    /// The identifiers of a set of names. A name that is given twice counts once.
+    /// Assigns identifiers to a set of names. Repeated names count once.
     #[must_use]
     pub fn assign<I>(&self, names: I) -> Names
     where
@@ -76,11 +76,11 @@ impl Scope {
         Names { pairs, places }
     }
 
-    /// The identifiers of a list in which names may repeat, as parameters called `_`
-    /// do: one for each place, all different.
+    /// Assigns identifiers to a list in which names may repeat, such as parameters called `_`: one
+    /// for each place, all different.
     ///
-    /// The second of several equal names wants the identifier with a `2`, and so on;
-    /// apart from that it is as in [`assign`](Scope::assign).
+    /// The second of several equal names wants the identifier with a `2`, and so on; otherwise as
+    /// [`assign`](Scope::assign).
     ///
     /// ```
     /// use futhark_manifest::names::{RUST, Scope, Style};
@@ -149,7 +149,7 @@ impl Scope {
         }
     }
 
-    /// The identifier that a name wants in that form, unless it cannot have it.
+    /// The identifier that a name wants in this form; `None` if it is not available.
     fn form(&self, candidate: &Candidate<'_>, form: Form) -> Option<String> {
         let spelling = &candidate.spelling;
         let identifier = match form {
@@ -165,7 +165,7 @@ impl Scope {
         (possible && !self.reserved.contains(&identifier)).then_some(identifier)
     }
 
-    /// The spelling, out of the way of reserved words.
+    /// The spelling, escaped if it is reserved.
     fn escaped(&self, spelling: &str) -> String {
         if !self.reserved.contains(spelling) {
             return spelling.to_owned();
@@ -174,7 +174,7 @@ impl Scope {
         escaped.unwrap_or_else(|| format!("{spelling}_"))
     }
 
-    /// Whether that is an identifier and none of the forms with a hash.
+    /// Whether the text is an identifier and does not look like a form with a hash.
     fn is_plain(&self, identifier: &str) -> bool {
         self.language.is_identifier(identifier) && !looks_marked(self.case(), identifier)
     }
@@ -188,7 +188,7 @@ impl Scope {
             digits.push('x');
             digits.push_str(&name);
             let identifier = marked(self.case(), &candidate.spelling, &digits);
-            // Ends: what is reserved is finite, and this gets longer.
+            // Terminates: the set of reserved words is finite, and the identifier grows.
             if !self.reserved.contains(&identifier) {
                 return identifier;
             }
@@ -218,7 +218,7 @@ impl Scope {
     }
 }
 
-/// The identifiers of a set of names; [`Scope::assign`] gives it.
+/// The identifiers of a set of names, from [`Scope::assign`].
 ///
 /// Indexing with a name gives its identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,7 +229,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The identifier of a name; `None` if it was not among those given.
+    /// The identifier of a name; `None` if the set did not contain it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let place = self.places.get(name)?;
@@ -253,14 +253,14 @@ impl Index<&str> for Names {
     type Output = str;
 
     /// # Panics
-    /// If the name was not among those given.
+    /// If the set did not contain the name.
     fn index(&self, name: &str) -> &str {
         self.get(name)
             .unwrap_or_else(|| panic!("{name:?} was given no identifier"))
     }
 }
 
-/// What has an identifier of its own: a name, or one of several equal names in a list.
+/// A name, or one of several equal names in a list.
 #[derive(Clone, Copy)]
 struct Key<'n> {
     name: &'n str,

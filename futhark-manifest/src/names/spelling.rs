@@ -1,5 +1,5 @@
 //! From a Futhark name to the words of an identifier, and to the forms with a hash.
-//! Nothing here knows what is reserved, or which other names there are.
+//! Independent of reserved words and of other names.
 
 use super::language::{Case, Language, Style};
 use crate::hash::fnv1a;
@@ -22,7 +22,7 @@ pub(super) fn spell(language: &Language, style: Style, futhark: &str, nth: usize
     if nth > 1 {
         append(case, &mut text, &nth.to_string());
     }
-    // With the mark: it must not make a reserved beginning of what is none alone.
+    // With the mark, which must not turn the text into a reserved prefix.
     if language.needs_lead(&marked(case, &text, "")) {
         text.insert_str(0, &recase(case, language.lead_of(case)));
     }
@@ -85,7 +85,7 @@ fn read_value(futhark: &str) -> String {
     text
 }
 
-/// What an operator's character is called.
+/// The word for an operator's character.
 fn operator(c: char) -> Option<&'static str> {
     Some(match c {
         '+' => "plus",
@@ -109,7 +109,7 @@ fn operator(c: char) -> Option<&'static str> {
     })
 }
 
-/// The words of a type's name, for the eye only.
+/// The words of a type's name, only to make identifiers readable.
 fn read_type(futhark: &str) -> String {
     if futhark == "()" {
         return "unit".to_owned();
@@ -160,7 +160,7 @@ fn with_first(word: &str, change: impl Fn(&char) -> char) -> String {
     first.into_iter().chain(characters).collect()
 }
 
-/// What we add ourselves, in lower case, as that case has it.
+/// Converts our own additions, which are in lower case, to a case.
 fn recase(case: Case, own: &str) -> String {
     match case {
         Case::Upper => own.to_ascii_uppercase(),
@@ -168,7 +168,7 @@ fn recase(case: Case, own: &str) -> String {
     }
 }
 
-/// Appends digits as a word of their own.
+/// Appends digits as a separate word.
 fn append(case: Case, text: &mut String, digits: &str) {
     if case != Case::Camel && !text.ends_with('_') {
         text.push('_');

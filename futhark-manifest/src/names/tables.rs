@@ -20,7 +20,7 @@ pub const RUST: Language = Language::new("Rust")
 /// Reserved are the keywords of C23 and those that compilers add in their default
 /// mode, the macros of the standard headers that replace a name wherever it stands,
 /// and the beginnings that the standard keeps for such macros. An underscore at the
-/// beginning and two in a row belong to the implementation, so neither is given out.
+/// beginning and two in a row belong to the implementation, so neither is assigned.
 ///
 /// The functions and types of the standard library are not reserved, for they matter
 /// at file scope only: names there should begin with a prefix of the program's own,
@@ -136,7 +136,7 @@ pub const C: Language = Language::new("C")
         "va_copy",
         "va_end",
         "va_start",
-        // What compilers define in their default mode.
+        // Macros that compilers define in their default mode.
         "i386",
         "linux",
         "unix",

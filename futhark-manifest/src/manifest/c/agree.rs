@@ -1,4 +1,4 @@
-//! Whether a header declares what follows from a manifest.
+//! Compares a header with the declarations that follow from a manifest.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,8 +9,8 @@ use super::library::{Group, STRUCTS, library};
 use super::prototype::Prototype;
 use crate::manifest::program::Program;
 
-/// Compares a header with what follows from a manifest: every prototype with
-/// exactly its types, and every struct.
+/// Compares a header with the declarations that follow from a manifest: each prototype with
+/// its exact types, and each struct.
 ///
 /// The names of parameters do not matter; `const` does, wherever it stands.
 /// Time and memory are linear in the sizes of both.
@@ -20,7 +20,7 @@ use crate::manifest::program::Program;
 /// ```
 /// use futhark_manifest::{Manifest, c};
 ///
-/// // What a program with `entry inc (x: i32): i32` comes with.
+/// // The manifest of a program with `entry inc (x: i32): i32`.
 /// let manifest = r#"{
 ///   "backend": "c",
 ///   "version": "0.25.32.\n",
@@ -73,15 +73,15 @@ pub fn agree(program: &Program, header: &Header) -> Agreement {
     }
 }
 
-/// What the comparison of a header with a manifest has found.
+/// The result of comparing a header with a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Agreement {
-    /// What does not agree: first the backend, then structs in the order of
+    /// The differences: first the backend, then structs in the order of
     /// [types](Program::types), then functions in the order of
     /// [`functions`](Program::functions).
     pub disagreements: Vec<Disagreement>,
-    /// What the header declares beyond the manifest, in the order of groups,
+    /// The declarations that the manifest does not list, in the order of groups,
     /// and in the order of the header in each. Every header has some.
     pub beyond: Vec<Beyond>,
 }
@@ -102,9 +102,9 @@ pub struct Disagreement {
     pub code: DisagreementCode,
     /// The function, the struct's tag or the macro.
     pub name: String,
-    /// What follows from the manifest, as C text.
+    /// The expected declaration, as C text.
     pub expected: String,
-    /// What the header has instead, as C text.
+    /// The declaration in the header, as C text.
     pub found: Option<String>,
     /// The line of the header, counted from 1, if it has something instead.
     pub line: Option<usize>,
@@ -176,13 +176,13 @@ impl fmt::Display for DisagreementCode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beyond {
-    /// What it is for.
+    /// Its purpose.
     pub group: Group,
-    /// What it is.
+    /// The declaration.
     pub item: BeyondItem,
 }
 
-/// What a header declares beyond a manifest.
+/// A declaration that the manifest does not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BeyondItem {
@@ -192,9 +192,9 @@ pub enum BeyondItem {
     Struct(StructDeclaration),
 }
 
-/// Things of a header by name.
+/// Declarations of a header by name.
 struct Named<'h, T> {
-    /// The first of a name and, if there is one, the second.
+    /// The first and, if any, the second declaration of a name.
     by_name: HashMap<&'h str, (&'h T, Option<&'h T>)>,
 }
 
@@ -219,7 +219,7 @@ impl<'h, T> Named<'h, T> {
     }
 }
 
-/// A header need not say what it is for; what it says must fit.
+/// A header need not name a backend; if it does, it must be the right one.
 fn backend(program: &Program, header: &Header) -> Vec<Disagreement> {
     let expected = program.backend.as_str();
     let names = header.backend_names();

@@ -23,7 +23,7 @@ impl Program {
 
     /// The prototype of a function, for the program's own backend.
     ///
-    /// A function of another program gives a prototype of no use.
+    /// The result for a function of another program is unspecified.
     ///
     /// # Panics
     /// If the function is of another program, which has more in it.
@@ -36,7 +36,7 @@ impl Program {
     /// this backend. Backends differ in the type of raw memory, and in what is
     /// done only with the next `futhark_context_sync`.
     ///
-    /// A function of another program gives a prototype of no use.
+    /// The result for a function of another program is unspecified.
     ///
     /// # Panics
     /// If the function is of another program, which has more in it.
@@ -78,7 +78,7 @@ impl<'p> List<'p> {
         list
     }
 
-    /// The parameters of an operation of a type, and what it returns.
+    /// The parameters and the result of an operation of a type.
     fn operation(&mut self, id: TypeId, function: &Function<'_>) -> (CType, Returns) {
         let own = TypeRef::Type(id);
         let ty = self.program.get(id);
@@ -248,7 +248,7 @@ impl<'p> List<'p> {
         self.push(name, handle, ParameterRole::Value, BORROWED);
     }
 
-    /// A value that goes in, whatever its type.
+    /// An input value of any type.
     fn input(&mut self, name: String, ty: TypeRef, role: ParameterRole, passing: Passing) {
         let (ty, passing) = match ty {
             TypeRef::Scalar(elem) => (CType::of_elem(elem).constant(), Passing::Scalar),
@@ -260,7 +260,7 @@ impl<'p> List<'p> {
         self.push(name, ty, role, passing);
     }
 
-    /// A slot for a value that comes out, whatever its type.
+    /// A slot for an output value of any type.
     fn output(&mut self, name: String, index: usize, ty: TypeRef, after_sync: bool) {
         let passing = match ty {
             TypeRef::Scalar(_) => Passing::GivesScalar { after_sync },

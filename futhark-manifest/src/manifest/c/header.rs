@@ -1,4 +1,4 @@
-//! What a C header declares, as far as generated headers go.
+//! The declarations of a generated C header.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use super::ctype::{CType, write_prototype};
 use super::parse;
 use crate::backend::Backend;
 
-/// What a C header declares.
+/// The declarations of a C header.
 ///
 /// The reader knows prototypes, forward declarations of structs, `#define` and
 /// `extern "C"`. It does not run the preprocessor: both sides of a condition
-/// count, and no macro is expanded. Whatever else stands there is
-/// [`unread`](Header::unread), never an error.
+/// count, and macros are not expanded. Anything else is kept as
+/// [`unread`](Header::unread), and is never an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
@@ -21,13 +21,12 @@ pub struct Header {
     pub structs: Vec<StructDeclaration>,
     /// The macros in order.
     pub defines: Vec<Define>,
-    /// What was not understood, in order.
+    /// The parts that were not understood, in order.
     pub unread: Vec<Unread>,
 }
 
 impl Header {
-    /// Reads the text of a header. Takes any text, in time and memory that are
-    /// linear in its length.
+    /// Reads the text of a header. Accepts any text; time and memory are linear in its length.
     #[must_use]
     pub fn parse(text: &str) -> Header {
         parse::header(text)
@@ -64,7 +63,7 @@ const BACKEND_MACRO: &str = "FUTHARK_BACKEND_";
 pub struct Declaration {
     /// The name of the function.
     pub name: String,
-    /// The C type of what it returns.
+    /// The C type of the result.
     pub result: CType,
     /// The parameters in order.
     pub parameters: Vec<DeclaredParameter>,
@@ -107,8 +106,7 @@ pub struct StructDeclaration {
 pub struct Define {
     /// Its name.
     pub name: String,
-    /// What it stands for, as written: often nothing. Parameters, if it has
-    /// some, count to it.
+    /// The replacement text as written, often empty. Includes the parameters, if any.
     pub value: String,
     /// The line, counted from 1.
     pub line: usize,

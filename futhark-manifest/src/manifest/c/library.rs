@@ -1,4 +1,4 @@
-//! The functions that no manifest lists, as data.
+//! The functions that manifests do not list, as data.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -7,11 +7,11 @@ use super::header::{Declaration, Header};
 use crate::backend::Backend;
 use crate::manifest::program::Program;
 
-/// The functions that every library of some backend has besides those that its
-/// manifest lists, in all versions since there are manifests.
+/// The functions of the libraries of each backend that manifests do not list, for all compiler
+/// versions that write manifests.
 ///
 /// The table was compared with the headers of 0.25.27 and 0.25.32, all
-/// backends. What later versions may add is not in it.
+/// backends. It does not have functions that later versions add.
 ///
 /// ```
 /// use futhark_manifest::{Backend, c};
@@ -36,7 +36,7 @@ pub fn library() -> &'static [LibraryFunction] {
     &FUNCTIONS
 }
 
-/// A function that no manifest lists.
+/// A function that manifests do not list.
 ///
 /// A function may be in [`library`] several times, where backends have it since
 /// different versions.
@@ -45,13 +45,13 @@ pub fn library() -> &'static [LibraryFunction] {
 pub struct LibraryFunction {
     /// Its prototype. The line is of no meaning.
     pub declaration: Declaration,
-    /// What it is for.
+    /// Its purpose.
     pub group: Group,
     /// The backends that have it.
     pub backends: &'static [Backend],
     /// The first version that has it.
     pub since: Since,
-    /// The first version that has it no more; `None` for what is still there.
+    /// The first version without it; `None` if all later versions have it.
     pub until: Option<Since>,
 }
 
@@ -99,11 +99,11 @@ impl Program {
     }
 }
 
-/// What a function that follows from no type and no entry point is for.
+/// The purpose of a function that does not belong to a type or an entry point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Group {
-    /// Making a configuration, and what every backend lets one configure.
+    /// Creating a configuration, and settings of all backends.
     Configuration,
     /// Making and freeing contexts, waiting, errors, caches.
     Context,
@@ -111,12 +111,12 @@ pub enum Group {
     Tuning,
     /// Profiling, reports and logs.
     Profiling,
-    /// What only some backends have.
+    /// Functions of some backends only.
     Backend,
     /// An array type that only the inside of the library uses. No library that
     /// was seen has one in its header; symbols of such types exist.
     HiddenArray,
-    /// Nothing that is known.
+    /// Unknown.
     Other,
 }
 
@@ -221,10 +221,10 @@ pub const ERROR_CODES: &[ErrorCode] = &[
     },
 ];
 
-/// The structs that every generated header declares, whatever the program.
+/// The structs that every generated header declares.
 pub(crate) const STRUCTS: &[&str] = &["futhark_context", "futhark_context_config"];
 
-/// Functions that have everything but their prototype in common.
+/// Functions that differ in their prototype only.
 struct Rows {
     group: Group,
     backends: &'static [Backend],
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said_so() {
+    fn unknown_versions_are_not_certain() {
         let dump = library()
             .iter()
             .find(|function| function.name() == "futhark_context_config_dump_program_to")

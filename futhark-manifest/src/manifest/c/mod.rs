@@ -1,9 +1,9 @@
-//! The C side of a program: what its header must declare, and what it does.
+//! The C side of a program: its functions, their prototypes and its header.
 //!
-//! - [`Program::prototypes`](crate::Program::prototypes) gives the C prototype
-//!   of every function that the manifest lists, with the role of each
-//!   parameter and who owns what.
-//! - [`library`] lists the functions that no manifest lists: configuration,
+//! - [`Program::prototypes`](crate::Program::prototypes) yields the C prototype
+//!   of every function that the manifest lists, with the role and the ownership
+//!   of each parameter.
+//! - [`library`] lists the functions that manifests leave out: configuration,
 //!   contexts, tuning, profiling, errors.
 //! - [`Header`] reads the generated header; [`agree`] (feature `headers`) compares it
 //!   with the declarations that follow from the manifest.

@@ -1,5 +1,5 @@
 //! A small reader of C declarations: enough for the headers that the compiler
-//! generates. It takes any text, in linear time and without recursion.
+//! generates. It accepts any text, in linear time and without recursion.
 
 use std::iter::Peekable;
 
@@ -30,7 +30,7 @@ struct Parser<'a, I: Iterator<Item = Token<'a>>> {
     header: Header,
     /// How many `extern "C" {` are open.
     linkage_blocks: usize,
-    /// What has been read of the present statement.
+    /// The text of the current statement so far.
     excerpt: Excerpt,
 }
 
@@ -94,7 +94,7 @@ impl<'a, I: Iterator<Item = Token<'a>>> Parser<'a, I> {
         Ok(())
     }
 
-    /// What stands between parentheses, and the closing one.
+    /// The parameters and the closing parenthesis.
     fn parameters(&mut self) -> Result<Vec<DeclaredParameter>, NotUnderstood> {
         let mut parameters: Vec<DeclaredParameter> = Vec::new();
         if self.accept(")") {
@@ -183,8 +183,8 @@ impl<'a, I: Iterator<Item = Token<'a>>> Parser<'a, I> {
         }
     }
 
-    /// Goes on behind the statement that was not understood: to its semicolon,
-    /// or behind the braces of a function.
+    /// Skips the statement that was not understood: up to its semicolon,
+    /// or the closing brace of a function.
     fn recover(&mut self) {
         let mut depth = 0_usize;
         let mut needs_semicolon = false;
@@ -214,7 +214,7 @@ impl<'a, I: Iterator<Item = Token<'a>>> Parser<'a, I> {
                     depth == 0 && !needs_semicolon
                 }
                 "=" => {
-                    // The braces of an initial value are no body.
+                    // The braces of an initializer are not a body.
                     needs_semicolon = true;
                     false
                 }
@@ -290,7 +290,7 @@ impl Excerpt {
     }
 }
 
-/// The macro that a directive defines, if that is what it does.
+/// The macro that a directive defines, if it defines one.
 fn define(directive: &str, line: usize) -> Option<Define> {
     let rest = directive.trim_start().strip_prefix("define")?;
     let rest = rest
@@ -298,7 +298,7 @@ fn define(directive: &str, line: usize) -> Option<Define> {
         .trim_start();
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     let (name, value) = rest.split_at(end.unwrap_or(rest.len()));
-    // A comment behind the value is none of it.
+    // A trailing comment does not belong to the value.
     let value = value.split("//").next().unwrap_or_default();
     let value = value.split("/*").next().unwrap_or_default();
     (!name.is_empty()).then(|| Define {

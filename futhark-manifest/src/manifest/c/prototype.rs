@@ -12,20 +12,19 @@ use crate::manifest::program::TypeRef;
 ///
 /// `Display` writes the declaration of the generated header.
 ///
-/// A call has succeeded when it returned success, `futhark_context_sync` after it
-/// gave 0, and `futhark_context_get_error` gives `NULL`. Less is not enough: on GPU
-/// backends a kernel fails after the call has returned, and a failed allocation can be
-/// covered by the copy that follows it, so that a function returns 0, or a handle,
-/// with an error pending. Handles that such a call gave hold garbage and must be
-/// freed all the same; slots that it did not write are as they were.
+/// A call has succeeded only if it returned success, the next `futhark_context_sync`
+/// returned 0, and `futhark_context_get_error` returned `NULL`. On GPU backends a kernel
+/// fails after the call has returned, and a later copy can hide a failed allocation, so
+/// a function can return 0, or a handle, with an error pending. Handles from such a
+/// call contain garbage and must still be freed; slots that it did not write are unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prototype {
     /// The C name.
     pub name: String,
-    /// The C type of what it returns.
+    /// The C type of the result.
     pub result: CType,
-    /// What the returned value means.
+    /// The meaning of the result.
     pub returns: Returns,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
@@ -58,13 +57,13 @@ pub struct Parameter {
     pub name: String,
     /// The C type.
     pub ty: CType,
-    /// What it stands for.
+    /// Its role.
     pub role: ParameterRole,
-    /// What passes in and out, and who owns it.
+    /// How it is passed, and its ownership.
     pub passing: Passing,
 }
 
-/// What a parameter stands for.
+/// The role of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParameterRole {
@@ -121,24 +120,23 @@ pub enum ParameterRole {
     ByteCount,
 }
 
-/// What passes through a parameter, and who owns it.
+/// How a parameter is passed, and its ownership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Passing {
     /// A scalar is passed by value.
     Scalar,
-    /// The function uses it; it stays the caller's.
+    /// The function uses it; the caller keeps ownership.
     Borrowed {
         /// Whether it may still be read after the function has returned, until
         /// the next `futhark_context_sync`: it must not be freed before.
         until_sync: bool,
     },
-    /// The function consumes the value, also where it fails. The handle stays
-    /// the caller's, who may do nothing with it but free it; that goes for
-    /// everything that shares storage with the value.
+    /// The function consumes the value, even if it fails. Afterwards the caller may
+    /// only free the handle, and every handle that shares storage with the value.
     Consumed,
-    /// The function changes the value in place: the handle stays good, and
-    /// everything that shares storage with the old value changes too.
+    /// The function changes the value in place: the handle stays valid, and
+    /// values that share storage with the old value change too.
     Overwritten,
     /// The handle is freed and must not be used again.
     Freed,
@@ -186,17 +184,17 @@ pub enum Passing {
     GivesByteCount,
 }
 
-/// What the value means that a C function returns.
+/// The meaning of the result of a C function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Returns {
-    /// 0 for success, but see [`Prototype`]. Any other value is a failure; the value
-    /// itself is no reliable sign of its cause.
+    /// 0 for success, but see [`Prototype`]. Any other value is a failure, and does not identify the
+    /// cause.
     Status,
     /// A handle that the caller must free, or `NULL` for a failure; see
     /// [`Prototype`].
     Handle,
-    /// The length of each dimension, outermost first: a pointer that is good
+    /// The length of each dimension, outermost first: a pointer that is valid
     /// as long as the handle. It cannot fail.
     Shape {
         /// The number of dimensions.
@@ -204,7 +202,6 @@ pub enum Returns {
     },
     /// The index of the variant. It cannot fail.
     Variant,
-    /// Raw memory of the backend, which is good as long as the value and which
-    /// the value still owns.
+    /// Raw memory of the backend, which is valid as long as the value, its owner.
     RawMemory,
 }

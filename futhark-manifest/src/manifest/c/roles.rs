@@ -3,7 +3,7 @@
 use super::library::LibraryFunction;
 use super::prototype::Passing;
 
-/// What a parameter of a [`LibraryFunction`] stands for.
+/// The role of a parameter of a [`LibraryFunction`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LibraryRole {
@@ -45,7 +45,7 @@ impl LibraryRole {
     }
 }
 
-/// What a [`LibraryFunction`] returns, and who owns it.
+/// The result of a [`LibraryFunction`], and its ownership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LibraryReturns {
@@ -98,11 +98,11 @@ impl LibraryReturns {
     }
 }
 
-/// The first version that copies the texts that a configuration is given.
+/// The first version in which configurations copy the strings passed to them.
 const COPIES_TEXTS: (u32, u32, u32) = (0, 25, 6);
 
 impl LibraryFunction {
-    /// What the function returns.
+    /// The meaning and ownership of the result.
     #[must_use]
     pub fn returns(&self) -> LibraryReturns {
         match &*self.declaration.result.to_string() {
@@ -117,7 +117,7 @@ impl LibraryFunction {
         }
     }
 
-    /// What each parameter stands for.
+    /// The role of each parameter.
     pub fn roles(&self) -> impl Iterator<Item = LibraryRole> {
         let name = self.name();
         let is_path = ["_to", "_from", "_cache_file"]
@@ -139,7 +139,7 @@ impl LibraryFunction {
         })
     }
 
-    /// What passes through each parameter, and who owns it, in the library that this
+    /// How each parameter is passed, and its ownership, in the library that this
     /// version makes. Where the version is not known, the caller has the most duties.
     pub fn passing(&self, version: Option<(u32, u32, u32)>) -> impl Iterator<Item = Passing> {
         let name = self.name();

@@ -1,4 +1,4 @@
-//! Splits C text into tokens. Any text is taken; time is linear in its length.
+//! Splits C text into tokens. Accepts any text; time is linear in its length.
 
 /// A token and the line that it begins on, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub(crate) enum TokenKind {
     Directive,
     /// One character of punctuation.
     Punctuation,
-    /// What no declaration can hold: numbers, characters, literals and
-    /// comments without an end.
+    /// Tokens that declarations do not contain: numbers, characters, unterminated
+    /// literals and comments.
     Other,
 }
 
@@ -56,7 +56,6 @@ impl<'a> Lexer<'a> {
         let kind = match first {
             b'#' if begins => {
                 self.advance(self.directive_end());
-                // The `#` itself says nothing more.
                 return Some(self.made(TokenKind::Directive, start + 1, line));
             }
             b'"' => self.literal(b'"', TokenKind::Text),
@@ -83,8 +82,7 @@ impl<'a> Lexer<'a> {
         Some(self.made(kind, start, line))
     }
 
-    /// Skips white space and comments; gives the start of a comment that has
-    /// no end.
+    /// Skips white space and comments; returns the start of an unterminated comment.
     fn skip_blanks(&mut self) -> Option<usize> {
         loop {
             let rest = &self.bytes()[self.at..];
@@ -106,8 +104,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A literal up to its closing quote; one that the line cuts off is
-    /// nothing.
+    /// A literal up to its closing quote; `Other` if the line ends first.
     fn literal(&mut self, quote: u8, kind: TokenKind) -> TokenKind {
         let mut at = self.at + 1;
         let mut kind = kind;
@@ -162,7 +159,7 @@ impl<'a> Lexer<'a> {
         length.map_or(self.text.len(), |length| from + length)
     }
 
-    /// Goes on to there, counting lines.
+    /// Advances to an offset and counts lines.
     fn advance(&mut self, to: usize) {
         let passed = &self.bytes()[self.at..to];
         self.line += passed.iter().filter(|&&b| b == b'\n').count();
@@ -225,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_taken_too() {
+    fn unterminated_tokens_are_accepted() {
         assert_eq!(
             all("\"a\nb"),
             [(TokenKind::Other, "\"a", 1), (TokenKind::Word, "b", 2)]

@@ -73,13 +73,13 @@ impl fmt::Display for Diff {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// What happened: says how much it matters, and why.
+    /// The class of the change, which determines its impact.
     pub code: ChangeCode,
-    /// Where: in the old program, and in the new one for what was added.
+    /// The place: in the new program for additions, otherwise in the old one.
     pub place: Place,
-    /// What was there, as a person writes it; none where there was nothing.
+    /// The old value in Futhark syntax; none if there was nothing.
     pub was: Option<String>,
-    /// What is there now; none where there is nothing.
+    /// The new value in Futhark syntax; none if there is nothing.
     pub is: Option<String>,
     /// The entry points that a change of a type reaches.
     pub used_by: UsedBy,

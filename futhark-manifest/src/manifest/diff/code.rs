@@ -1,4 +1,4 @@
-//! What can happen to an API, and how much each of it matters.
+//! The classes of changes, and their impact.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Impact {
     /// No code of a user depends on it.
     Cosmetic,
-    /// There is more than before; what was there works as it did.
+    /// Additions; existing code works as before.
     Compatible,
     /// Code that worked may no longer do so.
     Breaking,
@@ -75,7 +75,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What happened, as a lower-case fragment.
+            /// A description, as a lower-case fragment.
             #[must_use]
             pub const fn what(self) -> &'static str {
                 match self {
@@ -97,32 +97,32 @@ macro_rules! codes {
 codes! {
     // The program as a whole.
     BackendChanged, "backend-changed", Cosmetic, "the backend changed",
-        "Every backend gives a program the same entry points, types and operations; what differs \
-         is the C type of raw memory, when transfers are complete, and what must be installed: a \
-         bridge takes that from the manifest.";
-    CompilerChanged, "compiler-changed", Cosmetic, "another compiler made it",
-        "Callers do not see the compiler; what it does differently is listed by itself.";
+        "Every backend gives a program the same entry points, types and operations. The C type of \
+         raw memory, the time at which transfers are complete and the required drivers differ, and a \
+         bridge reads those from the manifest.";
+    CompilerChanged, "compiler-changed", Cosmetic, "it was compiled by another compiler",
+        "Callers do not see the compiler; its effects on the API are listed as changes of their own.";
 
-    UnknownChanged, "unknown-changed", Compatible, "members that are not known here changed",
-        "A newer compiler wrote them, and this version of the crate cannot judge what they mean; \
-         what it knows was compared.";
+    UnknownChanged, "unknown-changed", Compatible, "unknown members changed",
+        "A newer compiler wrote them, and this version of the crate does not know their meaning; \
+         all known members were compared.";
 
     // Entry points.
     EntryAdded, "entry-added", Compatible, "it was added",
-        "No caller knows it yet.";
+        "No existing code calls it.";
     EntryRemoved, "entry-removed", Breaking, "it was removed",
-        "Its callers have nothing to call any more.";
+        "Its callers no longer compile.";
     EntryFunctionChanged, "entry-function-changed", Cosmetic, "its C function changed",
         "A bridge takes C names from the manifest; its users call the entry point by its Futhark \
          name.";
     TuningParametersChanged, "tuning-parameters-changed", Cosmetic,
         "its tuning parameters changed",
         "They belong to the generated code and differ between backends and compilers; only files \
-         of tuned values have to be made anew.";
+         of tuned values must be regenerated.";
     AttributesChanged, "attributes-changed", Cosmetic, "its attributes changed",
-        "They tell compilers and tools something; no call looks different.";
+        "They are for compilers and tools; calls do not change.";
     DocChanged, "doc-changed", Cosmetic, "its documentation changed",
-        "Documentation is for people; no call looks different.";
+        "Calls do not change.";
 
     // Parameters.
     ParameterAdded, "parameter-added", Breaking, "it was added",
@@ -142,65 +142,65 @@ codes! {
          that pass it by value do not compile any more.";
     ParameterRenamed, "parameter-renamed", Cosmetic, "its name changed",
         "Arguments go by position, so no call depends on the name. But a bridge that offers \
-         keyword arguments shows it: users of such a bridge must be told.";
+         keyword arguments exposes it: tell the users of such a bridge.";
 
     // Results.
     ResultTypeChanged, "result-type-changed", Breaking, "its type changed",
         "Callers expect a value of the old type.";
     ResultCountChanged, "result-count-changed", Breaking, "the number of values changed",
         "Callers take the result apart into as many values as there were.";
-    ResultFormChanged, "result-form-changed", Cosmetic, "C gives the same values in another form",
-        "Up to 0.25.37 compilers give each component of a tuple by itself and the unit value not \
-         at all, from 0.26.1 one value for all; a bridge gives the components either way.";
+    ResultFormChanged, "result-form-changed", Cosmetic, "C returns the same values in another form",
+        "Up to 0.25.37 compilers return each component of a tuple separately and do not return the unit \
+         value; from 0.26.1 they return one value. A bridge returns the components in both cases.";
     ResultUniquenessChanged, "result-uniqueness-changed", Cosmetic, "its uniqueness changed",
-        "The compiler infers it where the source does not say, so it flips with harmless edits; it \
-         is no part of a bridge's API.";
+        "The compiler infers it where the source does not say, so unrelated edits change it; \
+         it is not part of a bridge's API.";
 
     // Types as a whole.
     TypeAdded, "type-added", Compatible, "it was added",
-        "No code knows it yet.";
+        "No existing code uses it.";
     TypeRemoved, "type-removed", Breaking, "it was removed",
         "Bridges have a type for it; code that names this one does not compile any more.";
     TypeRenamed, "type-renamed", Breaking, "its name changed",
         "Bridges name their types after it, so code that names the old one does not compile any \
          more; the values are the same.";
-    TypeReplaced, "type-replaced", Breaking, "another type stands in its place",
+    TypeReplaced, "type-replaced", Breaking, "another type replaced it",
         "Callers have and expect values of the old type, under its old name.";
     TypeRespelled, "type-respelled", Cosmetic, "its name has other spaces",
         "Compilers spell the names of anonymous types differently (0.25.36 adds spaces), and the C \
          names made of them follow; the type is the same. An identifier that is derived from the \
          name must not depend on its spaces.";
     TypeRevealed, "type-revealed", Compatible, "its structure is now known",
-        "Whatever could be done with a value of unknown structure still can, and its parts are \
-         reachable now. A bridge that gives tuples or the unit value as types of its own \
+        "All operations on a value of unknown structure still work, and its parts are \
+         accessible now. A bridge that gives tuples or the unit value as types of its own \
          language must decide for itself.";
     TypeHidden, "type-hidden", Breaking, "its structure is no longer known",
         "Code that makes such values from their parts, or takes them apart, has no operation for \
          it any more.";
     TypeKindChanged, "type-kind-changed", Breaking, "it is of another kind",
-        "Nothing that is done with values of the one kind can be done with those of the other.";
+        "Operations of one kind do not work on values of the other.";
     TypeFunctionsChanged, "type-functions-changed", Cosmetic, "its C names changed",
         "A bridge takes C names from the manifest; its users know the type by its Futhark name.";
     OperationsAdded, "operations-added", Compatible, "it has more operations",
-        "What could be done before still can.";
+        "The existing operations still work.";
     OperationsRemoved, "operations-removed", Breaking, "it has fewer operations",
-        "Code that uses them has nothing to call any more.";
+        "Code that uses them no longer compiles.";
 
     // Arrays of scalars, and types that only carry results.
     ArrayAdded, "array-added", Cosmetic, "it was added",
-        "An array of scalars is no type of the program's own; it is listed while something uses \
-         it, and what uses it is listed by itself.";
+        "Arrays of scalars are listed while something uses them, and a change of their users is listed \
+         separately.";
     ArrayRemoved, "array-removed", Cosmetic, "it was removed",
-        "An array of scalars is no type of the program's own; it was listed while something used \
-         it, and what does so no more is listed by itself.";
+        "Arrays of scalars are listed while something uses them, and a change of their users is listed \
+         separately.";
     ResultTypeAdded, "result-type-added", Cosmetic, "it was added to carry results",
-        "It only carries the result of entry points: a bridge gives the components, so nobody \
-         holds a value of it.";
-    ResultTypeRemoved, "result-type-removed", Cosmetic, "it carries results no more",
-        "It only carried the result of entry points: a bridge gives the components, so nobody \
+        "It only carries results of entry points: a bridge returns the components, so users never \
+         hold a value of it.";
+    ResultTypeRemoved, "result-type-removed", Cosmetic, "it no longer carries results",
+        "It only carried results of entry points: a bridge returns the components, so users never \
          held a value of it.";
 
-    // What types are made of.
+    // Parts of types.
     FieldAdded, "field-added", Breaking, "it was added",
         "A record is made from all of its fields, so code that makes one lacks a value.";
     FieldRemoved, "field-removed", Breaking, "it was removed",

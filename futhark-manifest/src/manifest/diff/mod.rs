@@ -1,10 +1,9 @@
-//! Two programs compared as APIs: what a release breaks, adds, or only spells
-//! differently.
+//! Compares two programs as APIs: breaking, compatible and cosmetic changes.
 //!
 //! The API is the one that users of a *bridge* see: entry points and types, in a
 //! typed language, with consumed arguments passed by value. Users of plain C
-//! depend on more, such as the names of C functions; what is called cosmetic
-//! here can break them.
+//! depend on more, such as the names of C functions; a cosmetic change
+//! can break them.
 //!
 //! Each [`Change`] says where it is, what was there and what is there now, and
 //! by its [`ChangeCode`] how much it matters ([`Impact`]) and why. A cause is
@@ -19,18 +18,18 @@
 //! 1. that has the same name;
 //! 2. else, that differs in nothing but spaces in its name, or is the array of
 //!    the same elements and rank;
-//! 3. else, that stands where the old one stood (parameter, result, field,
+//! 3. else, that is in the place of the old one (parameter, result, field,
 //!    payload, element) and has the same structure;
-//! 4. else, that stands where the old one stood.
+//! 4. else, that is in the place of the old one.
 //!
 //! No type is matched twice, and none that kept its name is matched by 2 to 4.
-//! What is left over was removed or added. A matched type whose name changed is
+//! The remaining types were removed or added. A matched type whose name changed is
 //! respelled if only spaces differ ([`ChangeCode::TypeRespelled`], cosmetic);
 //! renamed if its structure is the same ([`ChangeCode::TypeRenamed`], breaking:
 //! bridges name their types after it); else replaced
 //! ([`ChangeCode::TypeReplaced`], breaking). A new name that is the old one with
 //! the new name of a part put in, `[]point` for `[]pt`, is no change of its own.
-//! Names are compared as texts; nothing is concluded from what they say.
+//! Names are compared as texts and never parsed.
 //!
 //! # Results
 //!
@@ -108,7 +107,7 @@ use pairing::Pairing;
 
 /// Compares two programs: the one that users have, and the one that they get.
 ///
-/// Linear in the size of both, whatever their types are made of.
+/// Linear in the size of both.
 #[must_use]
 pub fn compare(old: &Program, new: &Program) -> Diff {
     let pairing = Pairing::find(old, new);
@@ -120,7 +119,7 @@ pub fn compare(old: &Program, new: &Program) -> Diff {
     Diff::new(changes)
 }
 
-/// What belongs to no entry point and no type.
+/// Compares the backend and the compiler.
 fn program(old: &Program, new: &Program, changes: &mut Vec<Change>) {
     if old.backend != new.backend {
         let change = Change::new(ChangeCode::BackendChanged, Place::Backend);

@@ -1,4 +1,4 @@
-//! JSON as text: reading it, and finding places in it again.
+//! Reading JSON text, and finding places in it.
 
 mod path;
 mod position;

@@ -1,4 +1,4 @@
-//! Where in the JSON text we are, without allocating until an error needs it.
+//! The path to a JSON value, which allocates only when an error needs it.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -36,14 +36,14 @@ impl fmt::Display for Path<'_> {
 /// A name as a segment of a JSON pointer.
 pub(crate) fn escape(name: &str) -> Cow<'_, str> {
     if name.contains(['~', '/']) {
-        // A tilde first: otherwise the one from a slash would be escaped again.
+        // Tildes first: otherwise those from slashes would be escaped again.
         Cow::Owned(name.replace('~', "~0").replace('/', "~1"))
     } else {
         Cow::Borrowed(name)
     }
 }
 
-/// Orders pointers by place: members by name, the tenth item behind the second.
+/// Orders pointers by place: members by name, items by number.
 pub(crate) fn compare_pointers(a: &str, b: &str) -> Ordering {
     fn segments(pointer: &str) -> impl Iterator<Item = Result<usize, &str>> {
         let segments = pointer.split('/');

@@ -1,4 +1,4 @@
-//! Where in a text a JSON pointer leads.
+//! Finds the positions of JSON pointers in a text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,13 +14,13 @@ pub struct Position {
     pub line: usize,
     /// The column.
     pub column: usize,
-    /// The same place as a number of bytes before it.
+    /// The byte offset.
     pub offset: usize,
 }
 
 impl Position {
-    /// Where a JSON pointer leads in a text; for many pointers into one text, ask
-    /// a [`Locator`].
+    /// Finds the position of a JSON pointer in a text, or of the innermost existing value around it.
+    /// For many pointers into one text, use a [`Locator`].
     ///
     /// ```
     /// use futhark_manifest::Position;
@@ -37,7 +37,7 @@ impl Position {
         Position::of_byte(text, scanner.nearest(pointer))
     }
 
-    /// The place of a byte.
+    /// The position of a byte.
     fn of_byte(text: &str, offset: usize) -> Position {
         let start = Position {
             line: 1,
@@ -47,8 +47,8 @@ impl Position {
         start.after(&text.as_bytes()[..offset.min(text.len())])
     }
 
-    /// The place that serde_json gives: its columns count bytes, from one, and
-    /// it says nought at the end of a line.
+    /// The position of a serde_json error, whose columns count bytes from one, and are zero at the end
+    /// of a line.
     pub(crate) fn of_error(text: &[u8], error: &serde_json::Error) -> Position {
         let mut lines = text.split_inclusive(|&b| b == b'\n');
         let before: usize = lines
@@ -65,7 +65,7 @@ impl Position {
         }
     }
 
-    /// The place behind these bytes, which begin here.
+    /// The position after these bytes, which begin here.
     fn after(self, bytes: &[u8]) -> Position {
         let offset = self.offset + bytes.len();
         match bytes.iter().rposition(|&b| b == b'\n') {
@@ -89,23 +89,23 @@ impl fmt::Display for Position {
     }
 }
 
-/// Finds the places of many JSON pointers (RFC 6901) in one text.
+/// Finds the positions of many JSON pointers (RFC 6901) in one text.
 ///
-/// A manifest with thousands of faults is one line of megabytes: what is near the
-/// top of the text is noted once, so that each place costs little.
+/// A manifest with thousands of errors can be a single line of several megabytes. The locator indexes
+/// types and entry points once, so that each lookup is fast.
 pub struct Locator<'t> {
     text: &'t str,
-    /// Where the members of the members of the top begin, by their pointers.
+    /// The offsets of types and entry points, by pointer.
     starts: HashMap<String, usize>,
-    /// The place at every [`STRIDE`] bytes.
+    /// The position at every [`STRIDE`] bytes.
     marks: Vec<Position>,
 }
 
-/// Bytes between two places that are noted.
+/// Bytes between two marks.
 const STRIDE: usize = 4096;
 
 impl<'t> Locator<'t> {
-    /// Goes over the text, once or twice.
+    /// Scans the text.
     #[must_use]
     pub fn new(text: &'t str) -> Locator<'t> {
         let mut starts = HashMap::new();
@@ -129,13 +129,12 @@ impl<'t> Locator<'t> {
         }
     }
 
-    /// Where the value begins that a pointer names; or, if there is no such
-    /// value, the innermost one around it that is there. So what is missing from
-    /// an object leads to that object. Where the text is not JSON the place is of
-    /// no use, but there is one.
+    /// Finds the start of the value that a pointer names. If there is none, returns the start of the
+    /// innermost existing value around it; for a missing member, that of its object. If the text is not
+    /// JSON, the result is unspecified.
     #[must_use]
     pub fn nearest(&self, pointer: &str) -> Position {
-        // The first two segments are known by heart.
+        // The first two segments are indexed.
         let third = pointer.match_indices('/').nth(2);
         let (head, tail) = pointer.split_at(third.map_or(pointer.len(), |(at, _)| at));
         let (at, rest) = match self.starts.get(head) {
@@ -254,14 +253,14 @@ impl Scanner<'_> {
         self.peek() != Some(b']')
     }
 
-    /// Over a value and the comma behind it.
+    /// Skips a value and the comma after it.
     fn past_comma(&mut self) -> bool {
         self.value();
         self.space();
         self.next() == Some(b',')
     }
 
-    /// Over a value, whatever is in it.
+    /// Skips a value.
     fn value(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {

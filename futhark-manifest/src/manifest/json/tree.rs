@@ -1,4 +1,4 @@
-//! From text to a tree in which no member was lost.
+//! Reads JSON into a tree and rejects duplicate members.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,13 +10,11 @@ use super::Path;
 
 /// Reads the text of an object.
 ///
-/// An object that names a member twice is refused: whichever of the two a reader
-/// takes, another reader takes the other. So is anything but an object at the
-/// top, before it is read. JSON that is nested deeper than 128 levels is refused
-/// by serde_json.
+/// Rejects duplicate members, since JSON readers disagree on which one counts, and anything but an
+/// object at the top, before reading it. serde_json rejects JSON that is nested deeper than 128 levels.
 ///
-/// A tree takes many times the memory of its text. So the members of the objects `types` and
-/// `entry_points` are given to `sink` one by one, and are left out of the tree.
+/// A tree needs many times the memory of its text. Therefore the members of the objects `types` and
+/// `entry_points` are passed to `sink` one by one and left out of the tree.
 pub(crate) fn read(
     text: &[u8],
     sink: &mut Sink<'_>,
@@ -28,10 +26,10 @@ pub(crate) fn read(
     read.map_err(|error| (error, reading.refused.into_inner()))
 }
 
-/// Takes a member of `types` or of `entry_points`.
+/// Receives the members of `types` and `entry_points`.
 pub(crate) type Sink<'s> = dyn FnMut(&Path<'_>, Value) + 's;
 
-/// What all parts of a tree share while it is read.
+/// The state that all parts of a tree share while it is read.
 pub(crate) struct Reading<'s> {
     /// Why the document was refused.
     pub(crate) refused: RefCell<Option<Refused>>,
@@ -45,7 +43,7 @@ impl<'s> Reading<'s> {
         Reading { refused, sink }
     }
 
-    /// What reads the whole document.
+    /// The seed that reads the whole document.
     pub(crate) fn root(&self) -> Tree<'_, 's> {
         let path = Path::Root;
         Tree {
@@ -55,15 +53,15 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// Why a tree was refused that is JSON.
+/// Why valid JSON was rejected.
 pub(crate) enum Refused {
-    /// The top is no object, but this.
+    /// The top is not an object but this.
     NotAnObject(&'static str),
-    /// The pointer to a member that stands there a second time.
+    /// The pointer to a duplicate member.
     Twice(String),
 }
 
-/// What [`read`] builds, for any deserializer.
+/// Builds the tree, for any deserializer.
 pub(crate) struct Tree<'a, 's> {
     path: Path<'a>,
     reading: &'a Reading<'s>,
