@@ -25,7 +25,7 @@ pub const RUST: Language = Language::new("Rust")
 /// The functions and types of the standard library are not reserved, for they matter
 /// at file scope only: names there should begin with a prefix of the program's own,
 /// as those that Futhark generates do. For a header that C++ can include too, reserve
-/// [`CPP_KEYWORDS`].
+/// [`CPP_KEYWORDS`](super::CPP_KEYWORDS).
 pub const C: Language = Language::new("C")
     .keywords(&[
         "alignas",
