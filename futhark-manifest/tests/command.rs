@@ -178,7 +178,7 @@ fn the_header_beside_the_manifest_is_compared() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told() {
+fn unusable_input_is_an_error() {
     let output = run(&["show"], "no manifest");
     assert_eq!(code(&output), 3);
     assert_eq!(
@@ -290,9 +290,9 @@ fn control_characters_are_not_printed() {
     assert!(out(&output).contains("Gro\u{7f}ws"));
 }
 
-/// A warning is for whoever reads the page, too.
+/// Warnings go to standard error, so they do not disturb the output.
 #[test]
-fn warnings_are_told_whatever_is_asked_for() {
+fn every_subcommand_prints_warnings() {
     let text = read("0.26.4").replacen("\"backend\"", "\"abi\": 3, \"backend\"", 1);
     for command in ["show", "prototypes", "resolve"] {
         let output = run(&[command], &text);
@@ -309,7 +309,7 @@ fn warnings_are_told_whatever_is_asked_for() {
 
 /// A stranger's file of megabytes in one line must not take for ever.
 #[test]
-fn thousands_of_findings_are_all_told() {
+fn thousands_of_findings_are_all_printed() {
     let entries = (0..5_000).map(|n| {
         format!(
             "\"e{n}\": {{\"cfun\": \"f{n}\", \"inputs\": [], \

@@ -1,6 +1,6 @@
-//! How much memory reading takes: at most a stated multiple of the text, and
-//! next to none for what is refused at sight. One test, since all share the
-//! allocator that counts.
+//! The memory that reading needs: at most a documented multiple of the text, and
+//! almost none for input that is rejected early. A single test, since the counting
+//! allocator is global.
 
 #[path = "suite/made.rs"]
 mod made;
@@ -23,7 +23,7 @@ fn multiple<T>(text: &str, work: impl FnOnce() -> T) -> (f64, T) {
     (used as f64 / text.len() as f64, done)
 }
 
-/// A manifest with an unknown member: what nobody knows is kept as it is.
+/// A manifest with an unknown member, which is kept.
 fn keeps(unknown: &str) -> String {
     format!("{{\"backend\": \"c\", \"types\": {{}}, \"entry_points\": {{}}, \"x\": {unknown}}}")
 }

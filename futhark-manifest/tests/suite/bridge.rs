@@ -189,9 +189,9 @@ fn a_tuple_is_a_tuple_in_both_forms() {
     );
 }
 
-/// No name of a program takes the place of something that the runtime needs.
+/// Names of a program do not replace names that the runtime needs.
 #[test]
-fn what_the_runtime_uses_is_reserved() {
+fn names_that_the_runtime_uses_are_reserved() {
     const CHECK: &str = r#"
 import re, sys
 sys.path.insert(0, sys.argv[1])
@@ -250,7 +250,7 @@ fn has_python() -> bool {
     found
 }
 
-/// What a command that must succeed prints.
+/// The output of a command, which must succeed.
 fn output_of(command: &mut Command, input: &str) -> String {
     command
         .stdin(Stdio::piped())

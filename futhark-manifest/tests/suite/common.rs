@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Helpers of several test files.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub fn faultless(text: &str, what: impl std::fmt::Display) -> Program {
 }
 
 /// The files in a folder and the folders below it that end so, in order.
-/// Empty where there is no such folder.
+/// Empty if the folder does not exist.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

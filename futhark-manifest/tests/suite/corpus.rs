@@ -45,7 +45,7 @@ pub fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs")
 }
 
-/// Programs with all features of the given ones: greedily, the program that adds most comes next.
+/// Selects programs that together have all features, greedily by the number of new features.
 fn cover(sources: Vec<PathBuf>) -> Vec<PathBuf> {
     let featured = sources.into_iter().map(|source| {
         let features = features(&read(&source));
@@ -66,7 +66,7 @@ fn cover(sources: Vec<PathBuf>) -> Vec<PathBuf> {
     cover
 }
 
-/// What a program's declarations show.
+/// The features of a program's declarations.
 fn features(text: &str) -> BTreeSet<String> {
     let mut features = BTreeSet::new();
     for declaration in declarations(text) {
@@ -106,7 +106,7 @@ fn declarations(text: &str) -> Vec<String> {
     relevant.collect()
 }
 
-/// Words and symbols. A dimension is one token, whatever its expression.
+/// Words and symbols. Each dimension is one token.
 fn tokens(declaration: &str) -> Vec<String> {
     let is_word = |c: char| c.is_alphanumeric() || "_'.".contains(c);
     let mut tokens: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Every kind of error names the place, what was expected and what was found.
+//! Every error has the place, the expected and the actual value.
 
 use crate::common::fixture;
 use futhark_manifest::{Code, Error, Manifest, Position};
@@ -14,7 +14,7 @@ fn fails(text: &str) -> Error {
     result.expect_err(text)
 }
 
-/// What is wrong after a member was given another value, or removed.
+/// The error after a member was changed or removed.
 fn after(object: &str, key: &str, value: Option<Value>) -> Error {
     let mut json = whole();
     let target = json.pointer_mut(object).expect("the object is there");
@@ -632,7 +632,7 @@ fn types_that_contain_themselves() {
 
 /// A chain of types as long as the manifest must not exhaust the stack.
 #[test]
-fn a_long_chain_of_types_is_no_problem() {
+fn long_chains_of_types_are_resolved() {
     let mut json = json!({"backend": "c", "entry_points": {}, "types": {}});
     let length = 20_000;
     for n in 0..length {

@@ -204,7 +204,7 @@ fn two_names_for_one_type() {
     assert_eq!(parts(&first), parts(&second));
 }
 
-/// What stands at that place in the fixture of that version, else null.
+/// The value at a place in the fixture of a version; null if there is none.
 fn at(version: &str, pointer: &str) -> Value {
     let json: Value = serde_json::from_str(&fixture(version)).expect("JSON");
     json.pointer(pointer).cloned().unwrap_or_default()

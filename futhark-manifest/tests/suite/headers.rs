@@ -10,7 +10,7 @@ use crate::toolchain::{compilers, generate, manifests_of_the_corpus};
 use futhark_manifest::c::{self, BeyondItem, DisagreementCode, Group, Header};
 use futhark_manifest::{Backend, Program};
 
-/// A header as a compiler would write it, without what no manifest lists.
+/// A header as a compiler would write it, without the library's functions.
 fn header_of(program: &Program) -> String {
     let mut text = format!("#define FUTHARK_BACKEND_{}\n", program.backend);
     text.push_str("struct futhark_context_config;\nstruct futhark_context;\n");
@@ -24,7 +24,7 @@ fn header_of(program: &Program) -> String {
 }
 
 #[test]
-fn what_is_written_agrees_when_read() {
+fn generated_headers_agree_with_their_manifest() {
     for file in files_below(&fixtures(), "json") {
         let program = faultless(&read(&file), file.display());
         let header = Header::parse(&header_of(&program));
@@ -37,7 +37,7 @@ fn what_is_written_agrees_when_read() {
     }
 }
 
-/// What a header may suffer, with what must be found: the code and the name.
+/// Damages of a header, with the code and the name of the expected disagreement.
 const DAMAGES: &[(&str, &str, DisagreementCode, &str)] = &[
     // A line, what it becomes, what is found.
     (
@@ -257,7 +257,7 @@ fn harmless_changes_are_none() {
 /// An array type that no manifest lists is told from other things, whatever it
 /// is called.
 #[test]
-fn what_is_beyond_the_manifest_is_grouped() {
+fn unlisted_declarations_are_grouped() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let mut text = header_of(&program);
     text.push_str(
@@ -300,7 +300,7 @@ fn what_is_beyond_the_manifest_is_grouped() {
 
 /// A header that a compiler wrote agrees with the manifest beside it to the
 /// last character, and what it has beyond is the table of the library.
-fn check(manifest: &Path) {
+fn assert_header_agrees(manifest: &Path) {
     let what = manifest.display();
     let program = faultless(&read(manifest), &what);
     let text = read(&manifest.with_extension("h"));
@@ -370,7 +370,7 @@ fn nameless(declaration: &c::Declaration) -> String {
 #[test]
 fn headers_of_the_corpus_agree() {
     for manifest in manifests_of_the_corpus() {
-        check(manifest);
+        assert_header_agrees(manifest);
     }
 }
 
@@ -380,7 +380,7 @@ fn headers_of_all_backends_agree() {
     for compiler in compilers() {
         for &backend in Backend::ALL {
             match generate(&compiler, backend, &source) {
-                Ok(manifest) => check(&manifest),
+                Ok(manifest) => assert_header_agrees(&manifest),
                 Err(text) if backend == Backend::Ispc => {
                     // Its code generator runs the ISPC compiler, which few have.
                     println!("skipped: {} {backend}: {text}", compiler.display());
@@ -394,7 +394,7 @@ fn headers_of_all_backends_agree() {
 /// The judgement of a C compiler: our prototypes are C, and they redeclare what
 /// the generated header declares.
 #[test]
-fn a_c_compiler_takes_our_prototypes_beside_the_header() {
+fn a_c_compiler_accepts_our_prototypes_with_the_header() {
     let cc = || Command::new("cc");
     if cc()
         .arg("--version")

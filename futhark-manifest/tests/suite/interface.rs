@@ -1,4 +1,4 @@
-//! What the interface of a program depends on, and what not.
+//! The parts of a manifest that the interface text covers.
 
 use crate::common::{faultless, fixture};
 use futhark_manifest::Manifest;
@@ -46,7 +46,7 @@ fn the_canonical_text() {
 }
 
 #[test]
-fn what_no_caller_depends_on() {
+fn the_interface_ignores_details_of_c() {
     let original = hash(&json("0.26.4"));
     for (pointer, value) in [
         ("/backend", json!("cuda")),
@@ -67,7 +67,7 @@ fn what_no_caller_depends_on() {
 }
 
 #[test]
-fn what_a_caller_depends_on() {
+fn the_interface_covers_entry_points_and_types() {
     let mut hashes = vec![hash(&json("0.26.4"))];
     for (pointer, value) in [
         ("/entry_points/grow/inputs/0/unique", json!(false)),

@@ -1,4 +1,4 @@
-//! What is read can be written again, and nothing is lost on the way.
+//! Reading and writing a manifest is lossless.
 
 use crate::common::{files_below, fixture, fixtures, pointers, read};
 use futhark_manifest::{Code, Manifest, Severity};
@@ -39,7 +39,7 @@ fn unknown_members_are_kept_wherever_they_stand() {
     assert!(places > 100, "{places}");
 }
 
-/// What is optional is absent afterwards if it was absent before.
+/// Optional members that are missing stay missing.
 #[test]
 fn optional_members_stay_absent() {
     let text = fixture("0.26.4");

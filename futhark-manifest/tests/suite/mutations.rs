@@ -1,9 +1,8 @@
-//! Whatever is changed in a valid manifest is found, and at the depth where it
-//! should be: when the text is read, by the schema, by the rules for how the
-//! parts fit together, or by comparing with the header.
+//! Every change of a valid manifest is detected at the right depth: when the text is read, by
+//! the schema, by the consistency rules, or by comparing with the header.
 //!
-//! Every node of a manifest is changed in every way that is listed here. What
-//! can be found at no depth is listed with the reason.
+//! Every node of a manifest is changed in every way that is listed here. Changes that cannot be
+//! detected are listed with the reason.
 
 use std::collections::BTreeMap;
 
@@ -222,7 +221,7 @@ fn retype(json: &Value, at: &str, value: Value) -> Option<String> {
     (kind(old) != kind(&value)).then(|| replace(json, at, value))?
 }
 
-/// Why a change cannot be found: what changed is not in the C code, and nothing
+/// Why a change cannot be detected: the C code does not contain the changed value, and nothing
 /// else in the manifest depends on it.
 fn invisible(mutation: &str, at: &str) -> Option<&'static str> {
     let steps: Vec<&str> = at.split('/').skip(1).collect();

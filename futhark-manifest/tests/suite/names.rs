@@ -156,7 +156,7 @@ fn collisions() {
 }
 
 #[test]
-fn what_is_reserved_is_avoided_in_every_form() {
+fn reserved_words_are_avoided_in_every_form() {
     let scope = Scope::new(&RUST, Style::Value).reserve(["new", "new_", "fn", "r#match"]);
     for (name, start) in [
         ("new", "new_h"),
@@ -198,7 +198,7 @@ fn names_are_looked_up_and_listed() {
 }
 
 #[test]
-fn rust_takes_them() {
+fn rust_accepts_the_identifiers() {
     let mut text = String::from("#![allow(warnings)]\n");
     for style in STYLES {
         let names = Scope::new(&RUST, style).assign(nasty_names());
@@ -233,7 +233,7 @@ fn rust_takes_them() {
 }
 
 #[test]
-fn python_takes_them() {
+fn python_accepts_the_identifiers() {
     let mut text = String::new();
     for style in STYLES {
         let scope = Scope::new(&PYTHON, style).reserve(PYTHON_SOFT_KEYWORDS);
@@ -282,7 +282,7 @@ fn the_words_of_python() {
 }
 
 #[test]
-fn c_and_cpp_take_them() {
+fn c_and_cpp_accept_the_identifiers() {
     let folder = Scratch::new("c");
     for (compiler, standards, words) in [
         ("cc", &["-std=c11", "-std=c2x", "-std=gnu17"][..], &[][..]),
@@ -449,7 +449,7 @@ fn nasty_names() -> BTreeSet<String> {
     changed.chain(pairs).chain(long).collect()
 }
 
-/// What Python says to that; `None`, with a message, where there is none.
+/// The output of Python; `None`, with a message, if Python is not installed.
 fn python(program: &str, folder: &Path) -> Option<Output> {
     // Isolated, so that nothing but Python itself is there.
     let arguments = ["-I", "-S", "-c", program];

@@ -297,7 +297,7 @@ fn a_single_result_has_no_number() {
 }
 
 #[test]
-fn backends_differ_in_raw_memory_and_in_what_waits_for_a_sync() {
+fn backends_differ_in_raw_memory_and_asynchronous_results() {
     let program = program();
     let mut functions = program.functions();
     let new_raw = functions.find(|one| one.operation == Operation::ArrayNewRaw);
@@ -348,7 +348,7 @@ fn reading_an_element_of_a_device_waits_for_a_sync() {
 }
 
 #[test]
-fn parameters_say_what_they_are_and_who_owns_what() {
+fn parameters_have_roles_and_ownership() {
     let program = program();
     let id = |name: &str| -> TypeId { program.type_named(name).expect(name) };
     let cells = TypeRef::Type(id("[]{level: i32, tags: []i32}"));
@@ -455,7 +455,7 @@ fn parameters_say_what_they_are_and_who_owns_what() {
 /// What gives a handle says what the handle's storage may share, and what says
 /// so gives a handle.
 #[test]
-fn aliasing_is_told_of_what_gives_a_handle() {
+fn operations_that_return_handles_have_aliasing() {
     for (_, _, program) in all_fixtures() {
         for function in program.functions() {
             let prototype = program.prototype(&function);

@@ -1,4 +1,4 @@
-//! What the workspace requires of other crates.
+//! The version requirements of the workspace.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The installed compilers, and what they make of the corpus.
+//! The installed compilers, and the manifests that they write for the corpus.
 //!
 //! Compilers are `bin/futhark-*` below the folder that `FUTHARK_TOOLCHAIN`
 //! names, the program that `FUTHARK` names, and `futhark` on the path. Without

@@ -1,5 +1,5 @@
-//! The manifests of every compiler version at every depth: the fixtures, the samples at hand, and
-//! what the installed compilers write for the corpus.
+//! The manifests of every compiler version at every depth: the fixtures, the extra samples, and
+//! those that the installed compilers write for the corpus.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

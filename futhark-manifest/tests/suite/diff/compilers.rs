@@ -1,4 +1,4 @@
-//! What the installed compilers make of the same programs.
+//! The manifests of the same programs by all installed compilers.
 
 use futhark_manifest::Backend;
 use futhark_manifest::diff::{self, Impact};

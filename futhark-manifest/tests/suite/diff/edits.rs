@@ -378,7 +378,7 @@ fn arrays() {
 }
 
 #[test]
-fn what_nobody_knows() {
+fn unknown_members() {
     check(&[
         (
             "at the top",
@@ -471,7 +471,7 @@ fn operations() {
 }
 
 #[test]
-fn what_is_known_of_a_type() {
+fn known_structure_of_a_type() {
     check(&[
         (
             "a sum",

@@ -1,5 +1,5 @@
-//! The schema accepts what compilers write, and refuses everything else with
-//! the place where it is wrong.
+//! The schema accepts the manifests of compilers, and rejects everything else with
+//! the place of each violation.
 
 mod refusals;
 
@@ -55,7 +55,7 @@ fn fixtures_and_samples_are_accepted() {
     println!("{} manifests accepted", files.len());
 }
 
-/// The one known mistake of the compilers is told with its places.
+/// The known compiler bug, invalid C names, is reported with its places.
 #[test]
 fn a_name_that_c_cannot_have_is_refused() {
     for compiler in compilers() {
@@ -132,7 +132,7 @@ fn change(manifest: &mut Value, pointer: &str, value: Option<Value>) {
 
 /// Each change violates one keyword, and each keyword is violated by some change.
 #[test]
-fn each_constraint_refuses_what_it_is_for() {
+fn each_constraint_is_violated_by_one_change() {
     accepted(&whole(), "before any change");
     let mut covered = BTreeSet::new();
     for &(pointer, value, schema_path, message) in REFUSALS {
@@ -206,7 +206,7 @@ fn may_be_missing(around: &str, key: &str) -> bool {
     }
 }
 
-/// By place in the manifest; the tenth item comes after the second.
+/// By place in the manifest; items by number.
 #[test]
 fn all_violations_are_listed_in_order() {
     let mut manifest = whole();
@@ -257,7 +257,7 @@ fn all_violations_are_listed_in_order() {
 }
 
 #[test]
-fn messages_are_short_whatever_the_manifest_holds() {
+fn messages_have_bounded_length() {
     const SIZE: usize = 10_000_000;
     let long = json!("\u{1}é".repeat(SIZE / 3));
     let wide = json!(vec![json!(0); SIZE / 2]);
@@ -282,7 +282,7 @@ fn messages_are_short_whatever_the_manifest_holds() {
     }
 }
 
-/// What the reader refuses for its form, the schema refuses too: every node of
+/// The schema rejects every form that the reader rejects: every node of
 /// a manifest is removed, and replaced by values of every JSON type.
 #[test]
 fn the_schema_is_no_more_lenient_than_the_reader() {
@@ -335,7 +335,7 @@ fn the_schema_is_no_more_lenient_than_the_reader() {
 
 /// The exceptions to that rule: differences that JSON Schema does not see.
 #[test]
-fn what_only_the_reader_refuses() {
+fn a_rank_with_a_fraction_is_refused_by_the_reader_only() {
     // A number without a fraction is an integer, however it is written.
     let text = fixture("0.25.14").replace("\"rank\": 3", "\"rank\": 3.0");
     accepted(&parsed(&text), "a rank of 3.0");

@@ -1,4 +1,4 @@
-//! What the schema refuses: one change for each constraint, or more.
+//! Changes that the schema rejects: at least one for each constraint.
 
 /// A change of a manifest that it refuses, and how.
 ///
