@@ -20,22 +20,21 @@ use crate::version::Version;
 const FORMAT_VERSION: u32 = 1;
 
 impl Program {
-    /// The program as JSON, for bridges that are not written in Rust: everything
-    /// that this crate knows about it, so that a reader needs no table of its
-    /// own. `futhark-manifest resolve` prints it.
+    /// Returns the program as JSON, for bridges that are not written in Rust. It is
+    /// complete: readers need no further tables. `futhark-manifest resolve` prints it.
     ///
     /// The format is stable: `format` is `"futhark-manifest-resolved"`, and
     /// `format_version`, now 1, changes when a reader of the older form could
     /// misread the newer. New members may come at any time.
     ///
-    /// | member | what it is |
+    /// | member | content |
     /// |---|---|
     /// | `backend`, `compiler` | the backend's name; the compiler's `text` and `number`, `[0, 25, 32]`, or null for an [unknown](Version::is_known) version |
     /// | `interface` | [`text`](Program::interface_text) and [`hash`](Program::interface_hash), 16 hexadecimal digits |
     /// | `scalars` | per scalar type its `c_type` and `size` in bytes |
     /// | `types` | in dependency order: parts before wholes |
     /// | `entry_points` | by name |
-    /// | `library` | the functions that no manifest lists, [for this backend and version](Program::library_functions); `certain` where that is known |
+    /// | `library` | the functions that manifests do not list, [for this backend and version](Program::library_functions); `certain` where that is known |
     /// | `error_codes` | the codes that the header names |
     /// | `unknown` | members of the manifest that this crate does not know; types and entry points have their own |
     ///
@@ -44,7 +43,7 @@ impl Program {
     /// A type has `name`, `doc`, `c_type` (of a handle), `c_struct`, `rank` and
     /// `functions`; and `kind`, on which the rest depends:
     ///
-    /// | `kind` | what else |
+    /// | `kind` | additional members |
     /// |---|---|
     /// | `array` | `element`, a reference to a scalar |
     /// | `opaque` | nothing |
@@ -70,10 +69,10 @@ impl Program {
     ///
     /// A function of `library` has `name`, `group`, `certain`, `declaration`, `result`, `returns`
     /// (see [`LibraryReturns`](crate::c::LibraryReturns)), `freed_by`, the C function with which
-    /// the caller must release what it returns, or null, and `parameters` with `name`, `c_type`,
+    /// the caller must release the result, or null, and `parameters` with `name`, `c_type`,
     /// `role` (see [`LibraryRole`](crate::c::LibraryRole)) and `passing`.
     ///
-    /// The value takes more than a hundred times the memory of the manifest's text; to write
+    /// The value needs more than a hundred times the memory of the manifest's text; to write
     /// the document, serialize [`document`](Program::document).
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -82,7 +81,7 @@ impl Program {
     }
 
     /// The document of [`to_json`](Program::to_json), to be serialized: it is made piece by
-    /// piece, so writing it takes next to no memory.
+    /// piece, so writing it needs almost no memory.
     #[must_use]
     pub fn document(&self) -> Document<'_> {
         Document(Places::of(self))
@@ -135,7 +134,7 @@ impl Serialize for Document<'_> {
     }
 }
 
-/// What an iterator gives, one item at a time.
+/// Serializes the items of an iterator one at a time.
 struct List<F>(F);
 
 impl<F, I> Serialize for List<F>
@@ -164,7 +163,7 @@ fn scalars() -> Value {
     ElemType::ALL.iter().map(scalar).collect()
 }
 
-/// Where each type stands in the document.
+/// The index of each type in the document.
 struct Places<'p> {
     program: &'p Program,
     places: Vec<usize>,
