@@ -69,7 +69,7 @@ impl Hooks {
             }
         }
         Ok(Hooks {
-            subtasks: SUBTASKS.iter().all(|name| has(name)),
+            subtasks: SUBTASKS.iter().all(has),
             device_choice: has(&DEVICE_CHOICE),
         })
     }

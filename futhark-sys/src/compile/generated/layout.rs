@@ -172,12 +172,11 @@ pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type)
                 share(&mut rules, array.rank);
             }
         }
-        Structure::Sum(sum) => {
+        Structure::Sum(sum)
             if sum.variants.len() > 1
-                && components.first() == Some(&Component::Scalar(ElemType::I8))
-            {
-                rules[0].variants = sum.variants.len();
-            }
+                && components.first() == Some(&Component::Scalar(ElemType::I8)) =>
+        {
+            rules[0].variants = sum.variants.len();
         }
         Structure::OpaqueArray(array) => {
             let TypeRef::Type(elem) = array.elem else {
