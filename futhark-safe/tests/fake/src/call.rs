@@ -1,5 +1,5 @@
-//! How a function of the table begins and ends: its arguments are looked up in the
-//! ledger, its results written where the caller wants them.
+//! The beginning and the end of each function of the table: looks up the arguments in the ledger, and
+//! writes the results to their places.
 
 use std::ffi::c_void;
 
@@ -8,7 +8,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE, Slot};
 use crate::context::{Answer, Context};
 use crate::value::{Array, Part, Value, Word};
 
-/// A call of an entry point, or of an operation that makes values of values.
+/// A call of an entry point, or of an operation that makes values from values.
 pub(crate) struct Call<'a> {
     pub(crate) context: &'a mut Context,
     name: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct Call<'a> {
     out: &'a [*mut c_void],
 }
 
-/// What runs and between which arguments.
+/// The name of a function, its parameters and results.
 pub(crate) struct Signature {
     pub(crate) name: &'static str,
     pub(crate) is_entry_point: bool,
@@ -26,12 +26,12 @@ pub(crate) struct Signature {
     pub(crate) outputs: &'static [Slot],
 }
 
-/// The body of every function of the table.
+/// Runs `body` as the call of a function of the table.
 ///
 /// # Safety
 ///
-/// `ctx` is a live context, `out` and `input` are what `futhark_table.h` says for
-/// `signature`; only what the ledger can tell is checked.
+/// `ctx` is a live context, and `out` and `input` are as `futhark_table.h` documents for
+/// `signature`. Only breaches that the ledger shows are reported.
 pub(crate) unsafe fn run(
     signature: &Signature,
     ctx: *mut c::Context,
@@ -56,7 +56,7 @@ pub(crate) unsafe fn run(
                 input,
                 out,
             };
-            call.clear_rooms();
+            call.clear_places();
             let answer = call
                 .check()
                 .and_then(|()| body(&mut call))
@@ -96,7 +96,7 @@ impl Call<'_> {
         unsafe { Word(self.input[i].cast::<[u8; 4]>().read()) }
     }
 
-    /// Argument `i`, whose memory is shared with the result as long as that is held.
+    /// Argument `i`. The returned value shares its memory.
     pub(crate) fn value(&self, i: usize) -> Value {
         let ty = self.inputs[i].type_ - FUT_FIRST_TYPE;
         match self.context.find(self.name, self.input[i], ty) {
@@ -105,7 +105,7 @@ impl Call<'_> {
         }
     }
 
-    /// The array that argument `i` is, or has as part `part`.
+    /// Part `part` of argument `i`, an array.
     pub(crate) fn array(&self, i: usize, part: usize) -> Array {
         match self.value(i).parts.swap_remove(part) {
             Part::Array(array) => array,
@@ -115,7 +115,7 @@ impl Call<'_> {
 
     pub(crate) fn give_scalar(&mut self, i: usize, word: Word) {
         assert!(!is_value(&self.outputs[i]), "result {i} is no scalar");
-        // SAFETY: T: there is room for a scalar.
+        // SAFETY: T: the place is for a scalar.
         unsafe { self.out[i].cast::<[u8; 4]>().write(word.0) }
     }
 
@@ -127,27 +127,27 @@ impl Call<'_> {
         assert!(is_value(&self.outputs[i]), "result {i} is a scalar");
         let ty = self.outputs[i].type_ - FUT_FIRST_TYPE;
         let pointer = self.context.adopt(Value::new(parts), ty);
-        // SAFETY: T: there is room for a value.
+        // SAFETY: T: the place is for a value.
         unsafe { self.out[i].cast::<*mut c_void>().write(pointer) }
     }
 
-    /// Gives an array that this call computes. On a GPU it only starts to, and nothing
-    /// is computed any more once something has failed.
+    /// Returns an array as result `i`, as computed by this call. On a GPU the computation is pending, and
+    /// after a failure no more are run.
     pub(crate) fn compute(&mut self, i: usize, array: Array) {
         array.memory.borrow_mut().spoilt |= self.context.failing.is_some();
         self.give(i, vec![Part::Array(array)]);
     }
 
-    fn clear_rooms(&self) {
-        for (room, slot) in self.out.iter().zip(self.outputs) {
+    fn clear_places(&self) {
+        for (place, slot) in self.out.iter().zip(self.outputs) {
             if is_value(slot) {
-                // SAFETY: T: there is room for a value.
-                unsafe { room.cast::<*mut c_void>().write(std::ptr::null_mut()) }
+                // SAFETY: T: the place is for a value.
+                unsafe { place.cast::<*mut c_void>().write(std::ptr::null_mut()) }
             }
         }
     }
 
-    /// The promises of the caller.
+    /// Reports breaches by the caller.
     fn check(&self) -> Answer {
         for (i, slot) in self
             .inputs
@@ -172,7 +172,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Entry points whose results are not all arrays return when everything is done.
+    /// Waits, unless all results are arrays, which can be pending.
     fn wait_for_scalars(&mut self, is_entry_point: bool) -> Answer {
         if is_entry_point && (self.outputs.is_empty() || !self.outputs.iter().all(is_value)) {
             return self.context.wait();
@@ -180,13 +180,13 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// After a failure: what was given is freed, its rooms are empty.
+    /// After a failure: frees the results and clears their places.
     fn free_results(&mut self) -> Answer {
-        for (&room, slot) in self.out.iter().zip(self.outputs) {
+        for (&place, slot) in self.out.iter().zip(self.outputs) {
             if is_value(slot) {
-                let room = room.cast::<*mut c_void>();
-                // SAFETY: T: the room holds NULL or what `give` wrote.
-                let value = unsafe { room.replace(std::ptr::null_mut()) };
+                let place = place.cast::<*mut c_void>();
+                // SAFETY: T: the place holds NULL or what `give` wrote.
+                let value = unsafe { place.replace(std::ptr::null_mut()) };
                 if !value.is_null() {
                     let ty = slot.type_ - FUT_FIRST_TYPE;
                     self.context.release("freeing results", value, ty)?;
@@ -197,7 +197,7 @@ impl Call<'_> {
     }
 }
 
-/// Overwrites memory that was consumed, as far as the call is computed at all.
+/// Overwrites consumed memory, unless a pending failure prevents the computation.
 pub(crate) fn overwrite(call: &Call<'_>, array: &Array, change: impl FnOnce(&mut Vec<Word>)) {
     let mut memory = array.memory.borrow_mut();
     if call.context.failing.is_some() {

@@ -1,4 +1,4 @@
-//! A context: its ledger of values, and what it says about failures.
+//! A context: its ledger of values, and its failures.
 
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
@@ -11,50 +11,50 @@ use futhark_sys::table as c;
 use crate::value::{Array, Value};
 use crate::world::Journal;
 
-/// What a [`c::Context`] of the fake program is.
+/// The target of a `*mut` [`c::Context`].
 struct Shell {
-    /// A call is running.
+    /// Whether a call is running.
     inside: AtomicBool,
     journal: Arc<Journal>,
-    /// Only for the call that is running.
+    /// Accessed only by the running call.
     context: UnsafeCell<Context>,
 }
 
-/// What a call works on.
+/// The state that calls access.
 pub(crate) struct Context {
     pub(crate) journal: Arc<Journal>,
     pub(crate) gpu: bool,
     /// Every live value by its address, with its type.
     ledger: HashMap<usize, (*mut Value, u32)>,
-    /// A constant of the program, which results may share.
+    /// A constant of the program, whose memory results may share.
     pub(crate) constant: Array,
-    /// GPU: a computation has failed, which the next wait will show.
+    /// GPU: the text of a failed computation, which the next wait reports.
     pub(crate) failing: Option<String>,
-    /// GPU: which calls have started what may fail, as the table's `unchecked` says it.
+    /// GPU: the calls with pending checks, as the table's `unchecked` returns them.
     pub(crate) unchecked: i32,
-    /// GPU: earlier calls had, when the call that is running began.
+    /// GPU: whether earlier calls had pending checks when the running call began.
     pending: bool,
-    /// Plain calls may come, and nothing else.
+    /// Lent: only plain calls are allowed.
     pub(crate) lent: bool,
-    /// What a plain call has left behind.
+    /// The failure of a plain call that was not fetched yet.
     pub(crate) left: Option<Failure>,
-    /// The context cannot be lent next time.
+    /// The next attempt to lend the context fails.
     pub(crate) stalled: bool,
     lost: bool,
     failures: [Option<Record>; 2],
 }
 
-/// What the table says about a failure.
+/// A failure in the table's form.
 struct Record {
     raw: c::Failure,
-    /// What `raw` points to.
+    /// The text that `raw` points to.
     _text: Option<CString>,
 }
 
-/// How a call ends.
+/// The outcome of a call.
 pub(crate) type Answer = Result<(), Failure>;
 
-/// Why a call did not succeed.
+/// The failure of a call.
 pub(crate) struct Failure {
     status: u32,
     cause: u32,
@@ -73,7 +73,7 @@ impl Failure {
         }
     }
 
-    /// A failure of an entry point that the host notices, worded as the runtime does.
+    /// A failure of an entry point on the host, in the runtime's wording.
     pub(crate) fn program(text: &str) -> Failure {
         let text = format!("Error: {text}\n\nBacktrace:\n-> #0  fake.fut:1:1-2\n");
         Failure {
@@ -82,7 +82,7 @@ impl Failure {
         }
     }
 
-    /// An operation on values that refuses its arguments.
+    /// The failure of an operation on values that rejects its arguments.
     pub(crate) fn argument(text: &str) -> Failure {
         Failure {
             cause: c::FUT_CAUSE_ARGUMENT,
@@ -133,11 +133,11 @@ impl Context {
         }
     }
 
-    /// Runs `body` as a call, alone. A lost context is not entered.
+    /// Runs `body` as a call, unless the context is lost or lent.
     ///
     /// # Safety
     ///
-    /// `ctx` came out of [`context_new`] and was not freed.
+    /// [`context_new`] made `ctx`, and it was not freed.
     pub(crate) unsafe fn enter(
         ctx: *mut c::Context,
         what: &str,
@@ -165,7 +165,7 @@ impl Context {
         .unwrap_or(c::FUT_FAILED as i32)
     }
 
-    /// `body` with nobody else in the context; `None` if there is somebody.
+    /// Runs `body` with exclusive access. `None`, and a violation, if a call is running.
     ///
     /// # Safety
     ///
@@ -189,7 +189,7 @@ impl Context {
     }
 
     /// Ends a call as futhark-sys does: keeps the message, and after a failure waits for
-    /// what is still under way, which may have failed as well.
+    /// pending work, which may have failed as well.
     fn settle(&mut self, answer: Answer) -> i32 {
         let Err(failure) = answer else {
             return c::FUT_OK as i32;
@@ -208,7 +208,7 @@ impl Context {
         }
     }
 
-    /// GPU: waits for everything that was started.
+    /// GPU: waits for pending work.
     pub(crate) fn wait(&mut self) -> Answer {
         let own = std::mem::take(&mut self.unchecked) == 1;
         let origin = match (self.pending, own) {
@@ -226,19 +226,19 @@ impl Context {
         }
     }
 
-    /// As `wait`. The running call stands for several.
+    /// As `wait`, for the work of several plain calls.
     pub(crate) fn wait_for_plain_calls(&mut self) -> Answer {
         self.pending = self.gpu;
         self.unchecked = self.unchecked.min(1);
         self.wait()
     }
 
-    /// GPU: this call has started something that may fail.
+    /// GPU: records that this call has a pending check.
     pub(crate) fn check_later(&mut self) {
         self.unchecked = i32::from(self.gpu);
     }
 
-    /// The value of a pointer that a call was given.
+    /// The value that an argument points to.
     pub(crate) fn find(
         &self,
         what: &str,
@@ -280,7 +280,7 @@ impl Context {
         Ok(())
     }
 
-    /// Frees a value also in a lost context, to which the table answers the same in any case.
+    /// Frees a value, also in a lost context, where the call still returns `FUT_LOST`.
     ///
     /// # Safety
     ///
@@ -306,7 +306,7 @@ impl Context {
     }
 }
 
-/// A device is found unless it is named `none`; a debugging context has no memory.
+/// Makes a context. Fails for a device named `none`, and with debugging, which has no memory here.
 pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
     settings: *const c::Setting,
     n: u32,
@@ -338,7 +338,7 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
         };
     }
     let answer = context.settle(answer);
-    // SAFETY: T: there is room for a status.
+    // SAFETY: T: `status` is writable.
     unsafe { status.write(answer) };
     let shell = Shell {
         inside: AtomicBool::new(false),

@@ -1,4 +1,4 @@
-//! Entry points of the fake program, and the operations that make values of values.
+//! Entry points of the fake program, and the operations that make values from values.
 
 use std::ffi::c_void;
 
@@ -81,7 +81,7 @@ functions! {
         call.give_int(0, call.int(0).wrapping_add(call.int(1)));
         Ok(())
     };
-    // More parameters and results than the core keeps without memory of its own.
+    // More parameters and results than the core keeps on the stack.
     futhark_entry_rotate "entry point rotate"
         (I32, I32, I32, I32, I32, I32, I32, I32, I32, of(INTS))
         -> (I32, I32, I32, I32, I32, I32, I32, I32, of(INTS), I32) = |call| {
@@ -106,7 +106,7 @@ functions! {
         call.compute(0, Array::of_ints(ints));
         Ok(())
     };
-    // Two results of one memory.
+    // Two results that share memory.
     futhark_entry_twice "entry point twice" (of(INTS)) -> (of(INTS), of(INTS)) = |call| {
         let array = Array::of_ints(call.array(0, 0).ints());
         call.compute(0, array.clone());
@@ -132,7 +132,7 @@ functions! {
         call.compute(0, array);
         Ok(())
     };
-    // Consumes two, gives them back the other way round.
+    // Consumes two arrays, and returns them in the other order.
     futhark_entry_swap "entry point swap"
         (consumed(INTS), consumed(INTS)) -> (of(INTS), of(INTS)) = |call| {
         let (a, b) = (call.array(0, 0), call.array(1, 0));
@@ -170,7 +170,7 @@ functions! {
         call.give_int(0, call.array(0, 0).ints().len() as i32);
         Ok(())
     };
-    // Fails in the way that is asked for, when it has made its result.
+    // Makes its result, then fails in the way that the first argument selects.
     futhark_entry_fail "entry point fail" (I32, consumed(INTS)) -> (of(INTS)) = |call| {
         call.give(0, call.value(1).parts);
         Err(match call.int(0) {

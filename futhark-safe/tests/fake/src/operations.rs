@@ -1,4 +1,4 @@
-//! What can be done with a value of each type: the functions of `struct fut_type`.
+//! Operations on values of each type: the functions of `struct fut_type`.
 
 use std::ffi::c_void;
 
@@ -8,11 +8,11 @@ use crate::context::{Context, Failure};
 use crate::types::{POINT, TYPES};
 use crate::value::{Array, Part, Value, Word};
 
-/// Room or argument number `i` of a call.
+/// Item `i` of a call's list of places or arguments.
 ///
 /// # Safety
 ///
-/// There are more than `i`.
+/// The list has more than `i` items.
 unsafe fn at<T: Copy>(list: *const T, i: usize) -> T {
     // SAFETY: as the caller promises.
     let place = unsafe { list.add(i) };
@@ -42,7 +42,7 @@ pub(crate) unsafe extern "C" fn free<const T: u32>(
     unsafe { Context::free(ctx, value.cast_mut(), T) }
 }
 
-/// Enters nothing: a shape never changes.
+/// Does not enter the context, since a shape never changes.
 pub(crate) unsafe extern "C" fn shape(
     _ctx: *mut c::Context,
     out: *const *mut c_void,
@@ -53,13 +53,13 @@ pub(crate) unsafe extern "C" fn shape(
     // SAFETY: V: a live value.
     let dims = unsafe { &*value.cast::<Value>() }.dims().as_ptr();
     // SAFETY: T: one result.
-    let room = unsafe { at(out, 0) };
-    // SAFETY: T: room for a pointer.
-    unsafe { room.cast::<*const i64>().write(dims) };
+    let place = unsafe { at(out, 0) };
+    // SAFETY: T: the place is for a pointer.
+    unsafe { place.cast::<*const i64>().write(dims) };
     c::FUT_OK as i32
 }
 
-/// Enters nothing, as `shape`: memory does not move while a value has it.
+/// Does not enter the context, since a value's memory does not move.
 pub(crate) unsafe extern "C" fn raw_memory(
     _ctx: *mut c::Context,
     out: *const *mut c_void,
@@ -71,9 +71,9 @@ pub(crate) unsafe extern "C" fn raw_memory(
     let array = unsafe { &*value.cast::<Value>() }.arrays().next();
     let memory = array.map_or(std::ptr::null(), |array| array.address());
     // SAFETY: T: one result.
-    let room = unsafe { at(out, 0) };
-    // SAFETY: T: room for a pointer.
-    unsafe { room.cast::<*const c_void>().write(memory.cast()) };
+    let place = unsafe { at(out, 0) };
+    // SAFETY: T: the place is for a pointer.
+    unsafe { place.cast::<*const c_void>().write(memory.cast()) };
     c::FUT_OK as i32
 }
 
@@ -95,7 +95,7 @@ pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
     unsafe { Context::enter(ctx, "duplicate", body) }
 }
 
-/// Waits before the caller's memory is given back, as the table promises.
+/// Waits before it returns, so the caller can free the data, as the table promises.
 pub(crate) unsafe extern "C" fn create<const T: u32>(
     ctx: *mut c::Context,
     out: *const *mut c_void,
@@ -138,13 +138,13 @@ pub(crate) unsafe extern "C" fn values<const T: u32>(
         let value = unsafe { at(input, 0) };
         let value = read(context, "values", value, T)?;
         // SAFETY: T: one result.
-        let mut room = unsafe { at(out, 0) }.cast::<[u8; 4]>();
+        let mut place = unsafe { at(out, 0) }.cast::<[u8; 4]>();
         for array in value.arrays() {
             for &word in &array.memory.borrow().words {
-                // SAFETY: T: room for every element.
-                unsafe { room.write(word.0) };
+                // SAFETY: T: the place is for every element.
+                unsafe { place.write(word.0) };
                 // SAFETY: likewise, or the end.
-                room = unsafe { room.add(1) };
+                place = unsafe { place.add(1) };
             }
         }
         Ok(())
@@ -153,7 +153,7 @@ pub(crate) unsafe extern "C" fn values<const T: u32>(
     unsafe { Context::enter(ctx, "values", body) }
 }
 
-/// A value whose content is about to be believed.
+/// A value whose content is read. Reports a violation if its computation failed.
 fn read<'a>(
     context: &'a Context,
     what: &str,
@@ -167,7 +167,7 @@ fn read<'a>(
     Ok(value)
 }
 
-/// A value, and the indices that are argument `i`, checked.
+/// A value, and the indices that are argument `i`, if in bounds.
 ///
 /// # Safety
 ///
@@ -201,11 +201,11 @@ pub(crate) unsafe extern "C" fn index<const T: u32>(
         // SAFETY: T: the second argument are indices.
         let (value, indices) = unsafe { indexed::<T>(context, input, 1) }?;
         // SAFETY: T: one result.
-        let room = unsafe { at(out, 0) }.cast::<[u8; 4]>();
+        let place = unsafe { at(out, 0) }.cast::<[u8; 4]>();
         for array in value.arrays() {
             let word = array.memory.borrow().words[array.offset(indices)];
-            // SAFETY: T: room for an element.
-            unsafe { room.write(word.0) };
+            // SAFETY: T: the place is for an element.
+            unsafe { place.write(word.0) };
         }
         Ok(())
     };
@@ -234,7 +234,7 @@ pub(crate) unsafe extern "C" fn index_record<const T: u32>(
     unsafe { Context::enter(ctx, "index", body) }
 }
 
-/// Changes the value in place: as if it were consumed, so nothing else may share it.
+/// Changes the value in place, so nothing else may share it, as for a consumed argument.
 pub(crate) unsafe extern "C" fn set_record<const T: u32>(
     ctx: *mut c::Context,
     _out: *const *mut c_void,
@@ -304,9 +304,9 @@ pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
         let value = unsafe { at(input, 0) };
         let size = to_bytes(context.find("stored_size", value, T)?, T).len();
         // SAFETY: T: one result.
-        let room = unsafe { at(out, 0) };
-        // SAFETY: T: room for a size.
-        unsafe { room.cast::<usize>().write(size) };
+        let place = unsafe { at(out, 0) };
+        // SAFETY: T: the place is for a size.
+        unsafe { place.cast::<usize>().write(size) };
         Ok(())
     };
     // SAFETY: T: the context lives.
@@ -324,9 +324,9 @@ pub(crate) unsafe extern "C" fn store<const T: u32>(
         let value = unsafe { at(input, 0) };
         let bytes = to_bytes(read(context, "store", value, T)?, T);
         // SAFETY: T: one result.
-        let room = unsafe { at(out, 0) }.cast::<u8>();
-        // SAFETY: T: room for as many bytes as `stored_size` said, and the value is the same.
-        unsafe { room.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        let place = unsafe { at(out, 0) }.cast::<u8>();
+        // SAFETY: T: the place is for as many bytes as `stored_size` returned for this value.
+        unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(())
     };
     // SAFETY: T: the context lives.
@@ -373,7 +373,7 @@ pub(crate) unsafe extern "C" fn restore<const T: u32>(
     unsafe { Context::enter(ctx, "restore", body) }
 }
 
-/// Each component as the real runtime writes it: `b`, version 2, rank, element type,
+/// Writes each component in the real runtime's format: `b`, version 2, rank, element type,
 /// dimensions, elements.
 fn to_bytes(value: &Value, ty: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -395,11 +395,11 @@ fn header(elem: u32, rank: u32) -> [u8; 7] {
     [b'b', 2, rank as u8, a, b, c, d]
 }
 
-/// Writes a new value to the one room of a call.
+/// Writes a new value to the place of a call's one result.
 ///
 /// # Safety
 ///
-/// There is a room for a value.
+/// `out` has one place, for a value.
 unsafe fn give(
     context: &mut Context,
     out: *const *mut c_void,
@@ -408,8 +408,8 @@ unsafe fn give(
 ) -> Result<(), Failure> {
     let pointer = context.adopt(value, ty);
     // SAFETY: as the caller promises.
-    let room = unsafe { at(out, 0) };
+    let place = unsafe { at(out, 0) };
     // SAFETY: likewise.
-    unsafe { room.cast::<*mut c_void>().write(pointer) };
+    unsafe { place.cast::<*mut c_void>().write(pointer) };
     Ok(())
 }

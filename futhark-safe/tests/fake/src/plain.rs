@@ -20,9 +20,9 @@ pub(crate) unsafe extern "C" fn lend(
         }
         context.lent = true;
         // SAFETY: T: one result.
-        let room = unsafe { out.read() }.cast::<*mut c::Context>();
-        // SAFETY: T: room for a pointer.
-        unsafe { room.write(ctx) };
+        let place = unsafe { out.read() }.cast::<*mut c::Context>();
+        // SAFETY: T: the place is for a pointer.
+        unsafe { place.write(ctx) };
         Ok(())
     };
     // SAFETY: T: the context lives.
@@ -112,7 +112,7 @@ pub unsafe fn total(ctx: *mut c::Context, out: &mut i32, ints: *const c_void) ->
     unsafe { plain(ctx, add) }.unwrap_or(1)
 }
 
-/// An entry point that fails: on the host at once; on a GPU later, and its result is spoilt.
+/// An entry point that fails: on the host at once, on a GPU later, with an invalid result.
 ///
 /// # Safety
 ///
@@ -134,7 +134,7 @@ pub unsafe fn fail(ctx: *mut c::Context, out: &mut *mut c_void) -> i32 {
     unsafe { plain(ctx, fail) }.unwrap_or(1)
 }
 
-/// A failure after which the context cannot be lent, for once.
+/// A failure after which the next attempt to lend the context fails, once.
 ///
 /// # Safety
 ///
@@ -148,7 +148,7 @@ pub unsafe fn stall(ctx: *mut c::Context) -> i32 {
     unsafe { plain(ctx, stall) }.unwrap_or(1)
 }
 
-/// What will be found when the context is taken back: the end of the runtime.
+/// Makes the runtime fail fatally when the context is taken back.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! The fake program: its manifest, as the compiler 0.25.36 would write it, and its tables.
+//! The fake program's manifest, as compiler 0.25.36 would write it, and its tables.
 
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
@@ -25,8 +25,7 @@ pub fn table(flavour: Flavour) -> &'static Table {
     })
 }
 
-/// A table of the same interface, whose functions have other numbers, since the C name of one
-/// is another.
+/// A table of the same interface whose functions have other numbers, since one has another C name.
 #[must_use]
 pub fn reordered() -> &'static Table {
     static TABLE: OnceLock<&Table> = OnceLock::new();
@@ -126,9 +125,9 @@ unsafe extern "C" fn report(
     let body = |context: &mut context::Context| {
         context.wait()?;
         // SAFETY: T: one result.
-        let room = unsafe { out.read() }.cast::<*mut c_char>();
-        // SAFETY: T: room for a pointer.
-        unsafe { room.write(c"{\"events\": []}".to_owned().into_raw()) };
+        let place = unsafe { out.read() }.cast::<*mut c_char>();
+        // SAFETY: T: the place is for a pointer.
+        unsafe { place.write(c"{\"events\": []}".to_owned().into_raw()) };
         Ok(())
     };
     // SAFETY: T: the context lives.

@@ -9,9 +9,9 @@ use crate::operations::{
     set_record, shape, store, stored_size, values,
 };
 
-/// A type, by its place in the table: sorted by name.
+/// A type. The table has them sorted by name.
 pub(crate) struct Type {
-    /// As the manifest has it.
+    /// The name in the manifest.
     pub(crate) name: &'static CStr,
     kind: Kind,
     /// Element type and rank of each component.
@@ -79,7 +79,7 @@ impl Type {
     }
 }
 
-/// All types as the table has them.
+/// All types in the table's form.
 pub(crate) fn raw_types() -> Vec<RawType> {
     vec![
         raw::<MATRIX>(),

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A value, as the pointers of the table point to it.
+/// A value, to which pointers of the table point.
 #[derive(Clone)]
 pub(crate) struct Value {
     pub(crate) parts: Vec<Part>,
-    /// Of arrays, and of arrays of records: what `shape` gives out.
+    /// The dimensions of an array or of an array of records, to which `shape` points.
     dims: Box<[i64]>,
 }
 
@@ -16,15 +16,15 @@ pub(crate) struct Value {
 #[repr(C, align(4))]
 pub(crate) struct Word(pub(crate) [u8; 4]);
 
-/// In the order of the type's components.
+/// A component of a value, in the type's order.
 #[derive(Clone)]
 pub(crate) enum Part {
     Scalar(Word),
     Array(Array),
 }
 
-/// Memory that any number of values share, seen as an array. As in the real runtime the
-/// count belongs to the memory, and is not atomic.
+/// An array in memory that values can share. As in the real runtime, the count belongs to the memory
+/// and is not atomic.
 #[derive(Clone)]
 pub(crate) struct Array {
     pub(crate) dims: Vec<i64>,
@@ -33,7 +33,7 @@ pub(crate) struct Array {
 
 pub(crate) struct Memory {
     pub(crate) words: Vec<Word>,
-    /// What should have written it has failed: holds whatever it held.
+    /// The computation that should have written it failed, so its content is arbitrary.
     pub(crate) spoilt: bool,
 }
 
@@ -55,7 +55,7 @@ impl Value {
         self.parts.iter().filter_map(Part::array)
     }
 
-    /// What the table's `references` says.
+    /// The largest reference count, as for the table's `references`.
     pub(crate) fn references(&self) -> i32 {
         let counts = self.arrays().map(|array| Rc::strong_count(&array.memory));
         counts.max().unwrap_or(0) as i32
@@ -65,7 +65,7 @@ impl Value {
         self.arrays().any(|array| array.memory.borrow().spoilt)
     }
 
-    /// A copy that shares nothing.
+    /// A copy that shares no memory.
     pub(crate) fn duplicate(&self) -> Value {
         let parts = self.parts.iter().map(|part| match part {
             Part::Scalar(word) => Part::Scalar(*word),
@@ -129,14 +129,14 @@ impl Array {
         memory.words.iter().copied().map(Word::to_int).collect()
     }
 
-    /// Where the elements lie. Borrows nothing, since a call may be at work elsewhere in
-    /// the context; the vector itself is never changed.
+    /// The address of the elements. Does not borrow the cell, since another thread's call may be running;
+    /// the vector itself never changes.
     pub(crate) fn address(&self) -> *const Word {
         // SAFETY: the memory lives as long as `self`; nobody moves or resizes its words.
         unsafe { (*self.memory.as_ptr()).words.as_ptr() }
     }
 
-    /// Where in memory the element of this index is; the index fits.
+    /// The offset of the element with these indices, which are in bounds.
     pub(crate) fn offset(&self, indices: &[i64]) -> usize {
         let pairs = indices.iter().zip(&self.dims);
         pairs.fold(0, |offset, (&i, &dim)| offset * dim as usize + i as usize)
