@@ -79,8 +79,8 @@ impl Config {
         if option.is_empty() {
             return self.invalid("a build option is empty".to_owned());
         }
-        let given = |setting: &&Setting| matches!(setting, Setting::BuildOption(_));
-        if self.settings.iter().filter(given).count() == MOST_BUILD_OPTIONS {
+        let is_option = |setting: &&Setting| matches!(setting, Setting::BuildOption(_));
+        if self.settings.iter().filter(is_option).count() == MOST_BUILD_OPTIONS {
             return self.invalid(format!(
                 "expected at most {MOST_BUILD_OPTIONS} build options, got more; one string can contain several"
             ));

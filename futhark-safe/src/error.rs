@@ -226,7 +226,7 @@ impl Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Place<'a> {
-    /// The file, by the path that the compiler was given.
+    /// The path of the file, as it was passed to the compiler.
     pub file: &'a str,
     /// Starting at 1.
     pub line: u32,

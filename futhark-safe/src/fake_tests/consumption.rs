@@ -44,7 +44,7 @@ fn results_that_share_memory_are_consumed_independently() {
         let core = world.core(flavour);
         let xs = ints(&core, &[1, 2]);
         let (a, b) = two_values(&core, "entry_twice", [Input::observed(&xs)]).unwrap();
-        // Both consumed by one call: neither may see what it does to the other.
+        // One call consumes both, and must not change one through the other.
         let inputs = [Input::consumed(a), Input::consumed(b)];
         let (b, a) = two_values(&core, "entry_swap", inputs).unwrap();
         assert_eq!(read(&a).unwrap(), [2, 1]);
@@ -112,8 +112,8 @@ fn a_failing_call_frees_its_consumed_arguments() {
         let xs = ints(&core, &[1, 2]);
         let alias = identity(&core, &xs).unwrap();
         for _ in 0..times(1000) {
-            let given = identity(&core, &xs).unwrap();
-            let inputs = [Input::scalar(0i32), Input::consumed(given)];
+            let consumed = identity(&core, &xs).unwrap();
+            let inputs = [Input::scalar(0i32), Input::consumed(consumed)];
             value(&core, "entry_fail", inputs).unwrap_err();
         }
         assert_eq!(world.values(), 2);

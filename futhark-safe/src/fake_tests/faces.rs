@@ -96,10 +96,10 @@ fn the_typed_face_uses_the_requested_backend() {
         assert_eq!(ctx.backend(), backend);
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let number = super::function(xs.handle().core(), "entry_set_first");
-        let mut room = slot::<Array<Fake, i32, 1>>();
+        let mut place = slot::<Array<Fake, i32, 1>>();
         let inputs = &mut [consumed(xs), scalar(9i32)];
-        ctx.__call(number, inputs, &mut [room.output()]).unwrap();
-        let changed = room.finish();
+        ctx.__call(number, inputs, &mut [place.output()]).unwrap();
+        let changed = place.finish();
         drop(ctx);
         assert_eq!(changed.to_vec().unwrap(), [9, 2, 3]);
     }

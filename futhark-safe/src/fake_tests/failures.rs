@@ -28,7 +28,7 @@ fn each_failure_has_its_kind_and_text() {
             let xs = ints(&core, &[1, 2, 3]);
             assert_eq!(total(&core, &xs).unwrap(), 6);
         }
-        assert_eq!(world.values(), 0, "what a failed call made is freed");
+        assert_eq!(world.values(), 0, "results of a failed call are freed");
     }
 }
 
@@ -59,7 +59,7 @@ fn a_lost_context_stays_lost_and_its_values_can_be_dropped() {
                 error.to_string().contains("lost in an earlier call"),
                 "{error}"
             );
-            assert_eq!(ffi::shape(&ys).unwrap(), [1], "what is known stays known");
+            assert_eq!(ffi::shape(&ys).unwrap(), [1], "shapes can still be read");
         }
         let core = world.core(flavour);
         assert_eq!(total(&core, &ints(&core, &[4])).unwrap(), 4);

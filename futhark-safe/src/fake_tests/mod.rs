@@ -81,10 +81,10 @@ fn value<'a>(
     inputs: impl IntoIterator<Item = Input<'a>>,
 ) -> Result<Handle> {
     let function = function(core, name);
-    let mut room = None;
-    let output = Output::value(result_type(core, function, 0), &mut room);
+    let mut place = None;
+    let output = Output::value(result_type(core, function, 0), &mut place);
     call(core, function, inputs, &mut [output])?;
-    Ok(room.expect("a call that succeeds fills its room"))
+    Ok(place.expect("a call that succeeds has its result"))
 }
 
 /// Calls a function that has two values for results.
@@ -100,7 +100,7 @@ fn two_values<'a>(
         Output::value(result_type(core, function, 1), &mut b),
     ];
     call(core, function, inputs, outputs)?;
-    let filled = "a call that succeeds fills its rooms";
+    let filled = "a call that succeeds has its results";
     Ok((a.expect(filled), b.expect(filled)))
 }
 
@@ -110,10 +110,10 @@ fn int<'a>(
     name: &str,
     inputs: impl IntoIterator<Item = Input<'a>>,
 ) -> Result<i32> {
-    let mut room = Scalar8::default();
-    let output = Output::scalar(ElemType::I32, &mut room);
+    let mut place = Scalar8::default();
+    let output = Output::scalar(ElemType::I32, &mut place);
     call(core, function(core, name), inputs, &mut [output])?;
-    Ok(i32::from_c(room))
+    Ok(i32::from_c(place))
 }
 
 fn call<'a>(
@@ -146,8 +146,8 @@ fn bad_gather(core: &Arc<Core>) -> Result<Handle> {
     value(core, "entry_gather", inputs)
 }
 
-/// Fails after its result was made: 0 as the program, 1 without a word, 2 for want of
-/// memory, 3 for good.
+/// Calls an entry point that makes its result, then fails: 0 as the program, 1 without a text, 2 out
+/// of memory, 3 fatally.
 fn fail(core: &Arc<Core>, how: i32) -> crate::Error {
     let inputs = [Input::scalar(how), Input::consumed(ints(core, &[1, 2]))];
     value(core, "entry_fail", inputs).expect_err("this entry point always fails")

@@ -251,7 +251,7 @@ mod of {
             assert!(raw.context().is_null());
             let error = raw.check(7).unwrap_err();
             assert_eq!(error.code(), Some(7), "{error}");
-            // Now it works again, and tells what the first code was about.
+            // Now it works again, and reports the first code.
             assert!(!raw.context().is_null());
             assert!(raw.pointer::<Ints<GPU>>(&xs).is_err());
             let pointer = raw.pointer(&xs)?;

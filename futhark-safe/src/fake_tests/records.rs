@@ -61,7 +61,7 @@ fn stored_values_are_restored_on_any_backend() {
     assert_eq!(n.unwrap(), 5);
     let field = value(&other, "project_opaque_pair_xs", [Input::observed(&back)]).unwrap();
     assert_eq!(read(&field).unwrap(), [1, 2, 3]);
-    // It shares nothing with what it was stored from.
+    // It shares no memory with the value that was stored.
     let inputs = [Input::consumed(back), Input::scalar(9i32)];
     drop(field);
     let poked = value(&other, "entry_poke", inputs).unwrap();

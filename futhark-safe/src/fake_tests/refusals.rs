@@ -42,12 +42,12 @@ fn arguments_of_another_number_or_type_are_rejected() {
             "pass it by value",
         );
         // Rooms of another type, or too few.
-        let mut room = None;
-        let output = Output::value(PAIR, &mut room);
+        let mut place = None;
+        let output = Output::value(PAIR, &mut place);
         let number = function(&core, "entry_identity");
         call(&core, number, [Input::observed(&xs)], &mut [output]).unwrap_err();
         call(&core, number, [Input::observed(&xs)], &mut []).unwrap_err();
-        assert!(room.is_none());
+        assert!(place.is_none());
         let beyond = core.table().functions().len();
         call(&core, beyond, [], &mut []).unwrap_err();
         assert_eq!(read(&xs).unwrap(), [1]);
@@ -140,7 +140,7 @@ fn calls_can_have_many_arguments_and_results() {
     {
         let mut outputs: Vec<Output<'_>> = scalars
             .iter_mut()
-            .map(|room| Output::scalar(ElemType::I32, room))
+            .map(|place| Output::scalar(ElemType::I32, place))
             .collect();
         outputs.insert(8, Output::value(INTS, &mut array));
         call(&core, function(&core, "entry_rotate"), inputs, &mut outputs).unwrap();

@@ -146,12 +146,12 @@ impl Walk<'_> {
 
     fn read_line(&self, line: &Handle) -> Result<Content> {
         let (mut xs, mut n) = (None, Scalar8::default());
-        let rooms = &mut [
+        let places = &mut [
             Output::value(INTS, &mut xs),
             Output::scalar(ElemType::I32, &mut n),
         ];
         let destruct = function(self.core, "destruct_opaque_shape_line");
-        call(self.core, destruct, [Input::observed(line)], rooms)?;
+        call(self.core, destruct, [Input::observed(line)], places)?;
         Ok(Content::Line(read(&xs.expect("filled"))?, i32::from_c(n)))
     }
 

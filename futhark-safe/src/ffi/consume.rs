@@ -1,15 +1,15 @@
-//! Consumption: how a call can overwrite an argument without anybody seeing it.
+//! Consumption: lets a call overwrite an argument without changing any other value.
 //!
 //! A Futhark parameter of unique type (`*[n]i32`) is consumed: the compiled program may write the
 //! result into the argument's memory. In Futhark, the type checker proves that nothing uses the
-//! argument afterwards. Across the C API nothing does: values share memory behind the
-//! caller's back, so overwriting one can change another that is still held. Sources of sharing are
+//! argument afterwards. The C API has no such check: values share memory without the caller's
+//! knowledge, so overwriting one can change another that is still in use. Sources of sharing are
 //!
-//! * a result that is (a part of) an argument: `entry identity xs = xs`;
+//! * a result that is an argument, or a part of one: `entry identity xs = xs`;
 //! * two results of one call;
 //! * a record, sum or array of records, and the values it was made of or projected to;
 //! * a constant of the program that a call returned;
-//! * memory that somebody else owns ([`borrow`](super::borrow)).
+//! * memory that the array only borrows ([`borrow`](super::borrow)).
 //!
 //! # Reference counts
 //!
@@ -17,7 +17,7 @@
 //! a block holds one reference, as does everything inside of the context: constants, and records by
 //! way of their components. `references` in the table returns the largest count among the
 //! blocks of a value. It is exact: 1 means that this value alone refers to its memory, and 0 that it
-//! has none. Memory without a count (a literal in the program), memory of somebody else and
+//! has none. Memory without a count (a literal in the program), borrowed memory and
 //! a count that has overflowed are reported as shared (`fut_count` and `FUT_BORROW` in
 //! `futhark-sys/c/fut_calls.h`).
 //!
@@ -25,9 +25,8 @@
 //!
 //! [`Core::call`](super::Core::call) applies [`make_unique`] to each consumed argument of an entry
 //! point or operation, and `set_value` in `elements` to the array whose element it sets. A count of 0 or
-//! 1 costs one C call and no copy. With a larger count the whole value is duplicated: a part of it may be
-//! shared by the value's own components. The copy takes the argument's place, and the original
-//! keeps what the other owners see.
+//! 1 costs one C call and no copy. With a larger count the whole value is duplicated. The copy takes
+//! the argument's place, and the other owners keep the original memory.
 //!
 //! Where two consumed arguments of one call share a block with each other, both are copied: the
 //! first original is dropped while the lock is held, so it is freed after the call, and the second
@@ -35,17 +34,17 @@
 //!
 //! # Why it is sound
 //!
-//! * Nobody else holds the argument: a consumed [`Handle`] was moved into the call, and an
-//!   array whose element is set is borrowed mutably. So there is no view of it either, since a
+//! * The call has exclusive access to the argument: a consumed [`Handle`] was moved into it, and an
+//!   array whose element is set is borrowed mutably. So no view of the argument exists, since a
 //!   view borrows the handle.
-//! * Nobody else refers to its memory: the count was 1, or the copy is new.
+//! * No other value refers to its memory: the count was 1, or the copy is new.
 //! * That stays true until the call: the count can grow by calls only, and the lock is held from the
 //!   first count to the end of the call (guarantee L). Other threads can drop values
 //!   meanwhile, which frees them later and only ever lowers counts.
 //! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
 //!   that still read the memory run first: a context has one queue, in order.
 //!
-//! With plain C calls (`plain`) nothing is copied; their caller vouches for the arguments.
+//! Plain C calls (`plain`) copy nothing; their caller must ensure all this.
 
 use std::borrow::Cow;
 

@@ -341,7 +341,7 @@ impl Locked<'_> {
         input: &[*const c_void],
         operation: impl FnOnce() -> Call,
     ) -> Result<()> {
-        // SAFETY: the caller vouches for the arguments; L: `self` is the lock.
+        // SAFETY: the caller promises the arguments; L: `self` is the lock.
         let status = unsafe { call(self.core.context(), out.as_ptr(), input.as_ptr()) };
         if status as u32 == c::FUT_OK {
             return Ok(());

@@ -90,7 +90,7 @@ pub(crate) fn create_of_values(
     unsafe { make.by(create, &input, values.iter().copied()) }
 }
 
-/// Overwrites one element in place. This consumes the array: if anything else shares its
+/// Overwrites one element in place. This consumes the array: if other values share its
 /// memory, a copy replaces it first.
 pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> Result<()> {
     const OPERATION: &str = "set element";

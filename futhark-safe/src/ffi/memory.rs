@@ -102,7 +102,7 @@ pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
 /// # Safety
 ///
 /// The memory holds as many elements of type `elem` as the shape says, and belongs to the
-/// device of this context. It stays, and nobody writes to it, until every value that may
+/// device of this context. It is neither freed nor written until every value that may
 /// share it is gone and the device has finished with it.
 pub(crate) unsafe fn borrow(
     core: &Arc<Core>,

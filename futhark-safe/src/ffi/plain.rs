@@ -96,7 +96,7 @@ impl<'a> Lent<'a> {
     /// # Safety
     ///
     /// Guarantee V: the pointer is null, or that of a live value of this context, of type
-    /// `types()[ty]`, which nobody else uses, frees or consumes from now on. If a sync by C has
+    /// `types()[ty]`, which nothing else uses, frees or consumes from now on. If a sync by C has
     /// failed since the context was lent, its code went to [`check`](Self::check).
     pub(crate) unsafe fn adopt(&mut self, pointer: *mut c_void, ty: u32) -> Result<Handle> {
         let Some(value) = NonNull::new(pointer) else {
@@ -153,7 +153,7 @@ impl<'a> Lent<'a> {
         let lend = required(self.core.table().raw().lend);
         let mut context: *mut c_void = std::ptr::null_mut();
         let out = [(&raw mut context).cast::<c_void>()];
-        // SAFETY: T and L; there is room for one pointer.
+        // SAFETY: T and L; `context` is the place of the result.
         unsafe { self.locked.call(lend, &out, &[], || Self::OPERATION.into()) }?;
         self.locked.confirm();
         self.context = context;
