@@ -83,8 +83,8 @@ impl<P: Program> Context<P> {
     ///   memory must never be freed.
     pub unsafe fn array_from_raw<T: Element, const R: usize>(
         &self,
-        memory: RawMemory,
         shape: [usize; R],
+        memory: RawMemory,
     ) -> Result<Array<P, T, R>>
     where
         P: HasArray<T, R>,

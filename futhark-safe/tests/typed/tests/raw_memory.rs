@@ -20,7 +20,7 @@ fn memory(lender: &Array<i32, 1>) -> RawMemory {
 fn borrowed(ctx: &arrays::Context, memory: RawMemory, n: usize) -> Array<i32, 1> {
     // SAFETY: the tests hand in memory of a lender of this length, which they keep and
     // do not change.
-    unsafe { ctx.array_from_raw(memory, [n]) }.unwrap()
+    unsafe { ctx.array_from_raw([n], memory) }.unwrap()
 }
 
 #[test]
@@ -129,13 +129,13 @@ fn memory_that_does_not_fit_is_refused() {
         }
         for (memory, n, words) in cases {
             // SAFETY: refused before it is looked at, which is what is tested.
-            let error = unsafe { ctx.array_from_raw::<i32, 1>(memory, [n]) }.unwrap_err();
+            let error = unsafe { ctx.array_from_raw::<i32, 1>([n], memory) }.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains(words), "{error}");
         }
         // Without elements nothing needs to be there.
         // SAFETY: as above.
-        let none = unsafe { ctx.array_from_raw::<i32, 1>(null, [0]) }.unwrap();
+        let none = unsafe { ctx.array_from_raw::<i32, 1>([0], null) }.unwrap();
         assert!(none.is_empty() && none.to_vec().unwrap().is_empty());
         let kind = match ctx.backend() {
             Backend::OpenCl => matches!(memory(&lender), RawMemory::OpenCl(_)),
