@@ -129,7 +129,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
         let backend = backend_of(core.table())?;
         if backend != C::BACKEND {
             let message = format!(
-                "the context is of backend {backend}, but the C types are of backend {}: \
+                "the context runs on backend {backend}, but the C types are of backend {}: \
                  use the module `raw::{backend}`, or make a context for {}",
                 C::BACKEND,
                 C::BACKEND
