@@ -3,9 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::ffi::Handle;
-use crate::program::OpaqueTag;
+use crate::ffi::{Handle, Output};
 use crate::program::handle::HasHandle;
+use crate::program::{OpaqueTag, Receive, filled};
 
 /// A record, tuple, sum, abstract value or array of such, in the memory of a context.
 ///
@@ -51,6 +51,18 @@ impl<G: OpaqueTag> HasHandle for Opaque<G> {
 
     fn into_handle(self) -> Handle {
         self.handle
+    }
+}
+
+impl<G: OpaqueTag> Receive for Opaque<G> {
+    type Place = Option<Handle>;
+
+    fn output(place: &mut Option<Handle>) -> Output<'_> {
+        Output::value(G::TYPE, place)
+    }
+
+    fn finish(place: Option<Handle>) -> Self {
+        Opaque::from_handle(filled(place))
     }
 }
 

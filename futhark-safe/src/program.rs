@@ -2,7 +2,6 @@
 
 use std::ops::Deref;
 
-use crate::array::Array;
 use crate::context::Context;
 use crate::elem::{Element, Scalar8, sealed};
 use crate::ffi::{Handle, Input, LinkedTable, Output};
@@ -120,32 +119,8 @@ impl<T: Element> Receive for T {
     }
 }
 
-impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {
-    type Place = Option<Handle>;
-
-    fn output(place: &mut Option<Handle>) -> Output<'_> {
-        Output::value(<P as HasArray<T, R>>::TYPE, place)
-    }
-
-    fn finish(place: Option<Handle>) -> Self {
-        Array::from_handle(filled(place))
-    }
-}
-
-impl<G: OpaqueTag> Receive for Opaque<G> {
-    type Place = Option<Handle>;
-
-    fn output(place: &mut Option<Handle>) -> Output<'_> {
-        Output::value(G::TYPE, place)
-    }
-
-    fn finish(place: Option<Handle>) -> Self {
-        Opaque::from_handle(filled(place))
-    }
-}
-
 /// The value in a place. A call that succeeded has filled it.
-fn filled(place: Option<Handle>) -> Handle {
+pub(crate) fn filled(place: Option<Handle>) -> Handle {
     place.expect("`finish` is called after a successful call")
 }
 

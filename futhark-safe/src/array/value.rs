@@ -6,8 +6,9 @@ use std::marker::PhantomData;
 
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::{self, Handle};
+use crate::ffi::{self, Handle, Output};
 use crate::program::handle::HasHandle;
+use crate::program::{HasArray, Receive, filled};
 
 /// An array of program `P` with elements of type `T` and rank `R`, in the memory of a
 /// context.
@@ -145,6 +146,18 @@ impl<P, T: Element, const R: usize> HasHandle for Array<P, T, R> {
 
     fn into_handle(self) -> Handle {
         self.handle
+    }
+}
+
+impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {
+    type Place = Option<Handle>;
+
+    fn output(place: &mut Option<Handle>) -> Output<'_> {
+        Output::value(<P as HasArray<T, R>>::TYPE, place)
+    }
+
+    fn finish(place: Option<Handle>) -> Self {
+        Array::from_handle(filled(place))
     }
 }
 

@@ -23,6 +23,7 @@ mod memory;
 mod opaque;
 mod open;
 mod stored;
+mod trust;
 mod value;
 
 pub use context::Context;

@@ -59,3 +59,11 @@ impl fmt::Debug for Stored {
         stored::debug(f, "Stored", self.type_name(), self.body())
     }
 }
+
+#[cfg(feature = "serde")]
+impl serde_core::Serialize for Stored {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes = self.to_bytes().map_err(serde_core::ser::Error::custom)?;
+        serializer.serialize_bytes(&bytes)
+    }
+}

@@ -17,14 +17,6 @@ impl<G: OpaqueTag> Serialize for Stored<G> {
     }
 }
 
-#[cfg(feature = "dynamic")]
-impl Serialize for crate::dynamic::Stored {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bytes = self.to_bytes().map_err(S::Error::custom)?;
-        serializer.serialize_bytes(&bytes)
-    }
-}
-
 impl<'de> Deserialize<'de> for Untrusted {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Untrusted, D::Error> {
         deserializer.deserialize_bytes(Bytes)

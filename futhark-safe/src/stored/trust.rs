@@ -30,22 +30,3 @@ impl Untrusted {
         Ok(Stored::of(bytes))
     }
 }
-
-#[cfg(feature = "dynamic")]
-impl crate::dynamic::Library {
-    /// A stored value with these bytes, as [`Untrusted::trust`].
-    ///
-    /// # Errors
-    ///
-    /// As [`check_stored`](Self::check_stored).
-    ///
-    /// # Safety
-    ///
-    /// As for [`Untrusted::trust`].
-    pub unsafe fn trust(&self, stored: Untrusted) -> Result<crate::dynamic::Stored> {
-        let (program, type_name) = stored.find_in(self.table())?;
-        // SAFETY: the caller promises that this program stored a value of this type so.
-        let bytes = unsafe { Bytes::new(program, type_name, stored.into_body()) };
-        Ok(crate::dynamic::Stored::of(bytes))
-    }
-}

@@ -1,0 +1,30 @@
+//! Conversion of untrusted bytes to stored values.
+
+#![allow(
+    unsafe_code,
+    reason = "unsafe functions of the API, whose contracts are passed on"
+)]
+
+use super::library::Library;
+use super::stored::Stored;
+use crate::error::Result;
+use crate::ffi::Bytes;
+use crate::stored::Untrusted;
+
+impl Library {
+    /// A stored value with these bytes, as [`Untrusted::trust`].
+    ///
+    /// # Errors
+    ///
+    /// As [`check_stored`](Self::check_stored).
+    ///
+    /// # Safety
+    ///
+    /// As for [`Untrusted::trust`].
+    pub unsafe fn trust(&self, stored: Untrusted) -> Result<Stored> {
+        let (program, type_name) = stored.find_in(self.table())?;
+        // SAFETY: the caller promises that this program stored a value of this type so.
+        let bytes = unsafe { Bytes::new(program, type_name, stored.into_body()) };
+        Ok(Stored::of(bytes))
+    }
+}
