@@ -34,7 +34,7 @@ fn what_does_not_fit_is_refused_with_words() {
     assert_says(
         ctx.call("divide_top", one),
         invalid,
-        &["takes 2 arguments, given were 1"],
+        &["expected 2 arguments, got 1"],
     );
     let narrow = vec![Arg::Consume(1i32.into()), Arg::Consume(2i64.into())];
     assert_says(

@@ -122,11 +122,11 @@ fn serde_makes_untrusted_values() {
     assert!(ctx.restore(&trusted).unwrap().store().unwrap() == stored);
 
     for (bad, why) in [
-        (json.replacen("137", "136", 1), "they do not begin as one"),
+        (json.replacen("137", "136", 1), "the magic number is missing"),
         (json.replacen("]", ",0]", 1), "truncated or too long"),
-        ("[]".to_owned(), "0 bytes are no stored value"),
+        ("[]".to_owned(), "expected more than 32 bytes, got 0"),
         ("[300]".to_owned(), "300"),
-        ("\"text\"".to_owned(), "4 bytes are no stored value"),
+        ("\"text\"".to_owned(), "expected more than 32 bytes, got 4"),
         ("{}".to_owned(), "the bytes of a stored value"),
     ] {
         let error = serde_json::from_str::<Untrusted>(&bad).unwrap_err();

@@ -12,24 +12,24 @@ impl Array {
         ffi::count(&self.shape())
     }
 
-    /// Are there no elements?
+    /// Whether the array has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shape().contains(&0)
     }
 
-    /// A copy with memory of its own, as [`crate::Array::try_clone`].
+    /// Copies the array into new memory, like [`crate::Array::try_clone`].
     ///
     /// # Errors
     ///
-    /// What made the elements failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// The call that computes the elements failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Array> {
         let copy = ffi::duplicate(&self.handle)?;
         Ok(Array::of(copy, self.elem, self.rank))
     }
 
-    /// All elements, in row-major order, where they lie, as [`crate::Array::view`]: `None`
+    /// Borrows all elements in row-major order without a copy, like [`crate::Array::view`]: `None`
     /// on GPU backends and for `bool`.
     ///
     /// # Errors
@@ -51,31 +51,31 @@ mod nd {
     use crate::error::{Error, ErrorKind, Result};
 
     impl Array {
-        /// All elements as an [`ndarray`] array in standard layout. Waits until they are computed.
+        /// Copies all elements into an [`ndarray`] array in standard layout. Waits for them.
         ///
         /// Needs the feature `ndarray`.
         ///
         /// # Errors
         ///
-        /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`]: an empty array whose other
-        /// dimensions are larger than `ndarray` allows.
+        /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`]: the array is empty, and
+        /// its other dimensions are larger than `ndarray` allows.
         pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
             ArrayD::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
-                let message = format!("shape {:?} is refused: {error}", self.shape());
+                let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
                 Error::new(ErrorKind::InvalidArgument, "array to ndarray", message)
             })
         }
     }
 
     impl Context {
-        /// Makes an array of an [`ndarray`] array or view of any layout, as
+        /// Creates an array from an [`ndarray`] array or view of any layout, like
         /// [`crate::Context::array_from_ndarray`].
         ///
         /// Needs the feature `ndarray`.
         ///
         /// # Errors
         ///
-        /// As [`array`](Self::array).
+        /// The errors of [`array`](Self::array).
         pub fn array_from_ndarray<S, T, D>(&self, array: &ArrayBase<S, D>) -> Result<Array>
         where
             S: RawData<Elem = T> + Data,

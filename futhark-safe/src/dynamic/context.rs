@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::start::start;
 
-/// A context of a program that was loaded. Cloning gives another handle to the same one.
+/// A context of a loaded program. A clone is a handle to the same context.
 #[derive(Clone, Debug)]
 pub struct Context {
     core: Arc<Core>,
@@ -22,17 +22,17 @@ pub struct Context {
 }
 
 impl Context {
-    /// Makes a context. Blocks as [`crate::Context::new`] does.
+    /// Creates a context. Blocks like [`crate::Context::new`].
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise as [`crate::Context::new`].
+    /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise the errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
         if let Some(wanted) = config.requested_backend()
             && wanted != library.backend()
         {
             let message = format!(
-                "the library is for backend {}, asked for was {wanted}",
+                "library was built for backend {}, but {wanted} was requested",
                 library.backend()
             );
             return Err(Error::new(ErrorKind::Unsupported, "context", message));
@@ -44,7 +44,7 @@ impl Context {
         })
     }
 
-    /// The program.
+    /// The library that the context belongs to.
     #[must_use]
     pub fn library(&self) -> &Library {
         &self.library
@@ -52,14 +52,14 @@ impl Context {
 
     /// Calls an entry point by name.
     ///
-    /// A parameter that is consumed wants [`Arg::Consume`]; whatever was given away is
-    /// gone afterwards, also on errors.
+    /// A consumed parameter needs [`Arg::Consume`]. Consumed arguments are freed even if the call
+    /// fails.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: no such entry point, a wrong number of arguments, an
-    /// argument of another type, or a borrowed one where the parameter consumes.
-    /// [`ErrorKind::WrongContext`]; and whatever the program reports.
+    /// [`ErrorKind::InvalidArgument`]: unknown entry point, wrong number of arguments, wrong
+    /// type of an argument, or a borrowed argument for a consumed parameter.
+    /// [`ErrorKind::WrongContext`]; any failure of the program itself.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
@@ -73,7 +73,7 @@ impl Context {
         })?;
         if args.len() != point.inputs.len() {
             let message = format!(
-                "takes {} arguments, given were {}",
+                "expected {} arguments, got {}",
                 point.inputs.len(),
                 args.len()
             );
@@ -95,12 +95,12 @@ impl Context {
             .run(&self.core, &point.cfun, &mut inputs, &outputs)
     }
 
-    /// Makes an array from bytes in native order, elements in row-major order.
+    /// Creates an array from bytes: elements in row-major order, each in native byte order.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: shape and bytes disagree, no memory could hold it, or
-    /// the program has no such array type. [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::InvalidArgument`]: the shape does not match the number of bytes, its size
+    /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = self.library.array_type(elem, shape.len())?;
@@ -108,39 +108,40 @@ impl Context {
         Ok(Array::of(handle, elem, shape.len()))
     }
 
-    /// Makes an array from elements in row-major order.
+    /// Creates an array from elements in row-major order.
     ///
     /// # Errors
     ///
-    /// As [`array`](Self::array).
+    /// The errors of [`array`](Self::array).
     pub fn array_of<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
         let ty = self.library.array_type(T::ELEM, shape.len())?;
         let handle = ffi::create(&self.core, ty.index() as u32, shape, data)?;
         Ok(Array::of(handle, T::ELEM, shape.len()))
     }
 
-    /// Makes a record or tuple from its fields, in the manifest's order.
+    /// Creates a record or tuple from its fields, in the order of the manifest.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: no record, or fields of other types.
+    /// [`ErrorKind::InvalidArgument`]: the type is not a record, or a field has another type.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
-            return Err(wrong_structure(type_name, "no record"));
+            return Err(wrong_structure(type_name, "not a record"));
         };
         self.make(type_name, &record.new, fields)
     }
 
-    /// Makes a value of a sum type.
+    /// Creates a value of a sum type.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: no sum, no such variant, or another payload.
+    /// [`ErrorKind::InvalidArgument`]: the type is not a sum, the variant is unknown, or the payload
+    /// has other types.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
-            return Err(wrong_structure(type_name, "no sum"));
+            return Err(wrong_structure(type_name, "not a sum"));
         };
         let found = sum
             .variants
@@ -150,34 +151,35 @@ impl Context {
                 let names: Vec<&str> = sum.variants.iter().map(|v| v.name.as_str()).collect();
                 wrong_structure(
                     type_name,
-                    &format!("has no variant `{variant}`, but {}", list(&names)),
+                    &format!("no variant `{variant}`; it has {}", list(&names)),
                 )
             })?;
         self.make(type_name, &found.construct, payload)
     }
 
-    /// Makes an array of records from one array per field, all of the same shape.
+    /// Creates an array of records from one array per field, all of the same shape.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: no array of records, fields of other types, or shapes that differ.
+    /// [`ErrorKind::InvalidArgument`]: the type is not an array of records, a field has another
+    /// type, or the shapes differ.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
-            return Err(wrong_structure(type_name, "no array of records"));
+            return Err(wrong_structure(type_name, "not an array of records"));
         };
         self.make(type_name, &array.zip, fields)
     }
 
-    /// Makes an array of records or other opaque values from its elements in row-major order:
-    /// copies of them.
+    /// Creates an array of records or other opaque values from copies of its elements, in
+    /// row-major order.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: no array of opaque values, not as many elements as the shape
-    /// says, none at all (nothing says then how large one would be), elements of another
-    /// type, or elements that differ in size. [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]:
-    /// compilers have this function from 0.25.36 on; whether the type has it, its manifest says.
+    /// [`ErrorKind::InvalidArgument`]: the type is not an array of opaque values, the number of
+    /// elements does not match the shape or is zero (the size of an element is then unknown), or
+    /// the elements differ in type or size. [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: the
+    /// manifest has no such function for the type; compilers provide it since 0.25.36.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_of_values(
         &self,
@@ -188,7 +190,7 @@ impl Context {
         let id = self.library.type_named(type_name)?;
         let handles = elements.iter().enumerate().map(|(i, element)| {
             element.handle().ok_or_else(|| {
-                let message = format!("element {i} must not be a scalar, given was {element:?}");
+                let message = format!("element {i} must not be a scalar, got {element:?}");
                 Error::new(ErrorKind::InvalidArgument, "new array of values", message)
             })
         });
@@ -200,11 +202,11 @@ impl Context {
         })
     }
 
-    /// Makes the value that was stored, from whichever backend of the same program.
+    /// Restores a stored value. Any backend of the same program can have stored it.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: it was stored by another program; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Restore`]: another program stored it; [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(&self.core, &stored.0)?;
@@ -214,7 +216,7 @@ impl Context {
         })
     }
 
-    /// Waits until everything that was started is done, as [`crate::Context::sync`].
+    /// Waits for all pending work, like [`crate::Context::sync`].
     ///
     /// # Errors
     ///
@@ -223,12 +225,13 @@ impl Context {
         self.core.simple("sync", |raw| raw.sync)
     }
 
-    /// Ends the context and tells what dropping it would not, as [`crate::Context::close`].
+    /// Frees the context and reports failures that no call has reported, like
+    /// [`crate::Context::close`].
     ///
     /// # Errors
     ///
-    /// The context comes back with the error: values or clones of it are in use, or
-    /// something failed since the last call.
+    /// Values or clones of the context still exist, or something failed since the last call. The
+    /// context is returned with the error.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context, Error)> {
         let library = self.library;
@@ -237,7 +240,7 @@ impl Context {
             .map_err(|(core, error)| (Context { core, library }, error))
     }
 
-    /// Gives back memory that the context keeps for later calls.
+    /// Frees memory that the context keeps for later calls.
     ///
     /// # Errors
     ///
@@ -247,7 +250,7 @@ impl Context {
         self.core.simple("clear_caches", |raw| raw.clear_caches)
     }
 
-    /// Stops collecting times, if profiling was configured.
+    /// Pauses profiling, if it was configured.
     ///
     /// # Errors
     ///
@@ -258,7 +261,7 @@ impl Context {
             .simple("pause_profiling", |raw| raw.pause_profiling)
     }
 
-    /// Goes on collecting times.
+    /// Resumes profiling.
     ///
     /// # Errors
     ///
@@ -269,7 +272,7 @@ impl Context {
             .simple("unpause_profiling", |raw| raw.unpause_profiling)
     }
 
-    /// What the runtime has measured so far, as JSON. Waits as [`sync`](Self::sync) does.
+    /// Returns the measurements of the runtime so far, as JSON. Waits like [`sync`](Self::sync).
     ///
     /// # Errors
     ///
@@ -278,7 +281,7 @@ impl Context {
         self.core.report()
     }
 
-    /// The program's tuning parameters on this backend: names and classes.
+    /// Returns name and class of each tuning parameter of the program on this backend.
     #[must_use]
     pub fn tuning_params(&self) -> Vec<(String, String)> {
         Core::tuning_params(self.library.table())
@@ -292,7 +295,10 @@ impl Context {
         let id = self.library.type_named(type_name)?;
         match &self.library.program().get(id).kind {
             TypeKind::Opaque(opaque) => Ok(&opaque.structure),
-            TypeKind::Array(_) => Err(wrong_structure(type_name, "an array of scalars")),
+            TypeKind::Array(_) => Err(wrong_structure(
+                type_name,
+                "not an opaque type but an array of scalars",
+            )),
         }
     }
 
@@ -304,7 +310,10 @@ impl Context {
             .run(&self.core, cfun, &mut inputs, &[TypeRef::Type(id)])?;
         match values.pop() {
             Some(Value::Opaque(opaque)) => Ok(opaque),
-            _ => Err(wrong_structure(type_name, "not what the operation makes")),
+            _ => Err(wrong_structure(
+                type_name,
+                "the operation returned a value of another type",
+            )),
         }
     }
 }
@@ -318,7 +327,7 @@ fn wrong_structure(type_name: &str, what: &str) -> Error {
 }
 
 impl Library {
-    /// Calls a function of the table and puts its results into values.
+    /// Calls a function of the table and returns its results as values.
     pub(super) fn run(
         &self,
         core: &Arc<Core>,
@@ -356,7 +365,7 @@ impl Library {
             .collect())
     }
 
-    /// A value of the kind that its type has.
+    /// Wraps a handle in the [`Value`] variant of its type.
     pub(super) fn value(&self, handle: Handle) -> Value {
         let ty = &self.program().types()[handle.ty() as usize];
         match &ty.kind {

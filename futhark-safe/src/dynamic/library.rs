@@ -1,4 +1,4 @@
-//! A program that was loaded.
+//! Loaded programs.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,27 +10,27 @@ use futhark_sys::table::Table;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A program for one backend, loaded. It stays loaded until the process ends.
+/// A loaded program for one backend. It is never unloaded.
 #[derive(Clone)]
 pub struct Library(Arc<Inner>);
 
 pub(super) struct Inner {
     pub table: &'static Table,
     pub program: Program,
-    /// Function numbers by the name of the C function.
+    /// Index of each C function in the table, by name.
     functions: HashMap<&'static str, usize>,
 }
 
 impl Library {
-    /// Compiles a program, or takes what an earlier build of the same left in its
-    /// folder, and loads it.
+    /// Compiles a program and loads it. An earlier build of the same program in the same folder is
+    /// reused.
     ///
-    /// Blocks for as long as the compilers take. The build's folder must belong to nobody
-    /// whom you would not let run code.
+    /// Blocks while the compilers run. Anyone who can write to the folder of the build can run
+    /// code in this process.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Compile`], with the compiler's text; [`ErrorKind::Load`].
+    /// [`ErrorKind::Compile`], with the output of the compiler; [`ErrorKind::Load`].
     pub fn build(build: &Build) -> Result<Library> {
         let operation = || format!("build of {}", build.source().display());
         let artifact = build.run().map_err(|error| {
@@ -42,21 +42,23 @@ impl Library {
         Library::of_table(table)
     }
 
-    /// The library of a table that is there.
+    /// Wraps a table that is loaded already.
     pub(crate) fn of_table(table: &'static Table) -> Result<Library> {
         let fail = |why: String| Error::new(ErrorKind::Load, "manifest of the library", why);
         let program = Manifest::parse(table.manifest())
             .and_then(|manifest| manifest.resolve())
             .map_err(|error| fail(error.to_string()).with_source(error))?;
-        // Types are numbered by name on both sides. The manifest travels inside the
-        // library, so this holds unless somebody changed the file.
+        // Both sides number types in the order of their names. The manifest is part of the library,
+        // so they agree unless the file was changed.
         let names = program.types().iter().map(|ty| ty.name.as_str());
         if !names.eq(table.types().iter().map(|ty| ty.name()))
             || program.interface_hash() != table.interface_hash()
             || FunctionList::of(&program).hash() != table.functions_hash()
             || program.backend.as_str() != table.backend()
         {
-            return Err(fail("the library's table and its manifest disagree".into()));
+            return Err(fail(
+                "the library's table does not match its manifest".into(),
+            ));
         }
         let functions = table
             .functions()
@@ -71,26 +73,25 @@ impl Library {
         })))
     }
 
-    /// What the manifest of the program says.
+    /// The program as described by its manifest.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.0.program
     }
 
-    /// The text of the manifest, as the compiler wrote it.
+    /// The text of the manifest as written by the compiler.
     #[must_use]
     pub fn manifest(&self) -> &'static str {
         self.0.table.manifest()
     }
 
-    /// The backend it was compiled for.
+    /// The backend that the program was compiled for.
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.0.program.backend
     }
 
-    /// What identifies the program: source, compiler version and the layout of its
-    /// types; the same for all backends.
+    /// A hash of source, compiler version and type layouts; equal for all backends.
     #[must_use]
     pub fn program_id(&self) -> &'static str {
         self.0.table.program()
@@ -110,7 +111,7 @@ impl Library {
         })
     }
 
-    /// The type of a name.
+    /// Looks up a type by name.
     pub(super) fn type_named(&self, name: &str) -> Result<TypeId> {
         self.program().type_named(name).ok_or_else(|| {
             let all: Vec<&str> = self
@@ -127,7 +128,7 @@ impl Library {
         })
     }
 
-    /// The array type of this element type and rank.
+    /// Looks up the array type with this element type and rank.
     pub(crate) fn array_type(&self, elem: ElemType, rank: usize) -> Result<TypeId> {
         let found = self.program().types_with_ids().find(|(_, ty)| {
             ty.as_array()
@@ -141,7 +142,7 @@ impl Library {
     }
 }
 
-/// At most a few names of many.
+/// Joins names for a message; shortens long lists.
 pub(super) fn list(names: &[&str]) -> String {
     match names.len() {
         0 => "none".to_owned(),

@@ -12,9 +12,8 @@
 //! # Ok::<(), futhark_safe::Error>(())
 //! ```
 //!
-//! It stands on the same core as the typed face: what that refuses at compile time is
-//! an error here. Types are named as the manifest names them; ask
-//! [`Library::program`].
+//! It uses the same core as the typed face. Mistakes that the typed face rejects at compile time
+//! are errors at run time. Types have the names of the manifest: see [`Library::program`].
 
 mod array;
 mod context;

@@ -17,13 +17,13 @@ pub struct Opaque {
 }
 
 impl Opaque {
-    /// The type's name in the manifest.
+    /// The name of the type in the manifest.
     #[must_use]
     pub fn type_name(&self) -> &str {
         &self.ty().name
     }
 
-    /// What the manifest says about the type.
+    /// The type as described by the manifest.
     #[must_use]
     pub fn ty(&self) -> &futhark_manifest::Type {
         &self.library.program().types()[self.handle.ty() as usize]
@@ -37,11 +37,11 @@ impl Opaque {
             .structure
     }
 
-    /// A field of a record or tuple (`"0"`, `"1"`, …), or of an array of records.
+    /// Returns a field of a record, of a tuple (`"0"`, `"1"`, …) or of an array of records.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: there is no such field.
+    /// [`ErrorKind::InvalidArgument`]: unknown field, or the type has no fields.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn project(&self, field: &str) -> Result<Value> {
         let fields = match self.structure() {
@@ -62,11 +62,11 @@ impl Opaque {
         Ok(values.remove(0))
     }
 
-    /// The name of a sum's variant.
+    /// Returns the name of the variant of a sum.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the value is no sum.
+    /// [`ErrorKind::InvalidArgument`]: the value is not a sum.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn variant(&self) -> Result<String> {
         let Structure::Sum(sum) = self.structure() else {
@@ -77,7 +77,7 @@ impl Opaque {
             return Err(Error::new(
                 ErrorKind::Backend,
                 "variant",
-                "the runtime gives no number",
+                "the runtime returned no variant number",
             ));
         };
         let variant = usize::try_from(*number)
@@ -85,18 +85,18 @@ impl Opaque {
             .and_then(|i| sum.variants.get(i));
         variant.map(|v| v.name.clone()).ok_or_else(|| {
             let message = format!(
-                "the runtime says variant {number} of {}",
+                "the runtime returned variant {number}, but the type has {}",
                 sum.variants.len()
             );
             Error::new(ErrorKind::Backend, "variant", message)
         })
     }
 
-    /// The payload of a sum, which must be of this variant.
+    /// Returns the payload of a sum of this variant.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: it is of another variant (the runtime would abort), or no sum.
+    /// [`ErrorKind::InvalidArgument`]: the value has another variant, or is not a sum.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn destruct(&self, variant: &str) -> Result<Vec<Value>> {
         let Structure::Sum(sum) = self.structure() else {
@@ -104,7 +104,7 @@ impl Opaque {
         };
         let is = self.variant()?;
         if is != variant {
-            let message = format!("the value is of variant `{is}`, not `{variant}`");
+            let message = format!("expected variant `{variant}`, got `{is}`");
             return Err(Error::new(ErrorKind::InvalidArgument, "destruct", message));
         }
         match sum.variants.iter().find(|v| v.name == variant) {
@@ -113,70 +113,71 @@ impl Opaque {
         }
     }
 
-    /// The shape of an array of records or other opaque values.
+    /// Returns the shape of an array of records or other opaque values.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the value is no array.
+    /// [`ErrorKind::InvalidArgument`]: the value is not an array.
     pub fn shape(&self) -> Result<Vec<usize>> {
         ffi::shape(&self.handle)
     }
 
-    /// One element of an array of records or other opaque values: a copy.
+    /// Returns a copy of an element of an array of records or other opaque values.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: outside of the array, not as many indices as
-    /// dimensions, or no array.
+    /// [`ErrorKind::InvalidArgument`]: index out of bounds, wrong number of indices, or the
+    /// value is not an array.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
         let handle = ffi::index_value(&self.handle, indices)?;
         Ok(self.library.value(handle))
     }
 
-    /// As [`index`](Self::index), but whether the element is there is left to the library,
-    /// which promises to look. So `futhark-conformance` asks whether it does.
+    /// Like [`index`](Self::index), but leaves the bounds check to the C library, so that
+    /// `futhark-conformance` can test it.
     ///
     /// # Errors
     ///
-    /// As the library says; [`ErrorKind::InvalidArgument`]: not as many indices as dimensions, or no
-    /// array.
+    /// The error of the C library; [`ErrorKind::InvalidArgument`]: wrong number of indices, or the value
+    /// is not an array.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
         let handle = ffi::index_value_checked_by_c(&self.handle, indices)?;
         Ok(self.library.value(handle))
     }
 
-    /// Replaces one element of an array of records or other opaque values by a copy of
-    /// `element`, in place. If anything else shares the array's memory, the array is copied
-    /// first, so nobody else sees the change.
+    /// Replaces an element of an array of records or other opaque values by a copy of `element`.
+    ///
+    /// Works in place unless another value shares the array's memory: then the array is copied
+    /// first, and the other value does not change.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: outside of the array, not as many indices as dimensions, an
-    /// element of another type or size, or no array; nothing has changed.
-    /// [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: compilers have this function from 0.25.36
-    /// on. If the device fails, what that element is then is not said.
+    /// [`ErrorKind::InvalidArgument`]: index out of bounds, wrong number of indices, an element of
+    /// another type or size, or the value is not an array; the array is unchanged.
+    /// [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: compilers provide this function since
+    /// 0.25.36. If the device fails, the element is unspecified.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn set(&mut self, indices: &[i64], element: &Value) -> Result<()> {
         let element = element.handle().ok_or_else(|| {
-            let message = format!("the element must not be a scalar, given was {element:?}");
+            let message = format!("the element must not be a scalar, got {element:?}");
             Error::new(ErrorKind::InvalidArgument, "set element", message)
         })?;
         ffi::set_value(&mut self.handle, indices, element)
     }
 
-    /// The value as bytes that can be restored later, on any backend of the program.
+    /// Returns the value as bytes that can be restored later, on any backend of the program.
     ///
     /// # Errors
     ///
-    /// What made the value failed; [`ErrorKind::OutOfMemory`].
+    /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn store(&self) -> Result<Stored> {
         Ok(Stored(ffi::store(&self.handle)?))
     }
 
-    /// Runs an operation that takes this value alone.
+    /// Runs an operation whose only argument is this value.
     fn run(&self, cfun: &str, gives: &[TypeRef]) -> Result<Vec<Value>> {
         self.library.run(
             self.handle.core(),

@@ -1,4 +1,4 @@
-//! Stored values of programs that are known at run time: see [`crate::stored`].
+//! Stored values of the dynamic face: see [`crate::stored`].
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::stored::{self, Untrusted};
 
 /// The bytes of an opaque value, with its program and type.
 ///
-/// Made by [`Opaque::store`](super::Opaque::store), or by the `unsafe` [`Library::trust`] from
-/// bytes of unknown origin, which is why restoring one is safe. It can be restored into a
-/// context of any backend of the same program, compiled by the same version of the compiler.
+/// Created by [`Opaque::store`](super::Opaque::store), or from untrusted bytes by the `unsafe`
+/// [`Library::trust`], so that restoring it is safe. It can be restored into a context of any
+/// backend of the same program, compiled by the same version of the compiler.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stored(pub(super) Bytes);
 
@@ -20,7 +20,7 @@ impl Stored {
         Stored(bytes)
     }
 
-    /// Frame and body, for a file or another process: see [`Untrusted`].
+    /// Returns frame and body, for a file or another process: see [`Untrusted`].
     ///
     /// # Errors
     ///
@@ -30,13 +30,13 @@ impl Stored {
         stored::to_bytes(&self.0)
     }
 
-    /// The bytes in the runtime's own format, without the frame.
+    /// The bytes in the format of the runtime, without the frame.
     #[must_use]
     pub fn body(&self) -> &[u8] {
         self.0.body()
     }
 
-    /// The value's type, as the manifest names it.
+    /// The name of the type in the manifest.
     #[must_use]
     pub fn type_name(&self) -> &str {
         self.0.type_name()
@@ -44,11 +44,11 @@ impl Stored {
 }
 
 impl Library {
-    /// Every check that [`trust`](Self::trust) makes, without trust.
+    /// Runs all checks of [`trust`](Self::trust).
     ///
     /// # Errors
     ///
-    /// As [`Untrusted::check`].
+    /// The errors of [`Untrusted::check`].
     pub fn check_stored(&self, stored: &Untrusted) -> Result<()> {
         stored.find_in(self.table()).map(drop)
     }

@@ -14,20 +14,20 @@ use crate::ffi::{self, Handle, Input};
 /// Any value.
 #[derive(Debug)]
 pub enum Value {
-    /// A number or truth value; it belongs to no context.
+    /// A number or bool; it belongs to no context.
     Scalar(Scalar),
     /// An array of scalars.
     Array(Array),
-    /// Anything else.
+    /// A value of an opaque type.
     Opaque(Opaque),
 }
 
 /// An argument of [`Context::call`](super::Context::call).
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// Lent: the call only reads it.
+    /// The call only reads the value.
     Borrow(&'a Value),
-    /// Given away. What a parameter consumes must be; anything else may be.
+    /// The call takes the value: required for consumed parameters, allowed for others.
     Consume(Value),
 }
 
@@ -41,7 +41,7 @@ macro_rules! scalar {
         }
 
         impl Scalar {
-            /// Its element type.
+            /// The element type.
             #[must_use]
             pub fn elem(&self) -> ElemType {
                 match self {
@@ -85,13 +85,13 @@ scalar! {
 }
 
 impl Scalar {
-    /// Its bytes in native order; a bool is one byte, 0 or 1.
+    /// Returns its bytes in native order; a bool is one byte, 0 or 1.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         self.to_c().0[..self.elem().size()].to_vec()
     }
 
-    /// A scalar from its bytes in native order; `None` if there are not exactly enough.
+    /// Creates a scalar from its bytes in native order; `None` if their number is wrong.
     #[must_use]
     pub fn from_bytes(elem: ElemType, bytes: &[u8]) -> Option<Scalar> {
         if bytes.len() != elem.size() {
@@ -134,57 +134,57 @@ impl Array {
     /// The number of elements in each dimension.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
-        // Fails only for values that have no shape.
+        // Fails only for values without a shape, which an array has.
         ffi::shape(&self.handle).unwrap_or_default()
     }
 
-    /// All elements in row-major order, as bytes in native order. Waits for them.
+    /// Returns all elements in row-major order, as bytes in native order. Waits for them.
     ///
     /// # Errors
     ///
-    /// What made them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// The call that computes them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         ffi::read_bytes(&self.handle)
     }
 
-    /// All elements in row-major order. Waits for them.
+    /// Returns all elements in row-major order. Waits for them.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type; and as [`to_bytes`](Self::to_bytes).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of [`to_bytes`](Self::to_bytes).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
 
-    /// All elements in row-major order into `to`, which must have exactly as many.
+    /// Copies all elements in row-major order into `to`, which must have the same length.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): another length or element type; nothing was written.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is unchanged.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
     }
 
-    /// One element.
+    /// Returns one element.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): outside of the array, or not as many indices as dimensions.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of indices.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index(&self.handle, indices)?;
         Ok(Scalar::from_c(elem, scalar))
     }
 
-    /// As [`index`](Self::index), but whether the element is there is left to the library,
-    /// which promises to look. So `futhark-conformance` asks whether it does.
+    /// Like [`index`](Self::index), but leaves the bounds check to the C library, so that
+    /// `futhark-conformance` can test it.
     ///
     /// # Errors
     ///
-    /// As the library says; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): not as many indices as dimensions.
+    /// The error of the C library; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong number of indices.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index_checked_by_c(&self.handle, indices)?;
@@ -199,7 +199,7 @@ impl fmt::Debug for Array {
 }
 
 impl Value {
-    /// The type's name, as the manifest has it.
+    /// The name of the type in the manifest.
     #[must_use]
     pub fn type_name(&self) -> String {
         match self {
@@ -209,7 +209,7 @@ impl Value {
         }
     }
 
-    /// What a value of a context is; nothing for a scalar.
+    /// The handle of a value in a context; `None` for a scalar.
     pub(super) fn handle(&self) -> Option<&Handle> {
         match self {
             Value::Scalar(_) => None,

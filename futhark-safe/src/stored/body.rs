@@ -1,9 +1,9 @@
-//! The bytes of a value as the runtime writes them, checked against what the program's
-//! table says about the type.
+//! Validates the bytes of a value, in the format of the runtime, against the type in the
+//! program's table.
 //!
-//! The components of the value follow each other without gaps, each
+//! The components of the value follow each other without gaps. Each consists of:
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 1 | `b` |
 //! | 1 | version of the format: 2 |
@@ -12,8 +12,8 @@
 //! | 8 r | size of each dimension |
 //! | … | the elements in row-major order |
 //!
-//! in native byte order. The runtime's own `restore` looks at the first seven bytes of
-//! each component and believes everything else.
+//! in native byte order. The runtime's own `restore` validates only the first seven bytes of each
+//! component.
 
 use futhark_manifest::ElemType;
 use futhark_sys::table::Component;
@@ -23,9 +23,9 @@ use crate::error::Result;
 
 const HEAD: [u8; 2] = [b'b', 2];
 
-/// Everything that can be seen: each component has its type and rank, sizes are possible
-/// and those that must be equal are, tags are of variants that exist, truth values are 0 or
-/// 1, and nothing is missing or left over.
+/// Validates all that the table describes: type and rank of each component, sizes that are
+/// possible and equal where they must be, tags of variants that exist, bools that are 0 or 1, and
+/// the total length.
 pub(super) fn check(body: &[u8], components: &[Component]) -> Result<()> {
     let mut rest = Reader { body, at: 0 };
     let mut shapes: Vec<Vec<usize>> = Vec::with_capacity(components.len());
@@ -35,7 +35,7 @@ pub(super) fn check(body: &[u8], components: &[Component]) -> Result<()> {
         if component.shared > 0 {
             let n = component.shared as usize;
             let like = shapes.get(component.like as usize);
-            // Of no use before C made both sizes: what the table says fits itself.
+            // `None` only if the table contradicts itself.
             let outer = like.and_then(|like| like.get(..n));
             if outer.is_none() || outer != shape.get(..n) {
                 return Err(fail(format!(
@@ -51,29 +51,26 @@ pub(super) fn check(body: &[u8], components: &[Component]) -> Result<()> {
     match body.len() - rest.at {
         0 => Ok(()),
         n => Err(fail(format!(
-            "{n} bytes are left over after the last component"
+            "expected the end after the last component, got {n} more bytes"
         ))),
     }
 }
 
-/// Reads one component and gives its shape, or says what is wrong.
+/// Reads one component and returns its shape.
 fn check_component(rest: &mut Reader<'_>, component: &Component) -> Result<Vec<usize>, String> {
     let elem = *ElemType::ALL
         .get(component.elem as usize)
         .ok_or("the program's table has an unknown element type")?;
     let head = rest.take(7)?;
     if head[..2] != HEAD {
-        return Err("it does not begin as a value does".into());
+        return Err("it does not start with the header of a value".into());
     }
     if u32::from(head[2]) != component.rank {
-        return Err(format!(
-            "its rank is {}, that of the type is {}",
-            head[2], component.rank
-        ));
+        return Err(format!("expected rank {}, got {}", component.rank, head[2]));
     }
     if !is_named(&head[3..], elem) {
         return Err(format!(
-            "its element type is {:?}, that of the type is {elem}",
+            "expected element type {elem}, got {:?}",
             String::from_utf8_lossy(&head[3..])
         ));
     }
@@ -82,13 +79,13 @@ fn check_component(rest: &mut Reader<'_>, component: &Component) -> Result<Vec<u
         let mut dim = [0; 8];
         dim.copy_from_slice(rest.take(8)?);
         let dim = i64::from_ne_bytes(dim);
-        shape.push(usize::try_from(dim).map_err(|_| format!("a dimension of {dim}"))?);
+        shape.push(usize::try_from(dim).map_err(|_| format!("negative dimension {dim}"))?);
     }
-    let n = crate::ffi::elements(&shape, elem).map_err(|error| error.to_string())?;
-    // `elements` has seen that the product fits.
+    let n = crate::raw::elements(&shape, elem).map_err(|error| error.to_string())?;
+    // `elements` has checked the product for overflow.
     let data = rest.take(n * elem.size())?;
     if elem == ElemType::Bool && data.iter().any(|&byte| byte > 1) {
-        return Err("a truth value that is neither 0 nor 1".into());
+        return Err("a bool that is neither 0 nor 1".into());
     }
     if component.variants > 0
         && let Some(&tag) = data
@@ -96,7 +93,7 @@ fn check_component(rest: &mut Reader<'_>, component: &Component) -> Result<Vec<u
             .find(|&&tag| u32::from(tag) >= component.variants)
     {
         return Err(format!(
-            "it is of variant {tag}, the type has {}",
+            "it has variant {tag}, but the type has {} variants",
             component.variants
         ));
     }
@@ -106,7 +103,7 @@ fn check_component(rest: &mut Reader<'_>, component: &Component) -> Result<Vec<u
 /// Whether the four bytes name the element type.
 fn is_named(name: &[u8], elem: ElemType) -> bool {
     let is = |elem: ElemType| name == format!("{:>4}", elem.as_str()).as_bytes();
-    // The table knows the C type only, which the two have in common.
+    // Both have the same C type, and the table has no other.
     is(elem) || elem == ElemType::U16 && is(ElemType::F16)
 }
 
@@ -120,7 +117,7 @@ impl<'a> Reader<'a> {
         let rest = &self.body[self.at..];
         let taken = rest
             .get(..n)
-            .ok_or_else(|| format!("it wants {n} bytes more, there are {}", rest.len()))?;
+            .ok_or_else(|| format!("expected {n} more bytes, got {}", rest.len()))?;
         self.at += n;
         Ok(taken)
     }
@@ -167,11 +164,11 @@ mod tests {
         .concat();
         check(&body, &all).unwrap();
         for n in 0..body.len() {
-            refused(&body[..n], &all, "bytes more");
+            refused(&body[..n], &all, "more bytes");
         }
-        refused(&[&body[..], &[0]].concat(), &all, "left over");
-        refused(&body, &all[..1], "left over");
-        refused(&body, &[all[1], all[0]], "its rank is 0");
+        refused(&[&body[..], &[0]].concat(), &all, "expected the end");
+        refused(&body, &all[..1], "expected the end");
+        refused(&body, &[all[1], all[0]], "got 0");
     }
 
     #[test]
@@ -181,12 +178,12 @@ mod tests {
         refused(
             &bytes(" u32", &[], &[0; 4]),
             &i32,
-            "element type is \" u32\"",
+            "expected element type i32, got \" u32\"",
         );
         refused(&bytes("i32 ", &[], &[0; 4]), &i32, "element type");
         let mut other = bytes(" i32", &[], &[0; 4]);
         other[1] = 3;
-        refused(&other, &i32, "does not begin");
+        refused(&other, &i32, "does not start");
         let u16 = [component(FUT_U16, 0)];
         check(&bytes(" f16", &[], &[0; 2]), &u16).unwrap();
         refused(&bytes(" i16", &[], &[0; 2]), &u16, "element type");
@@ -196,17 +193,17 @@ mod tests {
     fn impossible_sizes() {
         let array = [component(FUT_I32, 2)];
         for dims in [[-1, 1], [1, i64::MIN], [-1, -1]] {
-            refused(&bytes(" i32", &dims, &[]), &array, "a dimension of -");
+            refused(&bytes(" i32", &dims, &[]), &array, "negative dimension -");
         }
         for dims in [[1 << 32, 1 << 32], [0, i64::MAX], [1 << 62, 4]] {
             refused(&bytes(" i32", &dims, &[]), &array, "larger than any memory");
         }
-        refused(&bytes(" i32", &[1 << 40, 1], &[]), &array, "bytes more");
+        refused(&bytes(" i32", &[1 << 40, 1], &[]), &array, "more bytes");
         check(&bytes(" i32", &[0, 5], &[]), &array).unwrap();
     }
 
     #[test]
-    fn truth_values() {
+    fn bools() {
         let array = [component(FUT_BOOL, 1)];
         check(&bytes("bool", &[3], &[0, 1, 1]), &array).unwrap();
         refused(&bytes("bool", &[3], &[0, 2, 1]), &array, "neither 0 nor 1");
@@ -221,7 +218,7 @@ mod tests {
             };
             let body = |tag: u8| bytes("  i8", dims, &vec![tag; if rank == 0 { 1 } else { 2 }]);
             check(&body(2), &[tags]).unwrap();
-            refused(&body(3), &[tags], "variant 3, the type has 3");
+            refused(&body(3), &[tags], "variant 3, but the type has 3");
             refused(&body(255), &[tags], "variant 255");
         }
     }

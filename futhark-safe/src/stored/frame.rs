@@ -1,5 +1,5 @@
-//! What stands around the bytes of a stored value outside of this process. The table in
-//! [`crate::stored`] is its definition.
+//! The frame around the bytes of a stored value in files and messages, as defined in
+//! [`crate::stored`].
 
 use super::fail;
 use crate::checksum::{checksum, little_endian};
@@ -8,10 +8,10 @@ use crate::error::{Error, ErrorKind, Result};
 const MAGIC: [u8; 8] = *b"\x89FUT\r\n\x1a\n";
 const VERSION: u8 = 1;
 const HEAD: usize = 32;
-/// Where the checksum stands.
+/// The position of the checksum.
 const SUM: std::ops::Range<usize> = 24..32;
 
-/// A stored value with its frame, which agrees with itself.
+/// A stored value with a consistent frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
     pub(super) program: &'a str,
@@ -22,12 +22,12 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub(super) fn write(&self) -> Result<Vec<u8>> {
         let size = HEAD + self.program.len() + self.type_name.len() + self.body.len();
-        let too_long = || fail("a name is too long for the frame");
+        let too_long = || fail("the name of the program or type is too long for the frame");
         let program = u16::try_from(self.program.len()).map_err(|_| too_long())?;
         let name = u32::try_from(self.type_name.len()).map_err(|_| too_long())?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|error| {
-            let message = format!("no memory for {size} bytes");
+            let message = format!("cannot allocate {size} bytes");
             Error::new(ErrorKind::OutOfMemory, "store", message).with_source(error)
         })?;
         bytes.extend(MAGIC);
@@ -44,22 +44,20 @@ impl<'a> Frame<'a> {
         Ok(bytes)
     }
 
-    /// Refuses whatever [`write`](Self::write) does not make.
+    /// Parses and validates the output of [`write`](Self::write).
     pub(super) fn read(bytes: &'a [u8]) -> Result<Frame<'a>> {
         let Some((head, rest)) = bytes.split_at_checked(HEAD) else {
             return Err(fail(format!(
-                "{} bytes are no stored value: the frame alone has more than {HEAD}",
+                "not a stored value: expected more than {HEAD} bytes, got {}",
                 bytes.len()
             )));
         };
         if head[..8] != MAGIC {
-            return Err(fail(
-                "these bytes are no stored value: they do not begin as one",
-            ));
+            return Err(fail("not a stored value: the magic number is missing"));
         }
         if head[8] != VERSION {
             return Err(fail(format!(
-                "the frame is of version {}; this crate reads version {VERSION}",
+                "expected frame version {VERSION}, got {}",
                 head[8]
             )));
         }
@@ -71,22 +69,18 @@ impl<'a> Frame<'a> {
         let wanted = lengths.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
         if wanted != Some(rest.len() as u64) {
             return Err(fail(format!(
-                "truncated or too long: {} bytes follow the frame's head, it announces {}",
-                rest.len(),
-                wanted.map_or_else(|| "more than any memory has".into(), |n| n.to_string())
+                "truncated or too long: expected {} bytes after the header, got {}",
+                wanted.map_or_else(|| "2^64 or more".into(), |n| n.to_string()),
+                rest.len()
             )));
         }
         if checksum(&[&head[..SUM.start], rest]) != little_endian(&head[SUM]) {
-            return Err(fail(
-                "the bytes were changed: their checksum is another one",
-            ));
+            return Err(fail("the checksum does not match: the bytes were changed"));
         }
         if head[9] != u8::from(cfg!(target_endian = "big")) {
-            return Err(fail(
-                "the value was stored on a machine of another byte order",
-            ));
+            return Err(fail("the value was stored with another byte order"));
         }
-        // Each is at most the length of `rest`.
+        // Their sum is the length of `rest`.
         let (program, rest) = rest.split_at(lengths[0] as usize);
         let (type_name, body) = rest.split_at(lengths[1] as usize);
         let text = |bytes| std::str::from_utf8(bytes).map_err(|_| fail("a name is not UTF-8"));
@@ -109,7 +103,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_frame_is_read_as_written() {
         let bytes = FRAME.write().unwrap();
         assert_eq!(bytes.len(), 64 + 4 + 11);
         assert!(Frame::read(&bytes).unwrap() == FRAME);
@@ -121,7 +115,7 @@ mod tests {
         assert!(Frame::read(&empty.write().unwrap()).unwrap() == empty);
     }
 
-    /// The table at the top, byte by byte. Only a new version may change this test.
+    /// Compares with the documented table byte by byte. Only a new version may change this test.
     #[test]
     #[cfg(target_endian = "little")]
     fn the_frame_is_as_documented() {
@@ -130,7 +124,7 @@ mod tests {
             bytes[..24],
             *b"\x89FUT\r\n\x1a\n\x01\x00\x20\x00\x04\x00\x00\x00\x0b\x00\x00\x00\x00\x00\x00\x00"
         );
-        // Computed by the documentation's words, in another language.
+        // Computed from the documentation by another implementation.
         assert_eq!(little_endian(&bytes[SUM]), 0xac5a_b6af_13b1_15a2);
         assert_eq!(&bytes[32..64], FRAME.program.as_bytes());
         assert_eq!(&bytes[64..68], b"[]pt");
@@ -138,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_change_of_a_byte_is_refused() {
+    fn every_changed_byte_is_rejected() {
         let good = FRAME.write().unwrap();
         for i in 0..good.len() {
             for change in 1..=255 {
@@ -151,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lengths_and_zeros_are_refused() {
+    fn other_lengths_and_zeroed_tails_are_rejected() {
         let good = FRAME.write().unwrap();
         for n in 0..good.len() {
             assert!(Frame::read(&good[..n]).is_err(), "{n} bytes");
@@ -167,9 +161,9 @@ mod tests {
         assert!(Frame::read(&[0; 200]).is_err());
     }
 
-    /// Two flips of the same bit in two words, which a plain sum or product would miss.
+    /// A plain sum or product misses two flips of one bit in two words.
     #[test]
-    fn pairs_of_flips_are_refused() {
+    fn pairs_of_bit_flips_are_rejected() {
         let body: Vec<u8> = (0..64).collect();
         let good = Frame {
             body: &body,

@@ -1,9 +1,9 @@
 //! Opaque values as bytes: stored in one context, restored in another, of any backend.
 //!
-//! * [`Stored`]: made by [`Opaque::store`](crate::Opaque::store) in this process, so it holds
-//!   what it says, and restoring it is safe
-//! * [`Untrusted`]: read from bytes that may come from anywhere; becomes a `Stored` by
-//!   an `unsafe` call, after every check that there is
+//! * [`Stored`]: created by [`Opaque::store`](crate::Opaque::store) in this process, so restoring
+//!   it is safe
+//! * [`Untrusted`]: read from bytes of unknown origin; all checks and an `unsafe` call turn it into
+//!   a `Stored`
 //!
 //! ```text
 //! let stored = ctx.entry().model(&data)?.store()?;
@@ -15,43 +15,44 @@
 //! let model = stored.restore(&ctx)?;
 //! ```
 //!
-//! # What is checked, and what cannot be
+//! # Checks and their limits
 //!
-//! [`Untrusted::from_bytes`] checks the frame: magic, version, lengths, checksum. Before trust
-//! come program and type, and the body component by component: rank and element type, sizes
-//! that are not negative and whose product fits, truth values that are 0 or 1, the length to
-//! the last byte, tags of sums that name a variant, and equal outer dimensions of what
-//! makes up an array of records. Wherever these are inside of a record or an array, they are
-//! checked; inside of a *payload* of a sum they are not, since the variants share components
-//! in an order that only the compiler knows. Nor are sizes that the program's own types
-//! relate to each other, nor what it keeps true of a value of an abstract type. The compiled
-//! program relies on all of these, which is why trust is `unsafe`. SAFETY.md shows the smallest case.
+//! [`Untrusted::from_bytes`] validates the frame: magic number, version, lengths, checksum.
+//! [`Untrusted::check`] validates program and type, and each component of the body: rank and
+//! element type, sizes that are not negative and do not overflow, bools that are 0 or 1, tags
+//! that name a variant, equal outer dimensions of the parts of an array of records, and the total
+//! length.
+//!
+//! Three things cannot be checked: the *payload* of a sum, whose variants share components in
+//! an order that only the compiler knows; relations between sizes in the types of the program;
+//! and the invariants of abstract types. The compiled program relies on all of them, so trust is
+//! `unsafe`. SAFETY.md shows the smallest case.
 //!
 //! # Format
 //!
 //! The frame, in version 1, with numbers in little-endian order:
 //!
-//! | offset | bytes | what |
+//! | offset | bytes | content |
 //! |---|---|---|
-//! | 0 | 8 | magic: `89 46 55 54 0d 0a 1a 0a`, which a transfer as text changes |
+//! | 0 | 8 | magic: `89 46 55 54 0d 0a 1a 0a`; a transfer in text mode changes it |
 //! | 8 | 1 | version: 1 |
 //! | 9 | 1 | byte order of the body: 0 little-endian, 1 big-endian |
 //! | 10 | 2 | p: length of the program's key |
 //! | 12 | 4 | n: length of the type's name |
 //! | 16 | 8 | b: length of the body |
-//! | 24 | 8 | checksum of everything but these eight bytes |
+//! | 24 | 8 | checksum of all other bytes |
 //! | 32 | p | the program's key: source, compiler version, layout of types; not the backend |
 //! | 32 + p | n | the type's name, as in the manifest |
-//! | 32 + p + n | b | the body, as the runtime of Futhark writes values |
+//! | 32 + p + n | b | the body, in the format of the Futhark runtime |
 //!
-//! The checksum is of the 24 bytes before it and of everything after it, one after the
-//! other. It begins as `cbf29ce484222325` and takes words of eight bytes in little-endian
-//! order: `s = (s ^ word) * 9e3779b97f4a7c15`, then `s = s ^ (s >> 32)`, modulo 2^64. Each of
-//! the two parts gives its whole words, one with the bytes that are left, zeros after them
-//! (there is one even if none are), and its length. It shows accidents; anyone can compute it.
+//! The checksum covers two parts in order: the 24 bytes before it, and all bytes after it. It
+//! starts as `cbf29ce484222325`. For each word of eight bytes in little-endian order,
+//! `s = (s ^ word) * 9e3779b97f4a7c15`, then `s = s ^ (s >> 32)`, modulo 2^64. The words of a part are
+//! its whole words, one word with the remaining bytes padded with zeros (also if no byte
+//! remains), and its length. The checksum detects accidents, not attacks.
 //!
-//! Nothing follows. A key is a SHA-256 hash in 64 hexadecimal digits, so a frame takes 96 bytes
-//! and the name. Equal values have equal bytes, on every backend.
+//! No bytes follow the body. A key is a SHA-256 hash in 64 hexadecimal digits, so a frame takes 96 bytes
+//! plus the name. Equal values have equal bytes, on every backend.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -74,20 +75,20 @@ mod trust;
 use frame::Frame;
 
 impl<G: OpaqueTag> Opaque<G> {
-    /// The value as bytes, to be restored later, or in a context of another backend of the
+    /// Returns the value as bytes, to be restored later or in a context of another backend of the
     /// program. Waits until the value is computed.
     ///
     /// # Errors
     ///
-    /// What made the value failed; [`ErrorKind::OutOfMemory`].
+    /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     pub fn store(&self) -> Result<Stored<G>> {
         Ok(Stored::of(ffi::store(self.handle())?))
     }
 }
 
-/// An opaque value as bytes that this process stored, or vouched for.
+/// An opaque value as bytes that this process stored or trusts.
 ///
-/// It belongs to no context and outlives all of them.
+/// It belongs to no context.
 pub struct Stored<G: OpaqueTag> {
     bytes: Bytes,
     tag: PhantomData<fn() -> G>,
@@ -101,19 +102,19 @@ impl<G: OpaqueTag> Stored<G> {
         }
     }
 
-    /// Makes the value in the memory of a context, of whatever backend.
+    /// Restores the value into a context of any backend.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: the context is of another build of the program (of two backends of
-    /// one program, compiled by different versions of the compiler).
+    /// [`ErrorKind::Restore`]: the context belongs to another build of the program, for example by
+    /// another version of the compiler.
     /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ContextLost`].
     pub fn restore(&self, context: &Context<G::Program>) -> Result<G> {
         let handle = ffi::restore(context.core(), &self.bytes)?;
         Ok(Opaque::from_handle(handle).into())
     }
 
-    /// Frame and body, for a file or another process: see [`Untrusted`].
+    /// Returns frame and body, for a file or another process: see [`Untrusted`].
     ///
     /// # Errors
     ///
@@ -122,13 +123,13 @@ impl<G: OpaqueTag> Stored<G> {
         to_bytes(&self.bytes)
     }
 
-    /// The bytes in the runtime's own format, which C programs and `futhark` itself read.
+    /// The bytes in the format of the runtime, which C programs and `futhark` read.
     #[must_use]
     pub fn body(&self) -> &[u8] {
         self.bytes.body()
     }
 
-    /// The value's type, as the manifest names it.
+    /// The name of the type in the manifest.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.bytes.type_name()
@@ -155,10 +156,9 @@ impl<G: OpaqueTag> fmt::Debug for Stored<G> {
     }
 }
 
-/// Bytes that say that they are a stored value. Their frame agrees with itself; whether
-/// they are what they say, nobody can know.
+/// A stored value of unknown origin. Its frame is consistent, but its body may be wrong.
 ///
-/// [`trust`](Self::trust) makes a [`Stored`] of it.
+/// [`trust`](Self::trust) turns it into a [`Stored`].
 ///
 /// ```
 /// use futhark_safe::{ErrorKind, Untrusted};
@@ -174,11 +174,11 @@ pub struct Untrusted {
 }
 
 impl Untrusted {
-    /// Reads what `to_bytes` made.
+    /// Parses the output of `to_bytes`.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: something else, another version, truncated or changed.
+    /// [`ErrorKind::Restore`]: not a stored value, another version, truncated or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Untrusted> {
         let frame = Frame::read(bytes)?;
         Ok(Untrusted {
@@ -188,44 +188,44 @@ impl Untrusted {
         })
     }
 
-    /// The key of the program that it says it was stored by; the same for all backends.
+    /// The claimed key of the program; equal for all backends.
     #[must_use]
     pub fn program_id(&self) -> &str {
         &self.program
     }
 
-    /// The type that it says it has, as the manifest names it.
+    /// The claimed name of the type in the manifest.
     #[must_use]
     pub fn type_name(&self) -> &str {
         &self.type_name
     }
 
-    /// The bytes in the runtime's own format.
+    /// The bytes in the format of the runtime.
     #[must_use]
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Every check that [`trust`](Self::trust) makes, without trust.
+    /// Runs all checks of [`trust`](Self::trust).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: another program, or another version of it or of its compiler;
-    /// another type; components, sizes, tags or truth values that no value of the type has.
+    /// [`ErrorKind::Restore`]: another program, another version of it or of its compiler, another
+    /// type, or components, sizes, tags or bools that no value of the type has.
     pub fn check<G: OpaqueTag>(&self) -> Result<()> {
         self.find::<G>().map(drop)
     }
 
-    /// The program and the type, after every check.
+    /// Runs all checks and returns key of the program and name of the type.
     pub(crate) fn find<G: OpaqueTag>(&self) -> Result<(&'static str, &'static str)> {
         if self.type_name != G::NAME {
             return Err(fail(format!(
-                "a value of type {} was stored, wanted is one of type {}",
-                self.type_name,
-                G::NAME
+                "expected a value of type {}, got one of type {}",
+                G::NAME,
+                self.type_name
             )));
         }
-        // The key names layouts too, so any backend of that key will do.
+        // The key covers the layouts, so any backend with that key has them.
         for table in G::Program::tables() {
             let table = table.check()?;
             if table.program() == self.program {
@@ -235,7 +235,7 @@ impl Untrusted {
         Err(other_program())
     }
 
-    /// As [`find`](Self::find), for a program that is known at run time.
+    /// Like [`find`](Self::find), for a program known at run time.
     pub(crate) fn find_in(&self, table: &'static Table) -> Result<(&'static str, &'static str)> {
         if table.program() != self.program {
             return Err(other_program());
@@ -246,7 +246,9 @@ impl Untrusted {
             .find(|ty| ty.name() == self.type_name && ty.raw().restore.is_some())
             .ok_or_else(|| {
                 let name = &self.type_name;
-                fail(format!("the program restores no type `{name}`"))
+                fail(format!(
+                    "the program has no type `{name}` that can be restored"
+                ))
             })?;
         body::check(&self.body, ty.components())?;
         Ok((table.program(), ty.name()))
@@ -286,4 +288,9 @@ pub(crate) fn debug(
 
 fn fail(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::Restore, "restore", message)
+}
+
+/// The error for a value of another program.
+pub(crate) fn other_program() -> Error {
+    fail("the value was stored by another program, or by this one with another source or compiler")
 }

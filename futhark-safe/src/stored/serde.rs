@@ -1,6 +1,6 @@
 //! With the feature `serde`: a stored value serializes as the bytes of its frame.
 //!
-//! Whatever is deserialized can come from anywhere, so it is [`Untrusted`].
+//! Deserialized bytes can have any origin, so they become an [`Untrusted`].
 
 use std::fmt;
 
@@ -36,9 +36,9 @@ impl<'de> Visitor<'de> for Bytes {
         Untrusted::from_bytes(bytes).map_err(E::custom)
     }
 
-    /// Formats without bytes of their own have them as a list of numbers.
+    /// Formats without a bytes type use a list of numbers.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Untrusted, A::Error> {
-        // What announces its length can lie.
+        // The size hint is untrusted input.
         let announced = list.size_hint().unwrap_or(0);
         let mut bytes = Vec::with_capacity(announced.min(1 << 16));
         while let Some(byte) = list.next_element()? {

@@ -293,8 +293,8 @@ fn another_program_or_type_is_refused() {
     refused::<stored::Pt>(forge(&program[1..], "pt", &body), "another program");
     refused::<stored::Pt>(forge("", "pt", &body), "another program");
     // Of the same form under another name.
-    refused::<stored::Track>(forge(&program, "pt", &body), "wanted is one of type track");
-    refused::<stored::Pt>(forge(&program, "dot", &body), "of type dot was stored");
+    refused::<stored::Track>(forge(&program, "pt", &body), "expected a value of type track, got one of type pt");
+    refused::<stored::Pt>(forge(&program, "dot", &body), "got one of type dot");
 }
 
 #[test]
@@ -303,12 +303,12 @@ fn a_body_of_another_type_is_refused() {
     let (program, sizes) = parts(&ctx.entry().sizes(6, 7).unwrap());
     refused::<stored::Pt>(
         forge(&program, "pt", &sizes),
-        "component 0, at byte 7: its element type is \" i64\", that of the type is f64",
+        "component 0, at byte 7: expected element type f64, got \" i64\"",
     );
     let (_, items) = parts(&ctx.entry().items(2).unwrap());
     refused::<stored::Pt>(
         forge(&program, "pt", &items),
-        "its rank is 2, that of the type is 0",
+        "expected rank 0, got 2",
     );
 }
 
@@ -318,7 +318,7 @@ fn tags_and_truth_values_are_looked_at() {
     let (program, mut body) = parts(&ctx.entry().circle(1.0).unwrap());
     for tag in [3, 77, 255] {
         body[7] = tag;
-        refused::<stored::Shape>(forge(&program, "shape", &body), "the type has 3");
+        refused::<stored::Shape>(forge(&program, "shape", &body), "but the type has 3 variants");
     }
     let rs = array(&ctx, &[1.0, -1.0]);
     let (_, mut body) = parts(&ctx.entry().shapes(&rs).unwrap());
