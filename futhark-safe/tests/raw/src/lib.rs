@@ -1,5 +1,5 @@
-//! Programs with raw modules; the tests use them. No `#![forbid(unsafe_code)]` here: a raw
-//! module declares functions of C.
+//! The programs of the tests, with raw modules. These declare functions of C, so the crate cannot
+//! forbid unsafe code.
 
 futhark_safe::include_program!(pub stats);
 futhark_safe::include_program!(pub other);

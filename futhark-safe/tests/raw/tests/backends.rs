@@ -1,9 +1,6 @@
-//! The checks of `checks/`, once per backend: each has C types of its own.
-#![expect(unsafe_code, reason = "plain C is")]
+//! Runs the tests in `checks/` for each backend, since each has its own C types.
 
-mod support;
-
-/// Includes a file of checks as a module, in which `c` is the backend's raw module.
+/// Includes the tests as a module in which `c` is the raw module of the backend.
 macro_rules! checks {
     ($($module:ident, $backend:ident, $wrong:ident;)*) => {$(
         mod $module {

@@ -1,6 +1,5 @@
-//! Where a safe call would lose its context, a plain call ends the process, as in C: with a
-//! message, at once, on whichever thread it happens.
-#![expect(unsafe_code, reason = "plain C is")]
+//! A plain call ends the process, as in C, where a safe call would lose its context: at once, with a
+//! message, on any thread.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,7 +17,7 @@ macro_rules! divide {
             config = config.num_threads(4);
         }
         let ctx = stats::Context::new(&config).unwrap();
-        // The last part is for another thread than this one, where there are several.
+        // On multicore a worker computes the last part.
         let mut xs = vec![1i64; 1 << 22];
         xs[(1 << 22) - 1] = i64::MIN;
         let xs = ctx.array(&xs).unwrap();
@@ -29,12 +28,12 @@ macro_rules! divide {
             raw.check(code)
         };
         let result = ctx.with_raw(calls);
-        panic!("the process goes on: {result:?}");
+        panic!("the process continues: {result:?}");
     }};
 }
 
 #[test]
-fn a_plain_call_that_gives_up_ends_the_process() {
+fn a_fatal_failure_in_a_plain_call_ends_the_process() {
     match std::env::var(CHILD).as_deref() {
         Ok("c") => divide!(c, C),
         Ok(_) => divide!(multicore, Multicore),
@@ -44,7 +43,7 @@ fn a_plain_call_that_gives_up_ends_the_process() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "a_plain_call_that_gives_up_ends_the_process",
+                "ends::a_fatal_failure_in_a_plain_call_ends_the_process",
                 "--nocapture",
             ])
             .env(CHILD, backend)
@@ -67,6 +66,6 @@ fn a_plain_call_that_gives_up_ends_the_process() {
             "{backend}: no signal: {text}"
         );
         assert!(text.contains("futhark-sys: "), "{backend}: {text}");
-        assert!(!text.contains("the process goes on"), "{backend}: {text}");
+        assert!(!text.contains("the process continues"), "{backend}: {text}");
     }
 }

@@ -1,10 +1,9 @@
-//! Two programs with the same names, on two backends each, as plain C in one binary.
-#![expect(unsafe_code, reason = "plain C is")]
+//! Two programs with equal names, on two backends each, called as plain C in one binary.
 
 use futhark_safe::{Backend, Config, Raw};
 use futhark_safe_raw_tests::{other, stats};
 
-/// `mean` of one array, and the number that `track` gives to 5, by program and backend.
+/// The results of `mean` and `track` by program and backend.
 macro_rules! answers {
     ($program:ident, $module:ident, $backend:ident) => {{
         use $program::raw::$module as c;
@@ -20,7 +19,7 @@ macro_rules! answers {
             raw.check(unsafe {
                 c::futhark_entry_track(raw.context(), &raw mut track, 5, pointer)
             })?;
-            // SAFETY: the call succeeded, and nobody else has its result.
+            // SAFETY: the call succeeded, and its result has no other owner.
             let track: $program::Track = unsafe { raw.adopt(track) }?;
             Ok((mean, track))
         };
@@ -30,7 +29,7 @@ macro_rules! answers {
 }
 
 #[test]
-fn each_answers_for_itself() {
+fn programs_with_equal_names_are_independent() {
     let (mean, number, a) = answers!(stats, c, C);
     assert_eq!((mean, number), (3.0, 5));
     let (mean, number, b) = answers!(other, multicore, Multicore);
@@ -39,7 +38,7 @@ fn each_answers_for_itself() {
     assert_eq!((mean, number), (3.0, 5));
     let (mean, number, d) = answers!(other, c, C);
     assert_eq!((mean, number), (1003.0, -5));
-    // All of them at once, one inside of the other.
+    // All of them nested.
     type In<'a, C> = Raw<'a, C>;
     let nested = a.with_raw(|_: &mut In<'_, stats::raw::c::futhark_context>| {
         b.with_raw(|_: &mut In<'_, other::raw::multicore::futhark_context>| {
@@ -51,9 +50,9 @@ fn each_answers_for_itself() {
     assert_eq!(nested.unwrap(), 1002.0);
 }
 
-/// The inner of two lent contexts does not answer for the outer one.
+/// The inner of two nested contexts runs out of memory.
 #[test]
-fn missing_memory_is_told_by_the_context_that_lacks_it() {
+fn out_of_memory_is_reported_by_its_own_context() {
     use stats::raw::c;
     let new = || stats::Context::new(&Config::new().backend(Backend::C)).unwrap();
     let (outer, inner) = (new(), new());

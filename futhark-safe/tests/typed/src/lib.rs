@@ -1,4 +1,4 @@
-//! Programs that were compiled by this crate's build script; the tests use them.
+//! The programs of the tests, compiled by the build script.
 #![forbid(unsafe_code)]
 
 futhark_safe::include_program!(pub arrays);

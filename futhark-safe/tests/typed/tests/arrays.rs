@@ -1,20 +1,19 @@
-//! Arrays in and out, of every element type, on every backend.
-
-mod support;
+//! Transfers of arrays of every element type, in both directions.
 
 use std::borrow::Cow;
 
 use futhark_safe::{Backend, Element, Error, ErrorKind, HasArray, f16};
 use futhark_safe_typed_tests::arrays::{self, Array};
-use support::each;
 
-/// A program's context, and what an element type needs for the checks.
+use super::support::each;
+
+/// What the tests need of an element type.
 trait Checked: Element {
     fn reverse(ctx: &arrays::Context, xs: &Array<Self, 1>) -> Result<Array<Self, 1>, Error>;
     fn transpose(ctx: &arrays::Context, xs: &Array<Self, 2>) -> Result<Array<Self, 2>, Error>;
-    /// Values whose bits say which they are: every pattern of types of 16 bits and less.
+    /// Distinct values; all bit patterns of types of up to 16 bits.
     fn patterns() -> Vec<Self>;
-    /// The bits; `NaN`s differ from themselves.
+    /// The bits, since a `NaN` differs from itself.
     fn bits(self) -> u64;
 }
 
@@ -40,7 +39,7 @@ macro_rules! checked {
     )*};
 }
 
-/// Numbers all over the 64 bits, the last first.
+/// Special values, then numbers spread over all 64 bits.
 fn spread() -> impl Iterator<Item = u64> {
     let special = [0, 1, 1 << 31, 1 << 63, u64::MAX, 0x7ff0_0000_7f80_0001];
     special
@@ -67,7 +66,7 @@ fn bits<T: Checked>(elements: &[T]) -> Vec<u64> {
     elements.iter().map(|&x| x.bits()).collect()
 }
 
-/// Each way in and each way out, with a call of the program between them.
+/// Uploads and downloads in every way, and calls the program in between.
 fn round_trips<T: Checked>(ctx: &arrays::Context)
 where
     arrays::Program: HasArray<T, 1> + HasArray<T, 2>,
@@ -79,7 +78,7 @@ where
         ctx.array(&patterns).unwrap(),
         ctx.array_nd([n], &patterns).unwrap(),
         ctx.array_from_iter(patterns.iter().copied()).unwrap(),
-        // An iterator that does not know how many it gives.
+        // An iterator of unknown length.
         ctx.array_from_iter(patterns.iter().copied().filter(|_| true))
             .unwrap(),
         ctx.array_from_ndarray(&ndarray::ArrayView::from(&patterns))
@@ -88,13 +87,13 @@ where
     for xs in sent {
         assert_eq!((xs.shape(), xs.len(), xs.is_empty()), ([n], n, false));
         assert_eq!(bits(&xs.to_vec().unwrap()), expected);
-        let mut room = vec![T::default(); n];
-        xs.read_into(&mut room).unwrap();
-        assert_eq!(bits(&room), expected);
+        let mut buffer = vec![T::default(); n];
+        xs.read_into(&mut buffer).unwrap();
+        assert_eq!(bits(&buffer), expected);
         assert_eq!(bits(&xs.to_cow().unwrap()), expected);
         assert_eq!(bits(xs.to_ndarray().unwrap().as_slice().unwrap()), expected);
         assert_eq!(xs.get(n - 1).unwrap().bits(), patterns[n - 1].bits());
-        // A view where the host has the memory, but none of C's bools.
+        // Host backends have views, except of C's bools.
         let viewed = xs.view().map(bits);
         let can = ctx.backend() != Backend::OpenCl && T::ELEM != bool::ELEM;
         assert_eq!(viewed, can.then(|| expected.clone()));
@@ -107,7 +106,7 @@ where
         drop(xs);
         assert_eq!(bits(&copy.to_vec().unwrap()), expected);
     }
-    // A computation between may quieten NaNs on a device; these it leaves alone.
+    // A device may change signalling NaNs in a computation; these values have none.
     let few: Vec<T> = patterns.iter().copied().take(100).collect();
     let back = T::reverse(ctx, &ctx.array(&few).unwrap()).unwrap();
     let mut back = back.to_vec().unwrap();
@@ -131,8 +130,8 @@ where
 }
 
 #[test]
-fn every_element_type_goes_in_and_out() {
-    each(|ctx| {
+fn every_element_type_round_trips() {
+    each(|ctx: arrays::Context| {
         round_trips::<i8>(&ctx);
         round_trips::<i16>(&ctx);
         round_trips::<i32>(&ctx);
@@ -148,9 +147,9 @@ fn every_element_type_goes_in_and_out() {
     });
 }
 
-/// Nothing lies where a shape has a zero: no memory is followed, in either direction.
+/// They have no memory to read or write.
 #[test]
-fn arrays_without_elements() {
+fn arrays_without_elements_round_trip() {
     fn check<T: Checked>(ctx: &arrays::Context)
     where
         arrays::Program: HasArray<T, 1> + HasArray<T, 2>,
@@ -177,7 +176,7 @@ fn arrays_without_elements() {
             assert!(error.to_string().contains(&format!("{shape:?} has 0")));
         }
     }
-    each(|ctx| {
+    each(|ctx: arrays::Context| {
         check::<u8>(&ctx);
         check::<f16>(&ctx);
         check::<bool>(&ctx);
@@ -191,8 +190,8 @@ fn arrays_without_elements() {
 
 /// `replicate 0 (replicate (-3) x)` has no elements, but a dimension that is negative.
 #[test]
-fn a_negative_dimension_is_refused() {
-    each(|ctx| {
+fn a_negative_dimension_is_an_error() {
+    each(|ctx: arrays::Context| {
         let error = ctx.entry().rows_of(0, -3).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Program, "{error}");
         assert!(error.to_string().contains("negative"), "{error}");
@@ -201,8 +200,8 @@ fn a_negative_dimension_is_refused() {
 }
 
 #[test]
-fn shapes_that_cannot_be_are_errors() {
-    each(|ctx| {
+fn impossible_shapes_are_errors() {
+    each(|ctx: arrays::Context| {
         let most = usize::MAX;
         for (shape, words) in [
             ([2, 2], "has 4 elements, got 3"),
@@ -223,8 +222,8 @@ fn shapes_that_cannot_be_are_errors() {
             );
         }
         let xs = ctx.array_nd([2, 3], &[1i32; 6]).unwrap();
-        for room in [0, 5, 7] {
-            let mut to = vec![7; room];
+        for length in [0, 5, 7] {
+            let mut to = vec![7; length];
             let error = xs.read_into(&mut to).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains("6 elements"), "{error}");
@@ -238,11 +237,11 @@ fn shapes_that_cannot_be_are_errors() {
     });
 }
 
-/// Whatever the strides are, the elements arrive in the order of their indices.
+/// Elements are transferred in the order of their indices, whatever the strides.
 #[test]
-fn ndarrays_of_any_layout() {
+fn ndarrays_of_any_layout_round_trip() {
     use ndarray::{Array3, Axis, ShapeBuilder, s};
-    each(|ctx| {
+    each(|ctx: arrays::Context| {
         let standard = Array3::from_shape_fn([2, 3, 4], |(a, b, c)| (a * 100 + b * 10 + c) as f32);
         let mut fortran = Array3::zeros([2, 3, 4].f());
         fortran.assign(&standard);
@@ -264,8 +263,8 @@ fn ndarrays_of_any_layout() {
             assert_eq!(there.to_ndarray().unwrap(), view);
             let turned = ctx.entry().turn(&there).unwrap();
             assert_eq!(turned.to_ndarray().unwrap(), view.t());
-            if let Some(where_it_lies) = turned.view_nd() {
-                assert_eq!(where_it_lies, view.t());
+            if let Some(view_of_it) = turned.view_nd() {
+                assert_eq!(view_of_it, view.t());
             }
         }
     });

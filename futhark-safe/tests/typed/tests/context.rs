@@ -1,22 +1,20 @@
-//! Contexts: what they are told, and what they tell.
-
-mod support;
+//! Configuration and reports of contexts.
 
 use futhark_safe::{Backend, Config, ErrorKind};
 use futhark_safe_typed_tests::basics;
-use support::{BACKENDS, alone};
+
+use super::support::{BACKENDS, lock};
 
 fn total(ctx: &basics::Context) -> f32 {
     let xs = ctx.array(&[1.0f32, 2.0, 6.0]).unwrap();
     ctx.entry().mean(&xs).unwrap()
 }
 
-/// A report is JSON of the runtime's own making; while profiling is paused, and where it was
-/// never asked for, nothing is collected.
+/// The runtime writes the report as JSON.
 #[test]
-fn profiling() {
+fn a_profiled_context_reports_events() {
     for backend in BACKENDS {
-        let _device = alone(backend);
+        let _device = lock(backend);
         let ctx = basics::Context::new(&Config::new().backend(backend).profiling(true)).unwrap();
         ctx.pause_profiling().unwrap();
         total(&ctx);
@@ -33,11 +31,10 @@ fn profiling() {
     }
 }
 
-/// Each tuning parameter that a context names can be set; no other can.
 #[test]
-fn tuning_parameters() {
+fn only_listed_tuning_parameters_can_be_set() {
     for backend in BACKENDS {
-        let _device = alone(backend);
+        let _device = lock(backend);
         let ctx = basics::Context::new(&Config::new().backend(backend)).unwrap();
         let names = ctx.tuning_params();
         assert_eq!(names.is_empty(), backend != Backend::OpenCl, "{backend}");

@@ -1,30 +1,21 @@
-//! `new` and `set` of arrays of opaque values, which compilers from 0.25.36 on have, on
-//! generated C: through the typed face; `tests/elements.rs` has the dynamic one.
+//! `new` and `set` of arrays of opaque values, which compilers provide since 0.25.36, in the typed
+//! face. `tests/elements.rs` of futhark-safe tests the dynamic face.
 
-mod support;
-
-use futhark_safe::{Config, ErrorKind};
+use futhark_safe::ErrorKind;
 use futhark_safe_typed_tests::elements::{
     ArrayArrayPt, ArrayBlock, ArrayPt, ArrayRow, ArrayShape, Block, Context, Pt, PtFields, Row,
     Shape, ShapeVariant,
 };
-use support::{BACKENDS, alone};
 
-fn each(check: impl Fn(Context)) {
-    for backend in BACKENDS {
-        eprintln!("{backend}");
-        let _device = alone(backend);
-        check(Context::new(&Config::new().backend(backend)).unwrap());
-    }
-}
+use super::support::each;
 
 fn row(ctx: &Context, id: i64, xs: &[f32]) -> Row {
     Row::new(ctx, id, &ctx.array(xs).unwrap()).unwrap()
 }
 
 #[test]
-fn elements_are_put_in_one_by_one() {
-    each(|ctx| {
+fn elements_are_set_one_by_one() {
+    each(|ctx: Context| {
         let (a, b) = (
             Pt::new(&ctx, 1, 0.5).unwrap(),
             Pt::new(&ctx, 2, 1.5).unwrap(),
@@ -46,8 +37,8 @@ fn elements_are_put_in_one_by_one() {
 }
 
 #[test]
-fn parts_must_be_of_one_size() {
-    each(|ctx| {
+fn elements_of_different_sizes_are_rejected() {
+    each(|ctx: Context| {
         let (a, b) = (row(&ctx, 1, &[1.0, 2.0]), row(&ctx, 2, &[3.0, 4.0]));
         let long = row(&ctx, 3, &[5.0, 6.0, 7.0]);
         let mut rows = ArrayRow::new(&ctx, [2], &[&a, &b]).unwrap();
@@ -61,18 +52,22 @@ fn parts_must_be_of_one_size() {
         rows.set(0, &b).unwrap();
         assert_eq!(rows.xs().unwrap().to_vec().unwrap(), [3.0, 4.0, 3.0, 4.0]);
         assert_eq!(ctx.entry().sum_rows(&rows).unwrap(), 28.0);
-        // Sizes that overflow only together.
+        // Each size is valid, and only their sum overflows.
         let wide = ctx.array_nd::<u8, 2>([1 << 62, 0], &[]).unwrap();
         let wide = Block::new(&ctx, &wide).unwrap();
         let error = ArrayBlock::new(&ctx, [2], &[&wide, &wide]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
-        assert_eq!(ctx.entry().sum_rows(&rows).unwrap(), 28.0, "it goes on");
+        assert_eq!(
+            ctx.entry().sum_rows(&rows).unwrap(),
+            28.0,
+            "the context works"
+        );
     });
 }
 
 #[test]
-fn sums_are_elements_too() {
-    each(|ctx| {
+fn elements_can_be_sums() {
+    each(|ctx: Context| {
         let mut shapes = ctx.entry().shapes(4).unwrap();
         let xs = ctx.array(&[0.25f32, 0.5]).unwrap();
         let square = Shape::new(&ctx, &ShapeVariant::Box(xs)).unwrap();
@@ -86,10 +81,10 @@ fn sums_are_elements_too() {
     });
 }
 
-/// Misuse 36: whoever shares the memory never sees the change, the program's constants included.
+/// Misuse 36. Constants of the program share memory, too.
 #[test]
-fn what_is_held_never_changes() {
-    each(|ctx| {
+fn values_that_share_memory_do_not_change() {
+    each(|ctx: Context| {
         let nine = Pt::new(&ctx, 9, 9.0).unwrap();
         for _ in 0..2 {
             let mut constant = ctx.entry().constant().unwrap();

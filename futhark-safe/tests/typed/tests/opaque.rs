@@ -1,27 +1,12 @@
-//! Records, tuples, sums and arrays of opaque values through the typed face, on every backend.
+//! Records, tuples, sums and arrays of opaque values.
 
-use futhark_safe::{Backend, Config, Context, ErrorKind, Program, f16};
+use futhark_safe::{Backend, Config, ErrorKind, f16};
 use futhark_safe_typed_tests::{
     opaque_arrays, opaque_matrices, record_arrays, record_consumption, record_matrices,
     record_nesting, records, sums, tuples,
 };
 
-/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
-/// (see SAFETY.md), so tests take turns with it.
-static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
-fn each<P: Program>(check: impl Fn(Context<P>)) {
-    for backend in [Backend::C, Backend::Multicore, Backend::OpenCl] {
-        eprintln!("{backend}");
-        let lock = || {
-            DEVICE
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-        };
-        let _device = (backend == Backend::OpenCl).then(lock);
-        check(Context::new(&Config::new().backend(backend)).unwrap());
-    }
-}
+use super::support::each;
 
 mod of_records {
     use super::*;
@@ -31,7 +16,7 @@ mod of_records {
     const TO: PtFields = PtFields { x: 3.0, y: -4.5 };
 
     #[test]
-    fn go_in_and_out() {
+    fn fields_round_trip() {
         each::<records::Program>(|ctx| {
             let p = records::Pt::new(&ctx, 1.0, 2.0).unwrap();
             assert_eq!((p.x().unwrap(), p.y().unwrap()), (1.0, 2.0));
@@ -43,7 +28,7 @@ mod of_records {
     }
 
     #[test]
-    fn of_scalars_are_plain_structs_at_any_depth() {
+    fn records_of_scalars_are_plain_structs_at_any_depth() {
         each::<records::Program>(|ctx| {
             let fields = LineFields { from: FROM, to: TO };
             let line = Line::from_fields(&ctx, fields).unwrap();
@@ -54,7 +39,7 @@ mod of_records {
     }
 
     #[test]
-    fn fields_keep_their_places() {
+    fn fields_keep_their_order() {
         each::<records::Program>(|ctx| {
             // The manifest has fields in another order than the source.
             let line = Line::from_fields(&ctx, LineFields { from: FROM, to: TO }).unwrap();
@@ -100,7 +85,7 @@ mod of_records {
     }
 
     #[test]
-    fn a_field_can_be_taken_many_times() {
+    fn a_field_can_be_projected_many_times() {
         each::<records::Program>(|ctx| {
             let m = ctx
                 .entry()
@@ -115,19 +100,19 @@ mod of_records {
     }
 
     #[test]
-    fn what_is_held_never_changes() {
+    fn values_that_share_memory_do_not_change() {
         each::<records::Program>(|ctx| {
             let entry = ctx.entry();
             let zeta = ctx.array(&[1, 2]).unwrap();
             let m = entry.mix(&zeta, f16::ONE).unwrap();
             let (first, second) = (m.zeta().unwrap(), m.zeta().unwrap());
-            // A field is consumed: not seen by the record, by the other, by what it was made of.
+            // Consuming a field changes neither the record, nor the other field, nor the argument.
             assert_eq!(
                 entry.set_first(first, 50).unwrap().to_vec().unwrap(),
                 [50, 2]
             );
             assert_eq!(m.zeta().unwrap().to_vec().unwrap(), [1, 2]);
-            // The record is consumed.
+            // Likewise for the record.
             assert_eq!(entry.poke(m, 60).unwrap().to_vec().unwrap(), [60, 2]);
             assert_eq!(second.to_vec().unwrap(), [1, 2]);
             assert_eq!(zeta.to_vec().unwrap(), [1, 2]);
@@ -150,7 +135,7 @@ mod of_records {
     }
 
     #[test]
-    fn sizes_that_do_not_fit_are_errors_and_the_context_goes_on() {
+    fn mismatched_sizes_are_errors_and_the_context_survives() {
         each::<records::Program>(|ctx| {
             let entry = ctx.entry();
             let vec = |data: &[f32]| entry.vec(&ctx.array(data).unwrap()).unwrap();
@@ -158,7 +143,7 @@ mod of_records {
             let error = entry.dot(&a, &b).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Program, "{error}");
             assert_eq!(error.operation(), "entry point dot");
-            // A record is made of whatever fits by type; calls look at sizes.
+            // Constructors check types; calls check sizes.
             let (left, right) = (ctx.array(&[1]).unwrap(), ctx.array(&[1, 2]).unwrap());
             let two = records::Two::new(&ctx, &left, &right).unwrap();
             assert_eq!(
@@ -170,7 +155,7 @@ mod of_records {
     }
 
     #[test]
-    fn parts_of_another_context_are_refused() {
+    fn fields_of_another_context_are_rejected() {
         for backend in [Backend::C, Backend::Multicore] {
             let make = || records::Context::new(&Config::new().backend(backend)).unwrap();
             let (ours, theirs) = (make(), make());
@@ -185,7 +170,7 @@ mod of_tuples {
     use super::*;
 
     #[test]
-    fn parameters_are_made_of_rust_tuples() {
+    fn parameters_are_made_from_rust_tuples() {
         each::<tuples::Program>(|ctx| {
             let entry = ctx.entry();
             let p = tuples::TupleI32F32::from_fields(&ctx, (1, 2.5)).unwrap();
@@ -272,7 +257,7 @@ mod of_sums {
         });
     }
 
-    /// Whether two values are of one variant and equal.
+    /// Whether two values are equal; `None` if their variants differ.
     fn same_payload(a: &ShapeVariant, b: &ShapeVariant) -> Option<bool> {
         Some(match (a, b) {
             (ShapeVariant::Point, ShapeVariant::Point) => true,
@@ -293,7 +278,7 @@ mod of_sums {
     }
 
     #[test]
-    fn those_that_the_program_makes_are_matched() {
+    fn variants_of_results_are_matched() {
         each::<sums::Program>(|ctx| {
             let entry = ctx.entry();
             let xs = ctx.array(&[2.0, 3.0]).unwrap();
@@ -320,7 +305,7 @@ mod of_sums {
     }
 
     #[test]
-    fn a_payload_outlives_its_value_and_never_changes() {
+    fn a_payload_outlives_its_value_and_does_not_change() {
         each::<sums::Program>(|ctx| {
             let xs = ctx.array(&[1.0, 2.0]).unwrap();
             let p = sums::Pt::new(&ctx, 0.0, 0.0).unwrap();
@@ -355,7 +340,7 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn to_and_from_slices_of_structs() {
+    fn slices_of_structs_round_trip() {
         each::<record_arrays::Program>(|ctx| {
             for n in [0, 1, 5, 1000] {
                 let points = ArrayPt::from_slice(&ctx, [n], &rows(n)).unwrap();
@@ -371,7 +356,7 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn the_number_of_rows_is_checked_first() {
+    fn a_wrong_number_of_rows_is_an_error() {
         each::<record_arrays::Program>(|ctx| {
             for shape in [[2], [4], [0], [usize::MAX]] {
                 let error = ArrayPt::from_slice(&ctx, shape, &rows(3)).unwrap_err();
@@ -389,7 +374,7 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn records_and_tuples_in_the_rows() {
+    fn rows_can_contain_records_and_tuples() {
         each::<record_nesting::Program>(|ctx| {
             let cell = |i: i32| CellFields {
                 at: record_nesting::PtFields {
@@ -414,7 +399,7 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn zipping_and_taking_apart() {
+    fn arrays_are_zipped_and_projected() {
         each::<record_arrays::Program>(|ctx| {
             let (xs, ys) = (
                 ctx.array(&[1.0, 2.0]).unwrap(),
@@ -432,7 +417,7 @@ mod of_arrays_of_records {
                 error.c_message().unwrap().contains("different shapes"),
                 "{error}"
             );
-            // The rows' own dimensions are no part of the comparison, the array's are.
+            // Only the dimensions of the array are compared, not those of the rows.
             let by = ctx.array_nd([2, 2], &[1, 2, 3, 4]).unwrap();
             let weights = ctx.array(&[0.5f32, 1.5]).unwrap();
             let nears = record_arrays::ArrayNear::zip(&ctx, &by, &weights).unwrap();
@@ -442,12 +427,12 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn what_is_held_never_changes() {
+    fn values_that_share_memory_do_not_change() {
         use record_consumption::ArrayPt;
         each::<record_consumption::Program>(|ctx| {
             let entry = ctx.entry();
             let xs = ctx.array(&[1.0, 2.0]).unwrap();
-            // Two fields of one array: a write to one must not be seen in the other.
+            // Two fields share one array, so a write to one must not change the other.
             let points = ArrayPt::zip(&ctx, &xs, &xs).unwrap();
             let (field, element) = (points.x().unwrap(), points.index(0).unwrap());
             let (left, right) = entry.poke(points).unwrap();
@@ -461,7 +446,7 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn an_index_outside_is_an_error() {
+    fn an_index_out_of_bounds_is_an_error() {
         each::<record_arrays::Program>(|ctx| {
             let points = ctx.entry().line(3).unwrap();
             // -1 as an index is a very large one.
@@ -516,7 +501,7 @@ mod of_arrays_of_opaques {
     use opaque_arrays::ColourVariant;
 
     #[test]
-    fn elements_are_taken_out() {
+    fn elements_are_indexed() {
         each::<opaque_arrays::Program>(|ctx| {
             let colours = ctx.entry().colours(4).unwrap();
             assert_eq!(colours.shape(), [4]);
@@ -542,7 +527,7 @@ mod of_arrays_of_opaques {
     }
 
     #[test]
-    fn an_index_outside_is_an_error() {
+    fn an_index_out_of_bounds_is_an_error() {
         each::<opaque_arrays::Program>(|ctx| {
             let colours = ctx.entry().colours(2).unwrap();
             for index in [2, usize::MAX] {
@@ -553,7 +538,7 @@ mod of_arrays_of_opaques {
     }
 
     #[test]
-    fn abstract_values_mean_the_same_when_they_come_back() {
+    fn abstract_values_round_trip() {
         each::<opaque_arrays::Program>(|ctx| {
             let counters = ctx.entry().counters(5).unwrap();
             assert_eq!(counters.shape(), [5]);
@@ -567,7 +552,7 @@ mod of_arrays_of_opaques {
         each::<opaque_matrices::Program>(|ctx| {
             let square = ctx.entry().square(2, 3).unwrap();
             assert_eq!(square.shape(), [2, 3]);
-            // What the elements' type is called depends on the compiler, so it is not named here.
+            // The name of the element type depends on the compiler.
             let at = |i, j| format!("{:?}", square.index([i, j]).unwrap().destruct().unwrap());
             assert_eq!(
                 (at(1, 1), at(1, 2)),

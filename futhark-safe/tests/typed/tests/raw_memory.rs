@@ -1,31 +1,30 @@
-//! Memory as a backend has it, in and out.
-#![expect(unsafe_code, reason = "what is tested is unsafe")]
-
-mod support;
+//! Raw memory of a backend, in both directions.
+#![expect(unsafe_code, reason = "tests unsafe functions")]
 
 use std::ffi::c_void;
 
 use futhark_safe::__private::{observed, slot};
 use futhark_safe::{Backend, ErrorKind, RawMemory};
 use futhark_safe_typed_tests::arrays::{self, Array};
-use support::each;
 
-/// Memory of the backend's that holds these: of an array that must live as long.
+use super::support::each;
+
+/// The memory of an array that outlives its use.
 fn memory(lender: &Array<i32, 1>) -> RawMemory {
-    // SAFETY: every test keeps `lender` until the end, and only reads.
+    // SAFETY: every test keeps `lender` until the end, and only reads the memory.
     unsafe { lender.raw_memory() }.unwrap()
 }
 
-/// Of this length, on this memory.
+/// An array of length `n` on borrowed memory.
 fn borrowed(ctx: &arrays::Context, memory: RawMemory, n: usize) -> Array<i32, 1> {
-    // SAFETY: the tests hand in memory of a lender of this length, which they keep and
-    // do not change.
+    // SAFETY: the tests pass memory of a lender of this length, which they keep and do not
+    // change.
     unsafe { ctx.array_from_raw([n], memory) }.unwrap()
 }
 
 #[test]
 fn borrowed_memory_is_read_and_never_written_or_freed() {
-    each(|ctx| {
+    each(|ctx: arrays::Context| {
         let entry = ctx.entry();
         let lender = ctx.array(&[1, 2, 3]).unwrap();
         for _ in 0..3 {
@@ -47,20 +46,20 @@ fn borrowed_memory_is_read_and_never_written_or_freed() {
     });
 }
 
-/// The runtime follows the count of what becomes part of a record, which raw arrays do not have.
+/// The runtime reads the reference count of each field, which raw arrays lack.
 #[test]
 fn borrowed_memory_can_be_part_of_a_record() {
-    each(|ctx| {
+    each(|ctx: arrays::Context| {
         let lender = ctx.array(&[4, 5]).unwrap();
         let xs = borrowed(&ctx, memory(&lender), 2);
         let mut made = 0;
-        // Each function that makes a pair of two arrays: the entry point, and the operation.
+        // Two functions return a pair of two arrays: the entry point and the constructor.
         for function in 0.. {
-            let mut room = slot::<arrays::Pair>();
+            let mut slot = slot::<arrays::Pair>();
             let mut inputs = [observed(&xs), observed(&xs)];
-            match ctx.__call(function, &mut inputs, &mut [room.output()]) {
+            match ctx.__call(function, &mut inputs, &mut [slot.output()]) {
                 Ok(()) => {
-                    let pair = room.finish();
+                    let pair = slot.finish();
                     assert_eq!(ctx.entry().left(&pair).unwrap().to_vec().unwrap(), [4, 5]);
                     made += 1;
                 }
@@ -75,8 +74,8 @@ fn borrowed_memory_can_be_part_of_a_record() {
 }
 
 #[test]
-fn host_memory_of_ones_own() {
-    each(|ctx| {
+fn host_memory_of_the_caller_is_not_copied() {
+    each(|ctx: arrays::Context| {
         if ctx.backend() == Backend::OpenCl {
             return;
         }
@@ -91,23 +90,22 @@ fn host_memory_of_ones_own() {
     });
 }
 
-/// What the context made itself and nobody else has may be written.
 #[test]
-fn memory_that_nothing_shares_can_be_written() {
-    each(|ctx| {
+fn unshared_memory_can_be_written() {
+    each(|ctx: arrays::Context| {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let RawMemory::Host(address) = memory(&xs) else {
             return;
         };
-        // SAFETY: three elements lie there, the array was given to no call, and no view exists.
+        // SAFETY: the memory holds three elements, no call got the array, and no view exists.
         unsafe { address.cast::<i32>().wrapping_add(1).write(20) };
         assert_eq!(xs.to_vec().unwrap(), [1, 20, 3]);
     });
 }
 
 #[test]
-fn memory_that_does_not_fit_is_refused() {
-    each(|ctx| {
+fn wrong_memory_is_rejected() {
+    each(|ctx: arrays::Context| {
         let lender = ctx.array(&[1, 2, 3]).unwrap();
         let wrong = match memory(&lender) {
             RawMemory::Host(_) => RawMemory::Cuda(4096),
@@ -128,12 +126,12 @@ fn memory_that_does_not_fit_is_refused() {
             cases.push((odd, 2, "not aligned for element type i32"));
         }
         for (memory, n, words) in cases {
-            // SAFETY: refused before it is looked at, which is what is tested.
+            // SAFETY: the call rejects the memory without reading it.
             let error = unsafe { ctx.array_from_raw::<i32, 1>([n], memory) }.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains(words), "{error}");
         }
-        // Without elements nothing needs to be there.
+        // An array without elements needs no memory.
         // SAFETY: as above.
         let none = unsafe { ctx.array_from_raw::<i32, 1>([0], null) }.unwrap();
         assert!(none.is_empty() && none.to_vec().unwrap().is_empty());

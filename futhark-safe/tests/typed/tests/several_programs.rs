@@ -1,11 +1,11 @@
-//! Several programs, several backends and two crates' programs of one name in one binary.
+//! Several programs and backends in one binary, and programs of two crates with one name.
 
 use futhark_safe::{Backend, Config};
 use futhark_safe_twin::twin as other_twin;
 use futhark_safe_typed_tests::{first, twin};
 
 #[test]
-fn each_answers_for_itself() {
+fn programs_with_equal_names_are_independent() {
     for backend in [Backend::C, Backend::Multicore] {
         let config = Config::new().backend(backend);
         let a = first::Context::new(&config).unwrap();
@@ -24,7 +24,7 @@ fn each_answers_for_itself() {
 }
 
 #[test]
-fn both_backends_live_side_by_side() {
+fn two_backends_share_a_binary() {
     let c = first::Context::new(&Config::new().backend(Backend::C)).unwrap();
     let multicore = first::Context::new(&Config::new().backend(Backend::Multicore)).unwrap();
     let xs: Vec<i64> = (0..100_000).collect();
@@ -33,13 +33,13 @@ fn both_backends_live_side_by_side() {
         c.entry().total(&a).unwrap(),
         multicore.entry().total(&b).unwrap()
     );
-    // The other context's array has the same type, so this is found when it is called.
+    // The array of the other context has the same type, so only the call detects this.
     let error = c.entry().total(&b).unwrap_err();
     assert_eq!(error.kind(), futhark_safe::ErrorKind::WrongContext);
 }
 
 #[test]
-fn a_backend_that_was_not_compiled_is_an_error_with_a_name() {
+fn a_backend_without_code_is_an_error_that_names_it() {
     let error = first::Context::new(&Config::new().backend(Backend::Cuda)).unwrap_err();
     assert_eq!(error.kind(), futhark_safe::ErrorKind::Unsupported);
     assert!(
@@ -48,15 +48,14 @@ fn a_backend_that_was_not_compiled_is_an_error_with_a_name() {
     );
 }
 
-/// Each library that the build script made exports the table and nothing else.
 #[test]
-fn one_global_symbol_each() {
-    // The build scripts' folders lie beside this test's: target/PROFILE/build/*/out/futhark/*/lib*.a
+fn libraries_export_only_their_table() {
+    // The build scripts wrote target/PROFILE/build/*/out/futhark/*/lib*.a.
     let deps = std::env::current_exe().unwrap();
     let build = deps.ancestors().nth(2).unwrap().join("build");
     let mut seen = 0;
     for package in std::fs::read_dir(build).unwrap().map(|e| e.unwrap().path()) {
-        // Raw modules have more; futhark-sys/tests/raw.rs looks at those.
+        // Raw modules export more symbols, which futhark-sys/tests/raw.rs tests.
         if package.to_string_lossy().contains("futhark-safe-raw-tests") {
             continue;
         }
@@ -92,5 +91,5 @@ fn one_global_symbol_each() {
         }
     }
     // basics, names, opaques for three backends; first, twin and the other twin for two.
-    assert!(seen >= 15, "{seen} libraries were looked at");
+    assert!(seen >= 15, "{seen} libraries");
 }

@@ -1,20 +1,9 @@
-//! Stored values through the typed face: what comes back, on which backend, and what
-//! is refused.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! Storing, restoring and validating values.
 
 use futhark_safe::{Array, Backend, Config, ErrorKind, OpaqueTag, Untrusted, f16};
 use futhark_safe_typed_tests::{opaques, stored};
 
-const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
-
-/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
-/// (see SAFETY.md), so tests take turns with it.
-static DEVICE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use super::support::{BACKENDS, lock_device};
 
 fn context(backend: Backend) -> stored::Context {
     stored::Context::new(&Config::new().backend(backend)).unwrap()
@@ -41,13 +30,13 @@ fn mixed(ctx: &stored::Context) -> stored::Mixed {
     ctx.entry().mixed(true, half, 1000, &words).unwrap()
 }
 
-/// Makes a value on every backend, and holds what they store against each other; then
-/// restores it on every backend and has it looked at there.
+/// Makes a value on every backend and expects equal bytes, then restores it on every backend and
+/// runs `look` on it.
 fn everywhere<G: OpaqueTag<Program = stored::Program>>(
     make: impl Fn(&stored::Context) -> G,
     look: impl Fn(&stored::Context, &G),
 ) {
-    let _device = alone();
+    let _device = lock_device();
     let contexts = contexts();
     let mut first = None;
     for from in &contexts {
@@ -60,7 +49,7 @@ fn everywhere<G: OpaqueTag<Program = stored::Program>>(
         let untrusted = Untrusted::from_bytes(&bytes).unwrap();
         assert_eq!(untrusted.type_name(), G::NAME);
         untrusted.check::<G>().unwrap();
-        // SAFETY: these bytes were stored just now.
+        // SAFETY: `store` returned these bytes.
         let trusted = unsafe { untrusted.trust::<G>() }.unwrap();
         assert!(trusted == stored);
         for to in &contexts {
@@ -98,14 +87,14 @@ fn sums() {
     );
 }
 
-/// The runtime writes only the parts of its own variant into a fresh sum: the others must
-/// not be what the heap held before.
+/// The runtime writes only the components of its variant into a new sum. The others must not
+/// contain old bytes of the heap.
 #[test]
 fn equal_sums_have_equal_bytes_whatever_the_heap_held() {
-    let _device = alone();
+    let _device = lock_device();
     for ctx in contexts() {
         let store = |fill: u8| {
-            // Freed again, so that the allocator gives out memory that holds these bytes.
+            // Freed, so that the allocator returns memory with these bytes.
             let dirty: Vec<Vec<u8>> = (8..128).map(|size| vec![fill; size]).collect();
             drop(std::hint::black_box(dirty));
             let shape = stored::Shape::new(&ctx, &stored::ShapeVariant::Nothing).unwrap();
@@ -145,7 +134,7 @@ fn arrays_of_records_and_sums() {
 }
 
 #[test]
-fn a_small_value_takes_few_bytes() {
+fn a_small_value_has_the_documented_size() {
     let ctx = context(Backend::C);
     let stored = ctx.entry().sizes(6, 7).unwrap().store().unwrap();
     let (frame, body) = (stored.to_bytes().unwrap().len(), stored.body().len());
@@ -164,11 +153,11 @@ fn a_stored_value_outlives_its_context() {
     assert!(back.store().unwrap().body().len() == 30);
 }
 
-/// Storing waits for what is being computed, and restoring is done with the bytes when it
-/// returns: misuse 14.
+/// Misuse 14: storing waits for pending work, and restoring does not read the bytes after it
+/// returns.
 #[test]
 fn transfers_are_complete() {
-    let _device = alone();
+    let _device = lock_device();
     for ctx in contexts() {
         let n = 4_000;
         let items = ctx.entry().items(n).unwrap();
@@ -178,7 +167,7 @@ fn transfers_are_complete() {
         assert_eq!(stored.body()[last..], (n as i32 - 1).to_ne_bytes());
         let back = stored.restore(&ctx).unwrap();
         drop(stored);
-        // Whoever still reads those bytes would read these.
+        // A late read of the freed bytes would see these.
         let scribble = vec![0xa5u8; 1 << 20];
         let sum = (0..n as i32).fold(0i32, i32::wrapping_add);
         assert_eq!(ctx.entry().weight(&back).unwrap(), sum);
@@ -186,10 +175,9 @@ fn transfers_are_complete() {
     }
 }
 
-/// A value whose computation fails late is not stored as garbage.
 #[test]
 fn a_failed_value_is_not_stored() {
-    let _device = alone();
+    let _device = lock_device();
     for ctx in contexts() {
         let (xs, is) = (array(&ctx, &[1.0, 2.0]), array(&ctx, &[0i64, 7]));
         let failed = ctx.entry().gather(&xs, &is).and_then(|ps| ps.store());
@@ -203,9 +191,9 @@ fn a_failed_value_is_not_stored() {
     }
 }
 
-// --- Bytes of unknown origin ------------------------------------------------------
+// --- Untrusted bytes --------------------------------------------------------------
 
-/// The checksum as the documentation of `stored` has it.
+/// The checksum, as documented in `stored`.
 fn checksum(bytes: &[u8]) -> u64 {
     let mut s = 0xcbf2_9ce4_8422_2325u64;
     let mut word = |w: u64| {
@@ -223,7 +211,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     s
 }
 
-/// The frame around another body, or with another key or name, right in itself.
+/// A consistent frame with any program, name and body.
 fn forge(program: &str, name: &str, body: &[u8]) -> Untrusted {
     let mut bytes = b"\x89FUT\r\n\x1a\n\x01\x00".to_vec();
     bytes[9] = u8::from(cfg!(target_endian = "big"));
@@ -234,10 +222,10 @@ fn forge(program: &str, name: &str, body: &[u8]) -> Untrusted {
     bytes.extend([program.as_bytes(), name.as_bytes(), body].concat());
     let sum = checksum(&bytes);
     bytes[24..32].copy_from_slice(&sum.to_le_bytes());
-    Untrusted::from_bytes(&bytes).expect("a frame as documented")
+    Untrusted::from_bytes(&bytes).expect("a consistent frame")
 }
 
-/// The key and the body of a value that was just stored.
+/// Stores a value and returns its key and body.
 fn parts<G: OpaqueTag>(value: &G) -> (String, Vec<u8>) {
     let bytes = value.store().unwrap().to_bytes().unwrap();
     let untrusted = Untrusted::from_bytes(&bytes).unwrap();
@@ -253,12 +241,12 @@ fn refused<G: OpaqueTag>(untrusted: Untrusted, why: &str) {
     let error = untrusted.check::<G>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Restore);
     assert!(error.to_string().contains(why), "{error}");
-    // SAFETY: refused, so nothing is made of it.
+    // SAFETY: the call fails, so no value is made.
     assert!(unsafe { untrusted.trust::<G>() }.is_err());
 }
 
 #[test]
-fn every_changed_byte_and_every_other_length_is_refused() {
+fn every_changed_bit_and_length_is_rejected() {
     let ctx = context(Backend::C);
     let good = mixed(&ctx).store().unwrap().to_bytes().unwrap();
     let refused = |bytes: &[u8]| {
@@ -283,22 +271,25 @@ fn every_changed_byte_and_every_other_length_is_refused() {
 }
 
 #[test]
-fn another_program_or_type_is_refused() {
+fn another_program_or_type_is_rejected() {
     let ctx = context(Backend::C);
     let point = ctx.entry().point(1.0, 2.0).unwrap();
     let (program, body) = parts(&point);
     forge(&program, "pt", &body).check::<stored::Pt>().unwrap();
-    // Of the same name and form in another program.
+    // Same name and structure in another program.
     refused::<opaques::Pt>(forge(&program, "pt", &body), "another program");
     refused::<stored::Pt>(forge(&program[1..], "pt", &body), "another program");
     refused::<stored::Pt>(forge("", "pt", &body), "another program");
-    // Of the same form under another name.
-    refused::<stored::Track>(forge(&program, "pt", &body), "expected a value of type track, got one of type pt");
+    // Same structure under another name.
+    refused::<stored::Track>(
+        forge(&program, "pt", &body),
+        "expected a value of type track, got one of type pt",
+    );
     refused::<stored::Pt>(forge(&program, "dot", &body), "got one of type dot");
 }
 
 #[test]
-fn a_body_of_another_type_is_refused() {
+fn a_body_of_another_type_is_rejected() {
     let ctx = context(Backend::C);
     let (program, sizes) = parts(&ctx.entry().sizes(6, 7).unwrap());
     refused::<stored::Pt>(
@@ -306,19 +297,19 @@ fn a_body_of_another_type_is_refused() {
         "component 0, at byte 7: expected element type f64, got \" i64\"",
     );
     let (_, items) = parts(&ctx.entry().items(2).unwrap());
-    refused::<stored::Pt>(
-        forge(&program, "pt", &items),
-        "expected rank 0, got 2",
-    );
+    refused::<stored::Pt>(forge(&program, "pt", &items), "expected rank 0, got 2");
 }
 
 #[test]
-fn tags_and_truth_values_are_looked_at() {
+fn wrong_tags_and_bools_are_rejected() {
     let ctx = context(Backend::C);
     let (program, mut body) = parts(&ctx.entry().circle(1.0).unwrap());
     for tag in [3, 77, 255] {
         body[7] = tag;
-        refused::<stored::Shape>(forge(&program, "shape", &body), "but the type has 3 variants");
+        refused::<stored::Shape>(
+            forge(&program, "shape", &body),
+            "but the type has 3 variants",
+        );
     }
     let rs = array(&ctx, &[1.0, -1.0]);
     let (_, mut body) = parts(&ctx.entry().shapes(&rs).unwrap());
@@ -333,22 +324,22 @@ fn tags_and_truth_values_are_looked_at() {
     }
 }
 
-/// An f16 and a u16 are one type to the table; the runtime knows better.
+/// The table has one type for both, and only the runtime tells them apart.
 #[test]
-fn a_u16_is_no_f16() {
+fn a_u16_is_not_an_f16() {
     let ctx = context(Backend::C);
     let (program, mut body) = parts(&mixed(&ctx));
     assert_eq!(body[8 + 3..8 + 7], *b" f16");
     body[8 + 4] = b'u';
     body[8 + 5..8 + 7].copy_from_slice(b"16");
-    // SAFETY: every field of a `mixed` is looked at.
+    // SAFETY: the checks cover every field of a `mixed`.
     let stored = unsafe { forge(&program, "mixed", &body).trust::<stored::Mixed>() }.unwrap();
     assert_eq!(stored.restore(&ctx).unwrap_err().kind(), ErrorKind::Restore);
     assert_eq!(ctx.entry().sum_of(&mixed(&ctx)).unwrap(), 1022);
 }
 
 #[test]
-fn parts_of_arrays_must_be_of_one_length() {
+fn arrays_with_parts_of_different_lengths_are_rejected() {
     let ctx = context(Backend::C);
     let points = |n: usize| {
         let xs = array(&ctx, &vec![1.0; n]);
@@ -367,9 +358,8 @@ fn parts_of_arrays_must_be_of_one_length() {
         .unwrap();
 }
 
-/// Whatever is changed in a body, with a frame around it that is right: it is refused, or it
-/// is a value with which the program and the operations on values work. For types
-/// whose checks are complete (no array in a payload).
+/// For types without an array in a payload, the checks are complete: each changed body in a
+/// consistent frame is rejected, or is a valid value of the type.
 #[test]
 fn what_passes_the_checks_can_be_used() {
     fn changed<G: OpaqueTag<Program = stored::Program>>(
@@ -394,7 +384,7 @@ fn what_passes_the_checks_can_be_used() {
                 let mut body = good.clone();
                 body[i] = new;
                 let untrusted = forge(&program, G::NAME, &body);
-                // SAFETY: nothing in this type is beyond the checks, which is what this test shows.
+                // SAFETY: the checks are complete for this type, as this test shows.
                 match unsafe { untrusted.trust::<G>() } {
                     Ok(stored) => {
                         for ctx in contexts {
@@ -434,10 +424,10 @@ fn what_passes_the_checks_can_be_used() {
     }
 }
 
-/// Why trust is `unsafe`, as SAFETY.md has it: the parts of an array in a payload can be of
-/// different lengths, and no check sees it. Nothing is made of it here.
+/// The reason why `trust` is `unsafe` (see SAFETY.md): no check compares the lengths of the parts
+/// of an array in a payload.
 #[test]
-fn what_no_check_sees() {
+fn payloads_with_parts_of_different_lengths_pass_the_checks() {
     let ctx = context(Backend::C);
     let track = |n: usize| parts(&ctx.entry().track(&array(&ctx, &vec![1.0; n])).unwrap());
     let ((program, three), (_, one)) = (track(3), track(1));

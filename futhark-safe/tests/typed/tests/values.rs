@@ -1,34 +1,13 @@
-//! Values through the typed face, on every backend.
+//! Scalars, arrays, consumption, errors and threads.
 
 use futhark_safe::{Backend, Config, ErrorKind, f16};
 use futhark_safe_typed_tests::{basics, names, opaques};
 
-const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
-
-/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
-/// (see SAFETY.md), so tests take turns with it.
-static DEVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
-fn alone(backend: Backend) -> Option<std::sync::MutexGuard<'static, ()>> {
-    let lock = || {
-        DEVICE
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-    };
-    (backend == Backend::OpenCl).then(lock)
-}
-
-fn each(check: impl Fn(basics::Context)) {
-    for backend in BACKENDS {
-        eprintln!("{backend}");
-        let _device = alone(backend);
-        check(basics::Context::new(&Config::new().backend(backend)).unwrap());
-    }
-}
+use super::support::{BACKENDS, each, lock};
 
 #[test]
 fn scalars() {
-    each(|ctx| {
+    each(|ctx: basics::Context| {
         assert_eq!(ctx.entry().add(2, 3).unwrap(), 5);
         assert_eq!(
             ctx.entry().add(i32::MAX, 1).unwrap(),
@@ -48,7 +27,7 @@ fn scalars() {
 
 #[test]
 fn arrays() {
-    each(|ctx| {
+    each(|ctx: basics::Context| {
         let xs = ctx.array(&[1.0f32, 2.0, 6.0]).unwrap();
         assert_eq!(ctx.entry().mean(&xs).unwrap(), 3.0);
         let (a, b) = ctx
@@ -77,8 +56,8 @@ fn arrays() {
 }
 
 #[test]
-fn every_bit_pattern_survives() {
-    each(|ctx| {
+fn every_bit_pattern_round_trips() {
+    each(|ctx: basics::Context| {
         let bits: Vec<f32> = [0x7fc0_0001, 0xffbf_ffff, 0x8000_0000, 1, 0x7f80_0000]
             .map(f32::from_bits)
             .to_vec();
@@ -93,7 +72,7 @@ fn every_bit_pattern_survives() {
 
 #[test]
 fn wrong_shapes_are_errors() {
-    each(|ctx| {
+    each(|ctx: basics::Context| {
         for shape in [
             [2, 2],
             [usize::MAX, 2],
@@ -126,10 +105,10 @@ fn wrong_shapes_are_errors() {
 }
 
 #[test]
-fn what_is_held_never_changes() {
-    each(|ctx| {
+fn values_that_share_memory_do_not_change() {
+    each(|ctx: basics::Context| {
         let entry = ctx.entry();
-        // An alias by identity: the argument of an earlier call, and its result.
+        // An alias: a result that shares memory with its argument.
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let alias = entry.identity(&xs).unwrap();
         let changed = entry.set_first(xs, 99).unwrap();
@@ -156,9 +135,9 @@ fn what_is_held_never_changes() {
 }
 
 #[test]
-fn a_consumed_record_leaves_its_fields_alone() {
+fn a_consumed_record_leaves_its_fields_lock() {
     for backend in BACKENDS {
-        let _device = alone(backend);
+        let _device = lock(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
         let entry = ctx.entry();
         let data = ctx.array(&[1, 2, 3]).unwrap();
@@ -174,7 +153,7 @@ fn a_consumed_record_leaves_its_fields_alone() {
 #[test]
 fn opaque_values() {
     for backend in BACKENDS {
-        let _device = alone(backend);
+        let _device = lock(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
         let entry = ctx.entry();
         assert_eq!(entry.norm(&entry.point(3.0, 4.0).unwrap()).unwrap(), 5.0);
@@ -189,8 +168,8 @@ fn opaque_values() {
 }
 
 #[test]
-fn errors_carry_the_text_and_the_context_goes_on() {
-    each(|ctx| {
+fn errors_contain_the_text_of_c_and_the_context_survives() {
+    each(|ctx: basics::Context| {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let error = ctx.entry().element(&xs, 3).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Program);
@@ -217,14 +196,14 @@ fn names_follow_the_rule() {
     assert_eq!(entry.new(2).unwrap(), 2);
     assert_eq!(entry.r#fn(3).unwrap(), 3);
     assert_eq!(entry.report(4, 0).unwrap(), 4);
-    assert_eq!(entry.f_prime(5).unwrap(), 7, "it has that name in Futhark");
-    assert_eq!(entry.f_prime_hbddaec9d(5).unwrap(), 6, "the other, f'");
+    assert_eq!(entry.f_prime(5).unwrap(), 7, "this is its name in Futhark");
+    assert_eq!(entry.f_prime_hbddaec9d(5).unwrap(), 6, "the name of f'");
     assert_eq!(entry.call(1, 2).unwrap(), 3);
 }
 
 #[test]
 fn values_cross_threads_and_outlive_the_context() {
-    each(|ctx| {
+    each(|ctx: basics::Context| {
         let xs = ctx.array(&[5, 6]).unwrap();
         drop(ctx);
         let back = std::thread::spawn(move || xs.to_vec().unwrap())
@@ -236,7 +215,7 @@ fn values_cross_threads_and_outlive_the_context() {
 
 #[test]
 fn many_threads_share_a_context() {
-    each(|ctx| {
+    each(|ctx: basics::Context| {
         std::thread::scope(|scope| {
             for t in 0..4 {
                 let ctx = &ctx;

@@ -1,17 +1,16 @@
-//! Views show what they showed, whatever is consumed meanwhile; and copies are copies.
-
-mod support;
+//! Views do not change, and copies do not share memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futhark_safe::{Backend, Config, ErrorKind};
 use futhark_safe_typed_tests::arrays;
-use support::each;
 
-/// Every way in which another value can come to share an array's memory.
+use super::support::each;
+
+/// Consumes values that share the memory of the array in every possible way.
 #[test]
-fn a_view_never_changes() {
-    each(|ctx| {
+fn a_view_does_not_change() {
+    each(|ctx: arrays::Context| {
         let entry = ctx.entry();
         let xs = ctx.array(&[1, 2, 3, 4]).unwrap();
         let aliases = [entry.alias(&xs).unwrap(), entry.head(2, &xs).unwrap()];
@@ -38,15 +37,15 @@ fn a_view_never_changes() {
     });
 }
 
-/// Also of memory that was the alias's first: whoever was there before does not matter.
+/// The memory was allocated for a value that is dropped.
 #[test]
-fn a_view_outlives_what_it_was_shared_with() {
-    each(|ctx| {
+fn a_view_outlives_other_owners_of_the_memory() {
+    each(|ctx: arrays::Context| {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let alias = ctx.entry().alias(&xs).unwrap();
         drop(xs);
         let view = alias.to_cow().unwrap();
-        // What might get memory that was given back too early.
+        // These would get memory that was freed too early.
         let others: Vec<_> = (0..100).map(|i| ctx.array(&[i; 3]).unwrap()).collect();
         assert_eq!(*view, [1, 2, 3]);
         drop(others);
@@ -54,11 +53,10 @@ fn a_view_outlives_what_it_was_shared_with() {
     });
 }
 
-/// A view takes no lock and is read while calls of other threads consume what shares
-/// its memory.
+/// A view takes no lock, so it is read while other threads consume values that share its memory.
 #[test]
 fn views_are_read_while_calls_run() {
-    each(|ctx| {
+    each(|ctx: arrays::Context| {
         let content: Vec<i32> = (0..10_000).collect();
         let xs = ctx.array(&content).unwrap();
         let rounds = if ctx.backend() == Backend::OpenCl {
@@ -87,8 +85,8 @@ fn views_are_read_while_calls_run() {
 }
 
 #[test]
-fn a_copy_has_memory_of_its_own() {
-    each(|ctx| {
+fn a_copy_does_not_share_memory() {
+    each(|ctx: arrays::Context| {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let copy = xs.try_clone().unwrap();
         if let (Some(a), Some(b)) = (xs.view(), copy.view()) {
@@ -100,10 +98,10 @@ fn a_copy_has_memory_of_its_own() {
     });
 }
 
-/// On GPU backends a value whose computation failed has no copy and no view either.
+/// Only GPU backends return a value before its computation fails.
 #[test]
-fn what_failed_cannot_be_copied() {
-    each(|ctx| {
+fn a_failed_value_cannot_be_copied() {
+    each(|ctx: arrays::Context| {
         let xs = ctx.array(&[1, -1]).unwrap();
         let result = ctx.entry().checked(&xs);
         assert_eq!(result.is_ok(), ctx.backend() == Backend::OpenCl);
@@ -118,10 +116,10 @@ fn what_failed_cannot_be_copied() {
     });
 }
 
-/// Memory of a lost context is freed with its last value, so what was there stays readable.
+/// The memory of a lost context is freed with its last value, so a view stays readable.
 #[test]
 fn a_view_outlives_the_loss_of_its_context() {
-    each(|ctx| {
+    each(|ctx: arrays::Context| {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let view = xs.view();
         let error = ctx.entry().divide(i64::MIN, -1).unwrap_err();
@@ -133,9 +131,8 @@ fn a_view_outlives_the_loss_of_its_context() {
     });
 }
 
-/// A view needs the value and nothing else.
 #[test]
-fn a_view_needs_no_context_of_the_caller() {
+fn a_view_outlives_the_handle_of_the_context() {
     let ctx = arrays::Context::new(&Config::new().backend(Backend::C)).unwrap();
     let xs = ctx.array(&[5u8, 6]).unwrap();
     drop(ctx);

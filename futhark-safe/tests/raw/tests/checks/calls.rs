@@ -16,7 +16,7 @@ fn plain_calls_beside_safe_ones() {
     assert_eq!(ctx.with_raw(|raw| mean(raw, &xs)).unwrap(), 8.0 / 3.0);
     assert_eq!(ctx.entry().mean(&xs).unwrap(), 8.0 / 3.0);
 
-    // What C makes and consumes, and what of it becomes a safe value.
+    // C makes and consumes values, and a result becomes a safe value.
     let (ys, length) = ctx
         .with_raw(|raw: &mut Plain<'_>| {
             let data = [1.0f32, 2.0, 5.0];
@@ -34,7 +34,7 @@ fn plain_calls_beside_safe_ones() {
             let shape = unsafe { c::futhark_shape_f32_1d(raw.context(), out) };
             // SAFETY: one dimension.
             let length = unsafe { *shape };
-            // SAFETY: the call succeeded, and nobody else has its result.
+            // SAFETY: the call succeeded, and its result has no other owner.
             Ok((unsafe { raw.adopt(out) }?, length))
         })
         .unwrap();
@@ -45,7 +45,7 @@ fn plain_calls_beside_safe_ones() {
 }
 
 #[test]
-fn opaque_values_go_both_ways() {
+fn opaque_values_are_passed_in_both_directions() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
@@ -54,7 +54,7 @@ fn opaque_values_go_both_ways() {
             let (xs, mut out) = (raw.pointer(&xs)?, std::ptr::null_mut());
             // SAFETY: pointers of this context.
             raw.check(unsafe { c::futhark_entry_track(raw.context(), &raw mut out, 7, xs) })?;
-            // SAFETY: the call succeeded, and nobody else has its result.
+            // SAFETY: the call succeeded, and its result has no other owner.
             unsafe { raw.adopt(out) }
         })
         .unwrap();
@@ -71,7 +71,7 @@ fn opaque_values_go_both_ways() {
 }
 
 #[test]
-fn another_backends_types_are_refused() {
+fn types_of_another_backend_are_rejected() {
     let turn = turn(BACKEND);
     let calls = |_: &mut Raw<'_, wrong::futhark_context>| -> futhark_safe::Result<()> {
         panic!("the closure must not run")
@@ -84,7 +84,7 @@ fn another_backends_types_are_refused() {
 }
 
 #[test]
-fn a_safe_call_inside_panics_and_does_not_hang() {
+fn a_nested_safe_call_panics_instead_of_blocking() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32]).unwrap();
@@ -94,7 +94,7 @@ fn a_safe_call_inside_panics_and_does_not_hang() {
     let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     assert!(text.unwrap().contains("inside of `with_raw`"));
-    // The context was taken back.
+    // The context is unlocked.
     assert_eq!(xs.to_vec().unwrap(), [1.0]);
     assert_eq!(ctx.with_raw(|raw| mean(raw, &xs)).unwrap(), 1.0);
 }

@@ -1,8 +1,8 @@
-// Plain calls that fail, and what is left for the next one.
+// Failing plain calls, and the calls after them.
 
 type Floats = *mut c::futhark_f32_1d;
 
-/// An index out of bounds, as plain C. On GPU backends it may show at the next wait.
+/// An index out of bounds. On GPU backends the next wait may report it.
 fn fail(raw: &mut Plain<'_>, xs: Floats, is: *const c::futhark_i64_1d) -> (i32, Floats) {
     let mut out = std::ptr::null_mut();
     // SAFETY: pointers of this context.
@@ -10,15 +10,15 @@ fn fail(raw: &mut Plain<'_>, xs: Floats, is: *const c::futhark_i64_1d) -> (i32, 
     (code, out)
 }
 
-/// Frees what a failing call may have given.
+/// Frees the result that a failing call may have returned.
 fn free(raw: &Plain<'_>, xs: Floats) {
     if !xs.is_null() {
-        // SAFETY: nobody else has it.
+        // SAFETY: it has no other owner.
         unsafe { c::futhark_free_f32_1d(raw.context(), xs) };
     }
 }
 
-/// The context computes, in parallel too.
+/// The context works, in parallel loops too.
 fn assert_works(ctx: &stats::Context) {
     let xs = ctx.array(&vec![2.0f32; 10_000]).unwrap();
     let is = ctx.array(&(0..10_000i64).rev().collect::<Vec<_>>()).unwrap();
@@ -34,12 +34,12 @@ fn assert_out_of_bounds(error: &futhark_safe::Error) {
 }
 
 #[test]
-fn a_failure_is_reported_and_the_context_goes_on() {
+fn a_failure_is_reported_and_the_context_survives() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32, 2.0]).unwrap();
     let is = ctx.array(&[0i64, 7, 1, 0, 1]).unwrap();
-    // By `check`, in the closure …
+    // `check` reports it in the closure.
     let after = ctx.with_raw(|raw: &mut Plain<'_>| {
         let (xs, is) = (raw.pointer(&xs)?, raw.pointer(&is)?);
         let (code, out) = fail(raw, xs, is);
@@ -55,7 +55,7 @@ fn a_failure_is_reported_and_the_context_goes_on() {
     });
     assert_eq!(after.unwrap(), 1.5);
     assert_works(ctx);
-    // … and at its end, if nobody looked.
+    // The end of the closure reports it if `check` was not called.
     let unseen = ctx.with_raw(|raw: &mut Plain<'_>| {
         let (xs, is) = (raw.pointer(&xs)?, raw.pointer(&is)?);
         let (_, out) = fail(raw, xs, is);
@@ -67,7 +67,7 @@ fn a_failure_is_reported_and_the_context_goes_on() {
 }
 
 #[test]
-fn a_failure_whose_message_c_has_fetched() {
+fn a_failure_with_a_fetched_message_does_not_stick() {
     unsafe extern "C" {
         #[link_name = "free"]
         fn free_text(text: *mut std::ffi::c_char);
@@ -99,7 +99,7 @@ fn a_failure_whose_message_c_has_fetched() {
 }
 
 #[test]
-fn the_closures_error_comes_first_and_the_other_is_not_lost() {
+fn the_error_of_the_closure_is_returned_and_the_other_one_is_kept() {
     let (turn, other) = (turn(BACKEND), turn(Backend::C));
     let ctx = &turn.ctx;
     let foreign = other.ctx.array(&[1.0f32]).unwrap();
@@ -117,7 +117,7 @@ fn the_closures_error_comes_first_and_the_other_is_not_lost() {
 }
 
 #[test]
-fn missing_memory_is_told_as_such() {
+fn out_of_memory_keeps_its_kind() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     for checked in [true, false] {
@@ -138,7 +138,7 @@ fn missing_memory_is_told_as_such() {
 }
 
 #[test]
-fn null_is_what_its_call_failed_with() {
+fn adopting_null_is_an_error() {
     let turn = turn(BACKEND);
     let adopted = turn.ctx.with_raw(|raw: &mut Plain<'_>| {
         let none: Floats = std::ptr::null_mut();

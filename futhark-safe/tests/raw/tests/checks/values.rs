@@ -1,7 +1,7 @@
-// Who owns what.
+// Ownership.
 
 #[test]
-fn released_values_are_cs_and_adopted_ones_ours() {
+fn c_owns_released_values_and_rust_adopted_ones() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     for _ in 0..3 {
@@ -9,7 +9,7 @@ fn released_values_are_cs_and_adopted_ones_ours() {
         let back = ctx.with_raw(|raw: &mut Plain<'_>| {
             let (xs, ys) = (raw.release(xs)?, raw.release::<c::futhark_f32_1d>(ys)?);
             let mut out = std::ptr::null_mut();
-            // SAFETY: nothing shares the memory of `xs`, which is nobody's but ours.
+            // SAFETY: `xs` was released, and nothing shares its memory.
             let code = unsafe { c::futhark_entry_normalise(raw.context(), &raw mut out, xs) };
             // SAFETY: consumed.
             raw.check(unsafe { c::futhark_free_f32_1d(raw.context(), xs) })?;
@@ -26,12 +26,12 @@ fn released_values_are_cs_and_adopted_ones_ours() {
 }
 
 #[test]
-fn values_dropped_inside_are_freed_afterwards() {
+fn values_dropped_in_the_closure_are_freed_after_it() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let (xs, ys) = (ctx.array(&[1.0f32]).unwrap(), ctx.array(&[4.0f32]).unwrap());
     let mean = ctx.with_raw(|raw: &mut Plain<'_>| {
-        // Dropped, and there until the context is ours again.
+        // Not freed before the end of the closure.
         let pointer = raw.pointer(&xs)?;
         drop(xs);
         let mut mean = 0.0;
@@ -40,23 +40,23 @@ fn values_dropped_inside_are_freed_afterwards() {
         Ok(mean)
     });
     assert_eq!(mean.unwrap(), 1.0);
-    // Two kinds of owners of the same memory.
+    // An array and a record share memory.
     let twice = ctx.with_raw(|raw: &mut Plain<'_>| {
         let (xs, mut out) = (raw.pointer(&ys)?, std::ptr::null_mut());
         // SAFETY: pointers of this context.
         raw.check(unsafe { c::futhark_entry_track(raw.context(), &raw mut out, 1, xs) })?;
-        // SAFETY: the call succeeded, and nobody else has its result.
+        // SAFETY: the call succeeded, and its result has no other owner.
         unsafe { raw.adopt::<c::futhark_opaque_track>(out) }
     });
     let twice = twice.unwrap();
-    // Consumed where it is shared: a copy.
+    // Shared memory is copied before it is consumed.
     let changed = ctx.entry().normalise(ys).unwrap();
     assert_eq!(changed.to_vec().unwrap(), [1.0]);
     assert_eq!(twice.xs().unwrap().to_vec().unwrap(), [4.0]);
 }
 
 #[test]
-fn memory_that_c_gives_away_is_freed_by_libc() {
+fn memory_returned_by_c_is_freed_with_free() {
     unsafe extern "C" {
         #[link_name = "free"]
         fn free_text(text: *mut std::ffi::c_char);

@@ -1,4 +1,4 @@
-//! What the tests share: contexts, and turns with the one device that needs them.
+//! Contexts, and the lock for OpenCL.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use futhark_safe_raw_tests::stats;
 /// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md).
 static DEVICE: Mutex<()> = Mutex::new(());
 
-/// A context, with the turn that it needs; dropped before that.
+/// A context with its lock, which is released after it.
 pub struct Turn {
     pub ctx: stats::Context,
     _device: Option<MutexGuard<'static, ()>>,

@@ -1,27 +1,30 @@
-//! What several tests share: backends, and turns with the one device that needs them.
+//! Runs checks on every backend.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use futhark_safe::{Backend, Config};
-use futhark_safe_typed_tests::arrays;
+use futhark_safe::{Backend, Config, Context, Program};
 
 pub const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
 
 /// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
-/// (see SAFETY.md), so tests take turns with it.
+/// (see SAFETY.md).
 static DEVICE: Mutex<()> = Mutex::new(());
 
-pub fn alone(backend: Backend) -> Option<MutexGuard<'static, ()>> {
-    let lock = || DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
-    (backend == Backend::OpenCl).then(lock)
+/// The lock that a test holds while it has contexts of this backend.
+pub fn lock(backend: Backend) -> Option<MutexGuard<'static, ()>> {
+    (backend == Backend::OpenCl).then(lock_device)
 }
 
-/// Runs a check of `arrays.fut` on every backend.
-#[allow(dead_code, reason = "not every test file is about arrays")]
-pub fn each(check: impl Fn(arrays::Context)) {
+/// The lock that a test holds while it has contexts of OpenCL.
+pub fn lock_device() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a check in a new context of each backend.
+pub fn each<P: Program>(check: impl Fn(Context<P>)) {
     for backend in BACKENDS {
         eprintln!("{backend}");
-        let _device = alone(backend);
-        check(arrays::Context::new(&Config::new().backend(backend)).unwrap());
+        let _device = lock(backend);
+        check(Context::new(&Config::new().backend(backend)).unwrap());
     }
 }

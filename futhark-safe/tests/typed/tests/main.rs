@@ -1,0 +1,12 @@
+//! The typed face, on every backend.
+
+mod arrays;
+mod context;
+mod elements;
+mod opaque;
+mod raw_memory;
+mod several_programs;
+mod stored;
+mod support;
+mod values;
+mod views;
