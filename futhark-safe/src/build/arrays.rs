@@ -33,7 +33,7 @@ pub(super) fn write_of_records(
     let rust = module.names.of(id);
     let _ = writeln!(text, "impl {rust} {{");
     text.push_str(
-        "    /// Makes an array from the arrays of its fields. Fails if their shapes differ.\n",
+        "    /// Creates an array from the arrays of its fields, which must have one shape.\n",
     );
     records::write_make(module, "pub fn zip", id, &array.zip, &array.fields, text)?;
     if let Some(columns) = Columns::new(module, id, array, array.elem) {
@@ -48,7 +48,7 @@ pub(super) fn write_of_records(
     Ok(())
 }
 
-/// Shape and index; `new` and `set` where this version of the compiler makes them.
+/// Writes shape and index, and `new` and `set` if the compiler provides them.
 fn write_common(
     module: &Module<'_>,
     id: TypeId,
@@ -75,7 +75,7 @@ fn write_common(
     text.push('\n');
 }
 
-/// An array of records of scalars, as the columns that it is made of.
+/// The columns of an array of records of scalars.
 struct Columns {
     /// The struct of the array.
     array: String,
@@ -86,22 +86,22 @@ struct Columns {
 
 /// One field of the rows.
 struct Column {
-    /// The method of the array that gives it.
+    /// The method of the array that returns it.
     method: String,
-    /// How the field is reached from a row: its name, or its place in a tuple.
+    /// The field in a row: its name, or its index in a tuple.
     path: String,
-    /// What stands before its value where a row is made: `x: `, or nothing.
+    /// The label of the field in a struct expression: `x: `, or nothing.
     label: String,
-    /// The columns that it consists of itself, if its type is a record.
+    /// The columns of the field, if its type is a record.
     inner: Option<Columns>,
 }
 
 impl Columns {
-    /// The columns of an array whose rows are of type `row`; none unless all of them are arrays
-    /// of scalars in the end, with as many dimensions as the array.
+    /// The columns of an array whose rows have type `row`; `None` unless all leaves are arrays of
+    /// scalars with the rank of the array.
     ///
-    /// The element type of an inner array is not looked at: it can be another name for the
-    /// type that the field has in `row`.
+    /// Ignores the element type of an inner array, which can be another name for the type of the
+    /// field in `row`.
     fn new(module: &Module<'_>, id: TypeId, array: &RecordArray, row: TypeRef) -> Option<Columns> {
         let (row, record) = module.plain_record(row)?;
         let names = |fields: &[Field]| names::of_fields(fields);
@@ -161,7 +161,7 @@ impl Columns {
         }
     }
 
-    /// An expression for row `i` of the columns that `read` gave, of which `next` comes next.
+    /// An expression for row `i` of the columns of `read`, starting with column `next`.
     fn row(&self, next: &mut usize) -> String {
         let fields: Vec<String> = self
             .fields
@@ -177,7 +177,7 @@ impl Columns {
         format!("{}{}{}", self.around.0, fields.join(", "), self.around.1)
     }
 
-    /// Expressions for the arrays of the fields of `rows`, each field reached from a row by `path`.
+    /// Expressions for the arrays of the fields of `rows`; `path` is the field in a row.
     fn write(&self, path: &str) -> Vec<String> {
         let column = |field: &Column| {
             let path = format!("{path}.{}", field.path);
@@ -195,12 +195,14 @@ impl Columns {
 }
 
 fn write_to_vec(columns: &Columns, row: &str, text: &mut String) {
-    text.push_str("\n    /// All elements, in row-major order. Waits until they are computed.\n");
+    text.push_str(
+        "\n    /// Returns all elements in row-major order. Waits until they are computed.\n",
+    );
     let result = format!("::std::vec::Vec<{row}>");
     text::open(text, "pub fn to_vec", &["&self".to_owned()], &result);
     let mut all = Vec::new();
     columns.read("self", &mut all);
-    // A tuple of one has a comma.
+    // A tuple of one element needs a comma.
     let end = if all.len() == 1 { ",);" } else { ");" };
     text::list(text, 8, "let columns = (", &all, end);
     let _ = writeln!(
@@ -214,8 +216,8 @@ fn write_to_vec(columns: &Columns, row: &str, text: &mut String) {
 fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String) {
     let rust = &columns.array;
     text.push_str(
-        "\n    /// Makes an array from elements in row-major order. Fails if the shape disagrees\n    \
-         /// with their number.\n",
+        "\n    /// Creates an array from elements in row-major order. The shape must match their\n    \
+         /// number.\n",
     );
     let parameters = [
         "context: &Context".to_owned(),

@@ -1,4 +1,4 @@
-//! The entry points, as methods.
+//! Writes the entry points as methods.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 
 pub(super) fn write(module: &Module<'_>, text: &mut String) -> Result<()> {
     text.push_str(
-        "/// The entry points of the program. `Context::entry` gives it.\n\
+        "/// The entry points of the program, as returned by `Context::entry`.\n\
          #[derive(Clone, Copy, Debug)]\n\
          pub struct Entries<'c> {\n    context: &'c Context,\n}\n\n\
          impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {\n    \
@@ -63,7 +63,7 @@ fn write_entry(
     let get = format!("__f::get(self.context, {number}, &mut [");
     match form {
         ResultForm::One(_) => text::list(text, 8, &get, &inputs, "])"),
-        // From 0.26.1 on a tuple is one value, to be taken apart.
+        // Since 0.26.1 a tuple is one value, which is projected.
         ResultForm::Tuple { ty, fields } => {
             let tuple_type = module.names.of(ty);
             let get = format!("let __out: {tuple_type} = {get}");
@@ -100,7 +100,7 @@ fn write_entry(
     Ok(())
 }
 
-/// A call with several results: room for them, and the call. `__out` has them then.
+/// Writes a call with several results, which are in `__out` afterwards.
 pub(super) fn write_several(
     indent: usize,
     before: &str,
@@ -121,7 +121,7 @@ pub(super) fn write_several(
     );
 }
 
-/// What is done with each result.
+/// One method call for each result.
 pub(super) fn parts(method: &str, results: usize) -> Vec<String> {
     (0..results)
         .map(|i| format!("__out.{i}.{method}"))
@@ -142,7 +142,7 @@ fn argument(input: &Input, name: &str) -> String {
     }
 }
 
-/// The author's words, then the type as Futhark writes it.
+/// Writes the documentation of the author, then the Futhark type.
 fn write_docs(module: &Module<'_>, entry: &EntryPoint, text: &mut String) {
     text::author_doc(text, 4, entry.doc.as_deref());
     let mut signature = format!("entry {}", entry.name);
@@ -163,7 +163,7 @@ fn write_docs(module: &Module<'_>, entry: &EntryPoint, text: &mut String) {
     );
     if entry.consumed().next().is_some() {
         text.push_str(
-            "    ///\n    /// What is marked with `*` is consumed: it is moved, and gone also on errors.\n",
+            "    ///\n    /// Parameters marked with `*` are consumed, even if the call fails.\n",
         );
     }
 }

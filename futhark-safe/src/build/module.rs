@@ -11,7 +11,7 @@ use super::text::{self, code};
 use super::{arrays, entries, records, sums};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The text of the module of `program`, whose tables are `symbols` and list `functions`.
+/// Returns the module of `program`; `symbols` are its tables, `functions` the functions in them.
 pub(super) fn write(
     name: &str,
     program: &Program,
@@ -32,14 +32,14 @@ pub(super) fn write(
     Ok(text)
 }
 
-/// What the writers of parts of a module share.
+/// The state that the writers of a module share.
 pub(super) struct Module<'a> {
     pub(super) program: &'a Program,
     pub(super) names: TypeNames,
-    /// The number of a C function in the table.
+    /// The index of each C function in the table.
     numbers: HashMap<&'a str, usize>,
     functions_hash: u64,
-    /// Records of scalars, by number of the type: whether it is one.
+    /// Whether a type is a record of scalars, by index of the type.
     plain: Vec<bool>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Module<'a> {
             .map(|(i, name)| (&**name, i))
             .collect();
         let mut plain = vec![false; program.types().len()];
-        // Parts before wholes, so what a record is made of is known.
+        // A type comes after the types of its fields.
         for (id, ty) in program.types_in_order() {
             plain[id.index()] = ty.as_record().is_some_and(|record| {
                 let scalars = |ty: TypeRef| ty.as_type().is_none_or(|id| plain[id.index()]);
@@ -68,7 +68,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The number by which generated code calls a function of the table.
+    /// The index that generated code passes to call a function of the table.
     pub(super) fn number(&self, cfun: &str) -> Result<usize> {
         self.numbers.get(cfun).copied().ok_or_else(|| {
             let message = format!("the table of the program does not list the function {cfun}");
@@ -88,20 +88,20 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The type of a parameter that is only read.
+    /// The Rust type of a parameter that is not consumed.
     pub(super) fn observed_type(&self, ty: TypeRef) -> String {
         let reference = if ty.as_scalar().is_some() { "" } else { "&" };
         format!("{reference}{}", self.rust_type(ty))
     }
 
-    /// The record behind a type, if it holds scalars only, in records or not.
+    /// The record behind a type, if all its leaves are scalars.
     pub(super) fn plain_record(&self, ty: TypeRef) -> Option<(TypeId, &'a Record)> {
         let id = ty.as_type().filter(|id| self.plain[id.index()])?;
         Some((id, self.program.get(id).as_record()?))
     }
 
-    /// The Rust type of a value without a handle where that is possible: scalars, and records
-    /// and tuples of scalars.
+    /// The Rust type of a value, without a handle if it is a scalar, or a record or tuple of
+    /// scalars.
     pub(super) fn plain_type(&self, ty: TypeRef) -> String {
         match self.plain_record(ty) {
             Some((_, record)) if record.is_tuple() => {
@@ -181,7 +181,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// What kind of type it is, for its documentation.
+/// The kind of a type, for its documentation.
 fn what(structure: &Structure) -> &'static str {
     match structure {
         Structure::Plain => "",
@@ -201,7 +201,7 @@ pub(super) fn scalar(elem: ElemType) -> &'static str {
     }
 }
 
-/// An argument that is only read, as a call takes it.
+/// The expression that passes an argument that is not consumed.
 pub(super) fn observed(ty: TypeRef, expression: &str) -> String {
     match ty {
         TypeRef::Scalar(_) => format!("__f::scalar({expression})"),

@@ -1,20 +1,20 @@
-//! Names of what is generated. The rule is in the documentation of `build`.
+//! Names in generated code, by the rule in the documentation of `build`.
 
 use std::collections::HashMap;
 
 use futhark_manifest::names::{Names, RUST, Scope, Style};
 use futhark_manifest::{EntryPoint, Field, Program, Structure, Sum, TypeId};
 
-/// What the module itself defines.
+/// Types that the module itself defines.
 const OF_MODULE: [&str; 8] = [
     "Program", "Context", "Config", "Array", "Entries", "Result", "Option", "Vec",
 ];
 
-/// Values that Rust knows without a path: no type may hide them, and no parameter can.
+/// Values of the prelude, which types and parameters must not shadow.
 const OF_PRELUDE: [&str; 4] = ["Ok", "Err", "Some", "None"];
 
-/// What methods and parameters of opaque types are called for other reasons than a field: the
-/// same list for all of them, so that a field has one name wherever it occurs.
+/// Methods and parameters of opaque types other than fields. One list for all types, so that a
+/// field has one name everywhere.
 const OF_VALUES: [&str; 18] = [
     "new",
     "fields",
@@ -38,9 +38,9 @@ const OF_VALUES: [&str; 18] = [
 
 /// The names of a program's types.
 pub(super) struct TypeNames {
-    /// By number; empty for arrays of scalars.
+    /// By index of the type; empty for arrays of scalars.
     types: Vec<String>,
-    /// The struct of all fields of a record, the enum of a sum, by number.
+    /// The struct of all fields of a record, or the enum of a sum.
     views: HashMap<TypeId, String>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn of_entries(entries: &[EntryPoint]) -> Names {
 
 /// The parameters of an entry point, in order.
 pub(super) fn of_parameters(entry: &EntryPoint) -> Vec<String> {
-    // The body has variables while parameters are in use.
+    // The body has this variable.
     Scope::new(&RUST, Style::Value)
         .reserve(["__out"])
         .reserve(OF_PRELUDE)

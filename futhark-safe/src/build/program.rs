@@ -1,4 +1,4 @@
-//! The builder, and what it tells Cargo.
+//! The builder, and its instructions to Cargo.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program in this file, relative to the package. Its module is named after it.
+    /// Selects a source file, relative to the package. The module has the name of the file.
     pub fn new(source: impl Into<PathBuf>) -> Program {
         Program {
             source: source.into(),
@@ -37,45 +37,45 @@ impl Program {
         }
     }
 
-    /// The backends to compile for, the preferred one first. Without it: `c`.
+    /// Sets the backends, the preferred one first. Default: `c`.
     pub fn backends(mut self, backends: impl IntoIterator<Item = Backend>) -> Program {
         self.backends = backends.into_iter().collect();
         self
     }
 
-    /// The name for `include_program!`, if the file's is not to be used.
+    /// Sets the name for `include_program!`. Default: the name of the file.
     pub fn name(mut self, name: impl Into<String>) -> Program {
         self.name = Some(name.into());
         self
     }
 
-    /// The Futhark compiler to run, instead of the one that `FUTHARK` or `PATH` give.
+    /// Sets the Futhark compiler. Default: see [`Compiler::find`](crate::compile::Compiler::find).
     pub fn futhark(mut self, program: impl Into<PathBuf>) -> Program {
         self.compiler = Some(program.into());
         self
     }
 
-    /// Leaves integer traps out (`false`). See SAFETY.md for what is lost.
+    /// Disables integer traps (`false`). SAFETY.md lists the guarantees that depend on them.
     pub fn hardened(mut self, hardened: bool) -> Program {
         self.hardened = hardened;
         self
     }
 
-    /// Adds a flag for the C compiler.
+    /// Adds a flag for the C compiler, after our own: `-O0` makes debug builds faster.
     pub fn flag(mut self, flag: impl Into<String>) -> Program {
         self.flags.push(flag.into());
         self
     }
 
     /// Adds the module `raw` for plain C calls, with a module for each backend: see
-    /// [the list of what is generated](crate::build#raw-modules).
+    /// [raw modules](crate::build#raw-modules).
     #[cfg(feature = "raw")]
     pub fn raw(mut self, raw: bool) -> Program {
         self.raw = raw;
         self
     }
 
-    /// Compiles. On failure shows why, as Cargo shows errors, and ends the build script.
+    /// Compiles. On failure reports the error through Cargo and exits the build script.
     pub fn compile(self) {
         if let Err(error) = self.try_compile() {
             for line in error
@@ -93,7 +93,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Compile`], with the text of the compiler that failed and what to do.
+    /// [`ErrorKind::Compile`], with the output of the compiler that failed, or with how to install it.
     pub fn try_compile(&self) -> Result<()> {
         let fail = |message: String| {
             Error::new(
@@ -105,7 +105,7 @@ impl Program {
         let variable = |name: &str| {
             std::env::var_os(name).ok_or_else(|| {
                 fail(format!(
-                    "{name} is not set: this is for build scripts, which Cargo runs"
+                    "{name} is not set: call this from a build script, which Cargo runs"
                 ))
             })
         };
@@ -122,7 +122,7 @@ impl Program {
         };
         if !is_identifier(&name) {
             return Err(fail(format!(
-                "`{name}` cannot be the name of a module; give one with `name`"
+                "`{name}` is not a valid module name; set another one with `name`"
             )));
         }
         for variable in Toolchain::VARIABLES {
@@ -135,14 +135,14 @@ impl Program {
             Error::new(ErrorKind::Compile, "build", error.to_string()).with_source(error)
         })?;
         let Some(first) = artifacts.first() else {
-            return Err(fail("no backend was asked for".into()));
+            return Err(fail("no backend was selected".into()));
         };
         for other in &artifacts[1..] {
             let same = other.program().interface_hash() == first.program().interface_hash()
                 && other.functions() == first.functions();
             if !same {
                 return Err(fail(format!(
-                    "the compiler makes another API for backend {} than for {}; that is a bug in it",
+                    "the compiler generated different APIs for backends {} and {}; this is a bug in the compiler",
                     other.program().backend,
                     first.program().backend
                 )));
@@ -171,7 +171,7 @@ impl Program {
         };
         if !compiler.is_known() {
             println!(
-                "cargo::warning=Futhark {} is newer than this crate was tested with; it is used as far as it is understood",
+                "cargo::warning=Futhark {} is newer than the versions that this crate was tested with",
                 compiler.version()
             );
         }
@@ -199,16 +199,16 @@ impl Program {
     }
 }
 
-/// Tells what of a manifest was not understood, or is odd.
+/// Reports unknown or unusual parts of a manifest as warnings.
 fn warn(manifest: &str) {
     let findings = Manifest::parse(manifest).map_or_else(|_| Vec::new(), |m| m.warnings());
-    // The compiler's version was told when it was asked for.
+    // `artifacts` reports a newer compiler.
     for finding in findings.iter().filter(|f| f.code() != Code::NewerCompiler) {
         println!("cargo::warning=the manifest of the program: {finding}");
     }
 }
 
-/// Tells Cargo what to link.
+/// Instructs Cargo to link the libraries.
 fn link(artifacts: &[Artifact], target: &str) {
     for artifact in artifacts {
         println!(
@@ -232,13 +232,13 @@ fn is_identifier(name: &str) -> bool {
         && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Leaves the file alone when it is the same, so that what depends on it is not rebuilt.
+/// Writes a file unless its content is the same, so that Cargo does not rebuild dependents.
 pub(super) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
     std::fs::write(path, text).map_err(|error| {
-        let message = format!("the module cannot be written: {error}");
+        let message = format!("cannot write the module: {error}");
         Error::new(ErrorKind::Compile, path.display().to_string(), message).with_source(error)
     })
 }

@@ -1,4 +1,5 @@
-//! Raw modules: the program's own header in Rust, and how its types fit the typed face.
+//! Writes raw modules: bindings to the program's header, and traits that link its types to the
+//! typed face.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,8 +12,8 @@ use super::program::write_if_changed;
 use super::text::code;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What declarations of C do that a user's lints may not like. The comment is shown where one
-/// of them is forbidden.
+/// Lints that declarations of C trigger. rustc shows the comment if the crate forbids one of
+/// them.
 const ALLOW: &str = "    \
     #[allow(
         unsafe_code, // If this is forbidden: put the program in a crate of its own.
@@ -24,18 +25,17 @@ const ALLOW: &str = "    \
     )]
 ";
 
-/// Writes a file for each backend and gives the module that includes them.
+/// Writes a file for each backend and returns the module that includes them.
 pub(super) fn write(name: &str, artifacts: &[Artifact], out_dir: &Path) -> Result<String> {
     let mut text =
-        "\n/// Plain C calls, by backend. `Context::with_raw` lends a context to them.\npub mod raw {\n"
-            .to_owned();
+        "\n/// Plain C calls, by backend: see `Context::with_raw`.\npub mod raw {\n".to_owned();
     for artifact in artifacts {
         let backend = artifact.program().backend;
         let file = format!("{name}.raw.{backend}.rs");
         write_if_changed(&out_dir.join(&file), &module(name, artifact)?)?;
         let _ = write!(
             text,
-            "    /// The header for backend `{backend}`, as bindgen reads it.\n{ALLOW}    \
+            "    /// Bindings to the header for backend `{backend}`.\n{ALLOW}    \
              pub mod {backend} {{\n        include!(concat!(env!(\"OUT_DIR\"), \"/{file}\"));\n    }}\n"
         );
     }

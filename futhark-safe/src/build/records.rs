@@ -19,8 +19,8 @@ pub(super) fn write(
     let members = names::of_fields(&record.fields);
     let _ = writeln!(text, "impl {rust} {{");
     let what = match record.is_unit() {
-        true => "Makes the value.",
-        false => "Makes a value from its fields. Calls that take it see whether sizes fit.",
+        true => "Creates the value.",
+        false => "Creates a value from its fields. Calls that take it check its sizes.",
     };
     let _ = writeln!(text, "    /// {what}");
     write_make(module, "pub fn new", id, &record.new, &record.fields, text)?;
@@ -42,7 +42,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Compilers before 0.25.35 list the unit type as one without a structure, and without a constructor.
+/// Before 0.25.35 the unit type has neither a structure nor a constructor in the manifest.
 pub(super) fn write_old_unit(
     module: &Module<'_>,
     id: TypeId,
@@ -55,12 +55,12 @@ pub(super) fn write_old_unit(
     let rust = module.names.of(id);
     let _ = write!(
         text,
-        "impl {rust} {{\n    /// Makes the value.\n    \
+        "impl {rust} {{\n    /// Creates the value.\n    \
          pub fn new(context: &Context) -> Result<{rust}> {{\n        __f::unit(context)\n    }}\n}}\n\n"
     );
 }
 
-/// A method that gives a field.
+/// Writes a method that returns a field.
 pub(super) fn write_field(
     module: &Module<'_>,
     field: &Field,
@@ -82,7 +82,7 @@ pub(super) fn write_field(
     Ok(())
 }
 
-/// A function that makes a value of the values of its fields, which are only read.
+/// Writes a function that creates a value from its fields.
 pub(super) fn write_make(
     module: &Module<'_>,
     head: &str,
@@ -105,7 +105,7 @@ pub(super) fn write_make(
     Ok(())
 }
 
-/// All fields: records of scalars among them as structs, others as values.
+/// Writes `fields`: records of scalars as plain structs or tuples, other fields as values.
 fn write_fields(
     module: &Module<'_>,
     id: TypeId,
@@ -119,7 +119,7 @@ fn write_fields(
     };
     let fields = record.fields.iter().zip(members);
     text.push_str(
-        "\n    /// All fields. A record of scalars among them is given as its own fields.\n",
+        "\n    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n",
     );
     if record.is_tuple() {
         let types: Vec<String> = record
@@ -146,7 +146,7 @@ fn write_fields(
     text.push_str("    }\n");
 }
 
-/// The other way, for records that a struct can hold whole.
+/// Writes `from_fields`, for records of scalars.
 fn write_from_fields(
     module: &Module<'_>,
     id: TypeId,
@@ -168,7 +168,7 @@ fn write_from_fields(
     }
     let ty = module.plain_type(TypeRef::Type(id));
     let parameters = ["context: &Context".to_owned(), format!("fields: {ty}")];
-    text.push_str("\n    /// Makes a value from its fields.\n");
+    text.push_str("\n    /// Creates a value from its fields.\n");
     text::open(text, "pub fn from_fields", &parameters, rust);
     text::list(text, 8, &format!("{rust}::new("), &inputs, ")");
     text.push_str("    }\n");

@@ -1,4 +1,4 @@
-//! Sums, with an enum each.
+//! Writes sums, and an enum for each.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut Strin
 
     let _ = writeln!(
         text,
-        "impl {rust} {{\n    /// Makes a value of a variant.\n    \
+        "impl {rust} {{\n    /// Creates a value of a variant.\n    \
          pub fn new(context: &Context, variant: &{view}) -> Result<{rust}> {{\n        match variant {{"
     );
     for (variant, name) in sum.variants.iter().zip(&variants) {
@@ -25,7 +25,7 @@ pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut Strin
     }
     let _ = writeln!(
         text,
-        "        }}\n    }}\n\n    /// The variant with its payload, to be matched.\n    \
+        "        }}\n    }}\n\n    /// Returns the variant with its payload.\n    \
          pub fn destruct(&self) -> Result<{view}> {{\n        match self.__variant()? {{"
     );
     for (i, (variant, name)) in sum.variants.iter().zip(&variants).enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn write(module: &Module<'_>, id: TypeId, sum: &Sum, text: &mut Strin
     let _ = writeln!(
         text,
         "            number => Err(__f::no_variant::<{rust}>(number)),\n        }}\n    }}\n\n    \
-         /// The variant's name in Futhark.\n    \
+         /// Returns the name of the variant in Futhark.\n    \
          pub fn variant_name(&self) -> Result<&'static str> {{\n        match self.__variant()? {{"
     );
     for (i, variant) in sum.variants.iter().enumerate() {

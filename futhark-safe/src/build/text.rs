@@ -1,4 +1,4 @@
-//! How generated code is laid out, and what of the program's text can stand in it.
+//! Layout of generated code, and escaping of text from the program.
 
 use std::fmt::Write as _;
 
@@ -38,8 +38,8 @@ pub(super) fn list(text: &mut String, indent: usize, before: &str, items: &[Stri
     let _ = writeln!(text, "{pad}{after}");
 }
 
-/// The author's documentation, as it is: whatever it holds must not become a link, or an
-/// example to run.
+/// Writes the author's documentation as a text block, so that nothing in it becomes a link or a
+/// doctest.
 pub(super) fn author_doc(text: &mut String, indent: usize, doc: Option<&str>) {
     let Some(doc) = doc else { return };
     let pad = " ".repeat(indent);
@@ -51,13 +51,13 @@ pub(super) fn author_doc(text: &mut String, indent: usize, doc: Option<&str>) {
     let _ = writeln!(text, "{pad}/// ```\n{pad}///");
 }
 
-/// Text of the program between backquotes, for documentation.
+/// Text of the program in backquotes, for documentation.
 pub(super) fn code(text: &str) -> String {
     format!("`{}`", inert(text).replace('`', "'"))
 }
 
-/// Without characters that end a line, or that change the direction of what follows, both of
-/// which the Rust compiler refuses in comments.
+/// Replaces characters that end a line or change the text direction: the Rust compiler rejects
+/// them in comments.
 fn inert(text: &str) -> String {
     let harmless = |c: char| match c {
         '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => '\u{fffd}',

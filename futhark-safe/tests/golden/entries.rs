@@ -46,7 +46,7 @@ impl ::futhark_safe::HasArray<i64, 1> for Program {
     const TYPE: u32 = 4;
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,
@@ -61,7 +61,7 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry add_to (xs: *[]f32) (ys: []f32) : []f32`
     ///
-    /// What is marked with `*` is consumed: it is moved, and gone also on errors.
+    /// Parameters marked with `*` are consumed, even if the call fails.
     pub fn add_to(&self, xs: Array<f32, 1>, ys: &Array<f32, 1>) -> Result<Array<f32, 1>> {
         __f::get(self.context, 0, &mut [__f::consumed(xs), __f::observed(ys)])
     }
@@ -104,7 +104,7 @@ impl Entries<'_> {
 
     /// `entry set_first (xs: *[]f16) (v: f16) : []f16`
     ///
-    /// What is marked with `*` is consumed: it is moved, and gone also on errors.
+    /// Parameters marked with `*` are consumed, even if the call fails.
     pub fn set_first(
         &self,
         xs: Array<::futhark_safe::f16, 1>,

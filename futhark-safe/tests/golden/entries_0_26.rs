@@ -52,7 +52,7 @@ impl ::futhark_safe::HasArray<i64, 1> for Program {
 }
 
 impl Unit {
-    /// Makes the value.
+    /// Creates the value.
     pub fn new(context: &Context) -> Result<Unit> {
         __f::get(context, 9, &mut [])
     }
@@ -64,7 +64,7 @@ impl Unit {
 }
 
 impl TupleArrayArrayBoolArrayArrayBoolI64 {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(
         context: &Context,
         _0: &Array<bool, 2>,
@@ -74,7 +74,7 @@ impl TupleArrayArrayBoolArrayArrayBoolI64 {
         __f::get(context, 8, &mut [__f::observed(_0), __f::observed(_1), __f::scalar(_2)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<(Array<bool, 2>, Array<bool, 2>, i64)> {
         Ok((self._0()?, self._1()?, self._2()?))
     }
@@ -95,7 +95,7 @@ impl TupleArrayArrayBoolArrayArrayBoolI64 {
     }
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,
@@ -110,7 +110,7 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry add_to (xs: *[]f32) (ys: []f32) : []f32`
     ///
-    /// What is marked with `*` is consumed: it is moved, and gone also on errors.
+    /// Parameters marked with `*` are consumed, even if the call fails.
     pub fn add_to(&self, xs: Array<f32, 1>, ys: &Array<f32, 1>) -> Result<Array<f32, 1>> {
         __f::get(self.context, 0, &mut [__f::consumed(xs), __f::observed(ys)])
     }
@@ -154,7 +154,7 @@ impl Entries<'_> {
 
     /// `entry set_first (xs: *[]f16) (v: f16) : []f16`
     ///
-    /// What is marked with `*` is consumed: it is moved, and gone also on errors.
+    /// Parameters marked with `*` are consumed, even if the call fails.
     pub fn set_first(
         &self,
         xs: Array<::futhark_safe::f16, 1>,

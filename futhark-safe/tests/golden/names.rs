@@ -32,7 +32,7 @@ impl __f::Linked for Program {
 }
 
 impl PROGRAM {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, a: i32, a_prime_hbdd92796: i32, a_prime: i32) -> Result<PROGRAM> {
         __f::get(context, 14, &mut [
             __f::scalar(a),
@@ -41,7 +41,7 @@ impl PROGRAM {
         ])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<PROGRAMFields> {
         Ok(PROGRAMFields {
             a: self.a()?,
@@ -50,7 +50,7 @@ impl PROGRAM {
         })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PROGRAMFields) -> Result<PROGRAM> {
         PROGRAM::new(context, fields.a, fields.a_prime_hbdd92796, fields.a_prime)
     }
@@ -88,17 +88,17 @@ pub struct PROGRAMFields {
 }
 
 impl Ok_ {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, fields_: i32) -> Result<Ok_> {
         __f::get(context, 15, &mut [__f::scalar(fields_)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<OkFields_> {
         Ok(OkFields_ { fields_: self.fields_()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: OkFields_) -> Result<Ok_> {
         Ok_::new(context, fields.fields_)
     }
@@ -122,17 +122,17 @@ pub struct OkFields_ {
 }
 
 impl OkFields {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, r#move: i32) -> Result<OkFields> {
         __f::get(context, 16, &mut [__f::scalar(r#move)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<OkFieldsFields> {
         Ok(OkFieldsFields { r#move: self.r#move()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: OkFieldsFields) -> Result<OkFields> {
         OkFields::new(context, fields.r#move)
     }
@@ -156,17 +156,17 @@ pub struct OkFieldsFields {
 }
 
 impl Program_ {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, crate_: i32, self_: i32) -> Result<Program_> {
         __f::get(context, 17, &mut [__f::scalar(crate_), __f::scalar(self_)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<ProgramFields> {
         Ok(ProgramFields { crate_: self.crate_()?, self_: self.self_()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: ProgramFields) -> Result<Program_> {
         Program_::new(context, fields.crate_, fields.self_)
     }
@@ -197,7 +197,7 @@ pub struct ProgramFields {
 }
 
 impl Result_ {
-    /// Makes a value of a variant.
+    /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ResultVariant) -> Result<Result_> {
         match variant {
             ResultVariant::Err(v0) => __f::get(context, 18, &mut [__f::scalar(*v0)]),
@@ -205,7 +205,7 @@ impl Result_ {
         }
     }
 
-    /// The variant with its payload, to be matched.
+    /// Returns the variant with its payload.
     pub fn destruct(&self) -> Result<ResultVariant> {
         match self.__variant()? {
             0 => Ok(ResultVariant::Err(__f::part(self, 0)?)),
@@ -214,7 +214,7 @@ impl Result_ {
         }
     }
 
-    /// The variant's name in Futhark.
+    /// Returns the name of the variant in Futhark.
     pub fn variant_name(&self) -> Result<&'static str> {
         match self.__variant()? {
             0 => Ok("err"),
@@ -243,17 +243,17 @@ pub enum ResultVariant {
 }
 
 impl Shadows {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, None_: i32, Pt: i32) -> Result<Shadows> {
         __f::get(context, 20, &mut [__f::scalar(None_), __f::scalar(Pt)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<ShadowsFields> {
         Ok(ShadowsFields { None_: self.None_()?, Pt: self.Pt()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: ShadowsFields) -> Result<Shadows> {
         Shadows::new(context, fields.None_, fields.Pt)
     }
@@ -278,7 +278,7 @@ pub struct ShadowsFields {
     pub Pt: i32,
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,

@@ -26,7 +26,7 @@ impl __f::Linked for Program {
     }
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,

@@ -46,7 +46,7 @@ impl __f::Linked for Program {
 }
 
 impl Colour {
-    /// Makes a value of a variant.
+    /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ColourVariant) -> Result<Colour> {
         match variant {
             ColourVariant::Green(v0) => __f::get(context, 5, &mut [__f::scalar(*v0)]),
@@ -54,7 +54,7 @@ impl Colour {
         }
     }
 
-    /// The variant with its payload, to be matched.
+    /// Returns the variant with its payload.
     pub fn destruct(&self) -> Result<ColourVariant> {
         match self.__variant()? {
             0 => Ok(ColourVariant::Green(__f::part(self, 0)?)),
@@ -63,7 +63,7 @@ impl Colour {
         }
     }
 
-    /// The variant's name in Futhark.
+    /// Returns the name of the variant in Futhark.
     pub fn variant_name(&self) -> Result<&'static str> {
         match self.__variant()? {
             0 => Ok("green"),
@@ -86,7 +86,7 @@ pub enum ColourVariant {
     Red,
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,

@@ -56,17 +56,17 @@ impl ::futhark_safe::HasArray<i32, 1> for Program {
 }
 
 impl TupleI32Bool {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: bool) -> Result<TupleI32Bool> {
         __f::get(context, 8, &mut [__f::scalar(_0), __f::scalar(_1)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<(i32, bool)> {
         Ok((self._0()?, self._1()?))
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: (i32, bool)) -> Result<TupleI32Bool> {
         TupleI32Bool::new(context, fields.0, fields.1)
     }
@@ -90,7 +90,7 @@ impl TupleI32Bool {
 ::futhark_safe::__array_of!(ArrayArrayI32Bool, 2, TupleI32Bool);
 
 impl ArrayArrayI32Bool {
-    /// Makes an array from the arrays of its fields. Fails if their shapes differ.
+    /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(
         context: &Context,
         _0: &Array<i32, 2>,
@@ -99,15 +99,15 @@ impl ArrayArrayI32Bool {
         __f::get(context, 33, &mut [__f::observed(_0), __f::observed(_1)])
     }
 
-    /// All elements, in row-major order. Waits until they are computed.
+    /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<(i32, bool)>> {
         let columns = (self._0()?.to_vec()?, self._1()?.to_vec()?);
         let row = |i: usize| (columns.0[i], columns.1[i]);
         Ok((0..columns.0.len()).map(row).collect())
     }
 
-    /// Makes an array from elements in row-major order. Fails if the shape disagrees
-    /// with their number.
+    /// Creates an array from elements in row-major order. The shape must match their
+    /// number.
     pub fn from_slice(
         context: &Context,
         shape: [usize; 2],
@@ -140,7 +140,7 @@ impl ArrayArrayI32Bool {
 ::futhark_safe::__array_of!(ArrayArrayCell, 2, Cell);
 
 impl ArrayArrayCell {
-    /// Makes an array from the arrays of its fields. Fails if their shapes differ.
+    /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(
         context: &Context,
         at: &ArrayArrayXF64YF64,
@@ -149,7 +149,7 @@ impl ArrayArrayCell {
         __f::get(context, 32, &mut [__f::observed(at), __f::observed(pair)])
     }
 
-    /// All elements, in row-major order. Waits until they are computed.
+    /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<CellFields>> {
         let columns = (
             self.at()?.x()?.to_vec()?,
@@ -161,8 +161,8 @@ impl ArrayArrayCell {
         Ok((0..columns.0.len()).map(row).collect())
     }
 
-    /// Makes an array from elements in row-major order. Fails if the shape disagrees
-    /// with their number.
+    /// Creates an array from elements in row-major order. The shape must match their
+    /// number.
     pub fn from_slice(
         context: &Context,
         shape: [usize; 2],
@@ -195,7 +195,7 @@ impl ArrayArrayCell {
 ::futhark_safe::__array_of!(ArrayArrayXF64YF64, 2, XF64YF64);
 
 impl ArrayArrayXF64YF64 {
-    /// Makes an array from the arrays of its fields. Fails if their shapes differ.
+    /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(
         context: &Context,
         x: &Array<f64, 2>,
@@ -204,15 +204,15 @@ impl ArrayArrayXF64YF64 {
         __f::get(context, 29, &mut [__f::observed(x), __f::observed(y)])
     }
 
-    /// All elements, in row-major order. Waits until they are computed.
+    /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<XF64YF64Fields>> {
         let columns = (self.x()?.to_vec()?, self.y()?.to_vec()?);
         let row = |i: usize| XF64YF64Fields { x: columns.0[i], y: columns.1[i] };
         Ok((0..columns.0.len()).map(row).collect())
     }
 
-    /// Makes an array from elements in row-major order. Fails if the shape disagrees
-    /// with their number.
+    /// Creates an array from elements in row-major order. The shape must match their
+    /// number.
     pub fn from_slice(
         context: &Context,
         shape: [usize; 2],
@@ -245,7 +245,7 @@ impl ArrayArrayXF64YF64 {
 ::futhark_safe::__array_of!(ArrayNear, 1, Near);
 
 impl ArrayNear {
-    /// Makes an array from the arrays of its fields. Fails if their shapes differ.
+    /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(context: &Context, by: &Array<i32, 2>, w: &Array<f32, 1>) -> Result<ArrayNear> {
         __f::get(context, 30, &mut [__f::observed(by), __f::observed(w)])
     }
@@ -269,20 +269,20 @@ impl ArrayNear {
 ::futhark_safe::__array_of!(ArrayPt, 1, Pt);
 
 impl ArrayPt {
-    /// Makes an array from the arrays of its fields. Fails if their shapes differ.
+    /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(context: &Context, x: &Array<f64, 1>, y: &Array<f64, 1>) -> Result<ArrayPt> {
         __f::get(context, 31, &mut [__f::observed(x), __f::observed(y)])
     }
 
-    /// All elements, in row-major order. Waits until they are computed.
+    /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<PtFields>> {
         let columns = (self.x()?.to_vec()?, self.y()?.to_vec()?);
         let row = |i: usize| PtFields { x: columns.0[i], y: columns.1[i] };
         Ok((0..columns.0.len()).map(row).collect())
     }
 
-    /// Makes an array from elements in row-major order. Fails if the shape disagrees
-    /// with their number.
+    /// Creates an array from elements in row-major order. The shape must match their
+    /// number.
     pub fn from_slice(context: &Context, shape: [usize; 1], rows: &[PtFields]) -> Result<ArrayPt> {
         __f::check_rows(shape, rows.len())?;
         ArrayPt::zip(
@@ -309,17 +309,17 @@ impl ArrayPt {
 }
 
 impl Cell {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, at: &Pt, pair: &TupleI32Bool) -> Result<Cell> {
         __f::get(context, 5, &mut [__f::observed(at), __f::observed(pair)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<CellFields> {
         Ok(CellFields { at: self.at()?.fields()?, pair: self.pair()?.fields()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: CellFields) -> Result<Cell> {
         Cell::new(
             context,
@@ -354,12 +354,12 @@ pub struct CellFields {
 }
 
 impl Near {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, by: &Array<i32, 1>, w: f32) -> Result<Near> {
         __f::get(context, 6, &mut [__f::observed(by), __f::scalar(w)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<NearFields> {
         Ok(NearFields { by: self.by()?, w: self.w()? })
     }
@@ -390,17 +390,17 @@ pub struct NearFields {
 }
 
 impl Pt {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, x: f64, y: f64) -> Result<Pt> {
         __f::get(context, 7, &mut [__f::scalar(x), __f::scalar(y)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<PtFields> {
         Ok(PtFields { x: self.x()?, y: self.y()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PtFields) -> Result<Pt> {
         Pt::new(context, fields.x, fields.y)
     }
@@ -431,17 +431,17 @@ pub struct PtFields {
 }
 
 impl XF64YF64 {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, x: f64, y: f64) -> Result<XF64YF64> {
         __f::get(context, 4, &mut [__f::scalar(x), __f::scalar(y)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<XF64YF64Fields> {
         Ok(XF64YF64Fields { x: self.x()?, y: self.y()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: XF64YF64Fields) -> Result<XF64YF64> {
         XF64YF64::new(context, fields.x, fields.y)
     }
@@ -466,7 +466,7 @@ pub struct XF64YF64Fields {
     pub y: f64,
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,

@@ -36,17 +36,17 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 }
 
 impl Line {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, from: &Pt, to: &Pt) -> Result<Line> {
         __f::get(context, 5, &mut [__f::observed(from), __f::observed(to)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<LineFields> {
         Ok(LineFields { from: self.from()?.fields()?, to: self.to()?.fields()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: LineFields) -> Result<Line> {
         Line::new(
             context,
@@ -81,7 +81,7 @@ pub struct LineFields {
 }
 
 impl Mixed {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(
         context: &Context,
         end: &Pt,
@@ -99,7 +99,7 @@ impl Mixed {
         ])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<MixedFields> {
         Ok(MixedFields {
             end: self.end()?.fields()?,
@@ -157,17 +157,17 @@ pub struct MixedFields {
 }
 
 impl Pt {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, x: f64, y: f64) -> Result<Pt> {
         __f::get(context, 7, &mut [__f::scalar(x), __f::scalar(y)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<PtFields> {
         Ok(PtFields { x: self.x()?, y: self.y()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PtFields) -> Result<Pt> {
         Pt::new(context, fields.x, fields.y)
     }
@@ -198,17 +198,17 @@ pub struct PtFields {
 }
 
 impl AI64BBool {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, a: i64, b: bool) -> Result<AI64BBool> {
         __f::get(context, 4, &mut [__f::scalar(a), __f::scalar(b)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<AI64BBoolFields> {
         Ok(AI64BBoolFields { a: self.a()?, b: self.b()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: AI64BBoolFields) -> Result<AI64BBool> {
         AI64BBool::new(context, fields.a, fields.b)
     }
@@ -233,7 +233,7 @@ pub struct AI64BBoolFields {
     pub b: bool,
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,
@@ -258,14 +258,14 @@ impl Entries<'_> {
 
     /// `entry mix (m: mixed) (xs: *[]f32) : mixed`
     ///
-    /// What is marked with `*` is consumed: it is moved, and gone also on errors.
+    /// Parameters marked with `*` are consumed, even if the call fails.
     pub fn mix(&self, m: &Mixed, xs: Array<f32, 1>) -> Result<Mixed> {
         __f::get(self.context, 2, &mut [__f::observed(m), __f::consumed(xs)])
     }
 
     /// `entry take (m: *mixed) : []f32`
     ///
-    /// What is marked with `*` is consumed: it is moved, and gone also on errors.
+    /// Parameters marked with `*` are consumed, even if the call fails.
     pub fn take(&self, m: Mixed) -> Result<Array<f32, 1>> {
         __f::get(self.context, 3, &mut [__f::consumed(m)])
     }

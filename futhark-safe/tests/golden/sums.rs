@@ -36,7 +36,7 @@ impl ::futhark_safe::HasArray<f64, 1> for Program {
 }
 
 impl Colour {
-    /// Makes a value of a variant.
+    /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ColourVariant) -> Result<Colour> {
         match variant {
             ColourVariant::Green(v0) => __f::get(context, 14, &mut [__f::scalar(*v0)]),
@@ -44,7 +44,7 @@ impl Colour {
         }
     }
 
-    /// The variant with its payload, to be matched.
+    /// Returns the variant with its payload.
     pub fn destruct(&self) -> Result<ColourVariant> {
         match self.__variant()? {
             0 => Ok(ColourVariant::Green(__f::part(self, 2)?)),
@@ -53,7 +53,7 @@ impl Colour {
         }
     }
 
-    /// The variant's name in Futhark.
+    /// Returns the name of the variant in Futhark.
     pub fn variant_name(&self) -> Result<&'static str> {
         match self.__variant()? {
             0 => Ok("green"),
@@ -82,17 +82,17 @@ pub enum ColourVariant {
 }
 
 impl Pt {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, x: f64, y: f64) -> Result<Pt> {
         __f::get(context, 16, &mut [__f::scalar(x), __f::scalar(y)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<PtFields> {
         Ok(PtFields { x: self.x()?, y: self.y()? })
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PtFields) -> Result<Pt> {
         Pt::new(context, fields.x, fields.y)
     }
@@ -123,7 +123,7 @@ pub struct PtFields {
 }
 
 impl SelfI32Type {
-    /// Makes a value of a variant.
+    /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &SelfI32TypeVariant) -> Result<SelfI32Type> {
         match variant {
             SelfI32TypeVariant::Self_(v0) => __f::get(context, 12, &mut [__f::scalar(*v0)]),
@@ -131,7 +131,7 @@ impl SelfI32Type {
         }
     }
 
-    /// The variant with its payload, to be matched.
+    /// Returns the variant with its payload.
     pub fn destruct(&self) -> Result<SelfI32TypeVariant> {
         match self.__variant()? {
             0 => Ok(SelfI32TypeVariant::Self_(__f::part(self, 0)?)),
@@ -140,7 +140,7 @@ impl SelfI32Type {
         }
     }
 
-    /// The variant's name in Futhark.
+    /// Returns the name of the variant in Futhark.
     pub fn variant_name(&self) -> Result<&'static str> {
         match self.__variant()? {
             0 => Ok("self"),
@@ -169,7 +169,7 @@ pub enum SelfI32TypeVariant {
 }
 
 impl Shape {
-    /// Makes a value of a variant.
+    /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ShapeVariant) -> Result<Shape> {
         match variant {
             ShapeVariant::Circle(v0) => __f::get(context, 17, &mut [__f::scalar(*v0)]),
@@ -185,7 +185,7 @@ impl Shape {
         }
     }
 
-    /// The variant with its payload, to be matched.
+    /// Returns the variant with its payload.
     pub fn destruct(&self) -> Result<ShapeVariant> {
         match self.__variant()? {
             0 => Ok(ShapeVariant::Circle(__f::part(self, 4)?)),
@@ -204,7 +204,7 @@ impl Shape {
         }
     }
 
-    /// The variant's name in Futhark.
+    /// Returns the name of the variant in Futhark.
     pub fn variant_name(&self) -> Result<&'static str> {
         match self.__variant()? {
             0 => Ok("circle"),
@@ -233,7 +233,7 @@ pub enum ShapeVariant {
     Rect(f64, f64),
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,

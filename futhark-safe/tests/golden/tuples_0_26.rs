@@ -36,17 +36,17 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 }
 
 impl TupleI32BoolF32 {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: &TupleI32Bool, _1: f32) -> Result<TupleI32BoolF32> {
         __f::get(context, 4, &mut [__f::observed(_0), __f::scalar(_1)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<((i32, bool), f32)> {
         Ok((self._0()?.fields()?, self._1()?))
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: ((i32, bool), f32)) -> Result<TupleI32BoolF32> {
         TupleI32BoolF32::new(context, &TupleI32Bool::from_fields(context, fields.0)?, fields.1)
     }
@@ -68,17 +68,17 @@ impl TupleI32BoolF32 {
 }
 
 impl TupleF32I32Bool {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: f32, _1: &TupleI32Bool) -> Result<TupleF32I32Bool> {
         __f::get(context, 5, &mut [__f::scalar(_0), __f::observed(_1)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<(f32, (i32, bool))> {
         Ok((self._0()?, self._1()?.fields()?))
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: (f32, (i32, bool))) -> Result<TupleF32I32Bool> {
         TupleF32I32Bool::new(context, fields.0, &TupleI32Bool::from_fields(context, fields.1)?)
     }
@@ -100,17 +100,17 @@ impl TupleF32I32Bool {
 }
 
 impl TupleI32Bool {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: bool) -> Result<TupleI32Bool> {
         __f::get(context, 6, &mut [__f::scalar(_0), __f::scalar(_1)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<(i32, bool)> {
         Ok((self._0()?, self._1()?))
     }
 
-    /// Makes a value from its fields.
+    /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: (i32, bool)) -> Result<TupleI32Bool> {
         TupleI32Bool::new(context, fields.0, fields.1)
     }
@@ -132,12 +132,12 @@ impl TupleI32Bool {
 }
 
 impl Tagged {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: &Array<f32, 1>) -> Result<Tagged> {
         __f::get(context, 3, &mut [__f::scalar(_0), __f::observed(_1)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<(i32, Array<f32, 1>)> {
         Ok((self._0()?, self._1()?))
     }
@@ -153,7 +153,7 @@ impl Tagged {
     }
 }
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,

@@ -32,7 +32,7 @@ impl __f::Linked for Program {
 }
 
 impl Unit {
-    /// Makes the value.
+    /// Creates the value.
     pub fn new(context: &Context) -> Result<Unit> {
         __f::unit(context)
     }
@@ -45,7 +45,7 @@ impl Unit {
 
 ::futhark_safe::__array_of!(Array_, 1, Unit);
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,

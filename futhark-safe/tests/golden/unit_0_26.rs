@@ -32,7 +32,7 @@ impl __f::Linked for Program {
 }
 
 impl Unit {
-    /// Makes the value.
+    /// Creates the value.
     pub fn new(context: &Context) -> Result<Unit> {
         __f::get(context, 4, &mut [])
     }
@@ -44,12 +44,12 @@ impl Unit {
 }
 
 impl TupleI32 {
-    /// Makes a value from its fields. Calls that take it see whether sizes fit.
+    /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: &Unit) -> Result<TupleI32> {
         __f::get(context, 3, &mut [__f::scalar(_0), __f::observed(_1)])
     }
 
-    /// All fields. A record of scalars among them is given as its own fields.
+    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
     pub fn fields(&self) -> Result<(i32, Unit)> {
         Ok((self._0()?, self._1()?))
     }
@@ -74,7 +74,7 @@ impl TupleI32 {
 ::futhark_safe::__array_new!(Array_, 1, Unit);
 ::futhark_safe::__array_set!(Array_, 1, Unit);
 
-/// The entry points of the program. `Context::entry` gives it.
+/// The entry points of the program, as returned by `Context::entry`.
 #[derive(Clone, Copy, Debug)]
 pub struct Entries<'c> {
     context: &'c Context,
