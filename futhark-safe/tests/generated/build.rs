@@ -1,10 +1,9 @@
-//! Writes the typed module of every manifest, without tables. The first test is that the
-//! modules compile.
+//! Writes the typed module of every manifest, without tables.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Names a folder of further manifests, such as those of compilers that cannot be installed.
+/// A folder of further manifests, for example of compilers that cannot be installed.
 const EXTRA: &str = "FUTHARK_EXTRA_MANIFESTS";
 
 /// The folders of manifests, each with the prefix of its modules' names.
@@ -50,7 +49,7 @@ fn main() {
     }
     let _ = writeln!(
         modules,
-        "/// All of them.\npub const MODULES: &[Module] = &[\n{list}];"
+        "/// All modules.\npub const MODULES: &[Module] = &[\n{list}];"
     );
     std::fs::write(out.join("modules.rs"), modules).expect("OUT_DIR can be written");
 

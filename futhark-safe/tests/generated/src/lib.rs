@@ -1,17 +1,17 @@
-//! The typed faces of all manifests at hand, with tables left out: what is tested is that
-//! they compile, what they look like, and what they refuse.
+//! The typed faces of all manifests of the repository, without tables. The tests are that they
+//! compile, equal the committed text, and reject mistakes.
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 #![recursion_limit = "256"]
 
-/// A module that was generated.
+/// A generated module.
 #[derive(Clone, Copy, Debug)]
 pub struct Module {
-    /// Where it came from: kind and path of the manifest.
+    /// Kind and path of the manifest.
     pub name: &'static str,
-    /// How many tables it has.
+    /// The number of tables.
     pub tables: fn() -> usize,
-    /// Its text.
+    /// The generated text.
     pub text: &'static str,
 }
 

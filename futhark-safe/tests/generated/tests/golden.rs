@@ -1,4 +1,4 @@
-//! What is generated, for the eye: one file per feature, from a manifest beside it.
+//! Compares generated modules with committed ones, one per feature, each next to its manifest.
 //! `FUTHARK_BLESS=1` writes them.
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ fn golden() -> PathBuf {
 }
 
 #[test]
-fn generated_code_is_as_it_was() {
+fn generated_code_equals_the_golden_files() {
     let bless = std::env::var_os("FUTHARK_BLESS").is_some();
     let mut seen = 0;
     for module in MODULES {
@@ -29,7 +29,7 @@ fn generated_code_is_as_it_was() {
             .position(|(a, b)| a != b);
         assert!(
             committed == module.text,
-            "{} is not what is generated now (first at line {:?}); FUTHARK_BLESS=1 writes it",
+            "{} differs from the generated module, first in line {:?}; FUTHARK_BLESS=1 writes it",
             path.display(),
             differs.map(|line| line + 1)
         );

@@ -1,5 +1,4 @@
-//! All modules at hand: they compiled with this crate, so what is left is whether none was
-//! left out, and how long they are.
+//! Properties of all generated modules. That they compile is tested by building this crate.
 
 use std::path::Path;
 
@@ -7,7 +6,7 @@ use futhark_safe::ErrorKind;
 use futhark_safe_generated_tests::{MODULES, Module, golden_entries, golden_nothing};
 
 #[test]
-fn no_manifest_is_left_out() {
+fn every_manifest_has_a_module() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let count = |kind: &str| MODULES.iter().filter(|m| m.name.starts_with(kind)).count();
     assert_eq!(count("golden_"), json_files(&here.join("../golden")));
@@ -34,7 +33,7 @@ fn json_files(folder: &Path) -> usize {
         .sum()
 }
 
-/// The table of stubs: a program without tables has no backend, and says so.
+/// Its error names the program.
 #[test]
 fn a_program_without_tables_cannot_start() {
     assert!(MODULES.iter().all(|module| (module.tables)() == 0));
@@ -44,7 +43,7 @@ fn a_program_without_tables_cannot_start() {
     assert!(error.to_string().contains("golden_nothing"), "{error}");
 }
 
-/// Prints lines per entry point, and holds them to what was meant.
+/// Prints and limits the number of lines per entry point.
 #[test]
 fn generated_code_is_short() {
     let all: Vec<usize> = MODULES.iter().flat_map(entry_points).collect();
@@ -62,7 +61,7 @@ fn generated_code_is_short() {
     );
 }
 
-/// The number of lines of each entry point, documentation without the author's among them.
+/// The number of lines of each entry point, with generated documentation.
 fn entry_points(module: &Module) -> Vec<usize> {
     let (_, entries) = module.text.split_once("impl Entries<'_> {\n").unwrap();
     let body = entries.strip_suffix("}\n").unwrap();
@@ -71,7 +70,7 @@ fn entry_points(module: &Module) -> Vec<usize> {
 }
 
 #[test]
-fn there_is_no_unsafe_in_it() {
+fn generated_code_has_no_unsafe() {
     for module in MODULES {
         let text = module
             .text

@@ -1,11 +1,6 @@
-//! What is right, beside each mistake in `refused`.
+//! Correct versions of the mistakes in `refused`.
 
-#[path = "../../../golden/records.rs"]
-#[allow(unused)]
-mod records;
-#[path = "../../../golden/sums.rs"]
-#[allow(unused)]
-mod sums;
+use futhark_safe_generated_tests::{golden_records as records, golden_sums as sums};
 
 use futhark_safe::Result;
 
@@ -37,10 +32,15 @@ fn every_variant(shape: &sums::Shape) -> Result<f64> {
     })
 }
 
-fn values_go_to_other_threads<T: Send + Sync>() {}
-
-fn main() {
-    let _ = (consumed_then_made_again, observed_then_consumed, a_value_of_this_program, every_variant);
-    values_go_to_other_threads::<records::Mixed>();
-    values_go_to_other_threads::<sums::ShapeVariant>();
+#[test]
+fn values_go_to_other_threads() {
+    fn go<T: Send + Sync>() {}
+    go::<records::Mixed>();
+    go::<sums::ShapeVariant>();
+    let _ = (
+        consumed_then_made_again,
+        observed_then_consumed,
+        a_value_of_this_program,
+        every_variant,
+    );
 }
