@@ -1,8 +1,8 @@
--- A close look at the edge of the Mandelbrot set, as if it were cut into stone.
+-- A part of the edge of the Mandelbrot set, shaded like a relief.
 --
 -- For every point c the map z -> z*z + c is repeated until z has left a large circle.
--- How soon it leaves gives the colour; the derivative of z with respect to c gives
--- the distance to the set, and the direction of the slope that the light falls on.
+-- The number of steps determines the colour. The derivative of z with respect to c determines
+-- the distance to the set and the direction of the slope.
 
 type colour = (f32, f32, f32)
 
@@ -12,15 +12,15 @@ def mix (t: f32) (a: colour) (b: colour) : colour = add (scale (1 - t) a) (scale
 
 def clamp (x: f32) : f32 = f32.max 0 (f32.min 1 x)
 
--- The part of the plane that is seen: its centre and its height.
+-- The visible part of the plane: its centre and its height.
 def centre : (f32, f32) = (-0.74660, 0.11485)
 def extent : f32 = 0.0042
 
--- From when on z counts as gone. Large, so that bands of colour join smoothly.
+-- The radius of the circle. It is large, so that the colours change smoothly.
 def radius : f32 = 200
 def max_steps : i32 = 1000
 
--- Colours in linear light, around a circle.
+-- Colours in linear light, cyclic.
 def palette : [6]colour =
   [ (0.004, 0.012, 0.060)
   , (0.020, 0.110, 0.360)
@@ -34,10 +34,10 @@ def pick (t: f32) : colour =
   let x = 6 * (t - f32.floor t)
   let i = i32.f32 x % 6
   let t = x - f32.floor x
-  -- Slow at the ends, so that no edge shows where one colour hands over.
+  -- Smooth at the ends, so that no edge is visible between two colours.
   in mix (t * t * (3 - 2 * t)) palette[i] palette[(i + 1) % 6]
 
--- What one point looks like. A pixel is `pixel` wide.
+-- The colour of one point. `pixel` is the width of a pixel.
 def sample (pixel: f32) (cx: f32) (cy: f32) : colour =
   let (x, y, dx, dy, steps) =
     loop (x, y, dx, dy, steps) = (0, 0, 0, 0, 0i32)
@@ -62,7 +62,7 @@ def sample (pixel: f32) (cx: f32) (cy: f32) : colour =
           let ink = clamp (f32.sqrt (distance / 1.5))
           in scale (shade * (0.12 + 0.88 * ink)) (pick (0.42 * f32.log2 smooth + 0.1))
 
--- Linear light to the byte that a screen expects.
+-- Converts linear light to an sRGB byte.
 def encode (v: f32) : u8 =
   let v = clamp v
   let s = if v <= 0.0031308 then 12.92 * v else 1.055 * v ** (1 / 2.4) - 0.055

@@ -1,4 +1,4 @@
-//! The programs that the benchmarks compare: through the typed face, and as plain C.
+//! The compared programs: through the typed face, and as plain C.
 
 pub mod plain;
 

@@ -1,9 +1,9 @@
-//! The generated C as it is, called as a careful C program would: the return code is
-//! looked at, scalars and transfers are synced.
+//! The unmodified generated C, called like a careful C program does: it checks return codes and
+//! syncs scalars and transfers.
 //!
-//! One module per backend; `build.rs` gave their symbols prefixes.
+//! One module per backend, whose symbols have a prefix from `build.rs`.
 
-/// A C function said that something failed, with this code.
+/// The error code of a C function.
 #[derive(Debug)]
 pub struct Failed(pub i32);
 
@@ -21,7 +21,7 @@ macro_rules! backend {
             use super::{Failed, check};
 
             // The header's declarations, with `void` for its structs.
-            // SAFETY: as in the header that the compiler wrote beside the code.
+            // SAFETY: these match the generated header.
             unsafe extern "C" {
                 #[link_name = concat!($prefix, "futhark_context_config_new")]
                 fn config_new() -> *mut c_void;
@@ -54,11 +54,11 @@ macro_rules! backend {
             }
 
             impl Context {
-                /// With the runtime's defaults.
+                /// Creates a context with the default configuration.
                 #[expect(clippy::new_without_default, reason = "it starts threads")]
                 #[must_use]
                 pub fn new() -> Context {
-                    // SAFETY: takes nothing; a missing configuration is checked for next.
+                    // SAFETY: no arguments; the next line checks the result.
                     let config = unsafe { config_new() };
                     assert!(!config.is_null());
                     // SAFETY: the configuration is live and has no other context.
@@ -71,12 +71,12 @@ macro_rules! backend {
                 ///
                 /// # Errors
                 ///
-                /// What the C function returns.
+                /// The error code of the C function.
                 #[inline]
                 pub fn add(&self, a: i32, b: i32) -> Result<i32, Failed> {
                     let mut sum = 0;
                     // SAFETY: the context is live, its thread is this one (it is not `Sync`),
-                    // and there is room for the result.
+                    // and the result has a place.
                     check(unsafe { entry_add(self.ctx, &raw mut sum, a, b) })?;
                     // SAFETY: as above.
                     check(unsafe { context_sync(self.ctx) })?;
@@ -87,7 +87,7 @@ macro_rules! backend {
                 ///
                 /// # Errors
                 ///
-                /// What the C function returns.
+                /// The error code of the C function.
                 #[inline]
                 pub fn spin(&self, rounds: i32, seed: u32) -> Result<u32, Failed> {
                     let mut x = 0;
@@ -98,11 +98,11 @@ macro_rules! backend {
                     Ok(x)
                 }
 
-                /// Sends an array.
+                /// Uploads an array.
                 #[inline]
                 #[must_use]
                 pub fn array(&self, data: &[f32]) -> Array<'_> {
-                    // SAFETY: the context is live; the slice has as many elements as said, and
+                    // SAFETY: the context is live; the slice has this many elements, and
                     // they are copied before the sync below returns.
                     let array = unsafe { new_f32(self.ctx, data.as_ptr(), data.len() as i64) };
                     let array = NonNull::new(array).expect("memory for an array");
@@ -116,7 +116,7 @@ macro_rules! backend {
                 fn drop(&mut self) {
                     // SAFETY: live until here; arrays borrow the context, so none is left.
                     unsafe { context_free(self.ctx) };
-                    // SAFETY: its context is gone.
+                    // SAFETY: its context is freed.
                     unsafe { config_free(self.config) };
                 }
             }
@@ -129,19 +129,19 @@ macro_rules! backend {
             }
 
             impl Array<'_> {
-                /// Reads all elements into `to`, which must have as many.
+                /// Downloads all elements into `to`, which must have the same length.
                 ///
                 /// # Errors
                 ///
-                /// What the C function returns.
+                /// The error code of the C function.
                 #[inline]
                 pub fn read_into(&self, to: &mut [f32]) -> Result<(), Failed> {
                     assert_eq!(to.len(), self.len);
-                    // SAFETY: there is room for all elements.
+                    // SAFETY: `to` holds all elements.
                     unsafe { self.read_to(to.as_mut_ptr()) }
                 }
 
-                /// Where the elements are.
+                /// The address and number of the elements.
                 #[inline]
                 #[must_use]
                 pub fn values_raw(&self) -> (*const f32, usize) {
@@ -150,33 +150,33 @@ macro_rules! backend {
                     (first, self.len)
                 }
 
-                /// Reads all elements into memory from `malloc`, and frees that.
+                /// Downloads all elements into memory from `malloc`, and frees it.
                 ///
                 /// # Errors
                 ///
-                /// What the C function returns.
+                /// The error code of the C function.
                 #[inline]
                 pub fn malloc_and_copy(&self) -> Result<(), Failed> {
                     unsafe extern "C" {
                         fn malloc(size: usize) -> *mut f32;
                         fn free(memory: *mut f32);
                     }
-                    // SAFETY: any size may be asked for.
+                    // SAFETY: `malloc` accepts any size.
                     let memory = unsafe { malloc(self.len * size_of::<f32>()) };
                     assert!(!memory.is_null());
-                    // SAFETY: there is room for all elements.
+                    // SAFETY: the memory holds all elements.
                     let result = unsafe { self.read_to(std::hint::black_box(memory)) };
-                    // SAFETY: it came from `malloc` and is not used again.
+                    // SAFETY: `malloc` returned it, and it is not used again.
                     unsafe { free(memory) };
                     result
                 }
 
                 /// # Safety
                 ///
-                /// `to` has room for all elements.
+                /// `to` can hold all elements.
                 #[inline]
                 unsafe fn read_to(&self, to: *mut f32) -> Result<(), Failed> {
-                    // SAFETY: array and context are live; the caller vouches for the room.
+                    // SAFETY: array and context are live; the caller guarantees the size.
                     check(unsafe { values_f32(self.ctx.ctx, self.array.as_ptr(), to) })?;
                     // SAFETY: the context is live.
                     check(unsafe { context_sync(self.ctx.ctx) })

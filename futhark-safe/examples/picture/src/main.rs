@@ -1,7 +1,7 @@
-//! Computes a picture by a Futhark program, on the backend that the user names.
+//! Computes a picture with a Futhark program, on the backend that the user selects.
 //!
-//! The program is `picture.fut`; the build script compiles it for all backends, and
-//! `include_program!` makes a module of it.
+//! The build script compiles `picture.fut` for all backends, and `include_program!` includes it as a
+//! module.
 #![forbid(unsafe_code)]
 
 mod options;
@@ -54,9 +54,8 @@ fn run(options: &Options) -> Result<(), String> {
     let path = options.out.display();
     let written = File::create(&options.out)
         .and_then(|file| png::write(BufWriter::new(file), options.width, options.height, &pixels));
-    written.map_err(|error| {
-        format!("{path} cannot be written: {error}; name another file with --out")
-    })?;
+    written
+        .map_err(|error| format!("cannot write {path}: {error}; choose another file with --out"))?;
     println!(
         "{}: {} x {} pixels in {:.3} s ({:.3} s to start), written to {path}",
         ctx.backend(),
@@ -68,24 +67,24 @@ fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// The pixels, row by row, three bytes each.
+/// Returns the pixels row by row, three bytes each.
 fn render(ctx: &picture::Context, options: &Options) -> futhark_safe::Result<Vec<u8>> {
-    // Sizes are i64 in Futhark; the command line's limits are far below.
+    // Sizes are i64 in Futhark; the limits of the command line are far lower.
     let (height, width) = (options.height as i64, options.width as i64);
     ctx.entry()
         .render(height, width, options.samples as i64)?
         .to_vec()
 }
 
-/// The error, and what to do about it.
+/// Adds advice to an error.
 fn advise(error: &futhark_safe::Error) -> String {
     let advice = match error.kind() {
         ErrorKind::Load => "--backend multicore needs no driver",
-        ErrorKind::Start => "try another one: --backend multicore or --backend c",
+        ErrorKind::Start => "try --backend multicore or --backend c",
         ErrorKind::Unsupported => {
             "GPU backends are features of this package, for example: cargo run --features cuda"
         }
-        ErrorKind::OutOfMemory => "take a smaller --size",
+        ErrorKind::OutOfMemory => "choose a smaller --size",
         _ => return error.to_string(),
     };
     format!("{error}\n  {advice}")
@@ -122,7 +121,7 @@ mod tests {
             if backend == Backend::Multicore {
                 assert_eq!(largest, 0, "the same C code on the same processor");
             } else {
-                // Devices may round differently, and close to the set little becomes much.
+                // Devices may round differently, and near the set small differences grow.
                 assert!(far * 100 <= wanted.len(), "{backend}: {far} bytes differ");
             }
         }

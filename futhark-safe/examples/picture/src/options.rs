@@ -4,23 +4,23 @@ use std::path::PathBuf;
 
 use futhark_safe::Backend;
 
-/// What `--help` prints.
+/// The output of `--help`.
 pub const HELP: &str = "\
-Computes a picture by a Futhark program and writes it as a PNG file.
+Computes a picture with a Futhark program and writes it as a PNG file.
 
 Usage: futhark-example-picture [OPTIONS]
 
-  --backend NAME   c, multicore, opencl, ...; without it the first one that works
+  --backend NAME   c, multicore, opencl, ... [the first one that works]
   --size WxH       width and height in pixels [960x640]
-  --samples N      N times N points are averaged for each pixel, 1 to 16 [2]
-  --out FILE       where to write [picture.png]
-  --help           this text
+  --samples N      average N x N points for each pixel, 1 to 16 [2]
+  --out FILE       output file [picture.png]
+  --help           print this text
 ";
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug, PartialEq)]
 pub struct Options {
-    /// `None`: the first one that works.
+    /// `None` selects the first one that works.
     pub backend: Option<Backend>,
     /// In pixels.
     pub width: usize,
@@ -33,11 +33,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads arguments, the program's name not among them. `None`: help is wanted.
+    /// Parses arguments without the name of the program. Returns `None` for `--help`.
     ///
     /// # Errors
     ///
-    /// What is wrong and what would be right.
+    /// An unknown option or invalid value, with the valid ones.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Option<Options>, String> {
         let mut options = Options {
             backend: None,
@@ -64,7 +64,7 @@ impl Options {
                 "--size" => (options.width, options.height) = size(&value()?)?,
                 "--samples" => options.samples = number(&value()?, 16, "--samples")?,
                 "--out" => options.out = value()?.into(),
-                _ => return Err(format!("there is no option {argument}; see --help")),
+                _ => return Err(format!("unknown option {argument}; see --help")),
             }
         }
         Ok(Some(options))
@@ -75,7 +75,7 @@ fn backend(text: &str) -> Result<Backend, String> {
     text.parse().map_err(|_| {
         let names: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
         format!(
-            "there is no backend `{text}`; backends are {}",
+            "unknown backend `{text}`; expected one of {}",
             names.join(", ")
         )
     })
@@ -84,7 +84,7 @@ fn backend(text: &str) -> Result<Backend, String> {
 fn size(text: &str) -> Result<(usize, usize), String> {
     let (width, height) = text
         .split_once('x')
-        .ok_or_else(|| format!("--size is two numbers, as in 960x640, not `{text}`"))?;
+        .ok_or_else(|| format!("--size: expected two numbers like 960x640, got `{text}`"))?;
     Ok((
         number(width, 32768, "--size")?,
         number(height, 32768, "--size")?,
@@ -95,7 +95,7 @@ fn number(text: &str, most: usize, option: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if (1..=most).contains(&n) => Ok(n),
         _ => Err(format!(
-            "{option} takes numbers from 1 to {most}, not `{text}`"
+            "{option}: expected a number from 1 to {most}, got `{text}`"
         )),
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_can_be_said() {
+    fn all_options_are_parsed() {
         let line = "--backend c --size=20x10 --samples 2 --out a.png";
         let wanted = Options {
             backend: Some(Backend::C),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_explained() {
+    fn errors_name_the_valid_values() {
         for (line, part) in [
             ("--backend vulkan", "multicore"),
             ("--size 20", "960x640"),

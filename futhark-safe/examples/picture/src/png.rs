@@ -1,4 +1,4 @@
-//! Writes PNG files: just what this example needs.
+//! Writes PNG files with 8-bit RGB pixels.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ pub fn write(mut to: impl Write, width: usize, height: usize, pixels: &[u8]) -> 
     let mut header = Vec::new();
     header.extend(u32::try_from(width).map_err(too_large)?.to_be_bytes());
     header.extend(u32::try_from(height).map_err(too_large)?.to_be_bytes());
-    // Eight bits per channel, colour without alpha, the only compression and filter, not interlaced.
+    // Eight bits per channel, RGB, compression 0, filter method 0, not interlaced.
     header.extend([8, 2, 0, 0, 0]);
 
     to.write_all(b"\x89PNG\r\n\x1a\n")?;
@@ -22,8 +22,8 @@ pub fn write(mut to: impl Write, width: usize, height: usize, pixels: &[u8]) -> 
     chunk(&mut to, b"IEND", &[])
 }
 
-/// Every row after the number of its filter. Filter 1, the difference to the pixel on
-/// the left, makes smooth pictures much smaller.
+/// Filters every row by filter 1, the difference to the pixel on the left, which makes smooth
+/// pictures smaller.
 fn filtered(width: usize, pixels: &[u8]) -> Vec<u8> {
     let mut rows = Vec::with_capacity(pixels.len() + pixels.len() / (3 * width).max(1));
     for row in pixels.chunks_exact((3 * width).max(1)) {
@@ -38,7 +38,7 @@ fn filtered(width: usize, pixels: &[u8]) -> Vec<u8> {
     rows
 }
 
-/// A length, a name, the data, and the checksum of name and data.
+/// Writes a chunk: length, name, data, and checksum of name and data.
 fn chunk(to: &mut impl Write, name: &[u8; 4], data: &[u8]) -> io::Result<()> {
     let length = u32::try_from(data.len()).map_err(io::Error::other)?;
     to.write_all(&length.to_be_bytes())?;
@@ -48,7 +48,7 @@ fn chunk(to: &mut impl Write, name: &[u8; 4], data: &[u8]) -> io::Result<()> {
     to.write_all(&sum.to_be_bytes())
 }
 
-/// The cyclic redundancy check that PNG uses, bit by bit: fast enough for one file.
+/// The CRC-32 of PNG, bit by bit: fast enough for one file.
 fn crc(mut sum: u32, bytes: &[u8]) -> u32 {
     for &byte in bytes {
         sum ^= u32::from(byte);
@@ -64,12 +64,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_the_standard_one() {
+    fn the_checksum_is_crc32() {
         assert_eq!(crc(u32::MAX, b"123456789") ^ u32::MAX, 0xcbf4_3926);
     }
 
     #[test]
-    fn pixels_can_be_had_back() {
+    fn pixels_round_trip() {
         let pixels: Vec<u8> = (0..5 * 4 * 3).map(|i| (i * i % 251) as u8).collect();
         let mut file = Vec::new();
         write(&mut file, 5, 4, &pixels).unwrap();

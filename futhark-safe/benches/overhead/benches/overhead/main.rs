@@ -1,5 +1,5 @@
-//! What the bridge costs: the typed face against the plain C API, on the same program
-//! compiled with the same flags. Ends with a table of ratios.
+//! The overhead of the typed face over the plain C API, for one program compiled with the same
+//! flags. Prints a table of ratios.
 //!
 //! `cargo bench -p futhark-safe-benches` takes two minutes; `-- call` or `-- upload` measures
 //! only that. Needs `objcopy`, so it runs on Linux.
@@ -72,7 +72,7 @@ macro_rules! measure {
 
             let (ours, theirs) = (typed.array(&data).expect("an array"), plain.array(&data));
             theirs.read_into(&mut room[..n]).expect("a download");
-            assert!(room[..n] == data, "what was sent comes back");
+            assert!(room[..n] == data, "the array round-trips");
             let mut group = self::group(criterion, backend, "download");
             group.throughput(bytes.clone());
             group.bench_function(BenchmarkId::new("plain", n), |b| {
@@ -95,7 +95,7 @@ macro_rules! measure {
             });
             group.finish();
 
-            // The same time for every size: nothing is copied.
+            // Independent of the size: nothing is copied.
             let mut group = self::group(criterion, backend, "view");
             group.bench_function(BenchmarkId::new("plain", n), |b| {
                 b.iter(|| black_box(theirs.values_raw()));
@@ -123,8 +123,8 @@ fn main() {
     print!("{}", table::write(&folder, start));
 }
 
-/// Room for `n` elements that begins as far into a cache line as `source` does. A copy of
-/// 256 KiB takes 7 % longer where the two differ, which is luck and nobody's cost.
+/// A buffer of `n` elements with the same offset in a cache line as `source`: with different
+/// offsets a copy of 256 KiB takes 7 % longer.
 fn placed(room: &mut [f32], n: usize, source: *const f32) -> &mut [f32] {
     let into_line = |address: usize| address % (LINE * size_of::<f32>()) / size_of::<f32>();
     let skip = (LINE + into_line(source.addr()) - into_line(room.as_ptr().addr())) % LINE;
@@ -139,7 +139,7 @@ fn group<'c>(
     criterion.benchmark_group(format!("{backend}: {name}"))
 }
 
-/// Where Criterion keeps what it measures, beside its usual place.
+/// The folder for the results of Criterion.
 fn results() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("criterion")
 }

@@ -1,26 +1,26 @@
-//! The table at the end, from the estimates that Criterion left in files.
+//! The table of results, from the files of Criterion.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What was measured in one group for one size: nanoseconds by variant.
+/// The times of one group and size, by variant.
 type Row = BTreeMap<String, Times>;
 
 /// Nanoseconds per iteration.
 #[derive(Clone, Copy)]
 struct Times {
-    /// Of all samples.
+    /// The median of all samples.
     median: f64,
-    /// Of the sample that others on the machine disturbed least.
+    /// The minimum of all samples, the least disturbed one.
     least: f64,
 }
 
-/// A table of everything that was measured since `start`; empty if that is nothing.
+/// Returns a table of all measurements since `start`, empty without any.
 ///
-/// Times are the least that a sample took. Ratios are of the typed face to plain C:
-/// of these times, and of the medians, which agree if the machine was quiet.
+/// Times are minima. Ratios compare the typed face with plain C: of minima and of medians, which
+/// agree on an idle machine.
 pub fn write(folder: &Path, start: SystemTime) -> String {
     let mut rows: BTreeMap<(String, u64), Row> = BTreeMap::new();
     for ((group, variant, size), times) in estimates(folder, start) {
@@ -86,7 +86,7 @@ fn time(nanoseconds: f64) -> String {
 /// Group, variant and size (0 if there is none) of a measurement.
 type Key = (String, String, u64);
 
-/// All measurements that lie below `folder`.
+/// All measurements below `folder`.
 fn estimates(folder: &Path, start: SystemTime) -> Vec<(Key, Times)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -108,7 +108,7 @@ fn estimates(folder: &Path, start: SystemTime) -> Vec<(Key, Times)> {
 
 fn estimate(folder: &Path, start: SystemTime) -> Option<(Key, Times)> {
     let file = folder.join("estimates.json");
-    // Results of earlier runs lie there too.
+    // The folder also has results of earlier runs.
     if file.metadata().ok()?.modified().ok()? < start {
         return None;
     }
