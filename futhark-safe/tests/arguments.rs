@@ -1,4 +1,4 @@
-//! Calls of the dynamic face whose arguments do not fit: one clear error each.
+//! The dynamic face: wrong arguments are errors.
 #![cfg(feature = "dynamic")]
 
 mod support;
@@ -6,10 +6,11 @@ mod support;
 use futhark_safe::dynamic::{Arg, Context, Value};
 use futhark_safe::{Backend, Config, Error, ErrorKind};
 
-fn context() -> Context {
-    let compiler = support::compilers().pop().unwrap();
+/// A context of the newest compiler; `None` if these tests are skipped.
+fn context() -> Option<Context> {
+    let compiler = support::newest()?;
     let library = support::library("failures.fut", Backend::C, &compiler);
-    Context::new(&library, &Config::new()).unwrap()
+    Some(Context::new(&library, &Config::new()).unwrap())
 }
 
 fn assert_says(result: Result<Vec<Value>, Error>, kind: ErrorKind, words: &[&str]) {
@@ -21,8 +22,10 @@ fn assert_says(result: Result<Vec<Value>, Error>, kind: ErrorKind, words: &[&str
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_words() {
-    let ctx = context();
+fn wrong_arguments_are_errors_that_name_them() {
+    let (Some(ctx), Some(other)) = (context(), context()) else {
+        return;
+    };
     let vector: Value = ctx.array_of(&[2], &[1i64, 2]).unwrap().into();
     let invalid = ErrorKind::InvalidArgument;
     assert_says(
@@ -51,7 +54,6 @@ fn what_does_not_fit_is_refused_with_words() {
     let scalar = vec![Arg::Consume(2i64.into())];
     assert_says(ctx.call("total", scalar), invalid, &["[]i64"]);
 
-    let other = context();
     assert_says(
         other.call("total", vec![Arg::Borrow(&vector)]),
         ErrorKind::WrongContext,
@@ -80,7 +82,9 @@ fn what_does_not_fit_is_refused_with_words() {
 
 #[test]
 fn arrays_are_viewed_and_copied() {
-    let ctx = context();
+    let Some(ctx) = context() else {
+        return;
+    };
     let array = ctx.array_of(&[3], &[1i64, 2, 3]).unwrap();
     assert_eq!((array.len(), array.is_empty()), (3, false));
     let copy = array.try_clone().unwrap();
@@ -92,8 +96,10 @@ fn arrays_are_viewed_and_copied() {
 
 #[cfg(feature = "ndarray")]
 #[test]
-fn ndarrays_go_in_and_out() {
-    let ctx = context();
+fn ndarrays_round_trip() {
+    let Some(ctx) = context() else {
+        return;
+    };
     let mut elements = ndarray::arr1(&[1i64, 2, 3]);
     elements.invert_axis(ndarray::Axis(0));
     let array = ctx.array_from_ndarray(&elements).unwrap();

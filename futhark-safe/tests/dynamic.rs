@@ -1,35 +1,12 @@
-//! The dynamic face, as far as the other tests do not use it: libraries from elsewhere,
-//! views and raw memory, what is measured, values that cross libraries.
-#![cfg(feature = "dynamic")]
-#![expect(unsafe_code, reason = "part of what is tested is unsafe")]
-
-mod support;
+//! The dynamic face: opening libraries, views, raw memory, profiling, sums.
+#![expect(unsafe_code, reason = "tests unsafe functions")]
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, ElemType, ErrorKind, RawMemory};
 
-const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
-
-/// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md).
-static TURN: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn each(mut check: impl FnMut(&Library)) {
-    let _turn = alone();
-    for compiler in support::compilers() {
-        for backend in BACKENDS {
-            eprintln!("{} {backend}", compiler.version());
-            check(&support::library("failures.fut", backend, &compiler));
-        }
-    }
-}
+use super::support::{self, each, each_of};
 
 fn start(library: &Library) -> Context {
     Context::new(library, &Config::new()).unwrap()
@@ -42,42 +19,37 @@ fn total(ctx: &Context, xs: &Value) -> i64 {
     }
 }
 
-/// A build of the test program, copied to where nobody knows its name.
-fn moved(backend: Backend) -> PathBuf {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("futhark");
-    let build = Build::new(support::program("failures.fut"), backend)
-        .out_dir(&out)
-        .fast(true);
-    let moved = out.join(format!("moved-{backend}-{}", std::process::id()));
-    std::fs::copy(build.run().unwrap().library(), &moved).unwrap();
-    moved
-}
-
-/// A library is opened by its file alone, and is as good as the one that was built.
 #[test]
 fn libraries_are_opened_from_files() {
-    let _turn = alone();
-    for backend in BACKENDS {
-        let file = moved(backend);
-        // SAFETY: a copy of what was built just now.
+    let Some(compiler) = support::newest() else {
+        return;
+    };
+    for backend in support::backends() {
+        let _device = (backend == Backend::OpenCl).then(support::lock_device);
+        // Under another name than that of the build.
+        let build = support::build(&support::program("failures.fut"), backend, &compiler);
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("moved-{backend}-{}", std::process::id()));
+        std::fs::copy(build.run().unwrap().library(), &file).unwrap();
+        // SAFETY: a copy of a library that was just built.
         let library = unsafe { Library::open(&file) }.unwrap();
         assert_eq!(library.backend(), backend);
         assert!(library.program().entry("total").is_some());
         let ctx = start(&library);
         let xs = ctx.array_of(&[3], &[1i64, 2, 3]).unwrap().into();
-        // What is loaded stays when its file goes.
+        // A loaded library does not need its file.
         std::fs::remove_file(&file).unwrap();
         assert_eq!(total(&ctx, &xs), 6);
     }
 }
 
 #[test]
-fn what_is_no_library_of_ours_is_refused() {
+fn foreign_libraries_are_rejected() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-libraries");
     std::fs::create_dir_all(&folder).unwrap();
     let text = folder.join("text.so");
     std::fs::write(&text, "something else").unwrap();
-    // A shared object of somebody else, and one whose table is of another version.
+    // A foreign shared object, and one with a table of another version.
     let compile = |name: &str, c: &str| {
         let (source, object) = (folder.join(format!("{name}.c")), folder.join(name));
         std::fs::write(&source, c).unwrap();
@@ -87,7 +59,7 @@ fn what_is_no_library_of_ours_is_refused() {
         object
     };
     let other = compile("other.so", "int other(void) { return 1; }\n");
-    // The system's loader would wait for a process that writes to it.
+    // The loader of the system would block until a process writes to it.
     let fifo = folder.join("fifo.so");
     let _ = std::fs::remove_file(&fifo);
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
@@ -99,10 +71,10 @@ fn what_is_no_library_of_ours_is_refused() {
         (fifo, "not a regular file"),
         (other, "fut_table"),
         (old, "another version of futhark-sys"),
-        // Not looked for in the system's folders.
+        // The folders of the system are not searched.
         (PathBuf::from("libm.so.6"), "libm.so.6: cannot open"),
     ] {
-        // SAFETY: none of them has code that runs when it is loaded.
+        // SAFETY: none of the files has code that runs on load.
         let error = unsafe { Library::open(&file) }.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Load, "{error}");
         assert!(error.to_string().contains(words), "{error}");
@@ -113,7 +85,7 @@ fn what_is_no_library_of_ours_is_refused() {
     }
 }
 
-/// On hosts the elements are lent where they lie, and never change; on GPUs they are not.
+/// Host backends lend their memory; GPU backends have no views.
 #[test]
 fn views_never_change() {
     each(|library| {
@@ -135,18 +107,18 @@ fn views_never_change() {
 }
 
 #[test]
-fn raw_memory_goes_out_and_in() {
+fn raw_memory_is_borrowed_in_both_directions() {
     each(|library| {
         let ctx = start(library);
         let lender = ctx.array_of(&[4], &[1i64, 2, 3, 4]).unwrap();
-        // SAFETY: `lender` stays until the end, and nobody writes to it.
+        // SAFETY: `lender` lives until the end, and nothing writes to it.
         let memory = unsafe { lender.raw_memory() }.unwrap();
         assert_eq!(
             matches!(memory, RawMemory::Host(_)),
             !library.backend().is_gpu(),
             "{memory:?}"
         );
-        // SAFETY: as above; four elements lie there.
+        // SAFETY: as above; it holds four elements.
         let raw = unsafe { ctx.array_from_raw(ElemType::I64, &[4], memory) }.unwrap();
         assert_eq!(
             (raw.elem(), raw.rank(), raw.shape()),
@@ -170,14 +142,14 @@ fn raw_memory_goes_out_and_in() {
             (ElemType::I64, &[2, 2], memory),
             (ElemType::U8, &[4], memory),
         ] {
-            // SAFETY: refused before it is looked at, which is what is tested.
+            // SAFETY: the call rejects the memory without reading it.
             let error = unsafe { ctx.array_from_raw(elem, shape, memory) }.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         }
     });
 }
 
-/// As `typed/context.rs` has it for the typed face.
+/// Like `typed/tests/context.rs` for the typed face.
 #[test]
 fn profiling_and_tuning() {
     each(|library| {
@@ -207,11 +179,11 @@ fn profiling_and_tuning() {
     });
 }
 
-/// An array knows how many elements it has, whatever its other dimensions are.
 #[test]
-fn lengths() {
-    let _turn = alone();
-    let compiler = support::compilers().pop().unwrap();
+fn an_array_has_its_length() {
+    let Some(compiler) = support::newest() else {
+        return;
+    };
     let ctx = start(&support::library("failures.fut", Backend::C, &compiler));
     let len = |data: &[i64]| -> (usize, bool) {
         let array: Array = ctx.array_of(&[data.len()], data).unwrap();
@@ -220,53 +192,48 @@ fn lengths() {
     assert_eq!((len(&[]), len(&[7])), ((0, true), (1, false)));
 }
 
-/// A variant that is made here has the sizes that entry points demand, in the parts of the other
-/// variants too.
+/// Entry points require the fixed sizes in the components of the other variants, too.
 #[test]
-fn every_variant_of_a_sum_with_arrays_of_fixed_size_can_be_made() {
-    let _turn = alone();
+fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
     let i32s = |ctx: &Context, xs: &[i32]| Value::from(ctx.array_of(&[xs.len()], xs).unwrap());
     let call = |ctx: &Context, entry: &str, sum: Value| {
         let outputs = ctx.call(entry, vec![Arg::Borrow(&sum)])?;
         Ok::<_, futhark_safe::Error>(outputs)
     };
-    for compiler in support::compilers() {
-        for backend in BACKENDS {
-            eprintln!("{} {backend}", compiler.version());
-            let program = "../../../programs/sums/fixed_sizes.fut";
-            let ctx = &start(&support::library(program, backend, &compiler));
-            let sum = |ty: &str, variant: &str, payload: &[&Value]| {
-                Value::from(ctx.sum(ty, variant, payload).unwrap())
-            };
-            let total = |sum: Value| match call(ctx, "total", sum).unwrap()[..] {
-                [Value::Scalar(Scalar::I64(total))] => total,
-                ref other => panic!("total gives {other:?}"),
-            };
-            let single = sum("order", "single", &[&3i32.into(), &4i64.into()]);
-            assert_eq!(total(single), 7);
-            assert_eq!(total(sum("order", "none", &[])), 0);
-            assert_eq!(total(sum("order", "bulk", &[&i32s(ctx, &[5, 6])])), 11);
-            // Its own part keeps the size that it was given.
-            let empty = sum("order", "bulk", &[&i32s(ctx, &[])]);
-            assert!(call(ctx, "total", empty).is_err());
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/sums/fixed_sizes.fut");
+    each_of(&program, |library| {
+        let ctx = &start(library);
+        let sum = |ty: &str, variant: &str, payload: &[&Value]| {
+            Value::from(ctx.sum(ty, variant, payload).unwrap())
+        };
+        let total = |sum: Value| match call(ctx, "total", sum).unwrap()[..] {
+            [Value::Scalar(Scalar::I64(total))] => total,
+            ref other => panic!("total gives {other:?}"),
+        };
+        let single = sum("order", "single", &[&3i32.into(), &4i64.into()]);
+        assert_eq!(total(single), 7);
+        assert_eq!(total(sum("order", "none", &[])), 0);
+        assert_eq!(total(sum("order", "bulk", &[&i32s(ctx, &[5, 6])])), 11);
+        // The component of the variant itself keeps its size.
+        let empty = sum("order", "bulk", &[&i32s(ctx, &[])]);
+        assert!(call(ctx, "total", empty).is_err());
 
-            let weight = |sum: Value| match call(ctx, "weight", sum).unwrap()[..] {
-                [Value::Scalar(Scalar::F64(weight))] => weight,
-                ref other => panic!("weight gives {other:?}"),
-            };
-            let three: Value = ctx.array_of(&[3], &[1f64, 2.0, 4.0]).unwrap().into();
-            let grid: Value = ctx.array_of(&[2, 3], &[2i16; 6]).unwrap().into();
-            let inner = inner_sum(ctx, "nested", "first");
-            assert_eq!(weight(sum("nested", "leaf", &[])), 0.0);
-            assert_eq!(weight(sum("nested", "grid", &[&grid])), 12.0);
-            let first = |inner: Value| sum("nested", "first", &[&inner]);
-            assert_eq!(weight(first(sum(&inner, "three", &[&three]))), 7.0);
-            assert_eq!(weight(first(sum(&inner, "scalar", &[&5i32.into()]))), 5.0);
-        }
-    }
+        let weight = |sum: Value| match call(ctx, "weight", sum).unwrap()[..] {
+            [Value::Scalar(Scalar::F64(weight))] => weight,
+            ref other => panic!("weight gives {other:?}"),
+        };
+        let three: Value = ctx.array_of(&[3], &[1f64, 2.0, 4.0]).unwrap().into();
+        let grid: Value = ctx.array_of(&[2, 3], &[2i16; 6]).unwrap().into();
+        let inner = inner_sum(ctx, "nested", "first");
+        assert_eq!(weight(sum("nested", "leaf", &[])), 0.0);
+        assert_eq!(weight(sum("nested", "grid", &[&grid])), 12.0);
+        let first = |inner: Value| sum("nested", "first", &[&inner]);
+        assert_eq!(weight(first(sum(&inner, "three", &[&three]))), 7.0);
+        assert_eq!(weight(first(sum(&inner, "scalar", &[&5i32.into()]))), 5.0);
+    });
 }
 
-/// The name of the type of a variant's only payload.
+/// The name of the payload type of a variant.
 fn inner_sum(ctx: &Context, ty: &str, variant: &str) -> String {
     let program = ctx.library().program();
     let ty = program.type_named(ty).unwrap();

@@ -1,46 +1,47 @@
-//! `new` and `set` of arrays of opaque values, which compilers from 0.25.36 on have, on
-//! generated C: through the dynamic face; `typed/tests/elements.rs` has the typed one.
+//! `new` and `set` of arrays of opaque values, which compilers provide since 0.25.36, in the
+//! dynamic face. `typed/tests/elements.rs` tests the typed face.
 #![cfg(all(feature = "dynamic", unix))]
 
 #[path = "newer/mod.rs"]
 mod newer;
+mod support;
 
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use futhark_safe::compile::{Build, Compiler};
+use futhark_safe::compile::Compiler;
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Opaque, Scalar, Value};
 use futhark_safe::{Backend, Config, ElemType, ErrorKind};
 
-/// The device last: who counts every byte (see ci/sanitize) leaves it out, whose runtime is not ours.
-const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
+/// The program, and the compiler for it; `None` if these tests are skipped.
+fn newer_compiler() -> Option<&'static (PathBuf, Compiler)> {
+    static NEWER: LazyLock<Option<(PathBuf, Compiler)>> = LazyLock::new(|| {
+        support::newest()?;
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/newer");
+        let script = Path::new(env!("CARGO_TARGET_TMPDIR")).join("futhark-newer");
+        newer::compiler(&here, &script);
+        Some((here.join("elements.fut"), Compiler::at(&script).unwrap()))
+    });
+    NEWER.as_ref()
+}
 
-/// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md).
-static TURN: Mutex<()> = Mutex::new(());
-
-fn library(backend: Backend) -> Library {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/newer");
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("newer");
-    std::fs::create_dir_all(&out).unwrap();
-    // Several tests may run at a time, in processes of their own.
-    let script = out.join(format!("futhark-{}", std::process::id()));
-    newer::compiler(&here, &script);
-    let build = Build::new(here.join("elements.fut"), backend)
-        .compiler(Compiler::at(&script).unwrap())
-        .out_dir(&out)
-        .fast(true);
-    let library = Library::build(&build).unwrap();
-    std::fs::remove_file(script).unwrap();
-    library
+fn library(backend: Backend) -> Option<Library> {
+    let (program, compiler) = newer_compiler()?;
+    Some(support::library_of(program, backend, compiler))
 }
 
 fn each(mut check: impl FnMut(&Context)) {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    // Under valgrind and sanitizers (see ci/sanitize) without OpenCL: its runtime has leaks.
     let counted = std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "counted");
-    for backend in &BACKENDS[..if counted { 2 } else { 3 }] {
-        let backend = *backend;
+    let mut backends = support::backends();
+    backends.retain(|&backend| !(counted && backend == Backend::OpenCl));
+    for backend in backends {
+        let Some(library) = library(backend) else {
+            return;
+        };
         eprintln!("{backend}");
-        check(&Context::new(&library(backend), &Config::new()).unwrap());
+        let _device = (backend == Backend::OpenCl).then(support::lock_device);
+        check(&Context::new(&library, &Config::new()).unwrap());
     }
 }
 
@@ -54,7 +55,7 @@ fn row(ctx: &Context, id: i64, xs: &[f32]) -> Value {
     ctx.record("row", &[&id.into(), &xs]).unwrap().into()
 }
 
-/// Of any shape, without bytes if one dimension is 0.
+/// A block of any shape, without bytes if a dimension is 0.
 fn block(ctx: &Context, shape: [usize; 2]) -> Value {
     let bytes = vec![7; shape[0].saturating_mul(shape[1])];
     let bytes = ctx.array(ElemType::U8, &shape, &bytes).unwrap().into();
@@ -64,21 +65,21 @@ fn block(ctx: &Context, shape: [usize; 2]) -> Value {
 fn field<T: futhark_safe::Element>(array: &Opaque, name: &str) -> Vec<T> {
     match array.project(name).unwrap() {
         Value::Array(array) => array.to_vec().unwrap(),
-        other => panic!("{name} is {other:?}"),
+        other => panic!("field {name} is {other:?}"),
     }
 }
 
 fn opaque(ctx: &Context, entry: &str, args: Vec<Arg<'_>>) -> Opaque {
     match ctx.call(entry, args).unwrap().remove(0) {
         Value::Opaque(opaque) => opaque,
-        other => panic!("{entry} gives {other:?}"),
+        other => panic!("{entry} returned {other:?}"),
     }
 }
 
 fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
     match ctx.call(entry, vec![Arg::Consume(of.into())]).unwrap()[..] {
         [Value::Scalar(Scalar::F32(sum))] => sum,
-        ref other => panic!("{entry} gives {other:?}"),
+        ref other => panic!("{entry} returned {other:?}"),
     }
 }
 
@@ -89,7 +90,7 @@ fn records_of_scalars() {
         let mut array = ctx.array_of_values("[]pt", &[3], &[&a, &b, &a]).unwrap();
         assert_eq!(array.shape().unwrap(), [3]);
         array.set(&[2], &b).unwrap();
-        // Elements are copies: what they were made of can go.
+        // The array has copies.
         drop((a, b));
         assert_eq!(field::<i32>(&array, "n"), [1, 2, 2]);
         assert_eq!(field::<f32>(&array, "x"), [0.5, 1.5, 1.5]);
@@ -124,7 +125,7 @@ fn records_with_arrays() {
         assert_eq!(field::<i64>(&rows, "id"), [2, 2]);
         assert_eq!(field::<f32>(&rows, "xs"), [3.0, 4.0, 3.0, 4.0]);
 
-        // All parts must be of one size, and C is not asked whether they are.
+        // All parts must have one size, which C does not check.
         let long = row(ctx, 3, &[5.0, 6.0, 7.0]);
         let error = ctx
             .array_of_values("[]row", &[2], &[&a, &long])
@@ -136,7 +137,7 @@ fn records_with_arrays() {
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let words = "expected an element with a part of shape [2], as in the array, got [3]";
         assert!(error.to_string().contains(words), "{error}");
-        // Nothing has changed, and the context goes on.
+        // The array is unchanged, and the context works.
         assert_eq!(field::<f32>(&rows, "xs"), [3.0, 4.0, 3.0, 4.0]);
         assert_eq!(sum(ctx, "sum_rows", rows), 28.0);
         // Parts without elements.
@@ -154,7 +155,7 @@ fn sums() {
         let xs = ctx.array_of(&[2], &[0.25f32, 0.5]).unwrap().into();
         let dot: Value = ctx.sum("shape", "dot", &[&8i32.into()]).unwrap().into();
         let square: Value = ctx.sum("shape", "box", &[&xs]).unwrap().into();
-        // The C API gives the parts of other variants no elements, so these two differ in size.
+        // The C API makes the components of other variants empty, so the sizes of these two differ.
         let error = ctx.array_of_values("[]shape", &[2], &[&dot, &square]);
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
@@ -176,9 +177,9 @@ fn sums() {
     });
 }
 
-/// Misuse 36: whoever shares the memory never sees the change, the program's constants included.
+/// Misuse 36. Constants of the program share memory, too.
 #[test]
-fn what_is_held_never_changes() {
+fn values_that_share_memory_do_not_change() {
     each(|ctx| {
         let nine = pt(ctx, 9, 9.0);
         for _ in 0..2 {
@@ -205,9 +206,9 @@ fn what_is_held_never_changes() {
     });
 }
 
-/// Sizes that overflow only together: an error, and not a lost context.
+/// Each size is valid, and only their sum overflows.
 #[test]
-fn elements_that_are_too_large_together() {
+fn elements_whose_total_size_overflows_are_an_error() {
     each(|ctx| {
         let wide = block(ctx, [1 << 62, 0]);
         let error = ctx.array_of_values("[]block", &[2], &[&wide, &wide]);
@@ -215,7 +216,7 @@ fn elements_that_are_too_large_together() {
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let words = "an array of shape [2] with elements that have a part of shape [4611686018427387904][0] is larger";
         assert!(error.to_string().contains(words), "{error}");
-        // One alone has a size.
+        // One alone does not overflow.
         let one = ctx.array_of_values("[]block", &[1], &[&wide]).unwrap();
         assert!(field::<u8>(&one, "bytes").is_empty());
         let small = block(ctx, [1, 2]);
@@ -224,9 +225,9 @@ fn elements_that_are_too_large_together() {
     });
 }
 
-/// A failure of a device that nobody was told of yet is not lost in these calls.
+/// `set` reports a pending failure of the device.
 #[test]
-fn elements_that_a_device_failed_to_make() {
+fn elements_of_a_failed_computation_are_an_error() {
     each(|ctx| {
         let points = opaque(ctx, "points", vec![Arg::Consume(3i64.into())]);
         let is: Value = ctx.array_of(&[2], &[0i64, 7]).unwrap().into();
@@ -249,12 +250,12 @@ fn elements_that_a_device_failed_to_make() {
     });
 }
 
-/// Elements of another context never reach C.
 #[test]
-fn elements_of_another_context_are_refused() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+fn elements_of_another_context_are_rejected() {
     for backend in [Backend::C, Backend::Multicore] {
-        let library = library(backend);
+        let Some(library) = library(backend) else {
+            return;
+        };
         let start = || Context::new(&library, &Config::new()).unwrap();
         let (ctx, other) = (start(), start());
         let (ours, theirs) = (pt(&ctx, 1, 1.0), pt(&other, 2, 2.0));

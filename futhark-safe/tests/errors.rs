@@ -1,25 +1,11 @@
-//! Errors to the end: what they carry, that they do not stick, what `close` tells, and
-//! that thousands of them cost nothing that lasts.
-#![cfg(feature = "dynamic")]
+//! What an error contains, recovery after errors, and the errors of `close`.
 
-#[path = "errors/earlier.rs"]
 mod earlier;
-mod support;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, Error, ErrorKind};
 
-const BACKENDS: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
-
-/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
-/// (see SAFETY.md). What is measured here is of the whole process, too: tests take turns.
-static TURN: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use super::support::{self, each, each_of, each_on_opencl};
 
 fn start(library: &Library) -> Context {
     let config = match library.backend() {
@@ -27,16 +13,6 @@ fn start(library: &Library) -> Context {
         _ => Config::new(),
     };
     Context::new(library, &config).unwrap()
-}
-
-fn each(mut check: impl FnMut(&Library)) {
-    let _turn = alone();
-    for compiler in support::compilers() {
-        for backend in BACKENDS {
-            eprintln!("{} {backend}", compiler.version());
-            check(&support::library("failures.fut", backend, &compiler));
-        }
-    }
 }
 
 fn array(ctx: &Context, data: &[i64]) -> Value {
@@ -47,7 +23,7 @@ fn scalars(values: &[i64]) -> Vec<Arg<'static>> {
     values.iter().map(|&v| Arg::Consume(v.into())).collect()
 }
 
-/// `gather`, and its result read: on GPUs the failure shows in the second.
+/// Calls `gather` and reads its result. On GPUs reading reports the failure.
 fn gather(ctx: &Context, is: &[i64]) -> Result<Vec<i64>, Error> {
     let (xs, is) = (array(ctx, &[10, 20, 30]), array(ctx, is));
     let result = ctx.call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&is)])?;
@@ -61,7 +37,7 @@ fn read(value: &Value) -> Result<Vec<i64>, Error> {
     }
 }
 
-/// The line of the program in which `text` stands.
+/// The line of the program that starts with `text`.
 fn line_of(text: &str) -> u32 {
     let program = std::fs::read_to_string(support::program("failures.fut")).unwrap();
     let before = program.lines().take_while(|line| !line.starts_with(text));
@@ -92,7 +68,7 @@ fn an_error_has_kind_code_text_operation_and_place() {
         assert_eq!(place.line, line_of("entry gather"));
         assert!(place.column > 1);
 
-        // 3 is what the runtime has for missing memory, but it answers 1 as well.
+        // The runtime uses code 3 for missing memory, but returns 1 as well.
         let error = ctx.call("array_top", scalars(&[1 << 46])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
         assert!(error.code().is_some_and(|code| code != 0));
@@ -101,7 +77,7 @@ fn an_error_has_kind_code_text_operation_and_place() {
         assert!(words.starts_with("Failed to allocate memory in"), "{words}");
         assert!(
             words.trim_end().ends_with(" bytes"),
-            "only the runtime's text: {words}"
+            "text of the runtime only: {words}"
         );
         let ours = error.to_string();
         assert!(
@@ -109,7 +85,7 @@ fn an_error_has_kind_code_text_operation_and_place() {
             "{ours}"
         );
 
-        // A size below zero is found by our own code; the overflow of one, too.
+        // Our own code detects negative sizes and overflows, so C has no text.
         for (size, kind) in [(-5, ErrorKind::Program), (1 << 62, ErrorKind::ContextLost)] {
             let ctx = start(library);
             let error = ctx.call("array_top", scalars(&[size])).unwrap_err();
@@ -118,21 +94,18 @@ fn an_error_has_kind_code_text_operation_and_place() {
             }
         }
 
-        // A failure that is found on this side has neither code nor text of C.
+        // A failure detected in Rust has neither code nor text of C.
         let error = ctx.call("total", vec![]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(error.code().is_none() && error.c_message().is_none() && error.place().is_none());
     });
 }
 
-/// The text of a failure is there for whoever meets it later, code and place included.
+/// Each value that failed reports the text, code and place of the original failure.
 #[test]
-fn a_late_failure_is_told_again_in_full() {
+fn a_late_failure_is_reported_again_in_full() {
     type Wait = fn(&Context) -> Result<(), Error>;
-    each(|library| {
-        if library.backend() != Backend::OpenCl {
-            return;
-        }
+    each_on_opencl(|library| {
         let ctx = start(library);
         let (xs, is) = (array(&ctx, &[1, 2]), array(&ctx, &[5]));
         let waits: [Wait; 3] = [Context::sync, Context::clear_caches, |ctx| {
@@ -160,10 +133,7 @@ fn a_late_failure_is_told_again_in_full() {
 /// both, each with its own kind, text and call.
 #[test]
 fn an_earlier_failure_keeps_its_own_text() {
-    each(|library| {
-        if library.backend() != Backend::OpenCl {
-            return;
-        }
+    each_on_opencl(|library| {
         let ctx = start(library);
         let (xs, is) = (array(&ctx, &[1, 2]), array(&ctx, &[5]));
         let failed = ctx.call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&is)]);
@@ -194,98 +164,50 @@ fn an_earlier_failure_keeps_its_own_text() {
     });
 }
 
-/// More build options than the runtime has room for are refused; those that are taken fit.
+/// The runtime reserves space for 64 build options.
 #[test]
-fn build_options_fit() {
-    each(|library| {
-        if library.backend() != Backend::OpenCl {
-            return;
-        }
+fn too_many_or_empty_build_options_are_rejected() {
+    each_on_opencl(|library| {
         let some = |n| (0..n).fold(Config::new(), |config, _| config.build_option("-DX"));
         drop(Context::new(library, &some(64)).unwrap());
         let empty = Config::new().build_option("");
-        for (refused, why) in [(some(65), "more than 64"), (empty, "empty")] {
-            let error = Context::new(library, &refused).unwrap_err();
+        for (rejected, why) in [(some(65), "more than 64"), (empty, "empty")] {
+            let error = Context::new(library, &rejected).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(error.to_string().contains(why), "{error}");
         }
     });
 }
 
-/// Resident memory of this process, in KiB.
-fn memory() -> Option<usize> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    Some(statm.split(' ').nth(1)?.parse::<usize>().ok()? * 4)
-}
-
-/// Runs `what` so often, after a tenth of it as warm-up; it may leave 8 bytes each time, as
-/// a pool that is still growing would, and no more.
-fn keeps_memory(n: usize, mut what: impl FnMut()) {
-    (0..n.div_ceil(10)).for_each(|_| what());
-    let before = memory();
-    (0..n).for_each(|_| what());
-    if let (Some(before), Some(after)) = (before, memory()) {
-        let grown = after.saturating_sub(before);
-        assert!(
-            grown <= 1024 + n * 8 / 1024,
-            "{grown} KiB more after {n} times"
-        );
-    }
-}
-
-/// Misuse 8 and 23: a failure leaves nothing behind, neither memory nor itself.
+/// Misuse 23. `leaks.rs` watches the memory of thousands of failures.
 #[test]
-fn errors_do_not_stick_and_do_not_pile_up() {
+fn errors_do_not_stick() {
     each(|library| {
         let ctx = start(library);
-        // Oclgrind interprets kernels, and keeps some memory for each launch.
-        let n = if library.backend() == Backend::OpenCl {
-            20
-        } else {
-            20_000
-        };
-        let round = || {
+        for _ in 0..20 {
             gather(&ctx, &[0, 99]).unwrap_err();
             let fresh = array(&ctx, &[1, 2, 3]);
             assert_eq!(read(&fresh).unwrap(), [1, 2, 3]);
-        };
-        if library.backend() == Backend::OpenCl {
-            (0..n).for_each(|_| round());
-        } else {
-            keeps_memory(n, round);
         }
         assert_eq!(gather(&ctx, &[2]).unwrap(), [30]);
     });
 }
 
-/// Misuse 8: contexts that are made and dropped, and such that cannot start.
+/// Misuse 13.
 #[test]
-fn contexts_leave_nothing_behind() {
-    each(|library| match library.backend() {
-        Backend::OpenCl => (0..5).for_each(|_| drop(start(library))),
-        _ => keeps_memory(1000, || drop(start(library))),
+fn a_failing_constant_is_a_start_error() {
+    each_of(&support::program("bad_constant.fut"), |library| {
+        for _ in 0..3 {
+            let error = Context::new(library, &Config::new()).unwrap_err();
+            assert_eq!(error.kind(), Kind::Start, "{error}");
+            let text = error.c_message().unwrap();
+            assert!(text.contains("division by zero"), "{text}");
+        }
     });
 }
 
-/// Misuse 13: no context is returned, the message is.
 #[test]
-fn a_constant_that_fails_is_an_error_of_the_start() {
-    let _turn = alone();
-    for compiler in support::compilers() {
-        for backend in BACKENDS {
-            let library = support::library("bad_constant.fut", backend, &compiler);
-            for _ in 0..3 {
-                let error = Context::new(&library, &Config::new()).unwrap_err();
-                assert_eq!(error.kind(), ErrorKind::Start, "{backend}: {error}");
-                let text = error.c_message().unwrap();
-                assert!(text.contains("division by zero"), "{backend}: {text}");
-            }
-        }
-    }
-}
-
-#[test]
-fn close_hands_the_context_back_while_it_is_in_use() {
+fn close_returns_a_context_that_is_in_use() {
     each(|library| {
         let ctx = start(library);
         let xs = array(&ctx, &[1, 2]);
@@ -297,15 +219,15 @@ fn close_hands_the_context_back_while_it_is_in_use() {
         );
         let clone = ctx.clone();
         let (ctx, _) = ctx.close().unwrap_err();
-        assert_eq!(read(&xs).unwrap(), [1, 2], "it works as before");
+        assert_eq!(read(&xs).unwrap(), [1, 2], "the context still works");
         drop((clone, xs));
         ctx.close().unwrap();
     });
 }
 
-/// What nobody was told of, `close` tells; then the context can go on.
+/// The context is returned with the error, and works.
 #[test]
-fn close_tells_what_nobody_was_told() {
+fn close_reports_an_unreported_failure() {
     each(|library| {
         let ctx = start(library);
         let (xs, is) = (array(&ctx, &[1, 2]), array(&ctx, &[5]));
@@ -326,7 +248,7 @@ fn close_tells_what_nobody_was_told() {
 }
 
 #[test]
-fn a_lost_context_says_so_when_it_is_closed() {
+fn closing_a_lost_context_is_an_error() {
     each(|library| {
         let ctx = start(library);
         ctx.call("divide_top", scalars(&[i64::MIN, -1]))
@@ -337,7 +259,7 @@ fn a_lost_context_says_so_when_it_is_closed() {
     });
 }
 
-/// Misuse 7: threads whose calls fail, each with a message of its own, on one context.
+/// Misuse 7: the threads share a context.
 #[test]
 fn threads_get_their_own_messages() {
     each(|library| {
@@ -366,7 +288,7 @@ fn threads_get_their_own_messages() {
     });
 }
 
-/// Misuse 16: values outlive their context, and are dropped on other threads while calls run.
+/// Misuse 16. Other threads drop values while calls run.
 #[test]
 fn values_outlive_their_context() {
     each(|library| {
@@ -386,9 +308,9 @@ fn values_outlive_their_context() {
     });
 }
 
-/// The runtime only says that sizes are invalid; the error has those of all arguments.
+/// The text of the runtime has no sizes; ours has those of all arguments.
 #[test]
-fn sizes_that_do_not_fit_are_in_the_error() {
+fn mismatched_sizes_are_in_the_error() {
     each(|library| {
         let ctx = start(library);
         let xs = array(&ctx, &[1, 2, 3]);
@@ -410,9 +332,9 @@ fn sizes_that_do_not_fit_are_in_the_error() {
     });
 }
 
-/// The C side decides the kind by the place where the runtime notices a failure.
+/// The C side derives the kind from the place where the runtime detects the failure.
 #[test]
-fn what_a_function_of_c_refuses_is_an_invalid_argument() {
+fn an_index_that_c_rejects_is_an_invalid_argument() {
     each(|library| {
         let ctx = start(library);
         let Value::Array(xs) = array(&ctx, &[1, 2]) else {

@@ -1,5 +1,4 @@
-//! Nothing stays behind: contexts, values, failing calls and their messages, a thousand
-//! and more of each, in one process whose memory is watched.
+//! Thousands of contexts, values and failing calls leak no memory.
 #![cfg(all(feature = "dynamic", target_os = "linux"))]
 
 mod support;
@@ -7,18 +6,18 @@ mod support;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, ErrorKind};
 
-/// What these use is memory of this process, which can be watched.
+/// These backends allocate memory of the process, which the tests measure.
 const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
 
-/// Memory is looked at this often, after equally much work. A leak grows between any
-/// two looks; what an allocator does with its pages does not.
-const LOOKS: usize = 5;
+/// The number of measurements, after equal amounts of work. A leak grows between all of them,
+/// unlike the pages of the allocator.
+const MEASUREMENTS: usize = 5;
 
-/// So much growth between two looks is no growth, in bytes: a few pages come and go.
+/// Growth between two measurements that is not a leak, in bytes: the allocator keeps a few pages.
 const NOISE: usize = 16 << 10;
 
-/// `FUTHARK_LEAKS=counted`: somebody else counts every byte (valgrind, LeakSanitizer;
-/// see ci/sanitize), who needs few repetitions and memory of their own.
+/// `FUTHARK_LEAKS=counted`: valgrind or LeakSanitizer finds leaks (see ci/sanitize), so few
+/// repetitions are enough.
 fn is_counted() -> bool {
     std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "counted")
 }
@@ -27,13 +26,13 @@ fn times(n: usize) -> usize {
     if is_counted() { n / 50 } else { n }
 }
 
-/// These tests watch the memory of this process, so they run one at a time.
+/// These tests measure the memory of the process, so they run one at a time.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// Does `work` and looks at memory, again and again.
+/// Repeats `work` and fails if memory grows each time.
 fn watch(what: &str, mut work: impl FnMut()) {
     let mut resident = Vec::new();
-    for _ in 0..LOOKS {
+    for _ in 0..MEASUREMENTS {
         work();
         resident.push(resident_bytes());
     }
@@ -46,7 +45,7 @@ fn watch(what: &str, mut work: impl FnMut()) {
     );
 }
 
-/// The memory of this process that is no file's.
+/// The resident memory of the process without mapped files.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status
@@ -84,7 +83,7 @@ fn array(context: &Context, data: &[i64]) -> Value {
     context.array_of(&[data.len()], data).unwrap().into()
 }
 
-/// A good call, and one for each way to fail that the context survives.
+/// A good call, and one for each failure that the context survives.
 fn calls(context: &Context) {
     let good = context.call("replicate_top", scalars(&[5])).unwrap();
     assert!(matches!(good[0], Value::Scalar(Scalar::I64(5))));
@@ -118,8 +117,7 @@ fn a_thousand_contexts() {
     });
 }
 
-/// The runtime keeps blocks of 1 MiB and more until a context ends, and then one thread frees
-/// what others have allocated.
+/// The runtime keeps blocks of 1 MiB and more until a context is freed, by one thread for all.
 #[test]
 fn large_blocks_of_worker_threads_are_freed() {
     each(|library, context| {
@@ -160,10 +158,10 @@ fn contexts_that_do_not_start() {
     });
 }
 
-/// The length of a loop that several threads share.
+/// The length of a parallel loop.
 const ROWS: usize = 16;
 
-/// Each failure in one row of a loop.
+/// One row of the loop fails.
 #[test]
 fn failures_in_parallel_loops() {
     let column = |good: i64, bad: i64| {
@@ -206,7 +204,7 @@ fn failures_in_parallel_loops() {
     });
 }
 
-/// Thousands of losses: at top level, and in loops, where threads hold memory of their own.
+/// At top level, and in loops, where workers hold memory of their own.
 #[test]
 fn lost_contexts_are_freed() {
     each(|library, context| {
@@ -214,7 +212,7 @@ fn lost_contexts_are_freed() {
         watch("lost contexts", || {
             for run in 0..times(100) {
                 if run % 5 == 0 {
-                    // The first row is the caller's, the last one a worker's.
+                    // The caller computes the first row, a worker the last.
                     lose_in_a_loop(&context(&library), 0);
                     lose_in_a_loop(&context(&library), ROWS - 1);
                 }
@@ -245,7 +243,7 @@ fn lose_in_a_loop(context: &Context, row: usize) {
     }
 }
 
-/// The runtime dies after it has made threads, and before a context is there.
+/// The runtime fails after it started threads, and before the context is complete.
 #[test]
 fn contexts_that_are_lost_while_they_start() {
     each(|library, _| {
@@ -263,7 +261,7 @@ fn contexts_that_are_lost_while_they_start() {
     });
 }
 
-/// Arrays that are shared and consumed, records, sums, arrays of records, their bytes.
+/// Arrays that are shared and consumed, records, sums, arrays of records, stored values.
 #[test]
 fn values_of_every_kind() {
     each(|library, context| {
@@ -344,6 +342,6 @@ fn arrays_of_records(context: &Context) {
 fn i32s(value: &Value) -> Vec<i32> {
     match value {
         Value::Array(array) => array.to_vec().unwrap(),
-        other => panic!("no array: {other:?}"),
+        other => panic!("expected an array, got {other:?}"),
     }
 }

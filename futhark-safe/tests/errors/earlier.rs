@@ -1,18 +1,12 @@
-//! Failures on a GPU that a later operation reports: it says which call failed.
+//! GPU failures that a later operation reports with the name of the failed call.
 
-use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Value};
-use futhark_safe::{Backend, Error, ErrorKind};
+use futhark_safe::dynamic::{Arg, Context, Opaque, Value};
+use futhark_safe::{Error, ErrorKind};
 
-use super::{alone, array, read, scalars, start, support};
+use super::{array, each_on_opencl, read, scalars, start};
 
-/// One context per compiler: Oclgrind is slow to start one.
 fn each(check: impl Fn(&Context)) {
-    let _turn = alone();
-    for compiler in support::compilers() {
-        let library: Library = support::library("failures.fut", Backend::OpenCl, &compiler);
-        eprintln!("{}", compiler.version());
-        check(&start(&library));
-    }
+    each_on_opencl(|library| check(&start(library)));
 }
 
 fn call(ctx: &Context, entry: &str, args: &[&Value]) -> Result<Value, Error> {
@@ -32,7 +26,7 @@ fn calls(error: &Error) -> Vec<&str> {
     error.failed_calls().collect()
 }
 
-/// What is done on other values, by name.
+/// Operations on other values, with their names.
 type Operations<'a> = Vec<(&'static str, Box<dyn Fn() -> Result<(), Error> + 'a>)>;
 
 #[test]
@@ -87,7 +81,7 @@ fn each_operation_that_waits_names_the_call_that_failed() {
             assert!(text.starts_with("Index [5] out of bounds"), "{text}");
             let start = format!("{operation}: an earlier call failed (entry point gather): Index");
             assert!(error.to_string().starts_with(&start), "{error}");
-            // It is reported once; the result keeps it.
+            // Only one operation reports it; the failed value keeps it.
             run().unwrap();
             let again = read(&failed).unwrap_err();
             assert_eq!(calls(&again), ["entry point gather"], "{again}");
@@ -97,12 +91,12 @@ fn each_operation_that_waits_names_the_call_that_failed() {
     });
 }
 
-/// Only calls that check something in kernels are suspected.
+/// Only calls with checks in kernels are candidates.
 #[test]
-fn all_calls_that_can_have_failed_are_named() {
+fn all_possibly_failed_calls_are_named() {
     each(|ctx| {
         let (xs, bad) = (array(ctx, &[10, 20, 30]), array(ctx, &[5]));
-        // `good_map` checks nothing.
+        // `good_map` has no checks.
         let before = call(ctx, "good_map", &[&xs]).unwrap();
         let failed = call(ctx, "gather", &[&xs, &bad]).unwrap();
         let after = call(ctx, "good_map", &[&xs]).unwrap();
@@ -111,7 +105,7 @@ fn all_calls_that_can_have_failed_are_named() {
         for value in [&before, &failed, &after] {
             assert_eq!(calls(&read(value).unwrap_err()), ["entry point gather"]);
         }
-        // `bounds_map` checks something, too, but nothing of it fails.
+        // `bounds_map` has checks, which all succeed.
         let three = array(ctx, &[0, 1, 2]);
         let failed = call(ctx, "gather", &[&xs, &bad]).unwrap();
         let other = call(ctx, "bounds_map", &[&xs, &three]);
@@ -128,9 +122,8 @@ fn all_calls_that_can_have_failed_are_named() {
     });
 }
 
-/// A call that waits inside, and checks something itself.
 #[test]
-fn a_call_that_waits_inside_knows_its_own_failure() {
+fn a_call_with_an_internal_wait_reports_its_own_failure() {
     each(|ctx| {
         let (xs, good, bad) = (
             array(ctx, &[10, 20, 30]),
@@ -145,7 +138,7 @@ fn a_call_that_waits_inside_knows_its_own_failure() {
                 .starts_with("entry point gather_total: Index"),
             "{own}"
         );
-        // With another call under way it may be either, and the other's result is not believed.
+        // With another call pending, either can have failed, and the result of the other is invalidated.
         let pending = call(ctx, "gather", &[&xs, &good]).unwrap();
         let either = call(ctx, "gather_total", &[&xs, &bad]).unwrap_err();
         assert!(!either.is_from_earlier_call());
@@ -156,8 +149,8 @@ fn a_call_that_waits_inside_knows_its_own_failure() {
             "{either}"
         );
         assert_eq!(calls(&read(&pending).unwrap_err()), both);
-        // A failure on the host is the call's own, whatever was under way; and the wait after
-        // it confirms the results of other calls.
+        // A failure on the host belongs to its own call. The wait after it confirms the results of
+        // other calls.
         let pending = call(ctx, "gather", &[&xs, &good]).unwrap();
         let own = ctx.call("array_top", scalars(&[-5])).unwrap_err();
         assert_eq!(calls(&own), ["entry point array_top"]);

@@ -1,6 +1,6 @@
-// `new` and `set` for the arrays of elements.fut, by hand: what compilers from 0.25.36 on write, as far
-// as their C API says what that does. It goes behind the C of an older compiler, and stands on
-// the same functions of the runtime: parts are copied, on devices without waiting for it.
+// `new` and `set` for the arrays of elements.fut, written by hand from the C API of compilers since
+// 0.25.36. Appended to the C of an older compiler, and based on the same functions of its runtime:
+// parts are copied, on devices asynchronously.
 
 #ifdef FUTHARK_BACKEND_opencl
 #define NEWER_ALLOC memblock_alloc_device

@@ -1,5 +1,4 @@
--- Arrays of opaque values whose elements are put in one by one, which compilers from 0.25.36
--- on can do.
+-- Arrays of opaque values with `new` and `set`, which compilers provide since 0.25.36.
 
 type pt = {n: i32, x: f32}
 type row [k] = {id: i64, xs: [k]f32}
@@ -28,5 +27,5 @@ entry sum_rows [n] [k] (rs: [n](row [k])) : f32 =
 entry sum_shapes (ss: []shape) : f32 =
   f32.sum (map (\s -> match s case #dot i -> f32.i32 i case #box xs -> f32.sum xs) ss)
 
--- Fails on a device, later than the call.
+-- On a device the call returns before it fails.
 entry bad_points [n] (ps: [n]pt) (is: []i64) : []pt = map (\i -> ps[i]) is

@@ -1,12 +1,12 @@
 #!/bin/sh
-# A compiler of version 0.25.36, as far as arrays of opaque values go: a real, older one runs, and
-# what this folder has for the program elements.fut is added to what it wrote.
+# Imitates the arrays of opaque values of Futhark 0.25.36: runs an older compiler and adds the
+# functions for elements.fut to its output.
 set -eu
 real='@REAL@'
 here='@HERE@'
 case $1 in
 --version)
-    # Builds are kept by what this says, so it depends on all that is added.
+    # The output is part of the key of builds, so it depends on all added files.
     printf 'Futhark 0.25.36.\nadded: %s\n' "$(cat "$here"/elements.* "$here"/futhark.sh | cksum)"
     "$real" --version
     exit

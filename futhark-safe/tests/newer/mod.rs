@@ -1,22 +1,22 @@
-//! A Futhark compiler of version 0.25.36 as far as arrays of opaque values go, made of the one
-//! that is set up: no such version can be installed, and what is to be tested is that our
-//! side meets real C. See `futhark.sh`.
+//! Imitates the arrays of opaque values of Futhark 0.25.36 with an older compiler, since
+//! `ci/setup` cannot install that version. See `futhark.sh`.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use futhark_safe::compile::Compiler;
 
-/// Makes the compiler: the file `script`. `here` is this folder.
+/// Writes the compiler to the file `script`. `here` is this folder.
 pub fn compiler(here: &Path, script: &Path) {
-    // 0.25.27 cannot compile the program: it takes one type for two.
+    // 0.25.27 cannot compile the program: it confuses two types.
     let real = Compiler::all().pop().expect("a Futhark compiler is set up");
-    let text = std::fs::read_to_string(here.join("futhark.sh")).expect("it is in this folder");
+    let text =
+        std::fs::read_to_string(here.join("futhark.sh")).expect("the script is in this folder");
     let text = text
         .replace("@REAL@", &real.program().display().to_string())
         .replace("@HERE@", &here.display().to_string());
-    // A compiler that changes makes every kept build stale.
-    if std::fs::read_to_string(script).is_ok_and(|there| there == text) {
+    // A new file would invalidate the kept builds.
+    if std::fs::read_to_string(script).is_ok_and(|old| old == text) {
         return;
     }
     std::fs::write(script, text).expect("the folder can be written");

@@ -1,23 +1,102 @@
-//! What the tests of the dynamic face share: compilers, backends, libraries.
+//! Compilers, backends and libraries for the tests of the dynamic face.
+//!
+//! Without a Futhark compiler, or without OpenCL, the tests that need it pass and one line on
+//! stderr names what is missing. With `FUTHARK_TESTS_NEED_COMPILERS=1` they fail.
 
+#![allow(dead_code, reason = "each test binary uses some of it")]
+
+use std::collections::HashMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use futhark_safe::Backend;
 use futhark_safe::compile::{Build, Compiler};
-use futhark_safe::dynamic::Library;
+use futhark_safe::dynamic::{Context, Library};
+use futhark_safe::{Backend, Config, Error};
 
-/// Every compiler that is set up; at least one, or the test says how to get it.
+/// The installed compilers, oldest first; none if these tests are skipped.
 pub fn compilers() -> Vec<Compiler> {
-    let all = Compiler::all();
-    assert!(
-        !all.is_empty(),
-        "these tests need a Futhark compiler: {}",
-        Compiler::find()
-            .err()
-            .map(|e| e.to_string())
-            .unwrap_or_default()
-    );
-    all
+    static ALL: LazyLock<Vec<Compiler>> = LazyLock::new(|| {
+        let all = Compiler::all();
+        if all.is_empty() {
+            let missing = Compiler::find().expect_err("there is none");
+            skip("tests that run Futhark programs", &missing);
+        }
+        all
+    });
+    ALL.clone()
+}
+
+/// The newest compiler; `None` if these tests are skipped.
+pub fn newest() -> Option<Compiler> {
+    compilers().pop()
+}
+
+/// The backends that this machine can run.
+pub fn backends() -> Vec<Backend> {
+    let host = [Backend::C, Backend::Multicore];
+    let device = opencl_works().then_some(Backend::OpenCl);
+    host.into_iter().chain(device).collect()
+}
+
+fn opencl_works() -> bool {
+    static WORKS: LazyLock<bool> = LazyLock::new(|| {
+        let Some(compiler) = newest() else {
+            return false;
+        };
+        let _device = lock_device();
+        let start = || -> Result<Context, Error> {
+            let build = build(&program("failures.fut"), Backend::OpenCl, &compiler);
+            Context::new(&Library::build(&build)?, &Config::new())
+        };
+        start()
+            .inspect_err(|error| skip("tests on OpenCL", error))
+            .is_ok()
+    });
+    *WORKS
+}
+
+/// Reports what is missing, past the capture of the test harness.
+fn skip(tests: &str, missing: &dyn std::error::Error) {
+    let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
+    assert!(!needed, "{missing}");
+    let _ = writeln!(std::io::stderr(), "skipped {tests}: {missing}");
+}
+
+/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
+/// (see SAFETY.md).
+static DEVICE: Mutex<()> = Mutex::new(());
+
+/// The lock that a test holds while it has contexts of OpenCL.
+pub fn lock_device() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a check of `failures.fut` for each compiler and backend.
+pub fn each(check: impl FnMut(&Library)) {
+    each_of(&program("failures.fut"), check);
+}
+
+/// Runs a check of `source` for each compiler and backend.
+pub fn each_of(source: &Path, mut check: impl FnMut(&Library)) {
+    for compiler in compilers() {
+        for backend in backends() {
+            eprintln!("{} {backend}", compiler.version());
+            let library = library_of(source, backend, &compiler);
+            let _device = (backend == Backend::OpenCl).then(lock_device);
+            check(&library);
+        }
+    }
+}
+
+/// Runs a check of `failures.fut` on OpenCL, for each compiler.
+pub fn each_on_opencl(check: impl Fn(&Library)) {
+    for compiler in compilers().iter().filter(|_| opencl_works()) {
+        eprintln!("{}", compiler.version());
+        let library = library("failures.fut", Backend::OpenCl, compiler);
+        let _device = lock_device();
+        check(&library);
+    }
 }
 
 /// A test program of this folder.
@@ -27,12 +106,33 @@ pub fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Builds `name` and loads it.
-pub fn library(name: &str, backend: Backend, compiler: &Compiler) -> Library {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("futhark");
-    let build = Build::new(program(name), backend)
+/// A build for tests: not optimised.
+pub fn build(source: &Path, backend: Backend, compiler: &Compiler) -> Build {
+    Build::new(source, backend)
         .compiler(compiler.clone())
-        .out_dir(out)
-        .fast(true);
-    Library::build(&build).unwrap_or_else(|error| panic!("{name} for {backend}: {error}"))
+        .out_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("futhark"))
+        .fast(true)
+}
+
+/// Builds and loads a test program of this folder.
+pub fn library(name: &str, backend: Backend, compiler: &Compiler) -> Library {
+    library_of(&program(name), backend, compiler)
+}
+
+/// Builds and loads a program, once for all tests of this binary.
+pub fn library_of(source: &Path, backend: Backend, compiler: &Compiler) -> Library {
+    type Key = (PathBuf, Backend, PathBuf);
+    static LOADED: LazyLock<Mutex<HashMap<Key, Arc<OnceLock<Library>>>>> =
+        LazyLock::new(Mutex::default);
+    let key = (source.to_owned(), backend, compiler.program().to_owned());
+    // The lock is not held while compilers run.
+    let once = {
+        let mut loaded = LOADED.lock().expect("no thread panics with this lock");
+        Arc::clone(loaded.entry(key).or_default())
+    };
+    once.get_or_init(|| {
+        Library::build(&build(source, backend, compiler))
+            .unwrap_or_else(|error| panic!("{} for {backend}: {error}", source.display()))
+    })
+    .clone()
 }

@@ -1,14 +1,37 @@
-//! A crate of a user's, to be built by Cargo: a Futhark program, a build script, and a main
-//! program that depend on ours by path.
+//! A package of a user: a Futhark program, a build script and a main program.
 
-#![allow(dead_code, reason = "not every test file needs all of it")]
-
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futhark_safe::compile::Compiler;
 
 /// A package in a temporary folder.
+///
+/// One at a time: packages share a target folder, which Cargo locks, and tests share packages,
+/// so that build scripts are linked once.
 pub struct Package {
     pub folder: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// The compiler that packages use. `None`, and a line on stderr, if the tests that need one are
+/// skipped.
+pub fn compiler() -> Option<Compiler> {
+    let error = match Compiler::find() {
+        Ok(compiler) => return Some(compiler),
+        Err(error) => error,
+    };
+    skip(&error.to_string());
+    None
+}
+
+/// Reports what is missing, past the capture of the test harness.
+fn skip(missing: &str) {
+    let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
+    assert!(!needed, "{missing}");
+    let _ = writeln!(std::io::stderr(), "skipped a test of a package: {missing}");
 }
 
 pub const PROGRAM: &str = "\
@@ -55,16 +78,20 @@ fn main() -> Result<(), futhark_safe::Error> {
 "#;
 
 impl Package {
-    /// Nothing yet but a lock file: ours holds every version that is needed, so nothing is
-    /// fetched.
+    /// A folder with our lock file, so that Cargo needs no network.
     pub fn empty(name: &str) -> Package {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join("outside")
             .join(name);
         std::fs::create_dir_all(&folder).unwrap();
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
         std::fs::copy(lock, folder.join("Cargo.lock")).unwrap();
-        Package { folder }
+        Package {
+            folder,
+            _turn: turn,
+        }
     }
 
     pub fn new(name: &str) -> Package {
@@ -101,17 +128,34 @@ impl Package {
             .args(["--quiet", "--offline"])
             .args(arguments)
             .current_dir(&self.folder);
-        // One folder for all packages: our crates are compiled once.
+        // One target folder for all packages, so that our crates are compiled once.
         command.env(
             "CARGO_TARGET_DIR",
             Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target"),
         );
-        // What the workspace's own settings give to tests.
+        // Built once: nobody debugs it.
+        command.env("CARGO_INCREMENTAL", "0");
+        command.env("CARGO_PROFILE_DEV_DEBUG", "0");
+        // Variables that Cargo sets for tests.
         command.env_remove("OUT_DIR").env_remove("TARGET");
         for (name, value) in environment {
             command.env(name, value);
         }
         command.output().unwrap()
+    }
+
+    /// Builds the package. `false`, and lines on stderr, if headers or libclang are missing and the
+    /// test is skipped.
+    pub fn builds(&self) -> bool {
+        let output = self.cargo("build", &[], &[]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() {
+            return true;
+        }
+        let missing = text.contains(" headers") || text.contains("libclang");
+        assert!(missing, "{text}");
+        skip(&text);
+        false
     }
 
     pub fn fails(&self, environment: &[(&str, &str)]) -> String {
@@ -123,9 +167,6 @@ impl Package {
 
 pub fn assert_says(text: &str, words: &[&str]) {
     for word in words {
-        assert!(
-            text.contains(word),
-            "the message does not say `{word}`:\n{text}"
-        );
+        assert!(text.contains(word), "no `{word}` in the message:\n{text}");
     }
 }

@@ -1,0 +1,10 @@
+//! The dynamic face on real programs. One binary, so that each program is compiled and loaded once.
+#![cfg(all(feature = "dynamic", unix))]
+
+mod bad_input;
+mod cache;
+mod dynamic;
+mod errors;
+mod failures;
+mod stored;
+mod support;
