@@ -82,13 +82,13 @@ fn parts_are_put_together_in_every_form() {
     );
     let junit = fs::read_to_string(folder.path("out/j.xml")).unwrap();
     assert!(
-        junit.contains(r#"tests="2" failures="0" errors="1""#),
+        junit.contains(r#"tests="2" skipped="0" failures="0" errors="1""#),
         "{junit}"
     );
     assert!(junit.contains("died &amp; &lt;left&gt;"), "{junit}");
     let html = fs::read_to_string(folder.path("out/h.html")).unwrap();
     assert!(
-        html.contains("<pre>died &amp; &lt;left&gt;</pre>"),
+        html.contains("<pre>died &#38; &#60;left&#62;</pre>"),
         "{html}"
     );
     // What is written can be read: the whole is not a part any more.

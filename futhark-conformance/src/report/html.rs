@@ -1,131 +1,135 @@
-//! The report for people who were not there: one page, which needs nothing
-//! else, neither a server nor a script.
+//! The report for people: one HTML page that needs no other file, no server and no script.
+//!
+//! The page is `templates/report.html`; this module prepares its data.
 
-use super::markup::Escaped;
 use super::matrix::{Matrix, cell, title};
 use super::{Counts, repeat_with};
 use crate::checks;
 use crate::record::{Header, Record};
-use std::collections::BTreeMap;
+use askama::Template;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-const STYLE: &str = include_str!("html.css");
+/// The data of the page. The template escapes every text.
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page {
+    total: Counts,
+    facts: Vec<(&'static str, String)>,
+    failures: Vec<Failure>,
+    columns: Vec<String>,
+    rows: Vec<Row>,
+    sections: Vec<Section>,
+}
+
+struct Failure {
+    /// Set for the first failure of its program, to which the table links.
+    anchor: Option<String>,
+    title: String,
+    message: String,
+    repeat: String,
+}
+
+struct Row {
+    program: String,
+    anchor: String,
+    cells: Vec<Cell>,
+}
+
+struct Cell {
+    failed: bool,
+    class: &'static str,
+    text: String,
+}
+
+/// A table that is folded at first.
+struct Section {
+    summary: &'static str,
+    rows: Vec<(String, String)>,
+}
 
 /// Writes the page.
 ///
 /// # Errors
-/// If the stream does not take it.
+/// If writing to `out` fails.
 pub fn write(out: &mut dyn Write, header: &Header, matrix: &Matrix) -> io::Result<()> {
-    writeln!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>Futhark conformance</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
-    )?;
-    head(out, header, matrix.total())?;
-    failures(out, header, matrix)?;
-    table(out, matrix)?;
-    expected(out, matrix)?;
-    skips(out, matrix)?;
-    explained(out)?;
-    writeln!(out, "</body>\n</html>")
+    let page = Page {
+        total: matrix.total(),
+        facts: facts(header),
+        failures: failures(header, matrix),
+        columns: columns(matrix),
+        rows: rows(matrix),
+        sections: sections(matrix),
+    };
+    page.write_into(out)?;
+    writeln!(out)
 }
 
-fn head(out: &mut dyn Write, header: &Header, total: Counts) -> io::Result<()> {
-    let Counts {
-        passed,
-        failed,
-        expected,
-        skipped,
-    } = total;
-    let class = if failed > 0 { "fail" } else { "pass" };
-    writeln!(
-        out,
-        "<h1>Futhark conformance</h1>\n<p><span class=\"{class}\">{failed} failed</span>, \
-         {passed} passed, {expected} failed as expected, {skipped} skipped, of {}</p>\n<dl>",
-        total.total()
-    )?;
-    let mut row =
-        |term: &str, what: String| writeln!(out, "<dt>{term}</dt><dd>{}</dd>", Escaped(&what));
-    row("made by", header.generator.clone())?;
-    row("seed", header.seed.to_string())?;
+fn facts(header: &Header) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("made by", printable(&header.generator)),
+        ("seed", header.seed.to_string()),
+    ];
     for compiler in &header.compilers {
-        row("compiler", compiler.version.clone())?;
+        facts.push(("compiler", printable(&compiler.version)));
     }
     for device in &header.devices {
-        let what = if device.usable {
+        let text = if device.usable {
             format!("{} on {}", device.backend, device.name)
         } else {
-            let reason = device.reason.lines().next().unwrap_or_default();
-            format!("{}: not usable: {reason}", device.backend)
+            format!(
+                "{}: not usable: {}",
+                device.backend,
+                first_line(&device.reason)
+            )
         };
-        row("backend", what)?;
+        facts.push(("backend", printable(&text)));
     }
-    writeln!(out, "</dl>")
+    facts
 }
 
-fn failures(out: &mut dyn Write, header: &Header, matrix: &Matrix) -> io::Result<()> {
-    writeln!(out, "<h2>What failed</h2>")?;
-    if matrix.failures().is_empty() {
-        return writeln!(out, "<p>Nothing.</p>");
-    }
-    // A cell of the table leads to the first failure of its program.
-    let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
-    for record in matrix.failures() {
+fn failures(header: &Header, matrix: &Matrix) -> Vec<Failure> {
+    let mut seen = BTreeSet::new();
+    let failures = matrix.failures().iter().map(|record| {
         let finding = &record.finding;
         let program = record.place.program.as_str();
-        let id = match seen.insert(program, ()) {
-            None => format!(" id=\"{}\"", Escaped(&anchor(program))),
-            Some(()) => String::new(),
-        };
         let cause = finding
             .cause
             .map_or_else(String::new, |cause| format!("{cause}: "));
-        writeln!(
-            out,
-            "<article{id}>\n<h3>{}{}</h3>\n<pre>{}</pre>\n<p>repeat: <code>{}</code></p>\n</article>",
-            Escaped(&cause),
-            Escaped(&title(record)),
-            Escaped(&finding.message),
-            Escaped(&repeat_with(header, record))
-        )?;
-    }
-    Ok(())
+        Failure {
+            anchor: seen.insert(program).then(|| anchor(program)),
+            title: printable(&format!("{cause}{}", title(record))),
+            message: printable(&finding.message),
+            repeat: printable(&repeat_with(header, record)),
+        }
+    });
+    failures.collect()
 }
 
-fn table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
-    writeln!(
-        out,
-        "<h2>Programs, backends and compilers</h2>\n<p>12 passed, 3! failed, 2~ failed as \
-         expected, 1- skipped, . nothing was checked</p>\n<div class=\"scroll\"><table>\n<thead><tr>\
-         <th scope=\"col\">program</th>"
-    )?;
-    for column in matrix.columns() {
+fn columns(matrix: &Matrix) -> Vec<String> {
+    let columns = matrix.columns().iter().map(|column| {
         let note = column.device_note(matrix.columns());
         let words = [&column.backend, note, &column.compiler];
         let words = words.into_iter().filter(|word| !word.is_empty());
-        let name = words.collect::<Vec<_>>().join(" ");
-        write!(out, "<th scope=\"col\">{}</th>", Escaped(&name))?;
-    }
-    writeln!(out, "</tr></thead>\n<tbody>")?;
-    for (program, cells) in matrix.rows() {
-        write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(program))?;
-        for counts in cells {
-            let (class, text) = (class(counts), cell(counts));
-            if counts.failed > 0 {
-                let anchor = anchor(program);
-                let anchor = Escaped(&anchor);
-                write!(
-                    out,
-                    "<td class=\"number\"><a class=\"{class}\" href=\"#{anchor}\">{text}</a></td>"
-                )?;
-            } else {
-                write!(out, "<td class=\"number {class}\">{text}</td>")?;
-            }
-        }
-        writeln!(out, "</tr>")?;
-    }
-    writeln!(out, "</tbody>\n</table></div>")
+        printable(&words.collect::<Vec<_>>().join(" "))
+    });
+    columns.collect()
+}
+
+fn rows(matrix: &Matrix) -> Vec<Row> {
+    let rows = matrix.rows().map(|(program, counts)| Row {
+        program: printable(program),
+        anchor: anchor(program),
+        cells: counts
+            .iter()
+            .map(|counts| Cell {
+                failed: counts.failed > 0,
+                class: class(counts),
+                text: cell(counts),
+            })
+            .collect(),
+    });
+    rows.collect()
 }
 
 fn class(counts: &Counts) -> &'static str {
@@ -137,8 +141,8 @@ fn class(counts: &Counts) -> &'static str {
     }
 }
 
-/// Where the failures of a program begin. Not every character may stand in the
-/// address of a place, so others stand for themselves as numbers.
+/// The address of a program's first failure in the page. Characters other than ASCII letters,
+/// digits, `.` and `-` are encoded as numbers.
 fn anchor(program: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     let encoded = program.chars().map(|c| {
@@ -151,46 +155,45 @@ fn anchor(program: &str) -> String {
     format!("program-{}", encoded.collect::<String>())
 }
 
-fn expected(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
-    let records: Vec<(String, &str)> = matrix
-        .expected()
-        .iter()
-        .map(|record: &Record| {
-            let reason = record.finding.message.lines().next().unwrap_or_default();
-            (title(record), reason)
-        })
-        .collect();
-    rows(out, "What failed as expected", &records)
+fn sections(matrix: &Matrix) -> Vec<Section> {
+    let expected = matrix.expected().iter().map(|record: &Record| {
+        let reason = first_line(&record.finding.message);
+        (printable(&title(record)), printable(reason))
+    });
+    let skips = matrix.skips().into_iter();
+    let skips = skips.map(|(reason, count)| (count.to_string(), printable(first_line(reason))));
+    let checks = checks::ALL.iter();
+    let checks = checks.map(|check| (check.name.to_owned(), check.about.to_owned()));
+    let mut sections = vec![
+        Section {
+            summary: "Expected failures",
+            rows: expected.collect(),
+        },
+        Section {
+            summary: "Skips, with their number and reason",
+            rows: skips.collect(),
+        },
+        Section {
+            summary: "The checks",
+            rows: checks.collect(),
+        },
+    ];
+    sections.retain(|section| !section.rows.is_empty());
+    sections
 }
 
-fn skips(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
-    let reasons: Vec<(String, &str)> = matrix
-        .skips()
-        .into_iter()
-        .map(|(reason, count)| (count.to_string(), reason.lines().next().unwrap_or_default()))
-        .collect();
-    rows(out, "What was skipped, how often, and why", &reasons)
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
-/// What each check proves, for whoever has never heard of them.
-fn explained(out: &mut dyn Write) -> io::Result<()> {
-    let checks: Vec<(String, &str)> = checks::ALL
-        .iter()
-        .map(|check| (check.name.to_owned(), check.about))
-        .collect();
-    rows(out, "The checks", &checks)
-}
-
-fn rows(out: &mut dyn Write, summary: &str, rows: &[(String, &str)]) -> io::Result<()> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "<details>\n<summary>{summary}</summary>\n<table>")?;
-    for (name, text) in rows {
-        let (name, text) = (Escaped(name), Escaped(text));
-        writeln!(out, "<tr><th scope=\"row\">{name}</th><td>{text}</td></tr>")?;
-    }
-    writeln!(out, "</table>\n</details>")
+/// The text with U+FFFD for control characters, which HTML does not allow.
+fn printable(text: &str) -> String {
+    let replaced = text.chars().map(|c| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        c => c,
+    });
+    replaced.collect()
 }
 
 #[cfg(test)]
@@ -213,11 +216,11 @@ mod tests {
         for outside in ["http:", "https:", "<script", "<link", "src=", "url("] {
             assert!(!page.contains(outside), "{outside}");
         }
-        assert!(page.contains("<p>Nothing.</p>"));
+        assert!(page.contains("<p>None.</p>"));
     }
 
     #[test]
-    fn failures_are_told_in_full_and_found_from_the_table() {
+    fn the_table_links_to_the_full_failures() {
         let page = page(&[
             record("x/a.fut", "c", Outcome::Fail),
             record("x/a.fut", "c", Outcome::Pass),
@@ -232,15 +235,15 @@ mod tests {
             "{page}"
         );
         assert!(
-            page.contains("<pre>first line&#10;second line</pre>"),
+            page.contains("<pre>first line\nsecond line</pre>"),
             "{page}"
         );
         assert!(page.contains("--futhark /x/futhark-1 --check"), "{page}");
-        assert!(page.contains("What failed as expected"), "{page}");
+        assert!(page.contains("Expected failures"), "{page}");
     }
 
     #[test]
-    fn nothing_from_a_program_is_markup() {
+    fn texts_of_programs_are_escaped() {
         let mut evil = record("<script>.fut", "c", Outcome::Fail);
         evil.finding.message = "</pre><script>alert(1)</script>".into();
         evil.finding.case = "\"><img>".into();
@@ -250,6 +253,6 @@ mod tests {
         for tag in ["<script", "<img", "<i>", "<b>", "</pre><"] {
             assert!(!page.contains(tag) || tag == "</pre><", "{tag}: {page}");
         }
-        assert!(page.contains("&lt;/pre&gt;&lt;script&gt;alert(1)"));
+        assert!(page.contains("&#60;/pre&#62;&#60;script&#62;alert(1)"));
     }
 }

@@ -4,7 +4,6 @@ pub mod column;
 pub mod html;
 pub mod json;
 pub mod junit;
-mod markup;
 pub mod matrix;
 pub mod merge;
 pub mod output;
