@@ -1,6 +1,10 @@
-//! The parent's side of the work: which jobs there are, and the threads that
-//! see them through.
+//! The parent's side: runs jobs on threads, each in child processes.
+//!
+//! [`run`] starts worker threads that take jobs from one list. `supervise` decides what a job does
+//! next, `process` waits for one child, `log` finds the device's name in the child's output.
 
+mod log;
+mod process;
 mod supervise;
 
 use crate::devices::Device;
@@ -13,17 +17,17 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// One program for one device with one compiler.
+/// One program, on one device, with one compiler.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The program's source.
     pub program: PathBuf,
-    /// The device, and with it the backend. If it cannot be used, the program is only
+    /// The device, which also selects the backend. On an unusable device the program is only
     /// compiled.
     pub device: Device,
     /// The compiler.
     pub compiler: CompilerInfo,
-    /// What the reports call it.
+    /// The job's name in reports.
     pub place: Place,
 }
 
@@ -38,26 +42,26 @@ pub struct Settings {
     pub run: RunSpec,
 }
 
-/// What happens to the job of a number.
+/// A message about a job.
 #[derive(Clone, Debug)]
 pub enum Update {
-    /// It begins.
+    /// The job begins.
     Started,
-    /// A step of it begins.
+    /// A step begins.
     Step {
         /// The check.
         check: String,
         /// The case.
         case: String,
     },
-    /// A case of a check has ended.
+    /// A step has ended with a result.
     Found(Finding),
-    /// Nothing more will be said about it.
+    /// The job has ended; this is its last message.
     Finished,
 }
 
-/// Sees all jobs through, `threads` at a time. Updates arrive on the calling
-/// thread, one after another.
+/// Runs all jobs, `threads` at a time, and blocks until they have ended. Calls `on_update` with the
+/// index of the job, on the calling thread.
 pub fn run(
     jobs: &[Job],
     settings: &Settings,
@@ -89,7 +93,8 @@ pub fn run(
     });
 }
 
-/// Runs a small program on each device: its name, or why that did not work.
+/// Runs a small program on each device, at the same time: returns the device's name, or why the
+/// program did not run.
 #[must_use]
 pub fn probe(
     candidates: &[Device],
@@ -124,5 +129,5 @@ pub fn default_build_dir() -> anyhow::Result<PathBuf> {
         return Ok(PathBuf::from("target").join(name));
     }
     futhark_safe::compile::cache_folder(name)
-        .context("no folder for builds; name one with --build-dir")
+        .context("no folder for compiled programs; choose one with --build-dir")
 }
