@@ -1,4 +1,4 @@
-//! The child process: one program, one backend, one compiler.
+//! The child process: checks one program on one device with one compiler.
 
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
@@ -16,7 +16,7 @@ use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Does what the arguments say, and reports on the standard output.
+/// Runs a job, and reports events on the standard output.
 pub fn main(spec: &JobSpec) {
     die_with_parent();
     let mut out = io::stdout().lock();
@@ -31,13 +31,13 @@ pub fn main(spec: &JobSpec) {
     steps.say(&Event::Done);
 }
 
-/// Makes this process die with its parent: a run that is interrupted leaves
-/// nothing behind.
+/// Makes the kernel kill this process when its parent ends, so that an interrupted run leaves no
+/// process behind.
 fn die_with_parent() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_parent_process_death_signal};
-        // Without it the process ends a little later, at its next report.
+        // If this fails, the process ends at its next event.
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
     }
 }
@@ -78,13 +78,13 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         Ok(())
     });
     let Some(library) = library else {
-        return checks::skip_running(steps, "the library cannot be loaded");
+        return checks::skip_running(steps, "the library does not load");
     };
     if device.bears_memory_limit() {
         limits::limit_memory(spec.run.memory);
     }
     let mut env = Env::new(&library, &blocks, device, spec.run.seed);
-    // Without a folder it only takes longer.
+    // Without a cache file, contexts only take longer to create.
     let folder = device.needs_cache_file().then(tempfile::tempdir);
     let folder = folder.and_then(Result::ok);
     env.inputs = Settings {
@@ -99,7 +99,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     checks::run(&env, steps);
 }
 
-/// The test blocks. Those that cannot be read are a failure, and none are left.
+/// Parses the test blocks. Reports a failure and returns none if they cannot be parsed.
 fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
     let mut blocks = TestBlocks::default();
     let mut read = || -> StepResult {
@@ -118,7 +118,7 @@ fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
     Ok(build.compiler(compiler).out_dir(&spec.run.build_dir))
 }
 
-/// Whether anything at all can be compiled and run for the backend.
+/// Compiles and runs a small program on the device, and reports the device's name.
 fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
     let mut device = None;
     steps.run("compile", "probe", || {
@@ -132,8 +132,8 @@ fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
 
 fn try_device(spec: &JobSpec) -> StepResult<String> {
     let failed = |error: io::Error| Stop::error(error.to_string());
-    // Always at the same place, so that what was compiled is found again; put
-    // there in one move, as probes for other backends run at the same time.
+    // The path is always the same, so that a later run finds the compiled program. The file is
+    // renamed into place, because probes for other backends run at the same time.
     std::fs::create_dir_all(&spec.run.build_dir).map_err(failed)?;
     let source = spec.run.build_dir.join(PROBE.0);
     let mut file = tempfile::NamedTempFile::new_in(&spec.run.build_dir).map_err(failed)?;
@@ -141,12 +141,12 @@ fn try_device(spec: &JobSpec) -> StepResult<String> {
     file.persist(&source).map_err(|error| failed(error.error))?;
     let build = build_of(&source, spec)?;
     let library = Library::build(&build)?;
-    // The names of the device are told only in the log; the parent reads it.
+    // Only the log names the device; the parent reads it from the standard error.
     let context = Context::new(&library, &spec.device.config().logging(true))?;
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
     match outputs.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
-        _ => return Err(Stop::mismatch("a small program gave a wrong answer")),
+        _ => return Err(Stop::mismatch("a small program returned a wrong result")),
     }
     let backend = spec.device.backend;
     Ok(match backend.is_gpu() {

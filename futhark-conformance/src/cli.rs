@@ -7,12 +7,12 @@ use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
 use std::path::PathBuf;
 
-/// Checks which promises of the Futhark C API hold: for your programs, on
-/// every backend that this machine can run, with every compiler at hand.
+/// Checks which promises of the Futhark C API hold for your programs, on every backend that this
+/// machine can run, with every installed compiler
 #[derive(Debug, Parser)]
 #[command(name = "futhark-conformance", version, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -29,28 +29,29 @@ Exit codes:
 pub enum Command {
     /// Compile programs, check them, and report
     Run(RunArgs),
-    /// Show the programs that would be checked, and their test cases, or the checks
+    /// List the programs to check and their test cases, or list the checks
     List(ListArgs),
-    /// Tell what a check asks, which sections of the C API reference it proves, and what it cannot
+    /// Explain a check: its method, the sections of the C API reference that it proves, and its
+    /// limits
     Explain(ExplainArgs),
-    /// Show again what runs have found, and put their parts together
+    /// Show the results of earlier runs, and merge the parts of a run
     Report(ReportArgs),
-    /// Compile programs for machines that have no compilers, and check them there
+    /// Compile programs for checking them on machines without compilers
     Prepare(PrepareArgs),
-    /// Compare with `futhark test`, test case by test case
+    /// Compare the results of each test case with `futhark test`
     Judge(JudgeArgs),
-    /// Show which backends this machine can run, and on which devices
+    /// Show the backends and devices that this machine can use
     Devices(DevicesArgs),
-    /// Work on one program for one backend, in a process of its own
+    /// Check one program on one device (started by `run`)
     #[command(hide = true)]
     Child(ChildArgs),
 }
 
-/// What `run` takes.
+/// The arguments of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub struct RunArgs {
-    /// Futhark programs, or folders that hold some [default: programs]
+    /// Futhark programs, or folders of programs [default: programs]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
@@ -58,11 +59,11 @@ pub struct RunArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
 
-    /// Run only checks that match: CHECK or CHECK:CASE, `*` for anything
+    /// Run only matching checks: CHECK or CHECK:CASE, where `*` matches any text
     #[arg(long = "check", value_name = "PATTERN")]
     pub checks: Vec<CheckPattern>,
 
-    /// Run the I-th of N parts, counted from 1
+    /// Run part I of N parts, counted from 1
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
 
@@ -70,35 +71,36 @@ pub struct RunArgs {
     #[arg(long)]
     pub cover: bool,
 
-    /// How many processes work at a time [default: one per processor]
+    /// Number of jobs to run at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// Where generated inputs begin; the same seed gives the same inputs
+    /// Seed of generated inputs; the same seed gives the same inputs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// The list of expected failures [default: expectations.toml in or above PATH]
+    /// List of expected failures [default: expectations.toml in or above PATH]
     #[arg(long, value_name = "FILE")]
     pub expectations: Option<PathBuf>,
 
-    /// Compile kernels for these, too, with the real NVRTC and hiprtc: such as sm_90,gfx90a
+    /// Also compile kernels for these architectures with the real NVRTC and hiprtc, such as
+    /// sm_90,gfx90a
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub architectures: Vec<String>,
 
-    /// A Futhark compiler to compare with, without checking what it makes; may be repeated
+    /// A Futhark compiler to compare with, whose own output is not checked; may be repeated
     #[arg(long, value_name = "PATH")]
     pub against: Vec<PathBuf>,
 
-    /// What is generated.
+    /// Generated inputs.
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Where reports go.
+    /// Report files.
     #[command(flatten)]
     pub reports: ReportFiles,
 
-    /// How child processes work.
+    /// Limits and build options of child processes.
     #[command(flatten)]
     pub work: WorkArgs,
 }
@@ -145,22 +147,22 @@ Examples:
   futhark-conformance run --cover
 
 Every program is compiled once per backend and compiler, and checked in a
-process of its own: one that crashes or hangs is a finding, not the end.
+process of its own, so a crash or a timeout is a finding and the run continues.
 
 Exit codes: 0 all held, 1 something failed, 2 wrong usage, 3 could not run.";
 
 /// Files to write reports to.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ReportFiles {
-    /// Write every finding to FILE, one JSON text per line; `report` reads such files
+    /// Write all findings to FILE as JSON Lines, which `report` reads
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write a report as JUnit XML to FILE, for continuous integration
+    /// Write a JUnit XML report to FILE, for continuous integration
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
-    /// Write a report as one HTML page to FILE, for people
+    /// Write an HTML report to FILE, as one page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -172,7 +174,8 @@ pub struct MachineArgs {
     #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend)]
     pub backends: Vec<Backend>,
 
-    /// Only devices with this name, `*` for anything; may be repeated [default: all that `devices` shows]
+    /// Use only devices with this name, where `*` matches any text; may be repeated [default: all
+    /// that `devices` shows]
     #[arg(long = "device", value_name = "PATTERN")]
     pub devices: Vec<Pattern>,
 
@@ -180,32 +183,33 @@ pub struct MachineArgs {
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
 
-    /// Whether cuda and hip run on the emulated device, which needs a C++ compiler
+    /// When cuda and hip run on the emulated device, which needs a C++ compiler
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub emulate: Emulate,
 
-    /// How the emulated device behaves: a list such as delayed,order=reversed (see emulated/README.md)
+    /// Settings of the emulated device, such as delayed,order=reversed (see emulated/README.md)
     #[arg(long, value_name = "SETTINGS", default_value = "")]
     pub emulated: String,
 }
 
-/// How a child process works.
+/// Limits and build options of child processes.
 #[derive(Clone, Debug, Args)]
 pub struct WorkArgs {
-    /// How long one step may take, compiling included
+    /// Time limit of a step, including compilation
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 
-    /// How much memory a program on the host may use; 0 for no limit
+    /// Memory limit of a program on the host; 0 for no limit
     #[arg(long, value_name = "MIB", default_value_t = 8192)]
     pub memory: u64,
 
-    /// Compile as for users; by default the C compiler optimises only programs that run into the
-    /// time limit, as that is faster
+    /// Optimise all C code; by default only steps that exceed the time limit are repeated in
+    /// optimised code, which compiles faster
     #[arg(long)]
     pub optimise: bool,
 
-    /// Where compiled programs are kept for the next run [default: below target, or the user's cache]
+    /// Folder for compiled programs, which later runs reuse [default: below target, or the user's
+    /// cache]
     #[arg(long, value_name = "DIR")]
     pub build_dir: Option<PathBuf>,
 }
@@ -213,44 +217,45 @@ pub struct WorkArgs {
 /// Generated inputs.
 #[derive(Clone, Debug, Default, Args)]
 pub struct InputArgs {
-    /// How many inputs are generated for an entry point [default: 24, fewer on simulated devices]
+    /// Number of generated inputs per entry point [default: 24, fewer on simulated devices]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub cases: Option<u32>,
 
-    /// Where inputs that showed a failure are kept, and tried first next time [default: regressions in the build directory]
+    /// Folder for inputs that showed a failure, which later runs try first [default: regressions in
+    /// the build directory]
     #[arg(long, value_name = "DIR")]
     pub regressions: Option<PathBuf>,
 
-    /// Try the input in FILE, which was kept, and no other
+    /// Try only the kept input in FILE
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
 }
 
-/// What `list` takes.
+/// The arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Futhark programs, or folders that hold some [default: programs]
+    /// Futhark programs, or folders of programs [default: programs]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// Show the checks instead
+    /// List the checks
     #[arg(long)]
     pub checks: bool,
 
-    /// Show the test cases as well, as `--check` takes them
+    /// Also list the test cases, as `--check` options
     #[arg(long, conflicts_with = "checks")]
     pub cases: bool,
 }
 
-/// What `report` takes.
+/// The arguments of `report`.
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_HELP)]
 pub struct ReportArgs {
-    /// What `run --json` wrote; several files if they are parts of one run
+    /// Files that `run --json` wrote; several files must be parts of one run
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Where reports go.
+    /// Report files.
     #[command(flatten)]
     pub reports: ReportFiles,
 }
@@ -263,18 +268,18 @@ Examples:
 Exit codes: 0 all held, 1 something failed, 2 wrong usage or a damaged file,
 3 nothing was checked, or a part of the run is missing.";
 
-/// What `explain` takes.
+/// The arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The check, as `list --checks` names it
+    /// Name of the check, from `list --checks`
     #[arg(value_name = "CHECK")]
     pub check: String,
 }
 
-/// What `judge` takes.
+/// The arguments of `judge`.
 #[derive(Debug, Args)]
 pub struct JudgeArgs {
-    /// Futhark programs, or folders that hold some [default: programs]
+    /// Futhark programs, or folders of programs [default: programs]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
@@ -286,7 +291,7 @@ pub struct JudgeArgs {
     #[arg(long, value_name = "TAG")]
     pub exclude: Vec<String>,
 
-    /// Ask about each test case a second time, with something wrong in it
+    /// Also compare a second version of each test case, with an error in it
     #[arg(long)]
     pub altered: bool,
 
@@ -294,17 +299,17 @@ pub struct JudgeArgs {
     #[arg(long)]
     pub cover: bool,
 
-    /// How many processes work at a time [default: one per processor]
+    /// Number of jobs to run at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// How child processes work.
+    /// Limits and build options of child processes.
     #[command(flatten)]
     pub work: WorkArgs,
 }
 
 impl JudgeArgs {
-    /// The paths that are meant.
+    /// The given paths, or the default.
     #[must_use]
     pub fn paths_or_default(&self) -> Vec<PathBuf> {
         if self.paths.is_empty() {
@@ -315,19 +320,19 @@ impl JudgeArgs {
     }
 }
 
-/// What `prepare` takes.
+/// The arguments of `prepare`.
 #[derive(Debug, Args)]
 #[command(after_help = PREPARE_HELP)]
 pub struct PrepareArgs {
-    /// Futhark programs, or folders that hold some [default: programs]
+    /// Futhark programs, or folders of programs [default: programs]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// Where the recordings go, one folder per compiler
+    /// Folder for the recordings, one folder per compiler
     #[arg(long, value_name = "DIR", required = true)]
     pub into: PathBuf,
 
-    /// Backends, separated by commas; c, which others are compared with, is always among them
+    /// Backends, separated by commas; c is always included, for comparison
     #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend, required = true)]
     pub backends: Vec<Backend>,
 
@@ -335,11 +340,11 @@ pub struct PrepareArgs {
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
 
-    /// How many processes work at a time [default: one per processor]
+    /// Number of jobs to run at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// How child processes work.
+    /// Limits and build options of child processes.
     #[command(flatten)]
     pub work: WorkArgs,
 }
@@ -347,20 +352,20 @@ pub struct PrepareArgs {
 const PREPARE_HELP: &str = "\
 Example:
   futhark-conformance prepare programs --backend cuda --into recordings
-and, where programs/ and recordings/ are, with neither Futhark nor a C compiler:
+and on a machine with programs/ and recordings/, without Futhark and a C compiler:
   futhark-conformance run programs --backend cuda --futhark recordings/futhark-0.25.32
 
-Exit codes: 0 everything is recorded, also that some programs do not compile; 2 wrong
-usage, 3 something could not be recorded.";
+Exit codes: 0 all builds are recorded, including compile errors; 2 wrong usage, 3 some
+build could not be recorded.";
 
-/// What `devices` takes.
+/// The arguments of `devices`.
 #[derive(Debug, Args)]
 pub struct DevicesArgs {
     /// Compilers and backends.
     #[command(flatten)]
     pub machine: MachineArgs,
 
-    /// How child processes work.
+    /// Limits and build options of child processes.
     #[command(flatten)]
     pub work: WorkArgs,
 }

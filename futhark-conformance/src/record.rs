@@ -1,6 +1,4 @@
-//! What a run says: outcomes, records, and the events that a child process
-//! sends while it works. The JSON forms are documented in the schema of the
-//! report (`report::json`).
+//! The results of a run: outcomes, findings and records. `report::json` documents their JSON form.
 
 use crate::devices::Device;
 use crate::shard::Shard;
@@ -13,11 +11,11 @@ use std::fmt;
 pub enum Outcome {
     /// The promise held.
     Pass,
-    /// It did not.
+    /// The promise did not hold.
     Fail,
-    /// It could not be asked; the message says why.
+    /// The promise could not be checked; the message says why.
     Skip,
-    /// It did not hold, as the expectations say.
+    /// The promise did not hold, and the expectations list this failure.
     ExpectedFail,
 }
 
@@ -25,19 +23,19 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// A wrong answer.
+    /// A wrong result.
     Mismatch,
-    /// An operation that should have worked reported an error.
+    /// An error from an operation that must succeed.
     Error,
     /// The process died.
     Crash,
-    /// The process did not answer within its time.
+    /// A step exceeded its time limit.
     Timeout,
-    /// Memory was not given back.
+    /// Memory was not freed.
     Leak,
-    /// The emulated device was misused in a way that a real one may not tell.
+    /// The emulated device reported misuse, which a real driver may not detect.
     Misuse,
-    /// The check passed although the expectations say that it fails.
+    /// The check passed, although the expectations list a failure.
     UnexpectedPass,
 }
 
@@ -55,27 +53,27 @@ impl fmt::Display for Cause {
     }
 }
 
-/// The result of one case of one check, without saying where it ran.
+/// The result of one case of one check, without the place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The check's name, as `list --checks` shows it.
     pub check: String,
-    /// What of the program was checked: a type, an entry point, a test case.
+    /// The part of the program that was checked: a type, an entry point, a test case.
     pub case: String,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why it failed, if it did.
+    /// The cause of a failure.
     pub cause: Option<Cause>,
     /// The details; empty for a pass.
     pub message: String,
-    /// The time it took.
+    /// The time that the case took.
     pub seconds: f64,
 }
 
-/// Where findings were made.
+/// Where a finding was made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// The program's path as it was given or found.
+    /// The program's path, as given or found.
     pub program: String,
     /// The backend's name.
     pub backend: String,
@@ -98,7 +96,7 @@ impl Place {
     }
 }
 
-/// One line of the report.
+/// A finding with its place: one line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Where the finding was made.
@@ -112,33 +110,33 @@ pub struct Record {
 /// A Futhark compiler that a run uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompilerInfo {
-    /// Its version, the first line of what it says about itself.
+    /// The first line of its version text.
     pub version: String,
-    /// Where it lies.
+    /// Its path.
     pub path: String,
 }
 
 /// The first line of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// The version of the report's form.
+    /// The version of the report's format.
     pub schema: u32,
     /// The program that wrote it, with its version.
     pub generator: String,
-    /// The seed of everything that is generated.
+    /// The seed of generated inputs.
     pub seed: u64,
-    /// Which part of a run this is, if it is one.
+    /// The part of the run, if it has parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// The compilers.
     pub compilers: Vec<CompilerInfo>,
-    /// Compilers that were only compared with.
+    /// Compilers that are only compared with.
     #[serde(default)]
     pub against: Vec<CompilerInfo>,
-    /// Options of the run that a repetition of a finding needs as well.
+    /// Options of the run that a command to repeat a finding needs as well.
     #[serde(default)]
     pub options: Vec<String>,
-    /// The devices of the backends that were asked for.
+    /// The devices of the selected backends.
     pub devices: Vec<Device>,
 }
 

@@ -119,7 +119,7 @@ fn bad_data_files_are_findings_of_their_cases() {
         "f no suffix",
         "expected arguments of types (i64), found (i32)",
     );
-    failed(&cases, "f another number of arguments", "found (i64 i64)");
+    failed(&cases, "f another number of arguments", "got (i64 i64)");
 }
 
 const SCRIPTS: &str = "\
@@ -171,15 +171,15 @@ fn scripts_run_or_say_why_not() {
         assert_eq!(cases[case].0, "pass", "{cases:?}");
     }
     for (case, saying) in [
-        ("f another type", "the script gives (i32)"),
+        ("f another type", "got (i32)"),
         ("f nobody", "no entry point"),
         ("f too few", "g with too few arguments"),
         ("f fails inside", "Assertion is false"),
         ("f a call of a value", "x, which is a local name"),
-        ("f a truth value", "true, which is no entry point"),
+        ("f a truth value", "true, which is not an entry point"),
         ("f twice a field", "two fields a"),
-        ("f unknown", "$nothing, which is no builtin function"),
-        ("work a tuple", "the script gives (i64, []f32)"),
+        ("f unknown", "$nothing, which is not a builtin function"),
+        ("work a tuple", "got (i64, []f32)"),
         ("work a pattern", "binds (n, xs) to a value of type data"),
         (
             "work a name for two",

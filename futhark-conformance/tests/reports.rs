@@ -140,7 +140,7 @@ fn files_that_are_damaged_are_named_with_the_line() {
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
     assert!(
-        said.contains("failed to read bad, line 3: this is no record"),
+        said.contains("failed to read bad, line 3: invalid record"),
         "{said}"
     );
     assert!(!folder.path("h.html").exists(), "nothing is written");

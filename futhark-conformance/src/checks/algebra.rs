@@ -1,6 +1,5 @@
-//! The check `algebra`: the operations on opaque values undo each other, for
-//! generated values. The fixed cases, and what must be refused, are in
-//! `opaque`.
+//! The check `algebra`: operations on generated opaque values are inverse to each other. The check
+//! `opaque` has the fixed cases and the errors.
 
 use crate::compare::position;
 use crate::harness::content::{Content, Within};
@@ -14,11 +13,10 @@ use proptest::strategy::{Strategy, ValueTree};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How many values a type gets, unless the user says so; on simulated devices
-/// fewer.
+/// The number of values per type, unless the user chose one, and the number on simulated devices.
 const VALUES: u32 = 12;
 
-/// Every opaque type.
+/// Runs a step for every opaque type.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for (id, described) in env.program().types_with_ids() {
         if let Some(opaque) = described.as_opaque() {
@@ -33,7 +31,7 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
     let name = env.program().name_of(ty);
     let call = Call::for_type(env.program(), ty).map_err(|missing| {
         Stop::skip(format!(
-            "nothing in the program makes a value of type {missing}"
+            "no operation of the program makes a value of type {missing}"
         ))
     })?;
     let strategy = inputs::value(&Arc::new(call), env.inputs.limits());
@@ -55,7 +53,7 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
     for _ in 0..count {
         let tree = strategy.new_tree(&mut runner);
         let mut tree =
-            tree.map_err(|reason| Stop::skip(format!("no value can be drawn: {reason}")))?;
+            tree.map_err(|reason| Stop::skip(format!("failed to generate a value: {reason}")))?;
         if let Some(stop) = fails(&tree.current())? {
             let (input, stop) = shrink(tree.as_mut(), stop, env.inputs.patience(), fails)?;
             return Err(stop.at(&input.to_string()));
@@ -68,11 +66,14 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
     if looked_into {
         Ok(())
     } else {
-        Err(Stop::skip(format!("no value of type {name} could be made")))
+        Err(Stop::skip(format!(
+            "failed to make any value of type {name}"
+        )))
     }
 }
 
-/// Whether the value could be made; entry points may refuse what they get.
+/// Checks one generated value. Returns whether it could be created; entry points may refuse
+/// generated arguments.
 fn value(context: &Context, ty: TypeRef, opaque: &OpaqueType, input: &Input) -> StepResult<bool> {
     let value = match input.upload(context, ty) {
         Ok(value) => value,
@@ -100,8 +101,7 @@ fn value(context: &Context, ty: TypeRef, opaque: &OpaqueType, input: &Input) -> 
     Ok(true)
 }
 
-/// The first and the last element are made of the elements of the columns, as
-/// far as these are scalars.
+/// Compares the scalar fields of the first and the last element with the columns.
 fn elements(context: &Context, array: &RecordArray, whole: &Opaque) -> StepResult {
     let program = context.library().program();
     let shape = whole.shape()?;
@@ -120,7 +120,9 @@ fn elements(context: &Context, array: &RecordArray, whole: &Opaque) -> StepResul
             .map(|place| i64::try_from(place).unwrap_or(i64::MAX))
             .collect();
         let Value::Opaque(element) = whole.index(&index)? else {
-            return Err(Stop::mismatch("an element of an array of records is none"));
+            return Err(Stop::mismatch(
+                "an element of an array of records is not a record",
+            ));
         };
         for (column, field) in array.fields.iter().zip(&record.fields) {
             let (Value::Array(column), TypeRef::Scalar(_)) =

@@ -1,4 +1,4 @@
-//! The check `blocks`: what the test blocks of the program say.
+//! The check `blocks`: the test cases in the program's test blocks pass.
 
 use crate::blocks::{Case, Expected, Source};
 use crate::compare::compare;
@@ -13,7 +13,7 @@ use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
 use std::time::{Duration, Instant};
 
-/// After calls that take longer there is no other one.
+/// After a call that takes longer, no second call is made.
 const LONG: Duration = Duration::from_millis(500);
 
 /// Runs every test case.
@@ -24,11 +24,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         });
     }
     for property in &env.blocks.properties {
-        steps.skip(
-            "blocks",
-            property,
-            "properties of generated values are not tried",
-        );
+        steps.skip("blocks", property, "properties are not supported");
     }
 }
 
@@ -56,7 +52,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         (Ok(outputs), Expected::Error(pattern)) => {
             check_count(entry, &outputs)?;
             Err(Stop::mismatch(format!(
-                "expected an error with {pattern}, but it succeeded"
+                "expected an error with {pattern}, but the call succeeded"
             )))
         }
         (Ok(outputs), _) => {
@@ -77,10 +73,10 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
                     "expected an error with {pattern}, got: {message}"
                 )));
             }
-            // Whoever looks at codes alone must learn of it, too.
+            // A caller that only tests the return code must see the error, too.
             if !lost && error.code() == Some(0) {
                 return Err(Stop::mismatch(format!(
-                    "there is an error, but the function returned 0: {message}"
+                    "the function returned 0, but reported an error: {message}"
                 )));
             }
             usable_after(env, context, case, &error)
@@ -89,7 +85,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     }
 }
 
-/// Arguments that are only observed keep their contents, whatever happens.
+/// Observed arguments must keep their contents, also if the call fails.
 fn check_observed(
     program: &Program,
     entry: &EntryPoint,
@@ -123,8 +119,8 @@ fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
     Ok(())
 }
 
-/// What a call leaves behind is nothing to the next one: that of another case of the same
-/// entry point, if there is one. With other arguments it shows that a result is an old one.
+/// A call must not depend on an earlier one. Calls the entry point again, with the next test case
+/// if there is one, because other arguments reveal a stale result.
 fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let cases = env.blocks.cases.iter();
     let alike: Vec<&Case> = cases
@@ -138,7 +134,7 @@ fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         return Ok(());
     };
     env.forget_context();
-    // What fails by itself is told by its own case.
+    // A failure in a fresh context belongs to the other test case.
     if run_plainly(env, &*env.context()?, next).is_err() {
         return Ok(());
     }
@@ -149,13 +145,12 @@ fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     Err(Stop::Fail { cause, message })
 }
 
-/// Whether a case has a result that is written down.
+/// Whether the test block contains the result of a case.
 fn succeeds(case: &Case) -> bool {
     matches!(case.expected, Expected::Values(Source::Text(_)))
 }
 
-/// After an error the context computes on; one that is lost says so, and then
-/// another context does.
+/// After an error the context must work; if it was lost, another context must.
 fn usable_after(
     env: &Env<'_>,
     context: &Context,
@@ -172,7 +167,7 @@ fn usable_after(
     };
     let cases = env.blocks.cases.iter();
     let mut good: Vec<&Case> = cases.filter(|case| succeeds(case)).collect();
-    // What the same entry point does is the likeliest to have suffered.
+    // Another case of the same entry point is the most likely to fail.
     good.sort_by_key(|case| case.entry != failed.entry);
     let after = |stop: Stop| stop.at("after the error, the context is not usable");
     match good.first() {
@@ -184,7 +179,7 @@ fn usable_after(
     }
 }
 
-/// Runs a case that succeeds, without any further question.
+/// Runs a case and compares its results, without the other assertions.
 fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let program = env.program();
     let Some(entry) = program.entry(&case.entry) else {
@@ -197,7 +192,7 @@ fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     compare_outputs(&listed_outputs(program, entry, &outputs?)?, &expected)
 }
 
-/// Makes the arguments of a case and calls its entry point.
+/// Creates the arguments of a case and calls its entry point.
 fn call(
     env: &Env<'_>,
     context: &Context,
@@ -209,7 +204,7 @@ fn call(
     Ok(calls::call(context, entry, values.collect()))
 }
 
-/// Without a case that succeeds, the same call must fail in the same way.
+/// Repeats a call that fails, if no case succeeds: it must fail with the same message.
 fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let program = env.program();
     let Some(entry) = program.entry(&case.entry) else {
@@ -219,7 +214,9 @@ fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         return Ok(());
     };
     match call(env, context, entry, case)?.0 {
-        Ok(_) => Err(Stop::mismatch("the same call succeeded the second time")),
+        Ok(_) => Err(Stop::mismatch(
+            "expected the repeated call to fail, but it succeeded",
+        )),
         Err(error) if pattern.matches(&message_of(&error)) => {
             if error.kind() == ErrorKind::ContextLost {
                 env.forget_context();
@@ -227,7 +224,7 @@ fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
             Ok(())
         }
         Err(error) => Err(Stop::mismatch(format!(
-            "the same call failed in another way: {error}"
+            "the repeated call failed with another error: {error}"
         ))),
     }
 }

@@ -1,6 +1,6 @@
-//! The list of checks: what each is called, proves, and does.
+//! The list of checks, with their names, their proofs and their functions.
 //!
-//! Each has a page, which `futhark-conformance explain NAME` prints.
+//! Each check has a page, which `futhark-conformance explain NAME` prints.
 
 use super::{algebra, arrays, blocks, consume, device_code, differential, errors, index, leaks};
 use super::{lifecycle, opaque, raw, server, settings, shape, store};
@@ -8,28 +8,26 @@ use crate::harness::env::Env;
 use crate::harness::steps::Steps;
 use crate::pattern::CheckPattern;
 
-/// A check, as `list --checks` and `explain` show it.
+/// A check.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// The name, in records and patterns.
+    /// The name in records and patterns.
     pub name: &'static str,
     /// What it proves, in one line.
     pub about: &'static str,
-    /// The sections of the C API reference that it proves, by their titles: of
-    /// [`SECTIONS`].
+    /// The sections of the C API reference that it proves; elements of [`SECTIONS`].
     pub sections: &'static [&'static str],
-    /// The text that explains it: what it asks, what it proves, what it cannot.
+    /// The page of the check: its method, what it proves, and what it cannot prove.
     pub page: &'static str,
-    /// What it does in a context. Checks without it come before there is one.
+    /// The function of a check that needs a context; `None` for the others.
     pub run: Option<Run>,
 }
 
-/// What a check does, in a program that was loaded and can start.
+/// The function of a check, for a loaded program whose context can be created.
 pub type Run = fn(&Env<'_>, &mut Steps<'_>);
 
-/// The titles of the sections of the C API reference in the Futhark User's
-/// Guide, as far as they promise something that can be asked of every program.
-/// What only some drivers can show (command queues, binaries, PTX) is not here.
+/// The sections of the C API reference in the Futhark User's Guide that make promises about every
+/// program. Sections about single drivers (command queues, binaries, PTX) are not included.
 pub const SECTIONS: &[&str] = &[
     "Error codes",
     "Configuration",
@@ -47,39 +45,39 @@ pub const SECTIONS: &[&str] = &[
     "Manifest",
 ];
 
-/// Every check, in the order in which they run.
+/// All checks, in the order in which they run.
 pub const ALL: &[Check] = &[
     Check {
         name: "compile",
-        about: "the Futhark compiler takes the program, the C compiler what comes out of it, and expected warnings and errors are given",
+        about: "the Futhark compiler and the C compiler accept the program, or report the expected warnings and errors",
         sections: &["Manifest", "Entry points"],
         page: include_str!("../../docs/checks/compile.md"),
         run: None,
     },
     Check {
         name: "manifest",
-        about: "the manifest is well formed, complete, and agrees with itself and with the library",
+        about: "the manifest is well formed, complete, consistent, and describes the library",
         sections: &["Manifest"],
         page: include_str!("../../docs/checks/manifest.md"),
         run: None,
     },
     Check {
         name: "header",
-        about: "the header declares what follows from the manifest, with the types that follow, and what every library has",
+        about: "the header declares the functions that follow from the manifest, and those of every library, with the right types",
         sections: &["Manifest", "Configuration", "Context", "GPU", "Multicore"],
         page: include_str!("../../docs/checks/header.md"),
         run: None,
     },
     Check {
         name: "symbols",
-        about: "what is declared is defined, and nothing public is hidden from those who read the header",
+        about: "the library defines every declared function, and declares every public function",
         sections: &["Manifest"],
         page: include_str!("../../docs/checks/symbols.md"),
         run: None,
     },
     Check {
         name: "plain",
-        about: "the generated C by itself, in a C program that is written from the manifest, keeps what nobody else can see",
+        about: "the generated C keeps the promises of the C API in a C program, without futhark-sys and futhark-safe",
         sections: &[
             "Arrays of Primitive Values",
             "Error codes",
@@ -92,70 +90,70 @@ pub const ALL: &[Check] = &[
     },
     Check {
         name: "lifecycle",
-        about: "contexts can be made, many in a row and two at once, used from any thread, and values outlive their context's handle",
+        about: "contexts can be created one after another and at the same time, used from any thread, and values outlive their context's handle",
         sections: &["Context"],
         page: include_str!("../../docs/checks/lifecycle.md"),
         run: Some(lifecycle::check),
     },
     Check {
         name: "arrays",
-        about: "arrays of every type and of many shapes, empty ones too, keep every bit on the way to the program and back",
+        about: "arrays of every type and of many shapes, including empty ones, keep every bit on the way to the context and back",
         sections: &["Arrays of Primitive Values", "Values"],
         page: include_str!("../../docs/checks/arrays.md"),
         run: Some(arrays::check),
     },
     Check {
         name: "shape",
-        about: "arrays tell the shape that they were made with",
+        about: "arrays report the shape that they were created with",
         sections: &["Arrays of Primitive Values"],
         page: include_str!("../../docs/checks/shape.md"),
         run: Some(shape::check),
     },
     Check {
         name: "index",
-        about: "single elements are read at every position inside, and refused outside, in each dimension and direction",
+        about: "reads of single elements succeed at every index inside the bounds, and fail outside, in each dimension",
         sections: &["Arrays of Primitive Values", "Error codes"],
         page: include_str!("../../docs/checks/index.md"),
         run: Some(index::check),
     },
     Check {
         name: "raw",
-        about: "the memory of an array holds its elements, in row-major order, where the host can look at it",
+        about: "the memory of an array contains its elements in row-major order, on host backends",
         sections: &["Arrays of Primitive Values"],
         page: include_str!("../../docs/checks/raw.md"),
         run: Some(raw::check),
     },
     Check {
         name: "blocks",
-        about: "entry points answer what the test blocks say, errors included, leave their arguments alone, and work again after an error",
+        about: "entry points return the results or errors of the test blocks, do not modify observed arguments, and work after an error",
         sections: &["Entry points", "Error codes", "Context"],
         page: include_str!("../../docs/checks/blocks.md"),
         run: Some(blocks::check),
     },
     Check {
         name: "differential",
-        about: "the same generated inputs give the same results as the sequential backend, and as another compiler",
+        about: "generated inputs give the same results as on the sequential backend, or with another compiler",
         sections: &["Entry points", "Error codes", "Values"],
         page: include_str!("../../docs/checks/differential.md"),
         run: Some(differential::check),
     },
     Check {
         name: "server",
-        about: "the server program of the same source gives the same bytes for the same generated inputs",
+        about: "the server program of the same source gives the same bytes for generated inputs",
         sections: &["Entry points", "Values", "Opaque Values"],
         page: include_str!("../../docs/checks/server.md"),
         run: Some(server::check),
     },
     Check {
         name: "errors",
-        about: "what is refused is refused with words, changes nothing, and is forgotten with the next call",
+        about: "a refused call reports a message, changes no value, and does not affect the next call",
         sections: &["Error codes", "Entry points", "Context"],
         page: include_str!("../../docs/checks/errors.md"),
         run: Some(errors::check),
     },
     Check {
         name: "consume",
-        about: "an entry point that consumes an argument changes nothing that is still held, however it came about",
+        about: "an entry point that consumes an argument changes no other value, even if it shares memory with the argument",
         sections: &[
             "Entry points",
             "Records",
@@ -168,7 +166,7 @@ pub const ALL: &[Check] = &[
     },
     Check {
         name: "algebra",
-        about: "generated values of every opaque type come apart into what they were made of, and out of store as they went in",
+        about: "generated values of every opaque type return the parts that they were made of, and are restored as they were stored",
         sections: &[
             "Records",
             "Sums",
@@ -180,28 +178,28 @@ pub const ALL: &[Check] = &[
     },
     Check {
         name: "opaque",
-        about: "records, sums and arrays of them give back what they were made of, and refuse what does not fit",
+        about: "records, sums and arrays of them return the parts that they were made of, and refuse parts that do not fit",
         sections: &["Records", "Sums", "Arrays of Non-Primitive Values"],
         page: include_str!("../../docs/checks/opaque.md"),
         run: Some(opaque::check),
     },
     Check {
         name: "store",
-        about: "the bytes of a value are those of this value, on every backend, and other bytes are refused",
+        about: "values are stored as the same bytes on every backend, restored without a change, and damaged bytes are refused",
         sections: &["Opaque Values", "General guarantees"],
         page: include_str!("../../docs/checks/store.md"),
         run: Some(store::check),
     },
     Check {
         name: "settings",
-        about: "what a context can be told before it exists changes how it works, and never what it answers",
+        about: "the settings of a context change how it works, and never its results",
         sections: &["Configuration", "Context", "GPU", "Multicore", "Manifest"],
         page: include_str!("../../docs/checks/settings.md"),
         run: Some(settings::check),
     },
     Check {
         name: "leaks",
-        about: "whatever is done again and again, the memory of the process stays flat",
+        about: "repeated operations do not increase the memory of the process",
         sections: &[
             "Context",
             "Arrays of Primitive Values",
@@ -221,17 +219,17 @@ pub const ALL: &[Check] = &[
 ];
 
 impl Check {
-    /// The check of a name.
+    /// The check with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Check> {
         ALL.iter().find(|check| check.name == name)
     }
 }
 
-/// Whether each pattern can match something: one that no check can match is a slip.
+/// Ensures that each pattern can match a check.
 ///
 /// # Errors
-/// What is wrong, with the checks that there are.
+/// A message with the first pattern that matches no check, and the names of all checks.
 pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
     let unknown = |pattern: &&CheckPattern| !ALL.iter().any(|check| pattern.concerns(check.name));
     match patterns.iter().find(unknown) {
@@ -240,7 +238,7 @@ pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
             let names: Vec<&str> = ALL.iter().map(|check| check.name).collect();
             let pattern = pattern.to_string();
             Err(format!(
-                "no check matches {pattern:?}; there are: {}",
+                "no check matches {pattern:?}; the checks are: {}",
                 names.join(", ")
             ))
         }
@@ -259,7 +257,7 @@ mod tests {
         "\n## What it cannot prove\n",
     ];
 
-    /// What stands under each of the headings.
+    /// The text under each heading.
     fn parts(check: &Check) -> [&'static str; 3] {
         let mut rest = check.page;
         let mut parts = HEADINGS.map(|heading| {
@@ -275,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_apart() {
+    fn names_are_unique() {
         let names: BTreeSet<_> = ALL.iter().map(|check| check.name).collect();
         assert_eq!(names.len(), ALL.len());
         assert_eq!(Check::named("arrays").unwrap().name, "arrays");
@@ -283,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn every_check_has_a_page_with_something_under_each_heading() {
+    fn every_page_has_text_under_each_heading() {
         for check in ALL {
             let title = format!("# `{}`\n", check.name);
             assert!(check.page.starts_with(&title), "{}", check.name);
@@ -295,9 +293,9 @@ mod tests {
         }
     }
 
-    /// What is listed is what the page explains, and the other way round.
+    /// The sections in this list are those that the page names in bold.
     #[test]
-    fn pages_name_the_sections_that_are_listed() {
+    fn pages_name_the_listed_sections() {
         for check in ALL {
             let [_, proves, _] = parts(check);
             let bold = proves.split("**").skip(1).step_by(2);

@@ -5,17 +5,17 @@ use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::record::Cause;
 use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
 
-/// What became of the source.
+/// The result of compiling a program.
 pub enum Compiled {
     /// A library.
     Yes(Box<Artifact>),
-    /// Nothing, as the test blocks say.
+    /// A compile error that the test blocks expect.
     NoAsExpected,
-    /// Nothing.
+    /// An unexpected compile error.
     No,
 }
 
-/// Compiles the program and checks what comes out.
+/// Compiles the program, and compares warnings and errors with the test blocks.
 pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
     let mut compiled = Compiled::No;
     let mut refusal = None;
@@ -27,7 +27,7 @@ pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
                 check_warnings(blocks, &warnings)
             }
             (Ok(_), Some(expected)) => Err(Stop::mismatch(format!(
-                "the compiler accepts it, but the test block expects {expected}"
+                "the program compiles, but the test block expects {expected}"
             ))),
             (Err(error), Some(expected)) if error.kind() == ErrorKind::Program => {
                 compiled = Compiled::NoAsExpected;
@@ -45,7 +45,8 @@ pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
     compiled
 }
 
-/// The first line of the message is ours, the compiler's own text begins behind it.
+/// Matches the expected error with the compiler's own text, which follows the first line of the
+/// message.
 fn expected_error(expected: &ErrorPattern, error: &Error) -> StepResult {
     let message = error.to_string();
     let said = message.split_once('\n').map_or("", |(_, said)| said);
@@ -57,10 +58,10 @@ fn expected_error(expected: &ErrorPattern, error: &Error) -> StepResult {
     )))
 }
 
-/// A compiler that dies on a program is no error of the program.
+/// Classifies a build error. A crash of the compiler is not an error of the program.
 fn failure(error: &Error) -> Stop {
     let message = error.to_string();
-    // A limit that the compiler knows of, mostly of one backend, and says so.
+    // The compiler reports a limitation, mostly of one backend.
     if message.contains("Known compiler limitation") {
         return Stop::skip(format!(
             "a known limitation of the compiler: {}",
@@ -69,14 +70,14 @@ fn failure(error: &Error) -> Stop {
     }
     let cause = match error.kind() {
         ErrorKind::CompilerFailed => Cause::Crash,
-        // The C compiler compares our reading of the manifest with the header.
+        // Assertions in the C code compare the manifest with the header.
         ErrorKind::Manifest | ErrorKind::Layout | ErrorKind::C => Cause::Mismatch,
         _ => Cause::Error,
     };
     Stop::Fail { cause, message }
 }
 
-/// What the compiler says behind its standing phrases.
+/// The specific part of the compiler's message, without the fixed phrases.
 fn limitation(message: &str) -> &str {
     let standing = [
         "Known compiler limitation",
@@ -102,7 +103,7 @@ fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {
                 warnings
             };
             Err(Stop::mismatch(format!(
-                "expected a warning: {pattern}; warnings given: {given}"
+                "expected a warning with {pattern}, got: {given}"
             )))
         }
         None => Ok(()),

@@ -11,11 +11,11 @@ pub const NAME: &str = "device-code";
 /// The option that the emulated device takes for this (`emulated/src/realrtc.h`).
 const ALSO_FOR: &str = "--also-compile-for=";
 
-/// How the device begins when the compiler refuses the architecture, not the text.
+/// The beginning of the device's message if the compiler does not know the architecture.
 const UNKNOWN: &str = "an architecture that is not known to ";
 
-/// Asks the real compilers, through the emulated device: it is there that the text of the
-/// kernels and all options arrive.
+/// Compiles the kernels with the real compilers. The emulated device runs them, because it gets the
+/// source of the kernels and all options.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let backend = env.program().backend;
     let wanted = env
@@ -26,14 +26,17 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         steps.run(NAME, architecture, || {
             if !env.device.is_emulated() {
                 return Err(Stop::skip(
-                    "only the emulated device asks the compiler for an architecture that is not its own",
+                    "only the emulated device can compile for other architectures",
                 ));
             }
-            // Without a cache file, from which the kernels would come compiled.
-            let config = env.device.config().build_option(format!("{ALSO_FOR}{architecture}"));
+            // No cache file, because it would contain compiled kernels.
+            let config = env
+                .device
+                .config()
+                .build_option(format!("{ALSO_FOR}{architecture}"));
             match Context::new(env.library, &config) {
                 Ok(_) => Ok(()),
-                // A compiler that is older than the architecture says nothing about the program.
+                // A compiler that does not know the architecture proves nothing about the program.
                 Err(error) if error.to_string().contains(UNKNOWN) => Err(Stop::skip(format!(
                     "the compiler does not know {architecture}: {error}"
                 ))),
@@ -43,8 +46,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// The backend whose kernels can be compiled for an architecture: `gfx90a` is AMD's,
-/// `sm_90` and `compute_90` are NVIDIA's.
+/// The backend of an architecture: `gfx90a` is AMD's, `sm_90` and `compute_90` are NVIDIA's.
 fn backend_of(architecture: &str) -> Backend {
     if architecture.starts_with("gfx") {
         Backend::Hip

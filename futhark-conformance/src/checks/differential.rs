@@ -1,9 +1,9 @@
-//! The check `differential`: the same generated inputs, here and elsewhere.
+//! The check `differential`: another backend or compiler gives the same results for generated
+//! inputs.
 //!
-//! Each entry point takes two steps. In the first the other library answers,
-//! and says how long it took; it may not answer at all, as nobody knows what a
-//! program does with numbers that somebody made up. In the second the library
-//! under test has to give the same answers.
+//! Each entry point takes two steps. The first step calls the other library, within a time limit,
+//! because a program may run very long on arbitrary inputs. The second step calls the library under
+//! test and compares the results.
 
 use crate::harness::content::Within;
 use crate::harness::env::Env;
@@ -14,11 +14,10 @@ use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;
 use std::time::Duration;
 
-/// How long the other library may take over its answers before nothing is
-/// expected of anybody.
+/// The time limit of the first step. An entry point that exceeds it is not compared.
 const ORACLE_LIMIT: Duration = Duration::from_secs(10);
 
-/// Every entry point.
+/// Compares every entry point.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let mut oracle = Err(Stop::skip(""));
     steps.prepare("differential", "oracle", || {
@@ -39,14 +38,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let alone = match env.inputs.input.as_deref().map(Kept::read).transpose() {
         Ok(alone) => alone,
         Err(error) => {
-            let message = format!("the input cannot be read: {error}");
+            let message = format!("failed to read the input: {error}");
             steps.run("differential", "", || Err(Stop::error(message)));
             return;
         }
     };
     let backend = env.program().backend;
     let here = format!("{backend} of Futhark {}", env.program().version);
-    // Several devices may be at work on one program.
+    // Jobs for several devices may check the same program at the same time.
     let place = format!("{here} {}", env.device.name);
     let store = Store::open(&env.inputs.regressions, &env.others.source, &place);
     let sides = Sides {
@@ -78,24 +77,24 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         env.step(steps, "differential", &entry.name, |_| match session {
             Some(session) => session?.compare(&sides),
             None => Err(Stop::skip(format!(
-                "{name} gave no answer: it died, or took more than {} s, as generated numbers may mean work without end",
+                "{name} gave no result: it died or took more than {} s, which generated inputs may cause",
                 ORACLE_LIMIT.as_secs()
             ))),
         });
     }
 }
 
-/// Whether the test blocks say that the order of the work may decide what
-/// comes out: where one place is written twice, for example. Only the first
-/// block of a program can have tags, so the tag names the entry point.
+/// Whether a tag says that the results of an entry point depend on the order of execution, for
+/// example where it writes one element twice. Only the first test block of a program can have tags,
+/// so the tag contains the name of the entry point.
 fn is_unordered(env: &Env<'_>, entry: &EntryPoint) -> bool {
     env.blocks
         .tags
         .contains(&format!("unordered_{}", entry.name))
 }
 
-/// What to compare with: the sequential backend of the same compiler, and for
-/// that itself another compiler's.
+/// The library to compare with: the sequential backend by the same compiler; for the sequential
+/// backend, the library by another compiler.
 fn find_oracle(env: &Env<'_>) -> StepResult<(Library, String)> {
     let others = &env.others;
     if env.program().backend != Backend::C {
@@ -104,7 +103,7 @@ fn find_oracle(env: &Env<'_>) -> StepResult<(Library, String)> {
     }
     let Some(compiler) = others.compilers.last() else {
         return Err(Stop::skip(
-            "there is nothing to compare with: c is compared with the c of another compiler; name one with --against",
+            "no library to compare with: backend c is compared between compilers; add one with --against",
         ));
     };
     let library = others.by(compiler, Backend::C)?;

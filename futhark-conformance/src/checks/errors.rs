@@ -1,5 +1,5 @@
-//! The check `errors`: what is refused is refused with words, changes nothing,
-//! and is forgotten with the next call.
+//! The check `errors`: a refused call reports a message, changes no value, and does not affect the
+//! next call.
 
 use crate::blocks::{Case, ErrorPattern, Expected};
 use crate::harness::answers::{Answer, arguments, by_size};
@@ -16,18 +16,17 @@ use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint, TypeKind, TypeR
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 use futhark_safe::{Error, ErrorKind};
 
-/// So many failing test cases of a program are repeated; an interpreter in a
-/// device's place takes its time.
+/// The number of failing test cases to repeat, and the number on simulated devices, which are slow.
 const MAX_CASES: usize = 12;
 const MAX_CASES_SLOW: usize = 1;
 
-/// So many wrong sizes are tried for one entry point.
+/// The number of wrong sizes to try per entry point.
 const MAX_SIZES: usize = 6;
 
-/// More than a process gets that is told to make do with little.
+/// A number of bytes above the memory limit of this check.
 const TOO_MUCH: usize = 1 << 30;
 
-/// Every class of error that the program offers.
+/// Checks every class of error that the program can show.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     let (entries, most) = if env.device.is_slow() {
@@ -63,7 +62,8 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             failing_call(env, context, case, pattern)
         });
     }
-    // Truth values are looked at one by one on their way, in memory of ours.
+    // futhark-safe copies booleans to validate them, so their allocation fails outside of the
+    // library.
     let mut arrays = program.types().iter().filter_map(|ty| ty.as_array());
     let first = arrays.find(|array| array.elem != ElemType::Bool);
     if let Some(array) = first.filter(|_| !program.backend.is_gpu()) {
@@ -73,7 +73,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// Arguments of a wrong number, type or manner, before any code runs.
+/// A wrong number, type or ownership of arguments is refused before the program's code runs.
 fn refused(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     let before = Answer::any(env, context);
     let nonsense = "no such entry point";
@@ -82,14 +82,14 @@ fn refused(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     let borrowed =
         |values: &[Value]| context.call(&entry.name, values.iter().map(Arg::Borrow).collect());
     if let Some(last) = kept.pop() {
-        invalid(borrowed(&kept), "one argument less")?;
+        invalid(borrowed(&kept), "one argument too few")?;
         kept.push(last);
     }
     kept.push(Value::Scalar(Scalar::Bool(true)));
-    invalid(borrowed(&kept), "one argument more")?;
+    invalid(borrowed(&kept), "one argument too many")?;
     kept.pop();
     if entry.consumed().next().is_some() {
-        invalid(borrowed(&kept), "lending what is consumed")?;
+        invalid(borrowed(&kept), "a borrow of a consumed argument")?;
     }
     for place in 0..kept.len() {
         let wrong = match entry.inputs[place].ty {
@@ -113,8 +113,8 @@ fn refused(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     as_before(env, context, before, &held)
 }
 
-/// Each array one larger in each dimension. What an entry point demands of
-/// sizes only it knows, so another backend is asked whether it agrees.
+/// Enlarges each array by one in each dimension. The manifest does not state the required sizes, so
+/// another backend must agree if the call succeeds.
 fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     let before = Answer::of(env, context, entry);
     let most = if env.device.is_slow() { 1 } else { MAX_SIZES };
@@ -124,7 +124,7 @@ fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     });
     let mut held = Held::new(env.program());
     for (place, dim) in places.take(most) {
-        let at = |stop: Stop| stop.at(&format!("argument {place}, one more in dimension {dim}"));
+        let at = |stop: Stop| stop.at(&format!("argument {place}, enlarged in dimension {dim}"));
         let grown = |context: &Context| grown(env, context, entry, place, dim);
         let (result, observed) = calls::call(context, entry, grown(context)?);
         for ((value, input), alike) in observed.into_iter().zip(&entry.inputs).zip(grown(context)?)
@@ -137,7 +137,7 @@ fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
         held.check().map_err(at)?;
         match result {
             Err(error) => {
-                told(&error).map_err(at)?;
+                has_message(&error).map_err(at)?;
                 let again = calls::call(context, entry, grown(context)?).0;
                 same_verdict(&error, again.err().as_ref()).map_err(at)?;
             }
@@ -148,7 +148,7 @@ fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     as_before(env, context, before, &held)
 }
 
-/// What this backend accepts, another one does not refuse for its sizes.
+/// Sizes that this backend accepts must be accepted by another backend.
 fn accepted_elsewhere(
     env: &Env<'_>,
     entry: &EntryPoint,
@@ -158,21 +158,21 @@ fn accepted_elsewhere(
         Backend::C => Backend::Multicore,
         _ => Backend::C,
     };
-    // Where there is no other, there is nothing to compare with.
+    // No other backend is available.
     let Ok(library) = env.others.backend(backend) else {
         return Ok(());
     };
     let context = env.context_of(&library)?;
     match calls::call(&context, entry, arguments(&context)?).0 {
         Err(error) if error.to_string().contains("invalid size") => Err(Stop::mismatch(format!(
-            "it was accepted, but {backend} refuses it: {error}"
+            "the call succeeded, but backend {backend} refuses it: {error}"
         ))),
         _ => Ok(()),
     }
 }
 
-/// A call that fails, as the test block says: again and again, reported where
-/// it must be, and each time forgotten.
+/// Repeats a call that must fail by its test block. Each time it must report the error once, with
+/// the same message.
 fn failing_call(
     env: &Env<'_>,
     context: &Context,
@@ -190,20 +190,20 @@ fn failing_call(
         let arguments = upload_all(context, &inputs)?;
         let Some(error) = report(context, entry, arguments, read)? else {
             return Err(match first {
-                None => Stop::skip("the call succeeds, which `blocks` tells"),
-                Some(_) => Stop::mismatch("the call failed, and the same call then succeeded"),
+                None => Stop::skip("the call succeeds, which `blocks` reports"),
+                Some(_) => Stop::mismatch("the call failed, but the repeated call succeeded"),
             });
         };
         let message = message_of(&error);
         if !pattern.matches(&message) {
             return Err(match first {
-                None => Stop::skip("the message is another one, which `blocks` tells"),
+                None => Stop::skip("the message differs, which `blocks` reports"),
                 Some(_) => Stop::mismatch(format!(
                     "expected an error with {pattern} again, got: {message}"
                 )),
             });
         }
-        told(&error)?;
+        has_message(&error)?;
         if error.kind() == ErrorKind::ContextLost {
             return lost(env, context, &inputs, entry);
         }
@@ -212,21 +212,21 @@ fn failing_call(
         }
         context
             .sync()
-            .map_err(|error| Stop::from(error).at("the error was told twice"))?;
+            .map_err(|error| Stop::from(error).at("the error was reported twice"))?;
         first.get_or_insert(error);
     }
     as_before(env, context, before, &Held::new(program))
 }
 
-/// Who waits for the call.
+/// The operation that waits for the call.
 #[derive(Clone, Copy, PartialEq)]
 enum Read {
     Sync,
     Result,
 }
 
-/// Calls, and looks where the failure shows: at the call, or on a device at the
-/// latest when somebody waits or reads. `None` if it does not fail.
+/// Calls an entry point, and returns its error. A device may report it only at the next sync or
+/// read. `None` if the call succeeds.
 fn report(
     context: &Context,
     entry: &EntryPoint,
@@ -255,7 +255,7 @@ fn report(
     if !context.library().backend().is_gpu() {
         return match context.sync() {
             Err(error) => Err(Stop::mismatch(format!(
-                "the call succeeded and the wait for it failed, but this backend must report its error at once: {error}"
+                "the call succeeded and the sync failed, but this backend must report errors of the call itself: {error}"
             ))),
             Ok(()) => Ok(None),
         };
@@ -271,7 +271,7 @@ fn report(
     Ok(waited.err())
 }
 
-/// A context that died says so, whatever it is asked; another one works.
+/// A lost context must report its loss, and the call must fail in the same way in a new context.
 fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoint) -> StepResult {
     let died = context.sync();
     env.forget_context();
@@ -279,7 +279,7 @@ fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoi
         Err(error) if error.kind() == ErrorKind::ContextLost => {}
         other => {
             return Err(Stop::mismatch(format!(
-                "the context is lost, but sync answers {other:?}"
+                "the context is lost, but sync returned {other:?}"
             )));
         }
     }
@@ -287,41 +287,39 @@ fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoi
     let result = calls::call(&fresh, entry, upload_all(&fresh, inputs)?).0;
     env.forget_context();
     match result {
-        Err(error) => told(&error),
-        Ok(_) => Err(Stop::mismatch("in another context the same call succeeded")),
+        Err(error) => has_message(&error),
+        Ok(_) => Err(Stop::mismatch("the same call succeeded in another context")),
     }
 }
 
-/// An array that does not fit into what the process may use. The limit holds
-/// for this call alone.
+/// Creates an array above a memory limit, which is restored after the call.
 fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepResult {
     let before = Answer::any(env, context);
     let mut shape = vec![1; array.rank];
     shape[0] = TOO_MUCH / array.elem.size();
-    // Nobody writes to it, so it takes no memory either.
+    // The pages are never written, so they use no memory.
     let contents = vec![0; TOO_MUCH];
     let squeezed = limits::squeeze()
-        .ok_or_else(|| Stop::skip("this system does not let a process limit its own memory"))?;
+        .ok_or_else(|| Stop::skip("this system cannot limit the memory of a process"))?;
     let result = context.array(array.elem, &shape, &contents);
     drop(squeezed);
     match result {
         Ok(_) => Err(Stop::mismatch(
-            "an array was made of memory that is not there",
+            "an array larger than the memory limit was created",
         )),
         Err(error) if error.kind() == ErrorKind::OutOfMemory => {
-            told(&error)?;
+            has_message(&error)?;
             context.sync()?;
             as_before(env, context, before, &Held::new(env.program()))
         }
         Err(error) => Err(Stop::mismatch(format!(
-            "expected an error for want of memory, got one of kind {:?}: {error}",
+            "expected an out-of-memory error, got one of kind {:?}: {error}",
             error.kind()
         ))),
     }
 }
 
-/// Nothing that is held has changed, and a good call answers what it answered
-/// before.
+/// After an error, held values must be unchanged, and a call must give the same results as before.
 fn as_before(
     env: &Env<'_>,
     context: &Context,
@@ -333,13 +331,13 @@ fn as_before(
         Ok(before) => before
             .ask_again(env, context)
             .map_err(|stop| stop.at("after the error")),
-        // Then that nothing is left of the error must do.
+        // No call is known to succeed; at least a sync must.
         Err(_) => context.sync().map_err(Stop::from),
     }
 }
 
-/// An error that came from the C side has a kind and a message.
-fn told(error: &Error) -> StepResult {
+/// An error from the C side must have a message and a suitable kind.
+fn has_message(error: &Error) -> StepResult {
     let message = message_of(error);
     let message = message.trim();
     if message.is_empty() || message.ends_with("without a message") {
@@ -355,16 +353,18 @@ fn told(error: &Error) -> StepResult {
     }
 }
 
-/// A call that is repeated fails again, for the same reason.
+/// A repeated call must fail again, with the same kind of error.
 fn same_verdict(first: &Error, second: Option<&Error>) -> StepResult {
     match second {
         Some(second) if second.kind() == first.kind() => Ok(()),
         Some(second) => Err(Stop::mismatch(format!(
-            "it failed with an error of kind {:?} first, then of kind {:?}: {second}",
+            "expected an error of kind {:?} again, got one of kind {:?}: {second}",
             first.kind(),
             second.kind()
         ))),
-        None => Err(Stop::mismatch("it failed, and then succeeded")),
+        None => Err(Stop::mismatch(
+            "the call failed, but the repeated call succeeded",
+        )),
     }
 }
 
@@ -379,7 +379,7 @@ fn invalid<T>(result: Result<T, Error>, what: &str) -> StepResult {
     }
 }
 
-/// The entry point's arguments, with one array larger in one dimension.
+/// The arguments of the entry point, with one array enlarged in one dimension.
 fn grown(
     env: &Env<'_>,
     context: &Context,

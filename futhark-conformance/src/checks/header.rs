@@ -5,11 +5,11 @@ use futhark_manifest::Program;
 use futhark_manifest::c::{self, Header};
 use futhark_safe::compile::Artifact;
 
-/// The header declares what follows from the manifest, with the types that
-/// follow, and what every library has.
+/// Compares the header with the declarations that follow from the manifest, and with those of every
+/// library.
 pub fn check(artifact: &Artifact) -> StepResult {
     let text = std::fs::read_to_string(artifact.header())
-        .map_err(|error| Stop::error(format!("the header cannot be read: {error}")))?;
+        .map_err(|error| Stop::error(format!("failed to read the header: {error}")))?;
     let header = Header::parse(&text);
     let program = artifact.program();
     let mut wrong: Vec<String> = c::agree(program, &header)
@@ -21,11 +21,11 @@ pub fn check(artifact: &Artifact) -> StepResult {
         header
             .unread
             .iter()
-            .map(|unread| format!("line {} is not understood: {}", unread.line, unread.text)),
+            .map(|unread| format!("line {} cannot be parsed: {}", unread.line, unread.text)),
     );
     if header.backend() != Some(program.backend) {
         wrong.push(format!(
-            "no macro says that this is for the backend {}",
+            "the header has no macro for backend {}",
             program.backend
         ));
     }
@@ -33,7 +33,7 @@ pub fn check(artifact: &Artifact) -> StepResult {
     Stop::unless_empty(wrong)
 }
 
-/// The functions of every library that are not declared, or otherwise.
+/// The functions of every library that the header does not declare, or declares with another type.
 fn without(program: &Program, header: &Header) -> Vec<String> {
     let certain = program.library_functions().filter(|(_, certain)| *certain);
     let missing = certain.filter_map(|(function, _)| {

@@ -8,7 +8,7 @@ use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::values::HostValue;
 use futhark_safe::dynamic::Array;
 
-/// Single elements, inside and outside.
+/// Reads single elements inside and outside of the bounds.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     each_type(env, steps, "index", |context, array| {
         if array.ops.index.is_none() {
@@ -16,7 +16,8 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         }
         let mut random = Random::new(env.seed, "index");
         let inner = inner_shape(array.rank);
-        // Each error costs an interpreter a while: of C it asks for a few.
+        // Errors are slow on a simulated device, so the C function gets only a few wrong indices
+        // there.
         let simulated = env.device.is_slow();
         let by_c = |shape: &[usize]| !simulated || shape == inner_shape(shape.len());
         for shape in [inner, vec![1; array.rank]] {
@@ -24,7 +25,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             let value = make(context, &contents)?;
             inside(&value, &contents)?;
             outside(&value, &shape, by_c(&shape))?;
-            // Neither the array nor the context has suffered.
+            // The array and the context must still work after the errors.
             inside(&value, &contents)?;
         }
         let empty = make(
@@ -37,7 +38,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 
 fn inside(array: &Array, contents: &HostValue) -> StepResult {
     let count = contents.count();
-    // Every element of a small array; of a larger one about a hundred.
+    // All elements of a small array, about a hundred of a larger one.
     let step = count.div_ceil(128).max(1);
     for flat in (0..count).step_by(step).chain(count.checked_sub(1)) {
         let index: Vec<i64> = position(contents.shape(), flat)
@@ -59,7 +60,7 @@ fn inside(array: &Array, contents: &HostValue) -> StepResult {
     Ok(())
 }
 
-/// Indices outside are refused: by us, and by the library, if it is asked.
+/// Indices outside must be refused: by futhark-safe, and by the C function if `ask_c` is set.
 fn outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
     for dim in 0..shape.len() {
         let extent = to_i64(shape[dim]);
@@ -73,7 +74,7 @@ fn outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
             if let Ok(scalar) = accepted {
                 let bytes = scalar.to_bytes();
                 return Err(Stop::mismatch(format!(
-                    "index {index:?} of shape {shape:?} was accepted, and gave {bytes:?}"
+                    "index {index:?} of shape {shape:?} was accepted, and returned {bytes:?}"
                 )));
             }
         }

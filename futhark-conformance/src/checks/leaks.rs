@@ -1,5 +1,4 @@
-//! The check `leaks`: whatever is done again and again, the memory of the
-//! process stays flat.
+//! The check `leaks`: repeated operations do not increase the memory of the process.
 
 use crate::blocks::Expected;
 use crate::harness::answers::{Answer, arguments, by_size};
@@ -16,31 +15,30 @@ use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
 use std::time::{Duration, Instant};
 
-/// Memory is looked at this often, after equally much work. A leak grows
-/// between any two looks; what an allocator does with its pages does not.
+/// The number of measurements, with the same work between them. A leak grows between all of them;
+/// the page management of an allocator does not.
 const LOOKS: usize = 13;
 
-/// So much growth between two looks is no growth, in bytes: a page or two come
-/// and go.
+/// The growth in bytes between two measurements that is ignored, about two pages.
 const NOISE: u64 = 8 << 10;
 
-/// The work between two looks: so often, or as often as this time lets it be.
+/// The number of repetitions between two measurements, and the time after which fewer suffice.
 const TIMES: usize = 1500;
 const LONG_ENOUGH: Duration = Duration::from_millis(5);
 
-/// But this often in any case, unless it takes far too long: the least that can leak, 32
-/// bytes of the heap, must become more than noise, on a machine that is busy as well.
+/// The least number of repetitions, unless they take too long. With these, the smallest leak, 32
+/// bytes of the heap, exceeds the noise, also on a busy machine.
 const AT_LEAST: usize = 500;
 const FAR_TOO_LONG: Duration = Duration::from_millis(100);
 
-/// So many entry points of a program are called again and again.
+/// The number of entry points to call repeatedly.
 const MAX_ENTRIES: usize = 12;
 
-/// Arrays are so large that one that leaks is a page at least.
+/// The size of arrays: one leaked array is at least a page.
 const BYTES: usize = 8 << 10;
 
-/// The memory of devices is not this process's, so only host backends are
-/// watched.
+/// Repeats every kind of operation, on host backends only: device memory is not memory of this
+/// process.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     if program.backend.is_gpu() {
@@ -57,7 +55,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
                 .try_for_each(|answer| answer.ask_again(env, &context))
         })
     });
-    // Each type has functions of its own.
+    // Each type has its own C functions.
     for ty in program.types() {
         let Some(array) = ty.as_array() else { continue };
         let mut shape = vec![1; array.rank];
@@ -77,7 +75,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             let (first, _) = calls::call(context, entry, arguments(env, context, entry)?);
             if let Err(error) = first {
                 return Err(Stop::skip(format!(
-                    "no arguments are known that it accepts: {error}"
+                    "the entry point accepts no known arguments: {error}"
                 )));
             }
             watch(|| {
@@ -95,7 +93,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// One test case of each entry point that is expected to fail.
+/// Repeats one failing test case of each entry point.
 fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     for entry in program.entries() {
@@ -113,7 +111,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
                 Ok(calls::call(context, entry, values).0)
             };
             match call()? {
-                Ok(_) => return Err(Stop::skip("the call succeeds, which `blocks` tells")),
+                Ok(_) => return Err(Stop::skip("the call succeeds, which `blocks` reports")),
                 Err(error) if error.kind() == ErrorKind::ContextLost => {
                     env.forget_context();
                     return Err(Stop::skip("the call loses its context"));
@@ -125,14 +123,13 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// Everything that can be done with a value of an opaque type.
+/// Repeats all operations on values of an opaque type.
 fn values(env: &Env<'_>, context: &Context, id: TypeId) -> StepResult {
     let program = env.program();
     let random = Random::new(env.seed, "leaks");
     let mut maker = Maker::new(program, context, random, 2);
     watch(|| {
-        // Made by the program's functions, entry points among them; another one each time,
-        // as a reference too many shows only when the whole is gone.
+        // A new value each time, because a surplus reference only leaks when the value is freed.
         let Value::Opaque(whole) = maker.value(TypeRef::Type(id))? else {
             return Err(Stop::mismatch("a value of an opaque type is not opaque"));
         };
@@ -171,7 +168,7 @@ fn take_apart(whole: &Opaque) -> StepResult {
     Ok(())
 }
 
-/// The first element, if there is one.
+/// Reads the first element if there is one.
 fn element(whole: &Opaque, rank: usize) -> StepResult {
     if !whole.shape()?.contains(&0) {
         drop(whole.index(&vec![0; rank])?);
@@ -179,7 +176,7 @@ fn element(whole: &Opaque, rank: usize) -> StepResult {
     Ok(())
 }
 
-/// Does something again and again, and looks whether memory grows.
+/// Repeats an operation, and fails if the memory grows between all measurements.
 fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
     let mut round = |times: usize| -> StepResult<usize> {
         let begun = Instant::now();
@@ -197,8 +194,7 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
         Ok(times)
     };
     let room = soak()?;
-    // What is kept for later calls is there afterwards; and each round is as
-    // long as this one.
+    // The first round fills caches, and sets the number of repetitions for the other rounds.
     let times = round(TIMES)?;
     let mut before = resident()?;
     let mut least = u64::MAX;
@@ -217,15 +213,15 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
     Err(Stop::Fail {
         cause: Cause::Leak,
         message: format!(
-            "memory grew by {least} bytes or more in each of {} rounds of {times} repetitions: {} bytes each time",
+            "memory grew by at least {least} bytes in each of {} rounds of {times} repetitions: {} bytes per repetition",
             LOOKS - 1,
             least / times as u64
         ),
     })
 }
 
-/// Takes what the heap has to spare: a leak would be fed from that, and the
-/// process would not grow. In the smallest pieces, so that no gap is too small.
+/// Allocates the free memory of the heap, which would hide a leak. The pieces are small, so that
+/// they fill small gaps, too.
 #[expect(
     clippy::vec_box,
     reason = "each piece is taken from the heap by itself"
@@ -233,10 +229,10 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
 fn soak() -> StepResult<Vec<Box<[u8; 24]>>> {
     const PIECES: usize = 4096;
     const ROUNDS: usize = 512;
-    // All of it now: what moves grows, too.
+    // Reserved at once, because a reallocation would change the measurement.
     let mut taken = Vec::with_capacity(ROUNDS * PIECES);
     let mut grown = 0;
-    // At last the pieces come from the system.
+    // Stop when new pieces make the process grow.
     while grown < 2 && taken.len() < ROUNDS * PIECES {
         let before = resident()?;
         taken.extend((0..PIECES).map(|_| Box::new([1; 24])));
@@ -247,7 +243,8 @@ fn soak() -> StepResult<Vec<Box<[u8; 24]>>> {
 }
 
 fn resident() -> StepResult<u64> {
-    limits::resident().ok_or_else(|| Stop::skip("this system does not tell what a process uses"))
+    limits::resident()
+        .ok_or_else(|| Stop::skip("this system does not report the memory of a process"))
 }
 
 #[cfg(test)]
@@ -255,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leaks_is_seen_and_what_does_not_is_not() {
+    fn only_leaks_are_reported() {
         let mut kept: Vec<Vec<u8>> = Vec::new();
         let leak = watch(|| {
             kept.push(vec![1; 100]);

@@ -1,4 +1,4 @@
-//! The check `lifecycle`: contexts and how long values live.
+//! The check `lifecycle`: creation, use and end of contexts, and the lifetime of values.
 
 use crate::blocks::Expected;
 use crate::compare::identical;
@@ -15,14 +15,14 @@ use futhark_safe::dynamic::{Context, Value};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// How many contexts are made one after another, unless that takes too long.
+/// The number of contexts to create one after another, unless that takes too long.
 const IN_A_ROW: usize = 20;
 
-/// Devices take their time to make a context; then a few must do.
+/// The time after which no further context is created. Contexts of devices are slow.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
-/// Creates the first context. Whether there is one is the answer: a program
-/// whose constants fail has none, and may be right in that.
+/// Creates the first context. Returns whether that succeeded: a program whose constants fail has no
+/// context, which its test blocks may expect.
 pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
     let mut started = false;
     steps.run_always("lifecycle", "start", || match env.new_context() {
@@ -36,8 +36,7 @@ pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
     started
 }
 
-/// Why a program that does not start may still be right: its blocks expect
-/// errors, and this is one of them.
+/// Accepts the error of a program that does not start, if all its expected errors match it.
 fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult {
     let mut patterns = env
         .blocks
@@ -48,20 +47,20 @@ fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult 
             _ => None,
         });
     if patterns.clone().count() == 0 {
-        return Err(Stop::error(format!("a context cannot be created: {error}")));
+        return Err(Stop::error(format!("failed to create a context: {error}")));
     }
     let message = message_of(error);
     if patterns.all(|pattern| pattern.matches(&message)) {
         Ok(())
     } else {
         Err(Stop::mismatch(format!(
-            "a context cannot be created, with another message than the blocks expect: {message}"
+            "failed to create a context, with another message than the test blocks expect: {message}"
         )))
     }
 }
 
-/// Lets the last context go, on which HIP devices say what was never freed. Heard of only if
-/// something is wrong.
+/// Drops the last context, upon which the emulated HIP device reports leaks. Reported only if it
+/// fails.
 pub fn end(env: &Env<'_>, steps: &mut Steps<'_>) {
     steps.prepare("lifecycle", "end", || {
         env.forget_context();
@@ -69,7 +68,7 @@ pub fn end(env: &Env<'_>, steps: &mut Steps<'_>) {
     });
 }
 
-/// Everything else.
+/// Runs the other steps.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     steps.run("lifecycle", "many in a row", || many(env));
     steps.run("lifecycle", "two at once", || two(env));
@@ -105,7 +104,7 @@ fn many(env: &Env<'_>) -> StepResult {
         let at = |stop: Stop| stop.at(&format!("context {number}"));
         let context = env.new_context().map_err(|error| at(error.into()))?;
         works(env, &context).map_err(at)?;
-        // On a simulated device one answer takes longer than many contexts.
+        // On a simulated device a call takes longer than many contexts.
         if !env.device.is_slow() {
             let before = before.get_or_insert_with(|| Answer::any(env, &context));
             again(env, &context, before).map_err(at)?;
@@ -114,7 +113,7 @@ fn many(env: &Env<'_>) -> StepResult {
     Ok(())
 }
 
-/// Two contexts, one of which goes while the other is used.
+/// Uses two contexts, one of which is freed first.
 fn two(env: &Env<'_>) -> StepResult {
     let (first, second) = (env.new_context()?, env.new_context()?);
     works(env, &first)?;
@@ -137,13 +136,13 @@ fn outlives(env: &Env<'_>) -> StepResult {
     has(&value, &contents)
 }
 
-/// A context that is in use is not closed; one that is not ends without a word.
+/// A context with live values must refuse to close; one without values must close.
 fn close(env: &Env<'_>) -> StepResult {
     let mut context = env.new_context()?;
     if let Some(contents) = sample(env) {
         let value = upload(&context, &contents)?;
         context = match context.close() {
-            Ok(()) => return Err(Stop::mismatch("a context with a value was closed")),
+            Ok(()) => return Err(Stop::mismatch("a context with a live value was closed")),
             Err((context, error)) if error.kind() == ErrorKind::InvalidArgument => context,
             Err((_, error)) => return Err(error.into()),
         };
@@ -152,8 +151,8 @@ fn close(env: &Env<'_>) -> StepResult {
     context.close().map_err(|(_, error)| Stop::from(error))
 }
 
-/// A value that was made here is used and freed there, and the other way round;
-/// one thread at a time.
+/// Uses and frees a value on another thread than the one that created it, in both directions, one
+/// thread at a time.
 fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
     let contents = sample(env).ok_or_else(no_array)?;
     let mine = upload(context, &contents)?;
@@ -171,7 +170,7 @@ fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
     works(env, context)
 }
 
-/// Several threads at a time: on one context, and each on a context of its own.
+/// Uses several threads at a time: on one context, then each on its own context.
 fn threads(env: &Env<'_>, context: &Context) -> StepResult {
     const THREADS: usize = 3;
     const ROUNDS: usize = 5;
@@ -200,7 +199,7 @@ fn threads(env: &Env<'_>, context: &Context) -> StepResult {
     Ok(())
 }
 
-/// Does something on another thread, and waits for it.
+/// Runs a function on another thread, and waits for it.
 fn elsewhere<T: Send>(work: impl FnOnce() -> StepResult<T> + Send) -> StepResult<T> {
     thread::scope(|scope| joined(scope.spawn(work)))
 }
@@ -211,7 +210,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, StepResult<T>>) -> StepResult<T> {
         .unwrap_or_else(|_| Err(Stop::error("the check itself panicked on its thread")))
 }
 
-/// The same answer as before, if there was one.
+/// Repeats an earlier call, if there was one.
 fn again(env: &Env<'_>, context: &Context, before: &StepResult<Answer<'_>>) -> StepResult {
     match before {
         Ok(before) => before.ask_again(env, context),
@@ -229,7 +228,7 @@ fn no_array() -> Stop {
     Stop::skip("the program has no array type")
 }
 
-/// An array of the program's first array type.
+/// Contents for an array of the program's first array type.
 fn sample(env: &Env<'_>) -> Option<HostValue> {
     env.program().types().iter().find_map(|ty| match &ty.kind {
         TypeKind::Array(array) => {
@@ -247,11 +246,11 @@ fn works(env: &Env<'_>, context: &Context) -> StepResult {
     context.sync().map_err(Stop::from)
 }
 
-/// A value of one context is refused by another.
+/// Passes a value to another context, which must refuse it.
 fn foreign(env: &Env<'_>, first: &Context, second: &Context) -> StepResult {
     use futhark_manifest::TypeRef;
     let program = env.program();
-    // An entry point whose one argument is an array will do.
+    // Any entry point whose only parameter is an array suffices.
     let entry = program
         .entries()
         .iter()
@@ -276,7 +275,7 @@ fn foreign(env: &Env<'_>, first: &Context, second: &Context) -> StepResult {
         Ok(_) => Err(Stop::mismatch("a value of another context was accepted")),
         Err(error) if error.kind() == ErrorKind::WrongContext => Ok(()),
         Err(error) => Err(Stop::mismatch(format!(
-            "a value of another context was refused for another reason: {error}"
+            "expected an error about the wrong context, got: {error}"
         ))),
     }
 }

@@ -4,8 +4,8 @@ use crate::harness::steps::{StepResult, Stop};
 use futhark_manifest::Manifest;
 use futhark_safe::compile::Artifact;
 
-/// That the C compiler took our file proves the types; what remains is that
-/// nothing in the manifest is unknown or lost, at any depth.
+/// Checks that no part of the manifest is unknown or lost. The C compiler has compared its types
+/// with the header.
 pub fn check(artifact: &Artifact) -> StepResult {
     let wrong = |error: &dyn std::fmt::Display| Stop::mismatch(error.to_string());
     let manifest = Manifest::parse(artifact.manifest()).map_err(|error| wrong(&error))?;
@@ -14,19 +14,19 @@ pub fn check(artifact: &Artifact) -> StepResult {
     }
     if let Some(warning) = manifest.warnings().first() {
         return Err(Stop::mismatch(format!(
-            "something in the manifest is unknown: {warning}"
+            "unknown part of the manifest: {warning}"
         )));
     }
     let again = Manifest::from_json(manifest.to_json()).map_err(|error| wrong(&error))?;
     if again != manifest {
         return Err(Stop::mismatch(
-            "the manifest is another one after it was written and read",
+            "writing and reading the manifest changed it",
         ));
     }
     let program = manifest.resolve().map_err(|error| wrong(&error))?;
     if &program != artifact.program() {
         return Err(Stop::mismatch(
-            "the library carries another manifest than the compiler wrote",
+            "the manifest in the library differs from the one the compiler wrote",
         ));
     }
     let mut names: Vec<&str> = program.functions().map(|function| function.name).collect();
@@ -35,7 +35,7 @@ pub fn check(artifact: &Artifact) -> StepResult {
     names.dedup();
     if names.len() < all {
         return Err(Stop::mismatch(format!(
-            "{} functions are listed twice",
+            "the manifest lists {} functions twice",
             all - names.len()
         )));
     }

@@ -1,4 +1,4 @@
-//! The check `raw`: arrays where they lie.
+//! The check `raw`: the memory of an array, read without a copy.
 
 use crate::compare::identical;
 use crate::harness::arrays::{each_type, make, shapes};
@@ -10,7 +10,7 @@ use futhark_manifest::ElemType;
 use futhark_safe::Element;
 use futhark_safe::dynamic::Array;
 
-/// Where the elements lie is what they are.
+/// Views arrays and their copies in memory, on host backends.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     if env.program().backend.is_gpu() {
         return;
@@ -22,7 +22,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             let value = make(context, &contents)?;
             let at = |stop: Stop| stop.at(&contents.type_text());
             in_place(&value, &contents).map_err(at)?;
-            // A copy has the same elements, and its own place for them.
+            // A copy must have the same elements, and memory of its own.
             let copy = value.try_clone()?;
             drop(value);
             in_place(&copy, &contents).map_err(at)?;
@@ -32,7 +32,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     });
 }
 
-/// The elements, seen where they lie, are those that `values` copies.
+/// The elements in memory must be those that `values` copies.
 fn in_place(value: &Array, contents: &HostValue) -> StepResult {
     fn bytes<T: Element, const N: usize>(
         value: &Array,
@@ -54,18 +54,16 @@ fn in_place(value: &Array, contents: &HostValue) -> StepResult {
         ElemType::F32 => bytes(value, |x: &f32| x.to_ne_bytes()),
         ElemType::F64 => bytes(value, |x: &f64| x.to_ne_bytes()),
         ElemType::Bool => {
-            return Err(Stop::skip(
-                "truth values are C's, and not looked at in place",
-            ));
+            return Err(Stop::skip("booleans cannot be viewed in place"));
         }
     }?;
-    let seen = seen.ok_or_else(|| Stop::mismatch("the elements cannot be seen where they lie"))?;
+    let seen = seen.ok_or_else(|| Stop::mismatch("the elements cannot be viewed in place"))?;
     let seen = HostValue::new(contents.elem(), value.shape(), seen);
     identical(&seen, contents)
         .map_err(|difference| Stop::mismatch(difference.to_string()).at("in place"))
 }
 
-/// Elements are read into memory of the caller's, and no others.
+/// Reading into a slice must write exactly the elements.
 fn into_slice(value: &Array, contents: &HostValue) -> StepResult {
     if contents.elem() != ElemType::U8 {
         return Ok(());
@@ -75,7 +73,7 @@ fn into_slice(value: &Array, contents: &HostValue) -> StepResult {
     value.read_into(&mut room[inside.clone()])?;
     if room[inside] != *contents.bytes() || room[0] != 0xa5 || room[contents.count() + 1] != 0xa5 {
         return Err(Stop::mismatch(
-            "what was read into a slice is not the elements alone",
+            "reading into a slice did not write exactly the elements",
         ));
     }
     for wrong in [contents.count() + 1, contents.count().wrapping_sub(1)] {
@@ -84,7 +82,7 @@ fn into_slice(value: &Array, contents: &HostValue) -> StepResult {
             .is_some_and(|room| value.read_into(room).is_ok())
         {
             return Err(Stop::mismatch(format!(
-                "{} elements were read into room for {wrong}",
+                "{} elements were read into a slice of {wrong}",
                 contents.count()
             )));
         }

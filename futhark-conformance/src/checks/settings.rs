@@ -1,5 +1,4 @@
-//! The check `settings`: what a context can be told before it exists changes
-//! how it works, and never what it answers.
+//! The check `settings`: the settings of a context change how it works, and never its results.
 
 use crate::harness::answers::Answer;
 use crate::harness::env::Env;
@@ -10,13 +9,14 @@ use futhark_safe::{Config, Error, ErrorKind};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-/// Where contexts are costly, only programs with so few entry points are asked.
+/// The maximal number of entry points of a program to check on a device whose contexts are slow to
+/// create.
 const MAX_ENTRIES_COSTLY: usize = 1;
 
-/// A name that no parameter has.
+/// A name that is not a tuning parameter.
 const NO_SUCH_PARAMETER: &str = "no such parameter";
 
-/// Every kind of setting that the backend has.
+/// Checks every kind of setting that the backend has.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     steps.run("settings", "unknown", || unknown(env));
@@ -41,8 +41,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     steps.run("settings", "cache file", || cache(env));
 }
 
-/// What the backend does not have is refused in words, and what is refused
-/// leaves nothing behind.
+/// Settings that the backend lacks must be refused with a message, and have no effect.
 fn unknown(env: &Env<'_>) -> StepResult {
     let mut wrong = vec![(
         "a parameter",
@@ -75,7 +74,7 @@ fn refused(error: &Error) -> bool {
     )
 }
 
-/// A context with other settings answers as the one without.
+/// A context with other settings must give the same results as one without.
 fn same_with(env: &Env<'_>, config: Config) -> StepResult {
     let before = Answer::any(env, &*env.context()?)?;
     let context = Context::new(env.library, &config)?;
@@ -83,19 +82,18 @@ fn same_with(env: &Env<'_>, config: Config) -> StepResult {
     context.close().map_err(|(_, error)| error.into())
 }
 
-/// The report is JSON, with the memory that was used, and with the events if
-/// they are collected.
+/// The report must be JSON, with the memory in use, and with events if profiling is on.
 fn profiling(env: &Env<'_>) -> StepResult {
     let plain = env.context()?;
     let before = Answer::any(env, &plain)?;
     events(&plain.report()?)?;
     let context = Context::new(env.library, &env.config().profiling(true))?;
-    // Constants of the program are computed at the start.
+    // Creating the context has computed the constants of the program.
     events(&context.report()?)?;
     before.ask_again(env, &context)?;
     let collected = events(&context.report()?)?;
-    // Whatever a device does is an event; on the host only parallel loops are. For arrays
-    // without elements it may have nothing to do.
+    // Every operation of a device is an event; on the host only parallel loops are. Empty arrays
+    // may cause no event.
     let entry = before.entry();
     let results = entry.outputs.iter().map(|output| output.ty);
     let mut types = entry.inputs.iter().map(|input| input.ty).chain(results);
@@ -103,9 +101,7 @@ fn profiling(env: &Env<'_>) -> StepResult {
         && types.any(|ty| !matches!(ty, TypeRef::Scalar(_)))
         && !before.is_empty();
     if on_device && collected == 0 {
-        return Err(Stop::mismatch(
-            "nothing that the device did is in the report",
-        ));
+        return Err(Stop::mismatch("the report contains no event of the device"));
     }
     if events(&context.report()?)? != 0 {
         return Err(Stop::mismatch("the same events are reported twice"));
@@ -118,24 +114,26 @@ fn profiling(env: &Env<'_>) -> StepResult {
     let resumed = events(&context.report()?)?;
     if paused > 0 {
         return Err(Stop::mismatch(format!(
-            "{paused} events were collected while that was suspended"
+            "{paused} events were collected while profiling was paused"
         )));
     }
     if (resumed > 0) != (collected > 0) {
         return Err(Stop::mismatch(format!(
-            "{collected} events were collected first, {resumed} after it was resumed"
+            "{collected} events were collected first, {resumed} after profiling was resumed"
         )));
     }
     Ok(())
 }
 
-/// How many events a report holds.
+/// The number of events in a report.
 fn events(report: &str) -> StepResult<usize> {
     let wrong = |what: String| Stop::mismatch(format!("{what}: {report}"));
     let json: Json = serde_json::from_str(report)
-        .map_err(|error| wrong(format!("the report is no JSON ({error})")))?;
+        .map_err(|error| wrong(format!("the report is not JSON ({error})")))?;
     if !json.get("memory").is_some_and(Json::is_object) {
-        return Err(wrong("the report does not tell the memory".to_owned()));
+        return Err(wrong(
+            "the report does not contain the memory in use".to_owned(),
+        ));
     }
     let events = json
         .get("events")
@@ -153,8 +151,8 @@ fn events(report: &str) -> StepResult<usize> {
     Ok(events.len())
 }
 
-/// The parameters are those of the manifest, can be set, all at once, and are
-/// what they were in the next context.
+/// The parameters must be those of the manifest. All can be set at once, without an effect on the
+/// next context.
 fn tuning(env: &Env<'_>) -> StepResult {
     let context = env.context()?;
     let parameters = context.tuning_params();
@@ -173,7 +171,7 @@ fn tuning(env: &Env<'_>) -> StepResult {
     for (entry, name) in listed {
         if parameters.iter().all(|(known, _)| known != name) {
             return Err(Stop::mismatch(format!(
-                "{} has a parameter {name}, which the library does not know",
+                "{} has a parameter {name}, which the library lacks",
                 entry.name
             )));
         }
@@ -187,24 +185,25 @@ fn tuning(env: &Env<'_>) -> StepResult {
             config.tuning_param(name.as_str(), value_of(class))
         });
     same_with(env, set)?;
-    same_with(env, env.config()).map_err(|stop| stop.at("without the settings again"))
+    same_with(env, env.config())
+        .map_err(|stop| stop.at("in the next context, without these settings"))
 }
 
-/// A value that a parameter can have, and hardly has without being set.
+/// A valid value that differs from the usual default.
 fn value_of(class: &str) -> u32 {
     match class {
         "thread_block_size" => 32,
         "grid_size" => 3,
         "tile_size" => 4,
         "reg_tile_size" => 2,
-        // From so little parallelism on the version for more of it is chosen.
+        // A threshold this low selects the version with more parallelism.
         "threshold" => 1,
         _ => 16,
     }
 }
 
-/// The file is written, used and, if it is damaged, written anew. Backends that
-/// compile nothing leave it alone.
+/// The cache file must be written, used, and rewritten if it is damaged. Backends without kernels
+/// must not touch it.
 fn cache(env: &Env<'_>) -> StepResult {
     let failed = |error: std::io::Error| Stop::error(error.to_string());
     let folder = tempfile::tempdir().map_err(failed)?;
@@ -214,42 +213,44 @@ fn cache(env: &Env<'_>) -> StepResult {
     };
     let read = |path: &Path| std::fs::read(path).ok();
     if !env.device.compiles_kernels() {
-        with("a file that is not there")?;
+        with("a missing file")?;
         std::fs::write(&file, "the user's own").map_err(failed)?;
-        with("a file of the user's")?;
+        with("a file of the user")?;
         return match read(&file) {
             Some(text) if text == b"the user's own" => Ok(()),
-            _ => Err(Stop::mismatch("a file of the user's was changed")),
+            _ => Err(Stop::mismatch("a file of the user was changed")),
         };
     }
-    // The emulated device keeps what it compiled: there a context costs little.
+    // The emulated device caches compiled kernels itself, so its contexts are fast.
     let costly = env.device.has_costly_contexts() && !env.device.is_emulated();
     match env.cache.as_deref().filter(|_| costly) {
-        // Made by the first context of this run: another one would take as long.
+        // The first context of this run wrote it; writing another one would take as long.
         Some(first) => {
             copy(first, &file).map_err(failed)?;
             copy(&sum_of(first), &sum_of(&file)).map_err(failed)?;
         }
         None => with("cold")?,
     }
-    let good = read(&file).ok_or_else(|| Stop::mismatch("the file was not written"))?;
+    let good = read(&file).ok_or_else(|| Stop::mismatch("the cache file was not written"))?;
     with("warm")?;
     if read(&file).as_ref() != Some(&good) {
-        return Err(Stop::mismatch("a file that is good was written again"));
+        return Err(Stop::mismatch("a valid cache file was rewritten"));
     }
     let mut flipped = good.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0xff;
     let mut damages = vec![("with a byte changed", flipped)];
     if !env.device.has_costly_contexts() {
-        damages.push(("cut in half", good[..middle].to_vec()));
+        damages.push(("truncated to a half", good[..middle].to_vec()));
         damages.push(("empty", Vec::new()));
     }
     for (what, bytes) in damages {
         std::fs::write(&file, &bytes).map_err(failed)?;
         with(what)?;
         if read(&file).is_none_or(|now| now == bytes) {
-            return Err(Stop::mismatch(format!("{what}, it was not written anew")));
+            return Err(Stop::mismatch(format!(
+                "{what}, the cache file was not rewritten"
+            )));
         }
     }
     Ok(())
@@ -259,7 +260,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::copy(from, to).map(drop)
 }
 
-/// The file beside a cache file that holds its checksum.
+/// The path of the checksum file of a cache file.
 fn sum_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".sum");
@@ -271,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_are_looked_into() {
+    fn events_of_a_report_are_counted() {
         let good = r#"{"memory":{"device":8},"events":[{"name":"a","duration":0.5}]}"#;
         assert_eq!(events(good), Ok(1));
         for bad in [

@@ -13,13 +13,13 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             let value = make(context, &any_bits(&mut random, array.elem, &shape))?;
             if value.shape() != shape {
                 return Err(Stop::mismatch(format!(
-                    "made with shape {shape:?}, has {:?}",
+                    "expected shape {shape:?}, got {:?}",
                     value.shape()
                 )));
             }
             if value.elem() != array.elem {
                 return Err(Stop::mismatch(format!(
-                    "made of {}, is of {}",
+                    "expected element type {}, got {}",
                     array.elem,
                     value.elem()
                 )));

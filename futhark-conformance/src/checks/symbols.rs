@@ -11,11 +11,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// Every function that is declared is defined, and nothing public is hidden
-/// from those who read the header.
+/// Every declared function must be defined, and every public function must be declared.
 pub fn check(artifact: &Artifact) -> StepResult {
     let text = std::fs::read_to_string(artifact.header())
-        .map_err(|error| Stop::error(format!("the header cannot be read: {error}")))?;
+        .map_err(|error| Stop::error(format!("failed to read the header: {error}")))?;
     let declared: BTreeSet<String> = Header::parse(&text)
         .declarations
         .into_iter()
@@ -33,19 +32,19 @@ pub fn check(artifact: &Artifact) -> StepResult {
         .filter(|name| !is_private(name) && !is_hidden_array(artifact.program(), name));
     Stop::unless_empty(
         missing
-            .map(|name| format!("{name} is declared, and not defined"))
-            .chain(hidden.map(|name| format!("{name} is defined, and not declared"))),
+            .map(|name| format!("{name} is declared, but not defined"))
+            .chain(hidden.map(|name| format!("{name} is defined, but not declared"))),
     )
 }
 
-/// Whether a name that looks public is one of the runtime's own: the function
-/// that ends the process, and the bodies of parallel loops on multicore.
+/// Whether a name with a public prefix belongs to the runtime: the function that ends the process,
+/// and the bodies of parallel loops on multicore.
 fn is_private(name: &str) -> bool {
     name == "futhark_panic" || name.starts_with("futhark_mc_")
 }
 
-/// The functions with a public name in a library. Ours makes all but one of its
-/// symbols local, but keeps their names.
+/// The functions with a public name in a library. futhark-sys makes all symbols but one local, and
+/// keeps their names.
 fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
     let nm = std::env::var_os("NM").unwrap_or_else(|| OsString::from("nm"));
     let output = Command::new(&nm)
@@ -54,28 +53,28 @@ fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
         .output()
         .map_err(|error| {
             Stop::skip(format!(
-                "the symbols of libraries are read with {}, which does not run: {error}",
+                "failed to run {}, which reads the symbols of libraries: {error}",
                 nm.display()
             ))
         })?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Stop::error(format!("no symbols can be read: {said}")));
+        return Err(Stop::error(format!("failed to read the symbols: {said}")));
     }
     let names = functions(&String::from_utf8_lossy(&output.stdout));
     if names.is_empty() {
-        return Err(Stop::skip("the library tells no names of symbols"));
+        return Err(Stop::skip("the library contains no symbol names"));
     }
     Ok(names)
 }
 
-/// The public functions in what `nm` says.
+/// The public functions in the output of `nm`.
 fn functions(text: &str) -> BTreeSet<String> {
     let functions = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace().rev();
         let (name, kind) = (words.next()?, words.next()?);
-        // On some systems every name of C has an underscore in front. What the C
-        // compiler splits off a function has a point in its name.
+        // On some systems C names have a leading underscore. Parts that the C compiler splits off a
+        // function have a dot in their name.
         let name = name
             .strip_prefix("_futhark")
             .map_or_else(|| name.to_owned(), |rest| format!("futhark{rest}"));
@@ -85,8 +84,8 @@ fn functions(text: &str) -> BTreeSet<String> {
     functions.collect()
 }
 
-/// Whether a function is one of an array type that only the inside of the
-/// library uses: no manifest lists these, and no header declares them.
+/// Whether a function belongs to an array type that only the library itself uses. Neither the
+/// manifest nor the header contains these types.
 fn is_hidden_array(program: &Program, name: &str) -> bool {
     static FUNCTION: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^futhark_(?:free|index|new|new_raw|shape|values|values_raw)_((?:[iu](?:8|16|32|64)|f(?:16|32|64)|bool|unit)_[0-9]+d)$")
@@ -104,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_found_in_what_nm_says() {
+    fn functions_are_parsed_from_nm() {
         let text = "\
 0000000000001000 t futhark_entry_main
 0000000000001000 T _futhark_free_i32_1d

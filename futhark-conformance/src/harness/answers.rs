@@ -1,5 +1,5 @@
-//! Calls that are known to work, and what they answered: whether a context is
-//! as good as before is found out by asking again.
+//! Calls that are known to succeed, with their results. A check repeats such a call to find out
+//! whether a context still works.
 
 use super::calls::{self, check_count};
 use super::cases::known_inputs;
@@ -13,11 +13,11 @@ use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
 
-/// How many elements made arrays have in each dimension.
+/// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
-/// An entry point, and what it answered to the arguments that [`arguments`]
-/// gives. Results of opaque types are left out.
+/// An entry point and its results for the arguments that [`arguments`] gives. Results of opaque
+/// types are left out.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     entry: &'a EntryPoint,
@@ -25,33 +25,32 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// What an entry point answers.
+    /// Calls an entry point and keeps its results.
     ///
     /// # Errors
-    /// A skip, if no arguments are known that it accepts, or if nothing of its
-    /// answer can be compared.
+    /// A skip if the entry point accepts no known arguments, or if all its results are opaque.
     pub fn of(env: &Env<'a>, context: &Context, entry: &'a EntryPoint) -> StepResult<Answer<'a>> {
         let results = ask(env, context, entry)?;
         if results.iter().all(Option::is_none) {
             return Err(Stop::skip(format!(
-                "nothing of what {} gives can be compared",
+                "no result of {} can be compared",
                 entry.name
             )));
         }
         Ok(Answer { entry, results })
     }
 
-    /// What some entry point of the program answers: one with little to do, as
-    /// far as its arguments tell.
+    /// Calls the entry point with the smallest known arguments that accepts them, and keeps its
+    /// results.
     ///
     /// # Errors
-    /// A skip, if there is none.
+    /// A skip if no entry point succeeds with results that can be compared.
     pub fn any(env: &Env<'a>, context: &Context) -> StepResult<Answer<'a>> {
-        let mut last = Stop::skip("no entry point is known to answer anything");
+        let mut last = Stop::skip("no entry point succeeds with results that can be compared");
         for entry in by_size(env) {
             match Answer::of(env, context, entry) {
                 Ok(answer) => return Ok(answer),
-                // A context that died answers nothing more.
+                // No other entry point works in a lost context.
                 Err(stop) if context.sync().is_err() => return Err(stop),
                 Err(stop @ Stop::Skip { .. }) => last = stop,
                 Err(stop) => return Err(stop),
@@ -66,19 +65,19 @@ impl<'a> Answer<'a> {
         self.entry
     }
 
-    /// Whether no result has an element, as far as they are known.
+    /// Whether all known results are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let mut known = self.results.iter().flatten().peekable();
         known.peek().is_some() && known.all(|value| value.count() == 0)
     }
 
-    /// Asks the same again: of this context, or of another one.
+    /// Repeats the call, in the same context or in another one, and compares the results.
     ///
     /// # Errors
-    /// If the answer is another one, or none.
+    /// If the call fails or a result differs.
     pub fn ask_again(&self, env: &Env<'_>, context: &Context) -> StepResult {
-        let at = |stop: Stop| stop.at(&format!("{}, asked again", self.entry.name));
+        let at = |stop: Stop| stop.at(&format!("{}, called again", self.entry.name));
         let now = match ask(env, context, self.entry) {
             Err(Stop::Skip { reason }) => return Err(at(Stop::error(reason))),
             now => now.map_err(at)?,
@@ -94,8 +93,8 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Arguments for an entry point, the same each time: those of a test case that
-/// succeeds, or made ones.
+/// Arguments for an entry point, the same on each call: those of its first test case that succeeds,
+/// or generated ones.
 ///
 /// # Errors
 /// As [`Maker::value`].
@@ -114,7 +113,7 @@ fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<O
     let outputs = outputs.map_err(|error| match error.kind() {
         ErrorKind::ContextLost => Stop::from(error),
         _ => Stop::skip(format!(
-            "no arguments are known that {} accepts: {error}",
+            "{} accepts no known arguments: {error}",
             entry.name
         )),
     })?;
@@ -126,7 +125,7 @@ fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<O
     results.collect()
 }
 
-/// The entry points with test cases, those with the least input first; then
+/// The entry points: first those with test cases, in the order of the size of their arguments, then
 /// the others.
 #[must_use]
 pub fn by_size<'a>(env: &Env<'a>) -> Vec<&'a EntryPoint> {

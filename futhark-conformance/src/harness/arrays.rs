@@ -21,8 +21,8 @@ pub fn each_type(
     }
 }
 
-/// Shapes of a rank: with a zero in each place and everywhere, all ones, all
-/// different, and long and thin in each direction.
+/// Shapes of a rank: with a zero in each dimension and in all, with all extents 1, with all extents
+/// different, and with one long dimension.
 pub fn shapes(rank: usize) -> Vec<Vec<usize>> {
     let with = |place: usize, extent: usize, other: usize| {
         (0..rank)
@@ -39,7 +39,7 @@ pub fn shapes(rank: usize) -> Vec<Vec<usize>> {
     shapes
 }
 
-/// All extents different and above 1, so that swapped dimensions show.
+/// A shape with different extents, all above 1, so that swapped dimensions give another shape.
 pub fn inner_shape(rank: usize) -> Vec<usize> {
     (0..rank)
         .map(|dim| if dim < 4 { dim + 2 } else { 2 + dim % 2 })
@@ -54,7 +54,7 @@ pub fn make(context: &Context, contents: &HostValue) -> StepResult<Array> {
     match upload(context, contents)? {
         Value::Array(array) => Ok(array),
         Value::Scalar(_) | Value::Opaque(_) => {
-            Err(Stop::mismatch("an array that was made is none"))
+            Err(Stop::mismatch("a created array is not an array"))
         }
     }
 }

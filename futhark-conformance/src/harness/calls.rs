@@ -6,11 +6,11 @@ use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, ResultForm, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Value};
 
-/// What a call gives.
+/// The results of a call.
 pub type CallResult = Result<Vec<Value>, futhark_safe::Error>;
 
-/// Calls an entry point, and waits for it. Arguments that it consumes are given away, the others
-/// come back, each at its place.
+/// Calls an entry point and waits for it. Returns the arguments that the call did not consume, each
+/// at its index.
 pub fn call(
     context: &Context,
     entry: &EntryPoint,
@@ -39,27 +39,27 @@ pub fn call(
     (outputs, observed)
 }
 
-/// Calls an entry point, and waits for it: a device may report a failure only then.
+/// Calls an entry point and waits for it, because a device may report a failure only at a sync.
 pub fn call_and_wait(context: &Context, entry: &EntryPoint, arguments: Vec<Arg<'_>>) -> CallResult {
     let outputs = context.call(&entry.name, arguments)?;
     context.sync().map(|()| outputs)
 }
 
-/// Puts the values of a test case into a context.
+/// Uploads the values of a test case.
 ///
 /// # Errors
-/// What the library says.
+/// If the library reports an error.
 pub fn upload_all(context: &Context, values: &[HostValue]) -> StepResult<Vec<Value>> {
     values.iter().map(|value| upload(context, value)).collect()
 }
 
-/// Whether a call gave as many results as the manifest says.
+/// Compares the number of results with the manifest.
 pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     if outputs.len() == entry.outputs.len() {
         return Ok(());
     }
     let message = format!(
-        "{} gave {} results instead of {}",
+        "{}: got {} results, expected {}",
         entry.name,
         outputs.len(),
         entry.outputs.len()
@@ -67,8 +67,8 @@ pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     Err(Stop::mismatch(message))
 }
 
-/// The results of a call as a test block lists them: a tuple as its components, unless its type
-/// has a name of its own.
+/// The results of a call as a test block lists them: a tuple becomes its components, unless its
+/// type has a name.
 pub fn listed_outputs(
     program: &Program,
     entry: &EntryPoint,
@@ -89,7 +89,7 @@ pub fn listed_values(
     Ok(components(program, entry, &outputs)?.unwrap_or(outputs))
 }
 
-/// The components of a result that is one value but counts as several, or none.
+/// The components of a result that is a tuple or a unit; `None` for other results.
 fn components(
     program: &Program,
     entry: &EntryPoint,
@@ -129,7 +129,7 @@ fn listed_form<'a>(program: &'a Program, entry: &'a EntryPoint) -> ResultForm<'a
     }
 }
 
-/// The element type and rank of what has elements.
+/// The element type and rank of a scalar or an array.
 pub fn elem_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
     match ty {
         TypeRef::Scalar(elem) => Some((elem, 0)),
@@ -140,7 +140,7 @@ pub fn elem_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
     }
 }
 
-/// The text that expectations are about: the program's own, if there is one.
+/// The message that test blocks match against: the C message if there is one.
 pub fn message_of(error: &futhark_safe::Error) -> String {
     error
         .c_message()

@@ -1,5 +1,4 @@
-//! What is in a value, down to its scalars and arrays, and when two contents
-//! agree.
+//! The contents of a value, down to its scalars and arrays, and their comparison.
 
 use crate::compare::{compare, identical};
 use crate::harness::steps::{StepResult, Stop};
@@ -9,7 +8,7 @@ use crate::values::HostValue;
 use futhark_manifest::{ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::Value;
 
-/// What a value holds, wherever it lies.
+/// The contents of a value, copied to the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A scalar or an array of scalars.
@@ -18,47 +17,47 @@ pub enum Content {
     Parts(Vec<(String, Content)>),
     /// A sum: the variant and its payload.
     Variant(String, Vec<Content>),
-    /// What has no visible inside, as it is stored.
+    /// An opaque value without accessible parts: its stored form.
     Stored(Vec<HostValue>),
 }
 
 /// The first place where two contents differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// What differs there.
+    /// The kind of the difference.
     pub kind: DifferenceKind,
-    /// Where, what was expected, and what is there.
+    /// The place, the expected and the actual contents.
     pub message: String,
 }
 
-/// What two contents differ in.
+/// A kind of difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// The form: variant, shape, number of parts.
+    /// The structure: variant, shape, number of parts.
     Form,
     /// The value of a float.
     Float,
     /// The value of an integer.
     Integer,
-    /// A truth value.
+    /// A boolean.
     Bool,
 }
 
-/// How close contents have to be.
+/// How exactly contents must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
-    /// Every bit, NaN payloads included.
+    /// In every bit, including NaN payloads.
     Bits,
-    /// Floats as `futhark test` compares them, everything else exactly.
+    /// Floats within the tolerance of `futhark test`, other types exactly.
     Tolerance,
 }
 
 impl Content {
-    /// Looks into a value of this type.
+    /// Downloads the contents of a value of this type.
     ///
     /// # Errors
-    /// If an operation fails, or a stored form cannot be read; a skip, if a
-    /// value cannot be looked into.
+    /// If an operation fails or the stored form is malformed; a skip if the contents of a value are
+    /// not accessible.
     pub fn take(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content> {
         let Value::Opaque(opaque) = value else {
             return download(value).map(Content::Host);
@@ -94,7 +93,7 @@ impl Content {
         Ok(Content::Parts(parts.collect::<StepResult<_>>()?))
     }
 
-    /// What a value is stored as; a scalar or an array is what it is.
+    /// The stored form of an opaque value; the elements of a scalar or an array.
     ///
     /// # Errors
     /// As [`Content::take`].
@@ -107,13 +106,13 @@ impl Content {
             Some(described) if described.ops.store.is_some() => opaque.store()?,
             _ => {
                 return Err(Stop::skip(format!(
-                    "values of type {name} cannot be looked into"
+                    "the contents of values of type {name} are not accessible"
                 )));
             }
         };
         let parts = binary::read(stored.body()).ok_or_else(|| {
             Stop::mismatch(format!(
-                "a stored value of type {name} is not in the documented form: {} bytes, {:02x?}",
+                "a stored value of type {name} does not have the documented format: {} bytes, {:02x?}",
                 stored.body().len(),
                 &stored.body()[..stored.body().len().min(24)]
             ))
@@ -121,8 +120,8 @@ impl Content {
         Ok(Content::Stored(parts))
     }
 
-    /// Whether this is what an input was made of. What was made by an entry
-    /// point is not known.
+    /// Compares these contents with the input that the value was made from. Results of entry points
+    /// are not compared.
     pub fn is_of(&self, input: &Input) -> Result<(), Difference> {
         let form = || Difference {
             kind: DifferenceKind::Form,
@@ -153,7 +152,7 @@ impl Content {
         }
     }
 
-    /// Whether this agrees with what is expected.
+    /// Compares these contents with the expected ones.
     ///
     /// # Errors
     /// The first difference.
@@ -210,7 +209,7 @@ impl Content {
 }
 
 impl Difference {
-    /// The same, with the place put before the message.
+    /// The same difference, with a place before its message.
     #[must_use]
     pub fn at(self, place: &str) -> Difference {
         let message = format!("{place}: {}", self.message);
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_named() {
+    fn the_first_difference_is_reported() {
         let pair = |x: &str| Content::Parts(vec![("a".into(), host("1")), ("b".into(), host(x))]);
         let within = Within::Tolerance;
         assert_eq!(pair("2.0").agrees(&pair("2.001"), within), Ok(()));
@@ -264,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_are_those_of_the_input() {
+    fn contents_are_compared_with_their_input() {
         let value = |text: &str| Input::Host(parse(text).unwrap()[0].by_itself().unwrap());
         let content = Content::Variant("x".into(), vec![host("1"), host("[2.5]")]);
         let input = |x: &str| Input::Sum {

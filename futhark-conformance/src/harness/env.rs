@@ -1,4 +1,4 @@
-//! What the checks of one program share.
+//! The environment that the checks of one program share.
 
 use super::others::Others;
 use crate::blocks::TestBlocks;
@@ -12,8 +12,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// A compiled program, its test blocks, and a context that lasts until
-/// something goes wrong in it.
+/// A compiled program, its test blocks, and a context that is replaced after a failure.
 pub struct Env<'a> {
     /// The library under test.
     pub library: &'a Library,
@@ -21,21 +20,21 @@ pub struct Env<'a> {
     pub blocks: &'a TestBlocks,
     /// The device.
     pub device: &'a Device,
-    /// Where generated values begin.
+    /// The seed of generated values.
     pub seed: u64,
-    /// Where devices may keep what they compile: the first context of this
-    /// process writes it, the others are faster for it.
+    /// The cache file for compiled kernels. The first context of this process writes it, and later
+    /// contexts read it.
     pub cache: Option<PathBuf>,
-    /// How much is generated, and where it is kept.
+    /// The settings of generated inputs.
     pub inputs: Settings,
-    /// The same program for other backends and by other compilers.
+    /// The same program, built for other backends and by other compilers.
     pub others: Others,
-    /// The architectures that kernels are to be compiled for.
+    /// The architectures to compile kernels for.
     pub architectures: &'a [String],
     context: RefCell<Option<Rc<Context>>>,
 }
 
-/// See [`Env::twin`].
+/// The parts of an [`Env`] that another thread can use; see [`Env::twin`].
 #[derive(Clone, Debug)]
 pub struct Twin<'a> {
     library: &'a Library,
@@ -47,7 +46,7 @@ pub struct Twin<'a> {
 }
 
 impl<'a> Twin<'a> {
-    /// An environment that gives the same arguments.
+    /// An environment for the same program, which gives the same arguments.
     #[must_use]
     pub fn env(&self) -> Env<'a> {
         let mut env = Env::new(self.library, self.blocks, self.device, self.seed);
@@ -58,7 +57,7 @@ impl<'a> Twin<'a> {
 }
 
 impl<'a> Env<'a> {
-    /// Without a context yet.
+    /// An environment without a context.
     #[must_use]
     pub fn new(
         library: &'a Library,
@@ -79,8 +78,8 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// What another thread makes an environment of its own from: the same program, without
-    /// the shared context.
+    /// The parts of this environment that another thread can build its own environment from. The
+    /// shared context is not among them.
     #[must_use]
     pub fn twin(&self) -> Twin<'a> {
         Twin {
@@ -105,13 +104,13 @@ impl<'a> Env<'a> {
         self.others.source.parent().unwrap_or(Path::new("."))
     }
 
-    /// A line of the source, for messages.
+    /// The location of a line of the source, for messages.
     #[must_use]
     pub fn place(&self, line: usize) -> String {
         format!("{}:{line}", self.others.source.display())
     }
 
-    /// The settings of every context of this process.
+    /// The settings of each context of the library under test.
     pub fn config(&self) -> Config {
         match &self.cache {
             Some(file) => self.device.config().cache_file(file),
@@ -119,19 +118,18 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// A context of its own.
+    /// Creates a context that is not shared.
     ///
     /// # Errors
-    /// What the library says.
+    /// If the library cannot create a context.
     pub fn new_context(&self) -> Result<Context, futhark_safe::Error> {
         Context::new(self.library, &self.config())
     }
 
-    /// A context of another library, for another backend or by another
-    /// compiler: see [`Env::others`].
+    /// Creates a context of another library from [`Env::others`].
     ///
     /// # Errors
-    /// What the library says.
+    /// If the library cannot create a context.
     pub fn context_of(&self, library: &Library) -> Result<Context, futhark_safe::Error> {
         let config = match library.backend() == self.library.backend() {
             true => self.device.config(),
@@ -140,10 +138,10 @@ impl<'a> Env<'a> {
         Context::new(library, &config)
     }
 
-    /// The shared context; a new one if there is none.
+    /// The shared context. Creates it if there is none.
     ///
     /// # Errors
-    /// If none can be made.
+    /// If the library cannot create a context.
     pub fn context(&self) -> StepResult<Rc<Context>> {
         if let Some(context) = &*self.context.borrow() {
             return Ok(Rc::clone(context));
@@ -153,18 +151,18 @@ impl<'a> Env<'a> {
         Ok(context)
     }
 
-    /// Takes a context that works as the shared one.
+    /// Makes a context the shared one.
     pub fn keep_context(&self, context: Context) {
         *self.context.borrow_mut() = Some(Rc::new(context));
     }
 
-    /// Lets the shared context go, so that the next step begins with another.
+    /// Drops the shared context, so that the next step creates another one.
     pub fn forget_context(&self) {
         self.context.take();
     }
 
-    /// Runs a step in the shared context, which does not outlive a failure: the
-    /// next step shall not suffer for this one.
+    /// Runs a step in the shared context. If it fails, the next step gets a new context, so that it
+    /// does not fail for the same reason.
     pub fn step(
         &self,
         steps: &mut Steps<'_>,

@@ -1,5 +1,5 @@
-//! The inside of a value, by the operations that the program offers for its
-//! type: what `store` says about it can be held against this.
+//! The parts of a value, read with the operations on its type. The check `store` compares them with
+//! the stored form.
 
 use crate::compare::{identical, position};
 use crate::harness::steps::{StepResult, Stop};
@@ -8,23 +8,23 @@ use crate::values::HostValue;
 use futhark_manifest::{Field, Program, Structure, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Opaque, Value};
 
-/// So many elements of an array of opaque values are looked into.
+/// The number of elements of an array of opaque values to read.
 const MAX_ELEMENTS: usize = 16;
 
-/// What a value is made of.
+/// The parts of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inside {
     /// A scalar or an array.
     Host(HostValue),
-    /// A record's fields, or an array's elements, or the parts of a variant:
-    /// what kind of whole, and each part with its name.
+    /// The fields of a record, the elements of an array, or the payload of a variant: the kind of
+    /// the value, and each part with its name.
     Whole(String, Vec<(String, Inside)>),
-    /// Nothing can be seen of it.
+    /// An opaque value without accessible parts.
     Hidden,
 }
 
 impl Inside {
-    /// Looks into a value, as far as that goes.
+    /// Reads the parts of a value, as far as they are accessible.
     ///
     /// # Errors
     /// If an operation fails.
@@ -75,7 +75,7 @@ impl Inside {
         }
     }
 
-    /// Whether two insides are the same, bit by bit; `now` is the later one.
+    /// Compares with the parts at a later time, bit by bit.
     ///
     /// # Errors
     /// The first difference, and where it is.
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_told_with_their_place() {
+    fn differences_are_reported_with_their_place() {
         let pair = |second| {
             let inner = whole("variant a", vec![("part 0".to_owned(), number(second))]);
             whole(

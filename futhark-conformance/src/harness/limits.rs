@@ -1,7 +1,7 @@
 //! Limits and measures the memory of this process.
 
-/// Limits the address space, so that a program that asks for everything fails
-/// alone; 0 for no limit.
+/// Limits the address space, so that a program that allocates too much only fails itself; 0 for no
+/// limit.
 pub fn limit_memory(mebibytes: u64) {
     #[cfg(target_os = "linux")]
     if mebibytes > 0 {
@@ -9,27 +9,28 @@ pub fn limit_memory(mebibytes: u64) {
         let bytes = mebibytes.saturating_mul(1024 * 1024);
         let maximum = getrlimit(Resource::As).maximum;
         let current = Some(maximum.map_or(bytes, |maximum| maximum.min(bytes)));
-        // Where the system refuses, the limit on time remains.
+        // If this fails, the time limit still ends the process.
         let _ = setrlimit(Resource::As, Rlimit { current, maximum });
     }
     #[cfg(not(target_os = "linux"))]
     let _ = mebibytes;
 }
 
-/// A process with hardly any memory beyond what it uses, until this is dropped.
+/// A guard that restores the memory limit of the process when it is dropped.
 #[derive(Debug)]
 pub struct Squeezed {
     #[cfg(target_os = "linux")]
     before: rustix::process::Rlimit,
 }
 
-/// Takes the process's room to grow; `None` where the system does not do so.
+/// Sets the memory limit just above the current use, so that large allocations fail. `None` where
+/// the system does not support it.
 #[must_use]
 pub fn squeeze() -> Option<Squeezed> {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        /// For what is allocated in passing, an error's text above all.
+        /// Small allocations, such as the text of an error, must still succeed.
         const ROOM: u64 = 16 << 20;
         let before = getrlimit(Resource::As);
         let limit = Rlimit {
@@ -46,26 +47,25 @@ pub fn squeeze() -> Option<Squeezed> {
 #[cfg(target_os = "linux")]
 impl Drop for Squeezed {
     fn drop(&mut self) {
-        // What was allowed before is allowed again.
+        // Lowering and restoring the soft limit is always permitted.
         let _ = rustix::process::setrlimit(rustix::process::Resource::As, self.before);
     }
 }
 
-/// The memory of this process that is no file's, in bytes; `None` where the
-/// system does not tell.
+/// The anonymous memory of this process in bytes; `None` where the system does not report it.
 #[must_use]
 pub fn resident() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
-        // Counted page by page; the numbers in `status` lag behind by a few
-        // dozen pages for each processor.
+        // The kernel counts this file page by page; `status` lags behind by a few dozen pages per
+        // processor.
         bytes_in("/proc/self/smaps_rollup", "Anonymous:")
     }
     #[cfg(not(target_os = "linux"))]
     None
 }
 
-/// A number of bytes in the system's words about this process.
+/// Reads a number of bytes from a file in `/proc/self`.
 #[cfg(target_os = "linux")]
 fn bytes_in(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;

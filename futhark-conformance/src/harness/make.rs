@@ -1,5 +1,5 @@
-//! Values for parameters that no test block speaks of: made from a seed, small
-//! enough not to make a program work for long.
+//! Generates arguments for entry points without test cases: from a seed, and small, so that calls
+//! are fast.
 
 use super::calls;
 use crate::harness::steps::{StepResult, Stop};
@@ -11,11 +11,11 @@ use futhark_manifest::{
 };
 use futhark_safe::dynamic::{Context, Value};
 
-/// Types inside types are followed so far. Types are finite, but the way to a
-/// value may lead through entry points.
+/// The maximal depth of nested values. Types are finite, but a value may need the result of an
+/// entry point, whose arguments may need another one.
 const MAX_DEPTH: usize = 6;
 
-/// Any bit pattern for each element; truth values are 0 or 1.
+/// Random bit patterns for the elements; booleans are 0 or 1.
 #[must_use]
 pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
     let count: usize = shape.iter().product();
@@ -30,8 +30,8 @@ pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostVal
     HostValue::new(elem, shape.to_vec(), bytes)
 }
 
-/// Small whole numbers from 0 to 3; scalars from 1 to 3, as they are often
-/// sizes or divisors.
+/// Whole numbers from 0 to 3 for arrays, from 1 to 3 for scalars, which are often sizes or
+/// divisors.
 #[must_use]
 pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
     let count: usize = shape.iter().product();
@@ -62,7 +62,7 @@ fn push_number(elem: ElemType, number: u64, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Makes values of the program's types in a context.
+/// Generates values of the program's types in a context.
 pub struct Maker<'a> {
     program: &'a Program,
     context: &'a Context,
@@ -72,7 +72,7 @@ pub struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    /// Makes arrays with `extent` elements in each dimension.
+    /// A generator of arrays with `extent` elements in each dimension.
     #[must_use]
     pub fn new(
         program: &'a Program,
@@ -89,15 +89,14 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A value of a type.
+    /// Generates a value of a type.
     ///
     /// # Errors
-    /// A skip, if nothing in the program makes such values; a failure, if
-    /// something that should make one does not.
+    /// A skip if the program has no way to make such a value; a failure if an operation fails.
     pub fn value(&mut self, ty: TypeRef) -> StepResult<Value> {
         if self.depth == MAX_DEPTH {
             return Err(Stop::skip(format!(
-                "no way was found to make a value of type {}",
+                "found no way to make a value of type {}",
                 self.program.name_of(ty)
             )));
         }
@@ -107,7 +106,7 @@ impl<'a> Maker<'a> {
         value
     }
 
-    /// Values of several types.
+    /// Generates values of several types.
     ///
     /// # Errors
     /// As [`Maker::value`].
@@ -115,7 +114,7 @@ impl<'a> Maker<'a> {
         types.into_iter().map(|ty| self.value(ty)).collect()
     }
 
-    /// The fields of a record or of an array of records.
+    /// Generates the fields of a record or of an array of records.
     ///
     /// # Errors
     /// As [`Maker::value`].
@@ -146,7 +145,7 @@ impl<'a> Maker<'a> {
                 Ok(Value::Opaque(self.context.record(name, &refs(&fields))?))
             }
             Structure::Sum(sum) => {
-                // Any variant will do, but not each may be one that can be made.
+                // Not every variant may be possible to make, so try them all from a random one.
                 let first = self.random.below(sum.variants.len().max(1) as u64);
                 let mut last = Stop::skip(format!("{name} has no variants"));
                 for offset in 0..sum.variants.len() {
@@ -186,9 +185,9 @@ impl<'a> Maker<'a> {
             };
             match self.called(entry) {
                 Ok(mut outputs) => return Ok(outputs.swap_remove(place)),
-                // What an entry point demands of its arguments is not known.
+                // Entry points may refuse generated arguments.
                 Err(stop) => {
-                    last = Stop::skip(format!("{} gives none: {}", entry.name, reason(&stop)))
+                    last = Stop::skip(format!("{} returned none: {}", entry.name, reason(&stop)))
                 }
             }
         }
@@ -204,7 +203,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// References to values, as the dynamic face takes them.
+/// References to values, as functions of `futhark_safe::dynamic` take them.
 pub fn refs(values: &[Value]) -> Vec<&Value> {
     values.iter().collect()
 }
@@ -221,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn truth_values_are_zero_or_one() {
+    fn booleans_are_zero_or_one() {
         let mut random = Random::new(1, "");
         for value in [
             any_bits(&mut random, ElemType::Bool, &[100]),

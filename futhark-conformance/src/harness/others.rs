@@ -1,6 +1,5 @@
-//! The same program, compiled otherwise: for another backend, by another
-//! compiler. Libraries are objects that were loaded, each with its own table
-//! and nothing shared, so several can live in this process and be compared.
+//! Builds of the same program for other backends and by other compilers. Each library is loaded
+//! with a table of its own and shares nothing, so one process can compare several.
 
 use super::build::{self, BuildLock};
 use super::steps::{StepResult, Stop};
@@ -11,9 +10,8 @@ use futhark_safe::dynamic::Library;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// Builds and loads other libraries of the program, each when it is first
-/// asked for. What another job has built is found again: libraries are kept by
-/// content, in a folder that all jobs share.
+/// Builds and loads other libraries of the program on first use. All jobs share one build folder,
+/// so a library that another job has built is reused.
 #[derive(Debug, Default)]
 pub struct Others {
     /// The program's source.
@@ -24,14 +22,14 @@ pub struct Others {
     pub compilers: Vec<PathBuf>,
     /// The backends that this process can run.
     pub at_hand: Vec<Backend>,
-    /// Where compiled programs are kept.
+    /// The folder for compiled programs.
     pub build_dir: PathBuf,
-    /// Whether to compile as for users.
+    /// Whether the C compiler optimises, as for users.
     pub optimise: bool,
     loaded: RefCell<Vec<Loaded>>,
 }
 
-/// A library that was asked for, or why there is none.
+/// A requested library, or why it is not available.
 #[derive(Debug)]
 struct Loaded {
     backend: Backend,
@@ -40,7 +38,7 @@ struct Loaded {
 }
 
 impl Others {
-    /// Those of the program that this process checks.
+    /// The other libraries of the program that a child process checks.
     #[must_use]
     pub fn of(program: &Path, spec: &JobSpec) -> Others {
         let compilers = spec.run.compilers.iter();
@@ -56,7 +54,7 @@ impl Others {
         }
     }
 
-    /// The program for a backend, by the compiler under test.
+    /// The program for another backend, built by the compiler under test.
     ///
     /// # Errors
     /// As [`Others::by`].
@@ -64,15 +62,14 @@ impl Others {
         self.by(&self.compiler, backend)
     }
 
-    /// The program for a backend, by a compiler. Blocks for as long as the
-    /// compilers take, if nobody has compiled it before.
+    /// The program for a backend, built by a compiler. Blocks while it is compiled, if it is not in
+    /// the build folder.
     ///
     /// # Errors
-    /// A skip, with the reason: this machine cannot run the backend, or the
-    /// program does not compile for it. That is a finding, but one of the job
-    /// that is about this library.
+    /// A skip with the reason: this machine cannot run the backend, or the program does not compile
+    /// for it. The job of that backend and compiler reports the failure.
     pub fn by(&self, compiler: &Path, backend: Backend) -> StepResult<Library> {
-        // The sequential backend runs wherever the others do, asked for or not.
+        // The sequential backend runs on every machine.
         if backend != Backend::C && !self.at_hand.contains(&backend) {
             return Err(Stop::skip(format!("this machine cannot run {backend}")));
         }
@@ -93,7 +90,7 @@ impl Others {
         });
         library.map_err(|reason| {
             Stop::skip(format!(
-                "there is nothing to compare with: for {backend}, by {}: {reason}",
+                "no library to compare with, for {backend} by {}: {reason}",
                 compiler.display()
             ))
         })

@@ -7,19 +7,19 @@ use crate::values::HostValue;
 use futhark_manifest::{Program, Structure, TypeKind, TypeRef};
 use futhark_safe::dynamic::Value;
 
-/// The whole contents of a value, for asking later whether they have changed.
+/// The contents of a value, for a later comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Snapshot {
     /// A scalar or an array.
     Host(HostValue),
-    /// An opaque value, as it is stored.
+    /// The stored form of an opaque value.
     Stored(Vec<u8>),
-    /// An opaque value that cannot be stored: its fields.
+    /// The fields of an opaque value that has no stored form.
     Fields(Vec<(String, Snapshot)>),
 }
 
 impl Snapshot {
-    /// Takes the contents of a value of this type.
+    /// Takes a snapshot of a value of this type.
     pub fn take(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Snapshot> {
         let Value::Opaque(opaque) = value else {
             return download(value).map(Snapshot::Host);
@@ -40,7 +40,7 @@ impl Snapshot {
             Structure::RecordArray(array) => &array.fields,
             _ => {
                 return Err(Stop::skip(format!(
-                    "values of type {} cannot be looked into",
+                    "the contents of values of type {} are not accessible",
                     opaque.type_name()
                 )));
             }
@@ -59,13 +59,13 @@ impl Snapshot {
             .map(Snapshot::Fields)
     }
 
-    /// Whether a value still has, or also has, these contents, bit by bit.
+    /// Compares the contents of a value with this snapshot, bit by bit.
     pub fn check(&self, program: &Program, ty: TypeRef, value: &Value) -> StepResult {
         let now = Snapshot::take(program, ty, value)?;
         self.same(&now)
     }
 
-    /// Whether two contents are the same, bit by bit; `now` is the later one.
+    /// Compares with a later snapshot, bit by bit.
     pub fn same(&self, now: &Snapshot) -> StepResult {
         match (self, now) {
             (Snapshot::Host(before), Snapshot::Host(now)) => compare::identical(now, before)
@@ -74,7 +74,7 @@ impl Snapshot {
                 match first_difference(before, now) {
                     None => Ok(()),
                     Some(at) => Err(Stop::mismatch(format!(
-                        "its stored form differs from byte {at} on: expected {}, got {}",
+                        "the stored form differs at byte {at}: expected {}, got {}",
                         hex(before, at),
                         hex(now, at)
                     ))),
@@ -101,7 +101,7 @@ fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
     Some(common.unwrap_or(a.len().min(b.len())))
 }
 
-/// A few bytes from a place on.
+/// A few bytes in hexadecimal, from an index.
 fn hex(bytes: &[u8], at: usize) -> String {
     let shown: Vec<String> = bytes[at..]
         .iter()
@@ -115,15 +115,14 @@ fn hex(bytes: &[u8], at: usize) -> String {
     }
 }
 
-/// Values that are held while something else happens, each with the contents
-/// that it must keep.
+/// Values that must not change, each with a snapshot of its contents.
 pub struct Held<'a> {
     program: &'a Program,
     values: Vec<(String, TypeRef, Value, Snapshot)>,
 }
 
 impl<'a> Held<'a> {
-    /// Holds nothing yet.
+    /// An empty collection.
     #[must_use]
     pub fn new(program: &'a Program) -> Held<'a> {
         Held {
@@ -132,13 +131,14 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Holds a value from now on. One that cannot be looked into is let go.
+    /// Adds a value with its current contents. A value whose contents are not accessible is
+    /// dropped.
     pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
         let contents = Snapshot::take(self.program, ty, &value);
         self.keep(what, ty, value, contents)
     }
 
-    /// Holds a value that must have the contents of another one.
+    /// Adds a value that must have the contents of another value, `alike`.
     pub fn hold_as(
         &mut self,
         what: impl Into<String>,
@@ -165,7 +165,7 @@ impl<'a> Held<'a> {
         Ok(())
     }
 
-    /// Whether everything that is held has kept its contents.
+    /// Compares every value with its snapshot.
     pub fn check(&self) -> StepResult {
         self.values
             .iter()
@@ -190,7 +190,7 @@ mod tests {
         };
         assert_eq!(
             message,
-            "its stored form differs from byte 2 on: expected 03, got the end"
+            "the stored form differs at byte 2: expected 03, got the end"
         );
         assert!(a.same(&Snapshot::Fields(vec![])).is_err());
     }

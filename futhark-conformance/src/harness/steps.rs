@@ -1,5 +1,5 @@
-//! Running steps: each case of a check is announced before it begins, so that
-//! the parent knows what killed the process, and reported when it has ended.
+//! Runs the steps of checks. A step is one case of a check. It is announced before it begins, so
+//! that the parent knows which step killed the process, and reported when it has ended.
 
 use super::watch::Watch;
 use crate::pattern::CheckPattern;
@@ -20,15 +20,15 @@ pub enum Stop {
         /// What was expected, and what happened.
         message: String,
     },
-    /// The promise could not be asked for.
+    /// The promise could not be checked.
     Skip {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Stop {
-    /// A wrong answer.
+    /// A wrong result.
     pub fn mismatch(message: impl Into<String>) -> Stop {
         Stop::Fail {
             cause: Cause::Mismatch,
@@ -36,7 +36,7 @@ impl Stop {
         }
     }
 
-    /// An operation that should have worked, and did not.
+    /// An error from an operation that must succeed.
     pub fn error(message: impl Into<String>) -> Stop {
         Stop::Fail {
             cause: Cause::Error,
@@ -44,7 +44,7 @@ impl Stop {
         }
     }
 
-    /// A question that cannot be asked.
+    /// A case that cannot be checked.
     pub fn skip(reason: impl Into<String>) -> Stop {
         Stop::Skip {
             reason: reason.into(),
@@ -63,7 +63,7 @@ impl Stop {
         Err(Stop::mismatch(problems.join("\n")))
     }
 
-    /// The same, with the place put before the message.
+    /// The same result, with a place before its message.
     #[must_use]
     pub fn at(self, place: &str) -> Stop {
         match self {
@@ -84,7 +84,7 @@ impl From<futhark_safe::Error> for Stop {
     }
 }
 
-/// What a step returns.
+/// The result of a step.
 pub type StepResult<T = ()> = Result<T, Stop>;
 
 /// Numbers, filters, runs and reports steps.
@@ -97,8 +97,8 @@ pub struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// Reports to `out` the steps that match a pattern (or all, without any)
-    /// and come after the number given.
+    /// Steps that match a pattern of `checks`, or all if there is none, and have a number above
+    /// `resume_after`; reported to `out`.
     pub fn new(
         out: &'a mut dyn Write,
         checks: &'a [CheckPattern],
@@ -113,20 +113,18 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// From now on, a step during which the device tells of misuse has failed.
+    /// From now on, a step fails if the emulated device reports misuse during it.
     pub fn watch(&mut self, watch: Watch) {
         self.watch = Some(watch);
     }
 
-    /// Whether some case of the check is asked for: saves the work of listing
-    /// its cases.
+    /// Whether any case of the check may be selected. If not, its cases need not be listed.
     #[must_use]
     pub fn wants(&self, check: &str) -> bool {
         self.checks.is_empty() || self.checks.iter().any(|pattern| pattern.concerns(check))
     }
 
-    /// Runs a step, unless it is not asked for or lies behind us. Whether it
-    /// ran, and failed, is the answer.
+    /// Runs a step if it is selected and no earlier process has run it.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
         match self.claim(check, case) {
             (index, Claim::Asked) => self.perform(index, check, case, body, Claim::Asked, None),
@@ -134,8 +132,9 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Runs a step that others stand on. If nobody has asked for it, it is
-    /// reported only if it fails; if it lies behind us, not again.
+    /// Runs a step that others depend on, even if it is not selected or an earlier process has run
+    /// it. A step that is not selected is reported only if it fails; a step of an earlier process
+    /// is not reported again.
     pub fn run_always(
         &mut self,
         check: &str,
@@ -146,8 +145,7 @@ impl<'a> Steps<'a> {
         self.perform(index, check, case, body, claim, None)
     }
 
-    /// Runs a step that proves nothing by itself: it is reported only if it
-    /// fails.
+    /// Runs a step that proves nothing by itself. It is reported only if it fails.
     pub fn prepare(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
         let (index, claim) = self.claim(check, case);
         let claim = if claim == Claim::Behind {
@@ -158,9 +156,9 @@ impl<'a> Steps<'a> {
         self.perform(index, check, case, body, claim, None)
     }
 
-    /// Does what the step of the same case needs that comes next, if that is
-    /// asked for and lies before us. Should it take longer than `limit`, this
-    /// process ends, and nothing is reported: the next one goes on behind it.
+    /// Prepares the next step, which has the same case, if that is selected and no earlier process
+    /// has run it. If this takes longer than `limit`, the parent kills this process and reports
+    /// nothing; the next process resumes after the attempt.
     pub fn attempt(&mut self, check: &str, case: &str, limit: Duration, body: impl FnOnce()) {
         if let (index, Claim::Asked) = self.claim(check, case) {
             let body = || {
@@ -188,7 +186,7 @@ impl<'a> Steps<'a> {
             limit_ms,
         });
         let begun = Instant::now();
-        // A check that panics is a mistake of ours; the others still count.
+        // A panic is a bug in the check; the results of other checks are still valid.
         let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
             Err(Stop::error(format!(
                 "the check itself panicked: {}",
@@ -222,14 +220,14 @@ impl<'a> Steps<'a> {
         if failed { Ran::Failed } else { Ran::Fine }
     }
 
-    /// Reports a step that cannot run.
+    /// Reports a step as skipped.
     pub fn skip(&mut self, check: &str, case: &str, reason: &str) {
         self.run(check, case, || Err(Stop::skip(reason)));
     }
 
-    /// Reports something else.
+    /// Sends an event.
     pub fn say(&mut self, event: &Event) {
-        // Without its parent this process has no purpose.
+        // The parent is gone, so nothing reads the results.
         if events::write(self.out, event).is_err() {
             std::process::exit(1);
         }
@@ -254,25 +252,25 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Whether a step is to be reported.
+/// Whether a step runs and is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// It is asked for.
+    /// The step is selected.
     Asked,
-    /// It is not asked for.
+    /// The step is not selected.
     NotAsked,
-    /// An earlier process has reported it.
+    /// An earlier process has reported the step.
     Behind,
 }
 
-/// What became of a step.
+/// The outcome of a step for the code that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
-    /// It was not asked for, or ran in an earlier process.
+    /// It is not selected, or ran in an earlier process.
     No,
     /// It passed or was skipped.
     Fine,
-    /// It failed: what it has left behind is not to be relied on.
+    /// It failed: state that it shares with other steps may be damaged.
     Failed,
 }
 
@@ -321,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_others_stand_on_run_always_and_are_heard_of_if_they_fail() {
+    fn required_steps_always_run_and_are_reported_if_they_fail() {
         let mut out = Vec::new();
         let checks = ["b".parse().unwrap()];
         let mut steps = Steps::new(&mut out, &checks, Some(0));
@@ -351,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_behind_us_and_steps_not_asked_for_do_not_run() {
+    fn finished_and_unselected_steps_do_not_run() {
         let mut out = Vec::new();
         let checks = ["a:1*".parse().unwrap()];
         let mut steps = Steps::new(&mut out, &checks, Some(0));

@@ -1,11 +1,10 @@
-//! The bytes between: the components of a value, one after another, in the
-//! format that the runtime shares with `futhark` itself.
+//! The body of a stored value: its components, one after another, in Futhark's binary data format.
 
 use crate::harness::steps::{StepResult, Stop};
 use futhark_manifest::ElemType;
 use std::ops::Range;
 
-/// Where the parts of a component lie.
+/// The byte ranges of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
     /// `b`, the version, the rank, the element type.
@@ -25,7 +24,7 @@ pub fn components(body: &[u8]) -> StepResult<Vec<Component>> {
     while at < body.len() {
         let component = component(body, at).ok_or_else(|| {
             Stop::mismatch(format!(
-                "what was stored is no sequence of components: see byte {at}"
+                "the stored bytes are not a sequence of components at byte {at}"
             ))
         })?;
         at = component.data.end;

@@ -4,18 +4,18 @@ use super::steps::{StepResult, Stop};
 use crate::values::HostValue;
 use futhark_safe::dynamic::{Context, Scalar, Value};
 
-/// A value of a context with the contents of one on the host.
+/// Creates a value in a context from a value on the host.
 pub fn upload(context: &Context, value: &HostValue) -> StepResult<Value> {
     if value.shape().is_empty() {
         let scalar = Scalar::from_bytes(value.elem(), value.bytes());
-        let scalar = scalar.ok_or_else(|| Stop::error(format!("{value} is no scalar")))?;
+        let scalar = scalar.ok_or_else(|| Stop::error(format!("{value} is not a scalar")))?;
         return Ok(Value::Scalar(scalar));
     }
     let array = context.array(value.elem(), value.shape(), value.bytes())?;
     Ok(Value::Array(array))
 }
 
-/// The contents of a scalar or an array.
+/// Copies a scalar or an array to the host.
 pub fn download(value: &Value) -> StepResult<HostValue> {
     let (elem, shape, bytes) = match value {
         Value::Scalar(scalar) => (scalar.elem(), Vec::new(), scalar.to_bytes()),
@@ -30,7 +30,7 @@ pub fn download(value: &Value) -> StepResult<HostValue> {
     let expected = shape.iter().product::<usize>() * elem.size();
     if bytes.len() != expected {
         let message = format!(
-            "an array of shape {shape:?} gave {} bytes instead of {expected}",
+            "an array of shape {shape:?}: got {} bytes, expected {expected}",
             bytes.len()
         );
         return Err(Stop::mismatch(message));

@@ -1,4 +1,4 @@
-//! What the emulated device tells beside the answers of its functions.
+//! The misuse reports of the emulated device.
 
 use super::steps::{StepResult, Stop};
 use crate::emulated::FINDINGS;
@@ -6,17 +6,17 @@ use crate::record::Cause;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-/// Lines that say the same are told once, and of many different ones the first few.
+/// The number of different reports to show; repeated lines count once.
 const MOST_LINES: usize = 5;
 
-/// The file that the device writes to, read as far as it was looked at.
+/// The file that the device writes its reports to. Each report is read once.
 #[derive(Debug)]
 pub struct Watch {
     file: File,
 }
 
 impl Watch {
-    /// The device's file, from its end on, if this process uses an emulated device.
+    /// Opens the file at its end, if this process uses an emulated device.
     #[must_use]
     pub fn from_env() -> Option<Watch> {
         let mut file = File::open(std::env::var_os(FINDINGS)?).ok()?;
@@ -24,25 +24,25 @@ impl Watch {
         Some(Watch { file })
     }
 
-    /// A step's result, in view of what the device has told since the last one.
+    /// The result of a step, which fails if the device has reported misuse since the last step.
     pub(super) fn judge(&mut self, result: StepResult) -> StepResult {
-        let mut told = String::new();
-        if let Err(error) = self.file.read_to_string(&mut told) {
-            told = format!("what the device tells cannot be read: {error}");
+        let mut reports = String::new();
+        if let Err(error) = self.file.read_to_string(&mut reports) {
+            reports = format!("failed to read the reports of the device: {error}");
         }
-        let mut lines: Vec<&str> = told.lines().collect();
+        let mut lines: Vec<&str> = reports.lines().collect();
         lines.dedup();
         if lines.is_empty() {
             return result;
         }
         lines.truncate(MOST_LINES);
-        let told = format!("the emulated device: {}", lines.join("\n"));
-        // Whatever else went wrong, this comes first: it may be why.
+        let reports = format!("the emulated device: {}", lines.join("\n"));
+        // Misuse is the cause in the report, because it may explain any other failure.
         Err(Stop::Fail {
             cause: Cause::Misuse,
             message: match result {
-                Err(Stop::Fail { message, .. }) => format!("{message}\n{told}"),
-                Ok(()) | Err(Stop::Skip { .. }) => told,
+                Err(Stop::Fail { message, .. }) => format!("{message}\n{reports}"),
+                Ok(()) | Err(Stop::Skip { .. }) => reports,
             },
         })
     }

@@ -1,20 +1,19 @@
-//! How events travel through the child's standard output, to which the
-//! compiled program, and the driver below it, may write as well.
+//! Events that a child process writes to its standard output, to which the compiled program and the
+//! driver may write as well.
 //!
-//! Each event is a line that begins with the control character "record
-//! separator", as JSON text sequences have it. A line end before it closes
-//! whatever stands there unfinished.
+//! Each event is a line that begins with the control character "record separator", as in JSON text
+//! sequences. A line end before it terminates an unfinished line of other output.
 
 use crate::record::Finding;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
-/// What a child process says on its standard output, one JSON text per line.
+/// A message from a child process, one JSON text per line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// A step begins. Steps are numbered, so that another process can go on
-    /// behind one that killed this process.
+    /// A step begins. Steps are numbered, so that another process can resume after a step that
+    /// killed this one.
     Begin {
         /// The step's number.
         index: usize,
@@ -22,30 +21,30 @@ pub enum Event {
         check: String,
         /// The case.
         case: String,
-        /// How long it may take, in milliseconds, where that is less than for
-        /// others. It says nothing about the program if it takes longer.
+        /// The time limit of an attempt in milliseconds. An attempt that takes longer is not a
+        /// failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit_ms: Option<u64>,
     },
-    /// The step that began last has ended.
+    /// The current step has ended with a result.
     End(Finding),
-    /// The step that began last has ended, and there is nothing to say of it.
+    /// The current step has ended without a result to report.
     Quiet,
-    /// A device works: the answer to a probe.
+    /// The probed device works.
     Device {
-        /// The device's name.
+        /// The device's name; empty if only the log contains it.
         name: String,
     },
-    /// There is nothing more to do.
+    /// All steps have ended.
     Done,
 }
 
 const SEPARATOR: u8 = 0x1e;
 
-/// Writes one event, in one piece.
+/// Writes one event in a single call.
 ///
 /// # Errors
-/// If the stream does not take it.
+/// If writing fails.
 pub fn write(out: &mut dyn Write, event: &Event) -> io::Result<()> {
     let mut line = vec![b'\n', SEPARATOR];
     serde_json::to_writer(&mut line, event)?;
@@ -54,7 +53,7 @@ pub fn write(out: &mut dyn Write, event: &Event) -> io::Result<()> {
     out.flush()
 }
 
-/// The event of a line, if it holds one.
+/// The event in a line, if there is one.
 #[must_use]
 pub fn read(line: &[u8]) -> Option<Event> {
     let start = line.iter().rposition(|&byte| byte == SEPARATOR)?;
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_an_event_is_none() {
+    fn malformed_events_are_ignored() {
         assert_eq!(read(b"{\"event\":\"done\"}"), None);
         assert_eq!(read(b"\x1enonsense"), None);
         assert_eq!(read(b""), None);

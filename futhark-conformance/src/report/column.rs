@@ -10,15 +10,14 @@ use std::cmp::Ordering;
 pub struct Column {
     /// The backend's name.
     pub backend: String,
-    /// The device's.
+    /// The device's name.
     pub device: String,
     /// The compiler's version.
     pub compiler: String,
 }
 
 impl Column {
-    /// The column that the findings of a place belong to; none if they are about a file
-    /// that is no program.
+    /// The column of a place; `None` for a file that is not a program.
     #[must_use]
     pub fn of(place: &Place) -> Option<Column> {
         (place.backend != "-").then(|| Column {
@@ -28,8 +27,9 @@ impl Column {
         })
     }
 
-    /// What stands for the device above the column: a word that must never be left out; or,
-    /// where `others` have the same backend, what tells it from them; or nothing.
+    /// The note about the device in the column's title: the word for a simulated or emulated
+    /// device; or the part of the name that distinguishes it from `others` of the same backend; or
+    /// nothing.
     #[must_use]
     pub fn device_note(&self, others: &[Column]) -> &str {
         if let Some(word) = must_be_told(&self.device) {
@@ -53,7 +53,7 @@ impl Column {
         let backend = Backend::ALL
             .iter()
             .position(|backend| backend.as_str() == self.backend);
-        // By number, so that 0.9 comes before 0.10.
+        // Compared as numbers, so that 0.9 comes before 0.10.
         let numbers = self.compiler.split('.').map(|part| part.parse().ok());
         (backend.unwrap_or(usize::MAX), numbers.collect())
     }

@@ -42,7 +42,7 @@ struct Cell {
     text: String,
 }
 
-/// A table that is folded at first.
+/// A table that is collapsed at first.
 struct Section {
     summary: &'static str,
     rows: Vec<(String, String)>,
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_stands_alone() {
+    fn the_page_needs_no_other_file() {
         let page = page(&[record("a.fut", "c", Outcome::Pass)]);
         for outside in ["http:", "https:", "<script", "<link", "src=", "url("] {
             assert!(!page.contains(outside), "{outside}");

@@ -4,28 +4,28 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `schema` | [`SCHEMA`]; it grows when a key changes its meaning or goes |
+//! | `schema` | [`SCHEMA`]; increased when a key changes its meaning or is removed |
 //! | `generator` | the program's name and version |
 //! | `seed` | the seed of generated inputs |
-//! | `shard` | which part of a run this is, as `I/N`; only if it is one |
+//! | `shard` | the part of the run, as `I/N`; absent for a whole run |
 //! | `compilers` | `[{version, path}]` |
-//! | `devices` | `[{backend, device, kind, usable, reason}]`; kinds are `real`, `simulated` and `emulated`; `choice` is what the backend calls it if it is not its first |
+//! | `devices` | `[{backend, device, kind, usable, reason}]`; kinds are `real`, `simulated` and `emulated`; `choice` is the backend's name of a device that is not its first |
 //!
-//! Every other line is a record of one case of one check:
+//! Every other line but the last is a record of one case of one check:
 //!
 //! | key | value |
 //! |---|---|
 //! | `program` | the path as given or found |
-//! | `backend`, `device`, `compiler` | where it ran; `-` for a file that is no program |
-//! | `check`, `case` | what was asked; the case may be empty |
+//! | `backend`, `device`, `compiler` | where it ran; `-` for a file that is not a program |
+//! | `check`, `case` | the check and its case, which may be empty |
 //! | `outcome` | `pass`, `fail`, `skip`, `expected-fail` |
-//! | `cause` | `mismatch`, `error`, `crash`, `timeout`, `leak`, `unexpected-pass`; null unless it failed |
+//! | `cause` | `mismatch`, `error`, `crash`, `timeout`, `leak`, `misuse`, `unexpected-pass`; null unless it failed |
 //! | `message` | the details, or the reason for a skip |
-//! | `seconds` | the time it took |
+//! | `seconds` | the time that the case took |
 //!
-//! The last line is `{"records": N}`: how many there are. Each line is written as soon as it is
-//! known, so that an interrupted run leaves a report that can be read, and without its last
-//! line nobody takes it for a whole one.
+//! The last line is `{"records": N}`, the number of records. Each line is written at once, so an
+//! interrupted run leaves a report that can be read. Such a report is incomplete, because it has no
+//! last line.
 
 use crate::record::{Header, Record};
 use serde::{Deserialize, Serialize};
@@ -33,25 +33,25 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The version of the report's form.
+/// The version of the report's format.
 pub const SCHEMA: u32 = 2;
 
 /// The last line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
-    /// How many records stand before it.
+    /// The number of records before it.
     pub records: usize,
 }
 
-/// A report that is being written.
+/// Writes a report.
 pub struct JsonReport {
     file: File,
     records: usize,
 }
 
 impl JsonReport {
-    /// Creates the file, which replaces one that is there.
+    /// Creates the file, and replaces an existing one.
     ///
     /// # Errors
     /// If the file cannot be created or written.
@@ -76,7 +76,7 @@ impl JsonReport {
         self.line(record)
     }
 
-    /// Says that nothing more will come.
+    /// Writes the last line.
     ///
     /// # Errors
     /// If the file cannot be written.

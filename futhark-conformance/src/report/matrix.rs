@@ -1,5 +1,5 @@
-//! The report for people: programs by backends and compilers, then each
-//! failure in full.
+//! The report for the terminal: a table of programs by backends and compilers, then each failure in
+//! full.
 
 use super::Counts;
 use super::column::Column;
@@ -7,9 +7,9 @@ use crate::record::{Outcome, Record};
 use console::{Alignment, Style, measure_text_width, pad_str};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts per program and column, and the failures.
+/// Counts per program and column, and the failures, expected failures and skips.
 ///
-/// What passes is only counted, so that the memory does not grow with it.
+/// Passes are only counted, so that memory does not grow with their number.
 #[derive(Debug, Default)]
 pub struct Matrix {
     columns: Vec<Column>,
@@ -30,8 +30,8 @@ impl Matrix {
         }
     }
 
-    /// A matrix with a column for each place that occurs in these records, in
-    /// the order of backends and then of compilers. It does not count them yet.
+    /// A matrix with a column for each place of these records, in the order of backends and then of
+    /// compilers. It does not count the records.
     #[must_use]
     pub fn of(records: &[Record]) -> Matrix {
         let places = records.iter().map(|record| &record.place);
@@ -65,7 +65,7 @@ impl Matrix {
         row[column].add(outcome);
     }
 
-    /// All records together.
+    /// The counts of all records.
     #[must_use]
     pub fn total(&self) -> Counts {
         self.total
@@ -77,25 +77,25 @@ impl Matrix {
         &self.columns
     }
 
-    /// Each program with what was counted in each column.
+    /// Each program with its counts per column.
     pub fn rows(&self) -> impl Iterator<Item = (&str, &[Counts])> {
         let rows = self.rows.iter();
         rows.map(|(program, counts)| (program.as_str(), counts.as_slice()))
     }
 
-    /// What failed, in the order in which it was found.
+    /// The failures, in the order in which they were found.
     #[must_use]
     pub fn failures(&self) -> &[Record] {
         &self.failures
     }
 
-    /// What failed as expected.
+    /// The expected failures.
     #[must_use]
     pub fn expected(&self) -> &[Record] {
         &self.expected
     }
 
-    /// Why something was skipped, and how often, the most frequent first.
+    /// The reasons for skips with their numbers, the most frequent first.
     #[must_use]
     pub fn skips(&self) -> Vec<(&str, usize)> {
         let skips = self.skips.iter();
@@ -104,9 +104,8 @@ impl Matrix {
         skips
     }
 
-    /// The text: the table with its legend, why things were skipped, expected
-    /// failures in one line each, and failures in full with the command that
-    /// `repeat` gives for each.
+    /// The report as text: the table with its legend, the reasons for skips, one line per expected
+    /// failure, and each failure in full with the command that `repeat` returns.
     #[must_use]
     pub fn render(&self, repeat: impl Fn(&Record) -> String) -> String {
         let mut text = String::new();
@@ -196,7 +195,7 @@ impl Matrix {
         if self.skips.is_empty() {
             return;
         }
-        text.push_str("skipped, and why:\n");
+        text.push_str("skipped, by reason:\n");
         for (reason, count) in self.skips() {
             let first = reason.lines().next().unwrap_or_default();
             text.push_str(&format!("{count:6}  {first}\n"));
@@ -234,7 +233,7 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// What was counted, each with its mark.
+/// The counts of a cell, each with its mark.
 pub(super) fn cell(counts: &Counts) -> String {
     let marked = [
         (counts.passed, ""),
@@ -254,7 +253,7 @@ pub(super) fn cell(counts: &Counts) -> String {
     }
 }
 
-/// Where and what, in one line.
+/// The place, check and case of a record in one line.
 pub(super) fn title(record: &Record) -> String {
     let place = &record.place;
     let finding = &record.finding;
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_say_what_happened() {
+    fn cells_show_counts_with_marks() {
         let counts = Counts {
             passed: 12,
             failed: 3,
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_emulated_is_called_so() {
+    fn emulated_devices_are_marked() {
         let mut found = record("a.fut", "cuda", Outcome::Pass);
         found.place.device = "emulated: delayed".into();
         let mut matrix = Matrix::of(std::slice::from_ref(&found));
@@ -366,7 +365,7 @@ mod tests {
         ]);
         assert_eq!(notes, "Oclgrind  Portable Computi...");
         assert_eq!(cells, "a.fut    1         1!");
-        // On one platform it is the device that tells them apart.
+        // Devices of one platform are distinguished by their own names.
         let two = [on("P: one", Outcome::Pass), on("P: two", Outcome::Pass)];
         assert_eq!(head(&two).0, "one     two");
     }

@@ -1,4 +1,4 @@
-//! Reports that are read again: those of the parts of one run become one.
+//! Reads reports, and merges those of the parts of one run.
 
 use super::json::{End, SCHEMA};
 use crate::record::{Header, Place, Record};
@@ -7,18 +7,18 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What the parts of a run have found.
+/// The merged report of a run.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// Of all parts together.
+    /// The header for all parts.
     pub header: Header,
-    /// In the order of the files, and in each file as written.
+    /// The records, in the order of the files and of the lines in each.
     pub records: Vec<Record>,
-    /// What is not there: parts, as `part I/N`, and ends of reports.
+    /// Descriptions of missing parts (`part I/N`) and missing ends of reports.
     pub missing: Vec<String>,
 }
 
-/// A file that is no report, or not one that goes with the others.
+/// A file that is not a report, or not of the same run as the others.
 #[derive(Debug)]
 pub struct MergeError {
     path: PathBuf,
@@ -41,8 +41,8 @@ impl std::error::Error for MergeError {}
 /// Reads the reports of the parts of one run.
 ///
 /// # Errors
-/// If a file cannot be read, or a line of it is none of a report; if two files
-/// are of runs with different seeds, of the same part, or have the same case.
+/// If a file cannot be read or has a malformed line; if two files are of runs with different seeds,
+/// of the same part, or contain the same case.
 pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
     let mut merged: Option<Merged> = None;
     let mut shards: Vec<Shard> = Vec::new();
@@ -64,10 +64,10 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
         }
         if let Some(shard) = header.shard {
             if shards.contains(&shard) {
-                return Err(fail(Some(1), format!("part {shard} was given already")));
+                return Err(fail(Some(1), format!("part {shard} was already given")));
             }
             if let Some(other) = shards.iter().find(|other| other.count != shard.count) {
-                let message = format!("part {shard} does not go with part {other}");
+                let message = format!("part {shard} and part {other} are not of the same run");
                 return Err(fail(Some(1), message));
             }
             shards.push(shard);
@@ -75,10 +75,10 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
         for (number, record) in records.iter().enumerate() {
             if let Some(other) = cases.insert(case(record), path)
                 && other != path.as_path()
-                // What is no program is told by every part.
+                // Every part reports the files that are not programs.
                 && record.place.backend != "-"
             {
-                let message = format!("the same case is in {}", other.display());
+                let message = format!("the same case is also in {}", other.display());
                 return Err(fail(Some(number + 2), message));
             }
         }
@@ -93,8 +93,8 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
             Some(merged) => {
                 if header.seed != merged.header.seed {
                     let message = format!(
-                        "its seed is {}, that of the others {}: these are not parts of one run",
-                        header.seed, merged.header.seed
+                        "expected seed {}, got {}: these are not parts of one run",
+                        merged.header.seed, header.seed
                     );
                     return Err(fail(Some(1), message));
                 }
@@ -105,7 +105,7 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
     let mut merged = merged.ok_or_else(|| MergeError {
         path: PathBuf::new(),
         line: None,
-        message: "no file was named".to_owned(),
+        message: "no file was given".to_owned(),
     })?;
     merged.missing = missing(&shards);
     merged.missing.extend(interrupted);
@@ -113,11 +113,11 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
     Ok(merged)
 }
 
-/// What one file says.
+/// The contents of one file.
 struct Report {
     header: Header,
     records: Vec<Record>,
-    /// Whether the run came to its end.
+    /// Whether the report is complete.
     whole: bool,
 }
 
@@ -131,14 +131,11 @@ fn read(path: &Path) -> Result<Report, MergeError> {
     let mut lines = text.lines().peekable();
     let first = lines
         .next()
-        .ok_or_else(|| fail(None, "it is empty".to_owned()))?;
+        .ok_or_else(|| fail(None, "the file is empty".to_owned()))?;
     let header: Header = serde_json::from_str(first)
-        .map_err(|error| fail(Some(1), format!("this is no header of a report: {error}")))?;
+        .map_err(|error| fail(Some(1), format!("invalid header: {error}")))?;
     if header.schema != SCHEMA {
-        let message = format!(
-            "the report has form {}, this program reads form {SCHEMA}",
-            header.schema
-        );
+        let message = format!("expected schema {SCHEMA}, got {}", header.schema);
         return Err(fail(Some(1), message));
     }
     let mut records: Vec<Record> = Vec::new();
@@ -150,22 +147,14 @@ fn read(path: &Path) -> Result<Report, MergeError> {
             && let Ok(end) = serde_json::from_str::<End>(line)
         {
             if end.records != records.len() {
-                let message = format!(
-                    "{} records were written, {} are here",
-                    end.records,
-                    records.len()
-                );
+                let message = format!("expected {} records, got {}", end.records, records.len());
                 return Err(fail(Some(number), message));
             }
             whole = true;
             break;
         }
-        let record = serde_json::from_str(line).map_err(|error| {
-            fail(
-                Some(number),
-                format!("this is no record of a report: {error}"),
-            )
-        })?;
+        let record = serde_json::from_str(line)
+            .map_err(|error| fail(Some(number), format!("invalid record: {error}")))?;
         records.push(record);
     }
     Ok(Report {
@@ -175,7 +164,7 @@ fn read(path: &Path) -> Result<Report, MergeError> {
     })
 }
 
-/// What makes two records ones of the same case.
+/// The identity of a case.
 type Case = (Place, String, String);
 
 fn case(record: &Record) -> Case {
@@ -187,7 +176,7 @@ fn case(record: &Record) -> Case {
     )
 }
 
-/// Adds another part.
+/// Adds another part to the merged report.
 fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
     for compiler in header.compilers {
         let known = &mut merged.header.compilers;
@@ -202,14 +191,14 @@ fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
                 && (other.name == device.name || !other.usable || !device.usable)
         });
         match same {
-            // One machine of several that can run it is enough.
+            // A backend is usable if any of the machines can run it.
             Some(other) if !other.usable && device.usable => *other = device,
             Some(_) => {}
             None => known.push(device),
         }
     }
-    // What is no program is told once.
-    let told: HashSet<String> = merged
+    // Keep one record for each file that is not a program.
+    let reported: HashSet<String> = merged
         .records
         .iter()
         .filter(|record| record.place.backend == "-")
@@ -217,7 +206,7 @@ fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
         .collect();
     let fresh = records
         .into_iter()
-        .filter(|record| record.place.backend != "-" || !told.contains(&record.place.program));
+        .filter(|record| record.place.backend != "-" || !reported.contains(&record.place.program));
     merged.records.extend(fresh);
 }
 
@@ -269,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_become_a_whole() {
+    fn parts_are_merged() {
         let parts = Parts::new();
         let library = record("lib.fut", "-", Outcome::Skip);
         let a = record("a.fut", "c", Outcome::Pass);
@@ -283,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_with_its_line() {
+    fn damage_is_reported_with_its_line() {
         let parts = Parts::new();
         let good = parts.write("good", &header(), &[record("a.fut", "c", Outcome::Pass)]);
         let whole = std::fs::read_to_string(&good).unwrap();
@@ -292,9 +281,9 @@ mod tests {
         text.truncate(text.len() - 5);
         let bad = parts.0.path().join("bad");
         for (text, words) in [
-            (text.as_str(), "bad, line 2: this is no record"),
-            ("", "bad: it is empty"),
-            ("{}\n", "bad, line 1: this is no header"),
+            (text.as_str(), "bad, line 2: invalid record"),
+            ("", "bad: the file is empty"),
+            ("{}\n", "bad, line 1: invalid header"),
         ] {
             std::fs::write(&bad, text).unwrap();
             let error = error(std::slice::from_ref(&bad));
@@ -305,12 +294,15 @@ mod tests {
             ..header()
         };
         let error = error(&[parts.write("other", &other, &[])]);
-        assert!(error.contains("line 1: the report has form 3"), "{error}");
+        assert!(
+            error.contains("line 1: expected schema 2, got 3"),
+            "{error}"
+        );
         assert!(merge(&[parts.0.path().join("nowhere")]).is_err());
     }
 
     #[test]
-    fn an_interrupted_report_is_not_taken_for_a_whole_one() {
+    fn an_interrupted_report_is_incomplete() {
         let parts = Parts::new();
         let records = [
             record("a.fut", "c", Outcome::Pass),
@@ -325,7 +317,7 @@ mod tests {
         );
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        // The end is missing, and then a record before it.
+        // First without the last line, then without a record before it.
         std::fs::write(&path, lines[..3].join("\n")).unwrap();
         let merged = merge(std::slice::from_ref(&path)).unwrap();
         assert_eq!(merged.records, records);
@@ -333,20 +325,20 @@ mod tests {
         std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
         let error = error(std::slice::from_ref(&path));
         assert!(
-            error.contains("line 3: 2 records were written, 1 are here"),
+            error.contains("line 3: expected 2 records, got 1"),
             "{error}"
         );
     }
 
     #[test]
-    fn what_is_no_part_of_the_same_run_is_refused() {
+    fn parts_of_different_runs_are_refused() {
         let parts = Parts::new();
         let records = [record("a.fut", "c", Outcome::Pass)];
         let first = parts.write("1", &part("1/2"), &records);
         let again = parts.write("again", &part("1/2"), &[]);
-        assert!(error(&[first.clone(), again]).contains("part 1/2 was given already"));
+        assert!(error(&[first.clone(), again]).contains("part 1/2 was already given"));
         let of_three = parts.write("of-three", &part("2/3"), &[]);
-        assert!(error(&[first.clone(), of_three]).contains("does not go with part 1/2"));
+        assert!(error(&[first.clone(), of_three]).contains("are not of the same run"));
         let same_case = parts.write("2", &part("2/2"), &records);
         assert!(error(&[first.clone(), same_case]).contains("line 2: the same case"));
         let seed = Header {
@@ -354,6 +346,6 @@ mod tests {
             ..part("2/2")
         };
         let seed = parts.write("seed", &seed, &[]);
-        assert!(error(&[first, seed]).contains("its seed is 9"));
+        assert!(error(&[first, seed]).contains("got 9"));
     }
 }

@@ -1,4 +1,4 @@
-//! What came out: one stream of records, for everyone who wants to know.
+//! Reports: each gets the same stream of records and writes it in its own format.
 
 pub mod column;
 pub mod html;
@@ -12,21 +12,21 @@ pub mod progress;
 use crate::devices::HOST;
 use crate::record::{Header, Outcome, Record};
 
-/// How many records ended in which way.
+/// The number of records per outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Promises that held.
     pub passed: usize,
-    /// Promises that did not.
+    /// Promises that did not hold.
     pub failed: usize,
-    /// Failures that were expected.
+    /// Expected failures.
     pub expected: usize,
-    /// Questions that could not be asked.
+    /// Cases that could not be checked.
     pub skipped: usize,
 }
 
 impl Counts {
-    /// Counts one more.
+    /// Counts a record.
     pub fn add(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Pass => self.passed += 1,
@@ -36,14 +36,14 @@ impl Counts {
         }
     }
 
-    /// The sum.
+    /// The number of all records.
     #[must_use]
     pub fn total(&self) -> usize {
         self.passed + self.failed + self.expected + self.skipped
     }
 }
 
-/// The command that repeats a finding and nothing else.
+/// The command that repeats this finding only.
 #[must_use]
 pub fn repeat(record: &Record, compiler: &str, seed: u64) -> String {
     let place = &record.place;
@@ -55,7 +55,7 @@ pub fn repeat(record: &Record, compiler: &str, seed: u64) -> String {
     };
     let mut words = vec!["futhark-conformance", "run", &place.program];
     words.extend(["--backend", &place.backend]);
-    // The host has one device for all backends, and without a device there is nothing to name.
+    // All backends on the host use the same device; the name is empty if there is no device.
     if !matches!(place.device.as_str(), "" | HOST) {
         words.extend(["--device", &place.device]);
     }
@@ -77,7 +77,7 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
         .find(|compiler| compiler.version == record.place.compiler);
     let path = compiler.map_or("futhark", |compiler| compiler.path.as_str());
     let mut command = repeat(record, path, header.seed);
-    // On c, differential compares compilers, of which the command names one.
+    // On backend c, `differential` compares compilers, so the command must name the others.
     let others = header.compilers.iter().chain(&header.against);
     if record.finding.check == "differential" && record.place.backend == "c" {
         for other in others.filter(|other| other.version != record.place.compiler) {
@@ -90,7 +90,7 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
     command
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a POSIX shell.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);

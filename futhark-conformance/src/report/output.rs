@@ -1,5 +1,4 @@
-//! Where records go: to the table that is shown at the end, and to the files
-//! that were asked for.
+//! Passes records to the table for the terminal and to the report files.
 
 use super::html;
 use super::json::JsonReport;
@@ -23,9 +22,9 @@ pub struct Files {
     pub html: Option<PathBuf>,
 }
 
-/// The reports of one run, while it goes on.
+/// The reports of one run.
 pub struct Output {
-    /// What was found so far.
+    /// The table for the terminal.
     pub matrix: Matrix,
     header: Header,
     json: Option<(JsonReport, PathBuf)>,
@@ -34,7 +33,7 @@ pub struct Output {
     failed: Option<OutputError>,
 }
 
-/// A report that cannot be written.
+/// A report file that cannot be written.
 #[derive(Debug)]
 pub struct OutputError {
     path: PathBuf,
@@ -55,11 +54,10 @@ impl std::error::Error for OutputError {
 }
 
 impl Output {
-    /// Creates the files now, so that a path that cannot serve is known before
-    /// the work begins.
+    /// Creates the files, so that an unusable path is reported before the run begins.
     ///
     /// # Errors
-    /// If one of them cannot be created.
+    /// If a file cannot be created.
     pub fn create(files: &Files, header: Header, matrix: Matrix) -> Result<Output, OutputError> {
         let failed = |path: &PathBuf| {
             let path = path.clone();
@@ -87,7 +85,7 @@ impl Output {
         })
     }
 
-    /// Takes a record. What goes wrong is told by [`Output::finish`].
+    /// Adds a record to all reports. [`Output::finish`] reports write errors.
     pub fn add(&mut self, record: &Record) {
         self.matrix.add(record);
         if let Some((junit, ..)) = &mut self.junit {
@@ -101,18 +99,18 @@ impl Output {
         }
     }
 
-    /// The table and the findings, as text for a terminal.
+    /// The table and the failures, as text for the terminal.
     #[must_use]
     pub fn render(&self) -> String {
         self.matrix
             .render(|record| repeat_with(&self.header, record))
     }
 
-    /// Writes what can only be written at the end. Of a run that is not `whole`, the report for
-    /// machines says so by having no last line.
+    /// Writes the last line of the JSON report if the run is `whole`, and the JUnit and HTML
+    /// reports.
     ///
     /// # Errors
-    /// The first thing that could not be written, earlier or now.
+    /// The first write error, of this or an earlier call.
     pub fn finish(mut self, whole: bool) -> Result<(), OutputError> {
         if let Some(error) = self.failed {
             return Err(error);

@@ -1,5 +1,5 @@
-//! What is seen while a run goes on: a bar on a terminal, a line for each
-//! finished job elsewhere.
+//! Shows the progress of a run on the standard error stream: a bar on a terminal, otherwise a line
+//! for each finished job.
 
 use super::Counts;
 use crate::devices::{HOST, parts};
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// Shows how far a run is.
+/// The progress display of a run.
 pub struct Progress {
     bar: ProgressBar,
     total: usize,
@@ -23,7 +23,7 @@ struct Running {
 }
 
 impl Progress {
-    /// Begins to show a run of this many jobs, on the standard error stream.
+    /// Starts the display for this number of jobs.
     #[must_use]
     pub fn new(jobs: usize) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(jobs as u64), ProgressDrawTarget::stderr());
@@ -62,7 +62,7 @@ impl Progress {
         ));
     }
 
-    /// A case of a check of a job has ended.
+    /// A step of a job has ended.
     pub fn found(&mut self, job: usize, place: &Place, check: &str, case: &str, outcome: Outcome) {
         if let Some(running) = self.running.get_mut(&job) {
             running.counts.add(outcome);
@@ -113,13 +113,13 @@ impl Progress {
         }
     }
 
-    /// The run has ended: the bar goes.
+    /// The run has ended; removes the bar.
     pub fn close(self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// The backend, and the platform or device that it runs on if that is not the host.
+/// The backend, with its platform or device if that is not the host.
 fn worker(place: &Place) -> String {
     match place.device.as_str() {
         "" | HOST => place.backend.clone(),

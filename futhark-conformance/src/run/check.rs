@@ -166,7 +166,7 @@ fn run_jobs(
                 output.add(&record);
             }
             Update::Finished => {
-                // Where only some cases ran, a check cannot be judged as a whole.
+                // If only some cases of a check ran, a missing failure proves nothing.
                 let whole = args.checks.iter().all(CheckPattern::is_whole);
                 for record in expectations.close(place).iter().filter(|_| whole) {
                     let Finding {
@@ -221,8 +221,8 @@ fn expectations(args: &RunArgs, paths: &[PathBuf]) -> Result<Expectations, Ended
     Ok(all)
 }
 
-/// Programs first: what fails for one backend often fails for the others, and
-/// is then seen side by side.
+/// One job per program, device and compiler, ordered by program: a failure on one backend often
+/// occurs on the others, and these are then reported together.
 fn jobs_of(programs: &[Program], devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for program in programs.iter().filter(|program| program.skip.is_none()) {
@@ -240,7 +240,7 @@ fn jobs_of(programs: &[Program], devices: &[Device], compilers: &[CompilerInfo])
     jobs
 }
 
-/// One record for each file that is no program of its own.
+/// One record for each file that is not a program, with the reason.
 fn skipped_files(programs: &[Program]) -> Vec<Record> {
     let nowhere = || "-".to_owned();
     let skipped = programs
@@ -273,7 +273,7 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
         .collect();
     let usable = header.devices.iter().filter(|device| device.usable);
     let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
-    // How many devices it has is seen in the table.
+    // The table shows the devices of each backend.
     usable.dedup();
     eprintln!(
         "{}, {}: Futhark {}; {}",
@@ -282,7 +282,7 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
         versions.join(", "),
         usable.join(", ")
     );
-    // Seen on a terminal only: elsewhere it is in the report.
+    // Only on a terminal; the report contains it, too.
     if std::io::stderr().is_terminal() {
         for device in header.devices.iter().filter(|device| !device.usable) {
             eprintln!("not usable: {}: {}", device.backend, device.why());

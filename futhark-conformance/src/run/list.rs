@@ -50,7 +50,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Ended> {
     Ok(Exit::Held)
 }
 
-/// Each test case as a pattern that matches it and nothing else.
+/// Prints a `--check` option for each test case, which matches only this case.
 fn list_cases(program: &Path) {
     let source = std::fs::read_to_string(program).unwrap_or_default();
     for case in TestBlocks::parse(&source).unwrap_or_default().cases {
@@ -66,6 +66,6 @@ fn describe(path: &Path) -> String {
     match blocks {
         Ok(blocks) if blocks.compile_error.is_some() => "must not compile".to_owned(),
         Ok(blocks) => counted(blocks.cases.len(), "test case"),
-        Err(error) => format!("its test blocks cannot be read: {error}"),
+        Err(error) => format!("failed to parse its test blocks: {error}"),
     }
 }

@@ -15,7 +15,7 @@ use anyhow::{Context as _, anyhow};
 use setup::{files, find_compilers, paths_or_default, settings, threads};
 use std::process::ExitCode;
 
-/// How the program ends.
+/// The exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Every promise held, or failed as expected.
@@ -34,7 +34,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What ends the program before its time: a code and what to tell.
+/// An error that ends the program, with its exit code.
 #[derive(Debug)]
 pub struct Ended(pub Exit, pub anyhow::Error);
 
@@ -67,7 +67,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
     }
 }
 
-/// What a run, or several parts of one, come to.
+/// The exit code for the results of a run.
 fn verdict(total: Counts) -> Result<Exit, Ended> {
     if total.failed > 0 {
         Ok(Exit::Failed)
@@ -96,7 +96,7 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
     output.finish(missing.is_empty()).map_err(could_not_run)?;
     if total.failed == 0 && !missing.is_empty() {
         return Err(could_not_run(anyhow!(
-            "the run is not whole; missing: {}",
+            "the report is incomplete; missing: {}",
             missing.join(", ")
         )));
     }

@@ -71,7 +71,7 @@ pub fn find_compilers(named: &[PathBuf]) -> Result<Vec<CompilerInfo>, Ended> {
     if compilers.is_empty() {
         let error = match futhark_safe::compile::Compiler::find() {
             Err(error) => anyhow!(error),
-            Ok(_) => anyhow!("no Futhark compiler was found"),
+            Ok(_) => anyhow!("found no Futhark compiler"),
         };
         return Err(could_not_run(error));
     }

@@ -13,7 +13,7 @@ use futhark_manifest::ArrayType;
 use futhark_safe::dynamic::{Context, Value};
 use patterns::every_pattern;
 
-/// Round trips of every bit pattern.
+/// Copies bit patterns to arrays of every type and back.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     each_type(env, steps, "arrays", |context, array| {
         let mut random = Random::new(env.seed, "arrays");
@@ -33,17 +33,17 @@ fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
     let value = context
         .array(contents.elem(), contents.shape(), &buffer)
         .map_err(|error| at(error.into()))?;
-    // The array has memory of its own: what becomes of the buffer is nothing to it.
+    // The array has its own memory, so changing the buffer must not affect it.
     for byte in &mut buffer {
         *byte = !*byte;
     }
     let back = download(&Value::Array(value)).map_err(at)?;
-    // Until here, or the compiler may see that nobody looks at it.
+    // Keeps the compiler from removing the writes above.
     std::hint::black_box(buffer);
     identical(&back, contents).map_err(|difference| Stop::mismatch(difference.to_string()))
 }
 
-/// Arrays that exist at the same time keep apart, in whatever order they go.
+/// Arrays that exist at the same time must not affect each other, in any order of their frees.
 fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> StepResult {
     const MANY: usize = 8;
     let contents: Vec<HostValue> = (0..MANY)
@@ -66,14 +66,14 @@ fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> St
     Ok(())
 }
 
-/// The same elements with ones for further dimensions.
+/// The same elements, with extent 1 in the added dimensions.
 fn widened(value: HostValue, rank: usize) -> HostValue {
     let mut shape = value.shape().to_vec();
     shape.resize(rank, 1);
     HostValue::new(value.elem(), shape, value.bytes().to_vec())
 }
 
-/// Data that does not have the size of the shape is refused.
+/// Data of another size than that of the shape must be refused.
 fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
     let shape = inner_shape(array.rank);
     let right = shape.iter().product::<usize>() * array.elem.size();
@@ -84,8 +84,7 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
             )));
         }
     }
-    // Extents that are negative in C, or whose product overflows to 0, which
-    // is the data's size, or to another size that data could have.
+    // Extents that are negative in C, or whose product overflows to a size that matches the data.
     let mut impossible = Vec::new();
     for extent in [1 << 63, usize::MAX, 1 << 62] {
         for place in 0..array.rank {
@@ -106,7 +105,7 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
             }
         }
     }
-    // What was refused has taken nothing with it.
+    // The refused calls must not have affected the context.
     let mut random = Random::new(0, "after");
     round_trip(context, &any_bits(&mut random, array.elem, &shape))
 }

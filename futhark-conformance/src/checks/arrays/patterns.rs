@@ -1,11 +1,11 @@
-//! Bit patterns: all of them, or those that are likely to be lost.
+//! Bit patterns: all of a narrow type, a selection of a wide one.
 
 use crate::harness::make::Random;
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 
-/// Narrow types: every pattern there is. Wide ones: those at the edges, every
-/// single bit, and a good number of others.
+/// All patterns of a narrow type. Of a wide type: extreme values, NaNs, every single bit, and
+/// random patterns.
 pub(super) fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue {
     let mut bytes: Vec<u8> = match (elem, elem.size()) {
         (ElemType::Bool, _) => vec![0, 1],
@@ -32,7 +32,7 @@ pub(super) fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) ->
     };
     let count = bytes.len() / elem.size();
     let mut shape = vec![1; rank];
-    // Two dimensions at least, if there are two.
+    // Use two dimensions if the rank allows it.
     let columns = if rank > 1 && count.is_multiple_of(2) {
         2
     } else {

@@ -1,4 +1,4 @@
-//! Arrays of records and of other opaque values, element by element.
+//! Elements of arrays of records and of other opaque values.
 
 use super::as_opaque;
 use crate::harness::inside::Inside;
@@ -9,8 +9,7 @@ use futhark_manifest::{Field, Program, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
 
-/// Elements can be taken at every position inside, are the same each time, and
-/// cannot be taken outside.
+/// Elements must be readable at every index inside, equal each time, and refused outside.
 pub(super) fn elements(
     program: &Program,
     elem: TypeRef,
@@ -33,7 +32,7 @@ pub(super) fn elements(
         for wrong in [extent, -1, i64::MAX, i64::MIN] {
             let mut index = vec![0; shape.len()];
             index[dim] = wrong;
-            // Ours to refuse, and the library's.
+            // Both futhark-safe and the library must refuse it.
             if whole.index_checked_by_c(&index).is_ok() || whole.index(&index).is_ok() {
                 return Err(Stop::mismatch(format!(
                     "index {index:?} of shape {shape:?} was accepted"
@@ -44,7 +43,7 @@ pub(super) fn elements(
     Ok(())
 }
 
-/// The fields of an element are the elements of the fields.
+/// The fields of an element must be the elements of the fields.
 pub(super) fn parts_of_elements(
     program: &Program,
     fields: &[Field],
@@ -58,7 +57,7 @@ pub(super) fn parts_of_elements(
         let element = whole.index(&index)?;
         let element = as_opaque(&element)?;
         for (of_whole, of_element) in fields.iter().zip(&record.fields) {
-            // Only scalar fields can be compared without a slice operation.
+            // There is no slice operation, so only scalar fields are compared.
             let (Value::Array(column), TypeRef::Scalar(_)) =
                 (whole.project(&of_whole.name)?, of_element.ty)
             else {
@@ -67,7 +66,7 @@ pub(super) fn parts_of_elements(
             let expected = column.index(&index)?;
             let Value::Scalar(actual) = element.project(&of_element.name)? else {
                 return Err(Stop::mismatch(format!(
-                    "field {} of an element is no scalar",
+                    "field {} of an element is not a scalar",
                     of_element.name
                 )));
             };
@@ -83,8 +82,8 @@ pub(super) fn parts_of_elements(
     Ok(())
 }
 
-/// The bytes of an element are those of its place in the bytes of the whole:
-/// both are the same components, of which the whole has one for each element.
+/// The stored bytes of an element must be part of the stored bytes of the array: each component of
+/// the array contains that of the element at its index.
 pub(super) fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
     let body = whole.store()?.body().to_vec();
     let of_whole = components(&body)?;
@@ -95,7 +94,7 @@ pub(super) fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
         let of_element = components(stored.body())?;
         if of_element.len() != of_whole.len() {
             return Err(Stop::mismatch(format!(
-                "an element has {} components, the whole {}",
+                "an element has {} components, the array {}",
                 of_element.len(),
                 of_whole.len()
             )));
@@ -105,7 +104,7 @@ pub(super) fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
             let size = all.len() / count;
             if stored.body()[part.data.clone()] != all[flat * size..(flat + 1) * size] {
                 return Err(Stop::mismatch(format!(
-                    "component {number} of element {index:?} is not what the whole has there"
+                    "component {number} of element {index:?} differs from that of the array"
                 )));
             }
         }
@@ -113,8 +112,8 @@ pub(super) fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
     Ok(())
 }
 
-/// An array made of the elements of another one is equal to it; replacing an
-/// element changes that one alone, and nothing that shares memory with it.
+/// An array made from the elements of another one must be equal to it. Replacing an element must
+/// change only this element, and no other value.
 pub(super) fn made_of_elements(
     program: &Program,
     context: &Context,
@@ -135,7 +134,7 @@ pub(super) fn made_of_elements(
             Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
             Err(_) if elements.is_empty() => Ok(()),
             other => Err(Stop::mismatch(format!(
-                "the manifest has no function that makes an array of elements, yet: {other:?}"
+                "the manifest has no function to make an array of elements, but the call returned {other:?}"
             ))),
         };
     }
@@ -146,28 +145,28 @@ pub(super) fn made_of_elements(
     let made = Value::Opaque(made?);
     inside
         .same(&Inside::of(program, ty, &made)?)
-        .map_err(|stop| stop.at("made of the elements of another one"))?;
-    // The first element in the place of the last, and back.
+        .map_err(|stop| stop.at("an array made of the elements of another one"))?;
+    // Replace the last element by the first, and back.
     let (first, last) = (&elements[0], &elements[elements.len() - 1]);
     let place: Vec<i64> = shape.iter().map(|&extent| to_i64(extent) - 1).collect();
     let Value::Opaque(mut changed) = made else {
-        unreachable!("it was made as one")
+        unreachable!("it was created as an opaque value")
     };
     for element in [first, last] {
         changed.set(&place, element)?;
         Inside::of(program, elem, element)?
             .same(&Inside::of(program, elem, &changed.index(&place)?)?)
-            .map_err(|stop| stop.at("an element that was set"))?;
+            .map_err(|stop| stop.at("a replaced element"))?;
     }
     inside
         .same(&Inside::of(program, ty, &Value::Opaque(changed))?)
-        .map_err(|stop| stop.at("set, and set back"))?;
+        .map_err(|stop| stop.at("an element replaced and restored"))?;
     inside
         .same(&Inside::of(program, ty, whole)?)
-        .map_err(|stop| stop.at("the array whose elements were used"))
+        .map_err(|stop| stop.at("the array that the elements came from"))
 }
 
-/// Every position of a small array, the first ones of a larger one.
+/// All indices of a small array, the first ones of a larger one.
 fn positions(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
     all_positions(shape).take(64)
 }

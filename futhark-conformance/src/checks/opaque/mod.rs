@@ -1,5 +1,4 @@
-//! The check `opaque`: records, sums and arrays of them, by the algebra of
-//! their operations.
+//! The check `opaque`: operations on records, sums and arrays of them.
 
 mod elements;
 
@@ -11,14 +10,14 @@ use elements::{bytes_of_elements, elements, made_of_elements, parts_of_elements}
 use futhark_manifest::{Field, Program, Structure, Sum, TypeRef, Variant};
 use futhark_safe::dynamic::{Context, Opaque, Value};
 
-/// How many elements made arrays have in each dimension.
+/// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
-/// Each whole is made so often, of different parts: two parts that are
-/// confused are equal once, but not each time.
+/// The number of values to make of each type. Two parts that are swapped may be equal by chance,
+/// but not in each of them.
 const ROUNDS: usize = 4;
 
-/// Every opaque type, by its structure.
+/// Runs a step for every opaque type, by its structure.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     for (id, described) in program.types_with_ids() {
@@ -66,7 +65,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// The same with different parts each time.
+/// Repeats a test with different parts.
 fn rounds(
     env: &Env<'_>,
     context: &Context,
@@ -81,7 +80,7 @@ fn rounds(
     })
 }
 
-/// One type in one context.
+/// The test of one type in one context.
 struct Test<'a> {
     env: &'a Env<'a>,
     context: &'a Context,
@@ -112,7 +111,7 @@ impl<'a> Test<'a> {
         )
     }
 
-    /// The contents of values that will go into a whole.
+    /// Snapshots of the parts that a value will be made of.
     fn contents(
         &self,
         types: impl Iterator<Item = TypeRef>,
@@ -124,7 +123,7 @@ impl<'a> Test<'a> {
             .collect()
     }
 
-    /// Whether fields have these contents.
+    /// Compares fields with these contents.
     fn check_fields(&self, whole: &Opaque, fields: &[Field], contents: &[Snapshot]) -> StepResult {
         fields
             .iter()
@@ -138,26 +137,26 @@ impl<'a> Test<'a> {
     }
 }
 
-/// A record gives back the fields that it was made of, each one, twice.
+/// Projecting a record, twice, must return the fields that it was made of.
 fn fields(test: &Test<'_>, fields: &[Field]) -> StepResult {
     let values = test.maker(EXTENT).fields(fields)?;
     let contents = test.contents(fields.iter().map(|field| field.ty), &values)?;
     let whole = test.context.record(test.name, &refs(&values))?;
     test.check_fields(&whole, fields, &contents)?;
-    // The record does not depend on the handles that it was made of.
+    // The record must not depend on the handles that it was made of.
     drop(values);
     test.check_fields(&whole, fields, &contents)?;
     if whole.project("no such field").is_ok() {
-        return Err(Stop::mismatch("a field that does not exist was projected"));
+        return Err(Stop::mismatch("a projection of a missing field succeeded"));
     }
     if !fields.is_empty() && test.context.record(test.name, &[]).is_ok() {
-        return Err(Stop::mismatch("a record was made of no fields"));
+        return Err(Stop::mismatch("a record was created without fields"));
     }
     Ok(())
 }
 
-/// A sum knows its variant, gives its payload back, and refuses to be taken
-/// for another one.
+/// A sum must report its variant, return its payload, and refuse to be destructed as another
+/// variant.
 fn variant(test: &Test<'_>, sum: &Sum, variant: &Variant) -> StepResult {
     let payload = test.maker(EXTENT).values(variant.payload.iter().copied())?;
     let contents = test.contents(variant.payload.iter().copied(), &payload)?;
@@ -167,7 +166,7 @@ fn variant(test: &Test<'_>, sum: &Sum, variant: &Variant) -> StepResult {
     drop(payload);
     let said = whole.variant()?;
     if said != variant.name {
-        return Err(Stop::mismatch(format!("it says that it is variant {said}")));
+        return Err(Stop::mismatch(format!("the value reports variant {said}")));
     }
     for other in sum
         .variants
@@ -176,7 +175,7 @@ fn variant(test: &Test<'_>, sum: &Sum, variant: &Variant) -> StepResult {
     {
         if whole.destruct(&other.name).is_ok() {
             return Err(Stop::mismatch(format!(
-                "it was destructed as variant {}",
+                "the value was destructed as variant {}",
                 other.name
             )));
         }
@@ -184,7 +183,7 @@ fn variant(test: &Test<'_>, sum: &Sum, variant: &Variant) -> StepResult {
     let taken = whole.destruct(&variant.name)?;
     if taken.len() != contents.len() {
         return Err(Stop::mismatch(format!(
-            "destructing gave {} parts instead of {}",
+            "destructing returned {} parts, expected {}",
             taken.len(),
             contents.len()
         )));
@@ -203,8 +202,8 @@ fn variant(test: &Test<'_>, sum: &Sum, variant: &Variant) -> StepResult {
     Ok(())
 }
 
-/// An array of records gives back the arrays that it was zipped of, has their
-/// outer shape, and its elements are made of their elements.
+/// An array of records must return the arrays that it was zipped from, and have their outer shape;
+/// its elements must consist of their elements.
 fn zipped(test: &Test<'_>, fields: &[Field], rank: usize, elem: TypeRef) -> StepResult {
     for extent in [EXTENT, 1, 0] {
         let values = test.maker(extent).fields(fields)?;
@@ -214,7 +213,7 @@ fn zipped(test: &Test<'_>, fields: &[Field], rank: usize, elem: TypeRef) -> Step
         let shape = whole.shape()?;
         has_rank(&shape, rank)?;
         if !fields.is_empty() && shape != vec![extent; rank] {
-            return Err(at(Stop::mismatch(format!("it has shape {shape:?}"))));
+            return Err(at(Stop::mismatch(format!("the value has shape {shape:?}"))));
         }
         test.check_fields(&whole, fields, &contents).map_err(at)?;
         elements(test.program(), elem, &whole, &shape).map_err(at)?;
@@ -223,8 +222,7 @@ fn zipped(test: &Test<'_>, fields: &[Field], rank: usize, elem: TypeRef) -> Step
     Ok(())
 }
 
-/// Arrays of different size are not zipped, whichever of them it is; and
-/// nothing of the refusal stays behind.
+/// Zipping must refuse arrays of different sizes, without an effect on later calls.
 fn mismatch(test: &Test<'_>, fields: &[Field]) -> StepResult {
     if fields.len() < 2 {
         return Ok(());
@@ -235,7 +233,7 @@ fn mismatch(test: &Test<'_>, fields: &[Field]) -> StepResult {
             let right = std::mem::replace(&mut values[place], test.maker(other).value(field.ty)?);
             if test.context.zip(test.name, &refs(&values)).is_ok() {
                 return Err(Stop::mismatch(format!(
-                    "{EXTENT} elements in each dimension were zipped with {other} in field {}",
+                    "extents of {EXTENT} were zipped with {other} in field {}",
                     field.name
                 )));
             }
@@ -247,7 +245,7 @@ fn mismatch(test: &Test<'_>, fields: &[Field]) -> StepResult {
     Ok(())
 }
 
-/// What is true of every array of opaque values.
+/// Checks that apply to every array of opaque values.
 fn whole_and_elements(
     test: &Test<'_>,
     ty: TypeRef,
@@ -276,7 +274,7 @@ fn has_rank(shape: &[usize], rank: usize) -> StepResult {
         return Ok(());
     }
     Err(Stop::mismatch(format!(
-        "its shape {shape:?} does not have rank {rank}"
+        "the shape {shape:?} does not have rank {rank}"
     )))
 }
 

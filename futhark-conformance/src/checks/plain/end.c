@@ -1,7 +1,7 @@
   char *report = futhark_context_report(ctx);
-  check(report != NULL && report[0] == '{', "the report is no JSON object");
+  check(report != NULL && report[0] == '{', "the report is not a JSON object");
   free(report);
-  check(futhark_context_clear_caches(ctx) == 0, "caches cannot be cleared");
+  check(futhark_context_clear_caches(ctx) == 0, "clearing the caches failed");
   check(futhark_context_sync(ctx) == 0, "sync fails at the end");
   check(futhark_context_get_error(ctx) == NULL, "an error is left at the end");
   futhark_context_free(ctx);

@@ -1,5 +1,5 @@
-//! The check `plain`: the generated C by itself, in a C program that is written
-//! from the manifest. Here nothing stands between the question and the library.
+//! The check `plain`: a C program, written from the manifest, calls the generated C directly,
+//! without futhark-sys and futhark-safe.
 
 mod source;
 
@@ -11,17 +11,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the program says of everything that is not as promised.
+/// The prefix of the program's output lines that report a failure.
 const WRONG: &str = "wrong: ";
 
-/// Writes the program, compiles it together with the generated C, runs it, and
-/// reads what it says.
+/// Writes the program, compiles it with the generated C, runs it, and reads its output.
 pub fn check(artifact: &Artifact, blocks: &TestBlocks) -> StepResult {
     let header = artifact.header();
     let generated = header.with_extension("c");
     if !generated.is_file() {
         return Err(Stop::skip(
-            "a recording keeps libraries, and no generated C",
+            "a recording contains libraries, but no generated C",
         ));
     }
     let name = header.file_name().unwrap_or_default().to_string_lossy();
@@ -39,12 +38,12 @@ pub fn check(artifact: &Artifact, blocks: &TestBlocks) -> StepResult {
     }
     if !output.status.success() || !said.lines().any(|line| line == "done") {
         if blocks.tags.iter().any(|tag| tag == "kills") {
-            return Err(Stop::skip("tagged kills, and it does end a plain process"));
+            return Err(Stop::skip("tagged kills: the program ends a plain process"));
         }
         return Err(Stop::Fail {
             cause: Cause::Crash,
             message: format!(
-                "the C program ended with {}, after saying:\n{}{}",
+                "the C program ended with {}; its output was:\n{}{}",
                 output.status,
                 said,
                 String::from_utf8_lossy(&output.stderr)
@@ -54,8 +53,7 @@ pub fn check(artifact: &Artifact, blocks: &TestBlocks) -> StepResult {
     Ok(())
 }
 
-/// Compiles into the folder of the generated C, unless the same program lies
-/// there already.
+/// Compiles the program into the folder of the generated C, unless it is already there.
 fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
     let failed = |error: std::io::Error| Stop::error(error.to_string());
     let (source, executable) = (folder.join("plain.c"), folder.join("plain"));
@@ -63,12 +61,12 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
     if same && executable.is_file() {
         return Ok(executable);
     }
-    // Another process may do the same: each file is put into place whole.
+    // Another process may do the same, so the files are renamed into place.
     let work = tempfile::tempdir_in(folder).map_err(failed)?;
     let (new_source, new) = (work.path().join("plain.c"), work.path().join("plain"));
     std::fs::write(&new_source, text).map_err(failed)?;
     let cc = std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc"));
-    // In quotes only: a program may be called like a header of the system.
+    // Only for `#include "…"`, because a program may have the name of a system header.
     let mut include = OsString::from("-iquote");
     include.push(folder);
     let output = Command::new(&cc)
@@ -79,11 +77,11 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
         .arg(&new)
         .args(["-lm", "-lpthread"])
         .output()
-        .map_err(|error| Stop::skip(format!("{} does not run: {error}", cc.display())))?;
+        .map_err(|error| Stop::skip(format!("failed to run {}: {error}", cc.display())))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(Stop::mismatch(format!(
-            "a C program that follows the reference does not compile:\n{said}"
+            "a C program that follows the C API reference does not compile:\n{said}"
         )));
     }
     std::fs::rename(new, &executable).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The text of the C program.
+//! Writes the C program.
 
 use crate::blocks::{Case, Expected, Source, TestBlocks};
 use crate::harness::cases::written;
@@ -7,14 +7,14 @@ use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType, EntryPoint, Program, Type, TypeKind, TypeRef};
 use std::fmt::Write;
 
-/// So many failing test cases are called.
+/// The number of failing test cases to call.
 const MAX_CASES: usize = 4;
 
-/// What stands before and after everything that depends on the program.
+/// The fixed beginning and end of the C program.
 const BEGIN: &str = include_str!("begin.c");
 const END: &str = include_str!("end.c");
 
-/// Writes the program for a header of this name.
+/// Writes the program for a header with this name.
 pub(super) fn write(program: &Program, blocks: &TestBlocks, header: &str) -> StepResult<String> {
     let mut text = format!("#include \"{header}\"\n{BEGIN}");
     for ty in program.types() {
@@ -22,7 +22,7 @@ pub(super) fn write(program: &Program, blocks: &TestBlocks, header: &str) -> Ste
             write_array(&mut text, ty, array);
         }
     }
-    // A program that is to end the process does so here.
+    // Test cases with the tag `kills` would end the C program.
     if !blocks.tags.iter().any(|tag| tag == "kills") {
         let failing = blocks.cases.iter().filter(|case| {
             let known = program.entry(&case.entry).is_some();
@@ -32,7 +32,7 @@ pub(super) fn write(program: &Program, blocks: &TestBlocks, header: &str) -> Ste
             let Some(entry) = program.entry(&case.entry) else {
                 continue;
             };
-            // What is not written as text is not called.
+            // Only arguments in text form can be written into the program.
             if let Source::Text(arguments) = &case.input
                 && let Ok(inputs) = written(program, entry, arguments)
             {
@@ -44,8 +44,8 @@ pub(super) fn write(program: &Program, blocks: &TestBlocks, header: &str) -> Ste
     Ok(text)
 }
 
-/// An array with all extents different: its shape, its elements, and places
-/// where it has none.
+/// Code for an array with different extents: its shape, its elements, and indices outside of its
+/// bounds.
 fn write_array(text: &mut String, ty: &Type, array: &ArrayType) {
     let shape: Vec<usize> = (0..array.rank).map(|dim| 2 + dim % 3).collect();
     let count: usize = shape.iter().product();
@@ -64,7 +64,7 @@ fn write_array(text: &mut String, ty: &Type, array: &ArrayType) {
         u8::from(array.elem == ElemType::Bool)
     ));
     add(format!("{} v = {}(ctx, in{dims});", ty.ctype, ops.new));
-    add(format!("check(v != NULL, \"new gave no {name}\");"));
+    add(format!("check(v != NULL, \"new returned no {name}\");"));
     for (dim, extent) in shape.iter().enumerate() {
         add(format!(
             "check({}(ctx, v)[{dim}] == {extent}, \"the shape of {name} in dimension {dim}\");",
@@ -107,7 +107,7 @@ fn write_array(text: &mut String, ty: &Type, array: &ArrayType) {
                     "check({} != 0, \"{what} was accepted\");",
                     call(&place)
                 ));
-                add(format!("told(ctx, \"{what}\");"));
+                add(format!("has_message(ctx, \"{what}\");"));
                 add(format!(
                     "check(untouched(&one, sizeof one), \"{what} wrote to its result\");"
                 ));
@@ -121,7 +121,7 @@ fn write_array(text: &mut String, ty: &Type, array: &ArrayType) {
     add("}".to_owned());
 }
 
-/// A call that fails, and leaves its results alone.
+/// Code for a call that must fail without writing to its results.
 fn write_call(
     text: &mut String,
     program: &Program,
@@ -141,7 +141,7 @@ fn write_call(
         let _ = write!(arguments, ", &out{place}");
         let _ = writeln!(
             after,
-            "  check(untouched(&out{place}, sizeof out{place}), \"{name} touched its result {place}\");"
+            "  check(untouched(&out{place}, sizeof out{place}), \"{name} wrote to its result {place}\");"
         );
     }
     for (place, (input, value)) in entry.inputs.iter().zip(inputs).enumerate() {
@@ -181,7 +181,7 @@ fn write_call(
     }
     let _ = writeln!(begin, "  if ({}(ctx{arguments}) == 0)", entry.cfun);
     let _ = writeln!(begin, "    printf(\"passed: {name}\\n\");");
-    let _ = writeln!(begin, "  else {{\n  told(ctx, \"{name}\");");
+    let _ = writeln!(begin, "  else {{\n  has_message(ctx, \"{name}\");");
     let _ = writeln!(begin, "{after}  }}\n{frees}  }}");
     text.push_str(&begin);
 }
@@ -192,7 +192,7 @@ mod tests {
     use futhark_manifest::Manifest;
 
     #[test]
-    fn every_array_type_is_asked_in_every_dimension() {
+    fn every_dimension_of_every_array_type_is_indexed() {
         let manifest = r#"{"backend":"c","version":"0.25.32.\n","entry_points":{},"types":{"[][]f16":{
             "kind":"array","ctype":"struct futhark_f16_2d *","elemtype":"f16","rank":2,"ops":{
             "free":"F","shape":"S","values":"V","new":"N","index":"I"}}}}"#;

@@ -1,4 +1,4 @@
-//! Compiling the server program.
+//! Compiles the server program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use crate::key::key;
 use futhark_safe::compile::Compiler;
 
-/// The server program of a source, compiled unless it was before.
+/// The server program of a source, compiled unless it is in the build folder.
 ///
 /// # Errors
-/// What the compiler says.
+/// The message of the compiler.
 pub fn server(
     source: &Path,
     compiler: &Path,
@@ -18,7 +18,7 @@ pub fn server(
 ) -> Result<PathBuf, String> {
     let compiler = Compiler::at(compiler).map_err(|error| error.to_string())?;
     let hash = compiler.hash(source).map_err(|error| error.to_string())?;
-    // The Futhark compiler runs the C compiler that CC names.
+    // The Futhark compiler runs the C compiler in `CC`.
     let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let key = key(&[
         hash.as_bytes(),
@@ -35,7 +35,7 @@ pub fn server(
     }
     let failed = |error: std::io::Error| error.to_string();
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    // Beside its place, so that it gets there whole, in one move.
+    // In the same folder, so that a rename puts it into place.
     let work = tempfile::tempdir_in(&folder).map_err(failed)?;
     let made = work.path().join("server");
     let level = if optimise { "-O3" } else { "-O0" };

@@ -1,5 +1,5 @@
-//! The check `server`: the program that `futhark c --server` makes of the same
-//! source, in a process of its own, as somebody who knows the answers.
+//! The check `server`: the program that `futhark c --server` compiles from the same source gives
+//! the same results, in a process of its own.
 
 mod build;
 mod process;
@@ -18,19 +18,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How many inputs an entry point gets, unless the user says so.
+/// The number of inputs per entry point, unless the user chose one.
 const CASES: u32 = 8;
 
-/// How long either side may take.
+/// The time limit of either side.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Every entry point.
+/// Compares every entry point.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     if env.program().backend != Backend::C {
         return steps.skip(
             "server",
             "",
-            "server programs are compared with on backend c only",
+            "only backend c is compared with server programs",
         );
     }
     let mut built = Err(Stop::skip(""));
@@ -55,7 +55,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let sides = Sides {
         env,
         tested: &servers,
-        // It is asked first: a call of it that does not end can be given up.
+        // The server is called first, because a call that does not end can be killed.
         oracle: &servers.library,
         names: (name, "the library"),
         store: &store,
@@ -71,13 +71,13 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         env.step(steps, "server", &entry.name, |_| match session {
             Some(session) => session?.compare(&sides),
             None => Err(Stop::skip(
-                "the library gave no answer: it died, or took too long, as generated numbers may mean work without end",
+                "the library gave no result: it died or took too long, which generated inputs may cause",
             )),
         });
     }
 }
 
-/// The server program, started when it is needed and whenever it has died.
+/// The server program, started on first use and again after it has died.
 struct Servers<'a> {
     library: Side<'a>,
     program: PathBuf,
@@ -94,7 +94,7 @@ impl<'a> Servers<'a> {
             &others.build_dir,
             others.optimise,
         );
-        let unmade = |error| Stop::skip(format!("there is no server program: {error}"));
+        let unmade = |error| Stop::skip(format!("no server program: {error}"));
         let folder = tempfile::tempdir();
         Ok(Servers {
             library: Side::tested(env).looking_at(Look::Stored),
@@ -104,7 +104,7 @@ impl<'a> Servers<'a> {
         })
     }
 
-    /// The arguments in the form in which the server reads them: a file for each.
+    /// Writes the arguments as the server reads them: one file per argument.
     fn write(&self, entry: &EntryPoint, arguments: &[Input]) -> StepResult<Result<(), Outcome>> {
         let context = self.library.context()?;
         for (place, (input, parameter)) in arguments.iter().zip(&entry.inputs).enumerate() {
@@ -119,7 +119,7 @@ impl<'a> Servers<'a> {
                 },
             };
             std::fs::write(self.file(&format!("in{place}")), bytes)
-                .map_err(|error| Stop::skip(format!("an argument cannot be written: {error}")))?;
+                .map_err(|error| Stop::skip(format!("failed to write an argument: {error}")))?;
         }
         Ok(Ok(()))
     }
@@ -128,7 +128,7 @@ impl<'a> Servers<'a> {
         self.folder.path().join(name)
     }
 
-    /// Sends commands until one fails. `None` if there is no server any more.
+    /// Sends commands until one fails. `None` if the server has died.
     fn talk(&self, commands: &[String]) -> Option<Reply> {
         let mut running = self.running.borrow_mut();
         if running.is_none() {
@@ -141,7 +141,7 @@ impl<'a> Servers<'a> {
                 Some(reply) if !reply.failed => last = Some(reply),
                 Some(reply) => return Some(reply),
                 None => {
-                    // What is left of it is killed.
+                    // Dropping the server kills it.
                     running.take();
                     return None;
                 }
@@ -170,7 +170,7 @@ impl<'a> Servers<'a> {
             commands.push(format!("store {file} out{place}"));
         }
         let reply = self.talk(&commands);
-        // Variables of a call that failed may be there or not.
+        // A failed call may or may not have created its variables.
         let freed = (0..ins).map(|place| format!("free in{place}"));
         for command in freed.chain((0..outs).map(|place| format!("free out{place}"))) {
             self.talk(&[command]);
@@ -184,7 +184,7 @@ impl<'a> Servers<'a> {
             let bytes = std::fs::read(self.file(&format!("out{place}"))).unwrap_or_default();
             let mut parts = binary::read(&bytes).ok_or_else(|| {
                 Stop::mismatch(format!(
-                    "the server program stores result {place} in another form than the documented one"
+                    "the server program stored result {place} in an undocumented format"
                 ))
             })?;
             let opaque = output
@@ -215,7 +215,7 @@ impl Answer for Servers<'_> {
             }),
             Some(_) => self.results(entry).map(Outcome::Values),
             None if entry.inputs.is_empty() && entry.outputs.is_empty() => Ok(Outcome::Unfit),
-            // What the library reports as an error ends a plain program.
+            // An error of the library ends a plain program.
             None => Ok(Outcome::Error {
                 kind: ErrorKind::ContextLost,
                 message: "the server program died".to_owned(),
@@ -224,7 +224,7 @@ impl Answer for Servers<'_> {
     }
 }
 
-/// A name as one word of a command.
+/// The name as one word of a command.
 fn word(name: &str) -> String {
     if name.contains(char::is_whitespace) {
         format!("\"{name}\"")

@@ -1,6 +1,5 @@
-//! A running server program, and how one talks to it: a line with a command
-//! goes in, lines with the answer come out, and then one that says that there
-//! are no more.
+//! A running server program and its protocol: a command is one line; the answer is any number of
+//! lines, then a line that ends it.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -9,13 +8,13 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The line behind an answer.
+/// The line after an answer.
 const DONE: &str = "%%% OK";
 
 /// The line before the text of an error.
 const FAILED: &str = "%%% FAILURE";
 
-/// A server. Dropping it kills it.
+/// A server process. Dropping it kills the process.
 pub struct Server {
     child: Child,
     commands: ChildStdin,
@@ -23,33 +22,32 @@ pub struct Server {
     limit: Duration,
 }
 
-/// What a server answers.
+/// The answer of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// It could not do it.
+    /// The command failed.
     pub failed: bool,
-    /// What it says about that.
+    /// The message.
     pub text: String,
 }
 
 impl Server {
-    /// Starts a program, and waits until it is ready. An answer that takes
-    /// longer than `limit` is none.
+    /// Starts a program, and waits until it is ready. `limit` is the time limit of each answer.
     ///
     /// # Errors
-    /// If it does not start, or does not say that it is ready.
+    /// If the program does not start, or does not report that it is ready.
     pub fn start(program: &Path, limit: Duration) -> io::Result<Server> {
         let mut child = Command::new(program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // What it complains about before it dies is not needed.
+            // Its error messages are not needed.
             .stderr(Stdio::null())
             .spawn()?;
         let commands = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let (sender, lines) = mpsc::channel();
-        // Read all the time, so that the server never waits for a reader. The
-        // thread ends with the server's output.
+        // Reads continuously, so that the server never blocks on a full pipe. The thread ends when
+        // the server closes its output.
         thread::spawn(move || {
             for line in BufReader::new(output).lines() {
                 if line.is_err() || line.is_ok_and(|line| sender.send(line).is_err()) {
@@ -69,8 +67,8 @@ impl Server {
         }
     }
 
-    /// Sends a command. `None` if the server has died, or takes too long: then
-    /// it is of no use any more.
+    /// Sends a command. `None` if the server has died or exceeded the time limit; it cannot be used
+    /// after that.
     pub fn command(&mut self, command: &str) -> Option<Reply> {
         writeln!(self.commands, "{command}").ok()?;
         self.commands.flush().ok()?;
@@ -100,7 +98,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may be gone already, which is what is wanted.
+        // This fails if the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -124,7 +122,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
-    fn answers_are_told_from_failures() {
+    fn failures_are_distinguished_from_answers() {
         let text = "echo '%%% OK'; read a; echo runtime: 5; echo '%%% OK'\n\
                     read a; echo '%%% FAILURE'; echo \"no $a\"; echo '%%% OK'; read a\n";
         let (_folder, server) = script(text, LONG);
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_dies_or_hangs_gives_no_answer() {
+    fn a_server_that_dies_or_hangs_returns_none() {
         let (_folder, server) = script("echo '%%% OK'; read a; exit 1\n", LONG);
         assert_eq!(server.unwrap().command("call f"), None);
         let begun = Instant::now();

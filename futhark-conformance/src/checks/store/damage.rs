@@ -1,21 +1,21 @@
-//! All that can befall the bytes of a value, and can be seen.
+//! Damaged forms of stored values, all of which must be refused.
 
 use super::frame::{Frame, seal, with_body};
 use crate::harness::steps::StepResult;
 use crate::harness::stored::{Component, components};
 use futhark_manifest::ElemType;
 
-/// Bytes that are not those of the value any more.
+/// Damaged bytes, with a description of the damage.
 pub(super) struct Damaged {
     pub(super) what: String,
     pub(super) bytes: Vec<u8>,
 }
 
-/// So many bytes of the elements are changed one by one.
+/// The number of bytes of the elements to change one by one.
 const MAX_DATA: usize = 64;
 
-/// Every kind of damage to these bytes: first what the checksum shows, then
-/// what only a look into each field shows, since the checksum was made to fit.
+/// All damaged forms of these bytes: first those that the checksum detects, then those with a valid
+/// checksum that only a test of each field detects.
 pub(super) fn all(good: &[u8]) -> StepResult<Vec<Damaged>> {
     let frame = Frame::of(good)?;
     let body = &good[frame.body.clone()];
@@ -25,7 +25,7 @@ pub(super) fn all(good: &[u8]) -> StepResult<Vec<Damaged>> {
     false_frames(good, &frame, &mut all);
     let mut of_body = |what: String, bytes: &[u8]| {
         all.push(Damaged {
-            what: format!("{what}, with a checksum that fits"),
+            what: format!("{what}, with a valid checksum"),
             bytes: with_body(good, &frame, bytes),
         });
     };
@@ -36,7 +36,7 @@ pub(super) fn all(good: &[u8]) -> StepResult<Vec<Damaged>> {
     Ok(all)
 }
 
-/// A byte that flips, bytes that are missing or too many, zeros.
+/// Changed bytes, missing or additional bytes, zeros.
 fn accidents(good: &[u8], frame: &Frame, all: &mut Vec<Damaged>) {
     let mut add = |what: String, bytes: Vec<u8>| all.push(Damaged { what, bytes });
     let shown = (frame.body.start + MAX_DATA).min(good.len());
@@ -47,7 +47,7 @@ fn accidents(good: &[u8], frame: &Frame, all: &mut Vec<Damaged>) {
     }
     for length in (0..shown).chain([good.len() - 1]) {
         add(
-            format!("cut off after {length} bytes"),
+            format!("truncated after {length} bytes"),
             good[..length].to_vec(),
         );
     }
@@ -55,14 +55,14 @@ fn accidents(good: &[u8], frame: &Frame, all: &mut Vec<Damaged>) {
         let mut bytes = good.to_vec();
         bytes[at..].fill(0);
         if bytes != good {
-            add(format!("zeros from byte {at} on"), bytes);
+            add(format!("zeros from byte {at}"), bytes);
         }
     }
-    add("a byte too many".to_owned(), [good, &[0]].concat());
+    add("an additional byte".to_owned(), [good, &[0]].concat());
     add("twice".to_owned(), [good, good].concat());
 }
 
-/// Each field of the frame, and the checksum made to fit.
+/// A change of each field of the frame, with a valid checksum.
 fn false_frames(good: &[u8], frame: &Frame, all: &mut Vec<Damaged>) {
     let fields = [
         ("the magic", 0..8),
@@ -76,19 +76,19 @@ fn false_frames(good: &[u8], frame: &Frame, all: &mut Vec<Damaged>) {
     ];
     for (name, range) in fields {
         for at in range {
-            // One bit in the last place makes another character of a name.
+            // Changing the lowest bit gives another character in a name.
             let mut bytes = good.to_vec();
             bytes[at] ^= 1;
             seal(&mut bytes);
             all.push(Damaged {
-                what: format!("{name}, byte {at} changed, with a checksum that fits"),
+                what: format!("{name}, byte {at} changed, with a valid checksum"),
                 bytes,
             });
         }
     }
 }
 
-/// Components that are missing, cut off or too many.
+/// Missing, truncated or additional components.
 fn lengths(body: &[u8], components: &[Component], add: &mut impl FnMut(String, &[u8])) {
     for (number, component) in components.iter().enumerate() {
         let places = [
@@ -99,13 +99,13 @@ fn lengths(body: &[u8], components: &[Component], add: &mut impl FnMut(String, &
         ];
         for end in places.into_iter().filter(|&end| end < body.len()) {
             add(
-                format!("component {number}, cut off at byte {end}"),
+                format!("component {number}, truncated at byte {end}"),
                 &body[..end],
             );
         }
     }
     add(
-        "a byte too many in the body".to_owned(),
+        "an additional byte in the body".to_owned(),
         &[body, &[0]].concat(),
     );
     if let Some(last) = components.last() {
@@ -117,7 +117,7 @@ fn lengths(body: &[u8], components: &[Component], add: &mut impl FnMut(String, &
     }
 }
 
-/// Each field of a component's header, and values that no element has.
+/// A change of each field of a component's header, and invalid element values.
 fn fields(body: &[u8], component: &Component, number: usize, add: &mut impl FnMut(String, &[u8])) {
     let mut change = |what: &str, at: usize, to: &[u8]| {
         let mut changed = body.to_vec();
@@ -125,8 +125,8 @@ fn fields(body: &[u8], component: &Component, number: usize, add: &mut impl FnMu
         add(format!("component {number}: {what}"), &changed);
     };
     for at in component.head.clone() {
-        // So that no letter becomes another one that a type's name can have.
-        change(&format!("byte {at} of its head"), at, &[body[at] ^ 0x80]);
+        // A change that does not give another valid type name.
+        change(&format!("byte {at} of its header"), at, &[body[at] ^ 0x80]);
     }
     change("another version", component.head.start + 1, &[1]);
     change(
@@ -144,7 +144,7 @@ fn fields(body: &[u8], component: &Component, number: usize, add: &mut impl FnMu
         for dim in [-1, i64::MIN, i64::MAX, 1 << 61] {
             change(&format!("a dimension of {dim}"), at, &dim.to_ne_bytes());
         }
-        // Where there are no elements, any extent of another dimension will do.
+        // In an empty array, the other dimensions may have any extent.
         if !component.data.is_empty() {
             let mut dim = [0; 8];
             dim.copy_from_slice(&body[at..at + 8]);
@@ -156,7 +156,7 @@ fn fields(body: &[u8], component: &Component, number: usize, add: &mut impl FnMu
     }
     if component.elem == ElemType::Bool {
         for at in component.data.clone().take(MAX_DATA) {
-            change("a truth value of 2", at, &[2]);
+            change("a boolean of 2", at, &[2]);
         }
     }
 }

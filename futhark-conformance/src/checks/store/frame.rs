@@ -1,5 +1,5 @@
-//! The frame of stored values, as the documentation of `futhark_safe::stored`
-//! defines it: written here a second time, so that damage can be framed well.
+//! The frame of stored values, as the documentation of `futhark_safe::stored` defines it. This
+//! second implementation writes valid frames around damaged bodies.
 
 use crate::harness::steps::{StepResult, Stop};
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 const HEAD: usize = 32;
 const SUM: Range<usize> = 24..32;
 
-/// The lengths that the head announces, and where the parts lie.
+/// The lengths in the header, and the ranges of the parts.
 pub(super) struct Frame {
     pub(super) program: Range<usize>,
     pub(super) type_name: Range<usize>,
@@ -31,11 +31,11 @@ impl Frame {
         });
         frame
             .filter(|frame| frame.body.end == bytes.len())
-            .ok_or_else(|| Stop::mismatch("the frame is not as it is documented"))
+            .ok_or_else(|| Stop::mismatch("the frame does not have the documented format"))
     }
 }
 
-/// The same frame around another body.
+/// Replaces the body of a frame.
 pub(super) fn with_body(good: &[u8], frame: &Frame, body: &[u8]) -> Vec<u8> {
     let mut bytes = good[..frame.body.start].to_vec();
     bytes[16..24].copy_from_slice(&(body.len() as u64).to_le_bytes());
@@ -44,7 +44,7 @@ pub(super) fn with_body(good: &[u8], frame: &Frame, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Writes the checksum that fits.
+/// Writes the correct checksum.
 pub(super) fn seal(bytes: &mut [u8]) {
     let sum = [&bytes[..SUM.start], &bytes[SUM.end..]]
         .into_iter()
@@ -71,8 +71,7 @@ fn add(sum: u64, part: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// A frame as the other crate's documentation has it, with the checksum
-    /// that was computed there.
+    /// The example frame of the documentation of futhark-safe, with its checksum.
     fn documented() -> Vec<u8> {
         let mut bytes =
             b"\x89FUT\r\n\x1a\n\x01\x00\x20\x00\x04\x00\x00\x00\x0b\x00\x00\x00\x00\x00\x00\x00"

@@ -1,5 +1,5 @@
-//! The check `store`: the bytes of a value are those of this value, on every
-//! backend, and bytes that are not those of a value are refused.
+//! The check `store`: storing and restoring preserves values, all backends store the same bytes,
+//! and damaged bytes are refused.
 
 mod damage;
 mod frame;
@@ -13,10 +13,10 @@ use futhark_manifest::{Backend, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Stored, Value};
 use futhark_safe::{ErrorKind, Untrusted};
 
-/// How many elements made arrays have in each dimension.
+/// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
-/// Every type that can be stored and restored.
+/// Runs steps for every type that can be stored and restored.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     for (id, described) in program.types_with_ids() {
@@ -48,8 +48,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// Whether elements have nothing in them that could be stored: then their bytes
-/// are whatever memory held.
+/// Whether the elements of a type are units. Their stored bytes are uninitialised memory.
 fn is_array_of_units(program: &Program, ty: TypeRef) -> bool {
     let structure = ty.as_type().and_then(|id| program.get(id).as_opaque());
     match structure.map(|opaque| &opaque.structure) {
@@ -58,8 +57,8 @@ fn is_array_of_units(program: &Program, ty: TypeRef) -> bool {
     }
 }
 
-/// The backends to exchange bytes with. A simulated device is slow: what it
-/// stores is compared by its own job, not by those of the others, too.
+/// The backends to exchange bytes with. Simulated devices are slow, so only their own jobs compare
+/// their bytes.
 fn others(backend: Backend) -> impl Iterator<Item = Backend> {
     [Backend::C, Backend::Multicore]
         .into_iter()
@@ -67,7 +66,7 @@ fn others(backend: Backend) -> impl Iterator<Item = Backend> {
         .take(1)
 }
 
-/// A value, restored, is the same value, and its bytes are the same bytes.
+/// A restored value must be equal to the original, and store the same bytes.
 fn there_and_back(env: &Env<'_>, context: &Context, name: &str, ty: TypeRef) -> StepResult {
     let program = env.program();
     for extent in [EXTENT, 1, 0] {
@@ -88,10 +87,7 @@ fn there_and_back(env: &Env<'_>, context: &Context, name: &str, ty: TypeRef) -> 
         same_bytes(&stored, &opaque.store()?).map_err(|stop| at(stop.at("stored twice")))?;
         let restored = restore_and_forget(context, &stored)?;
         if restored.type_name() != name {
-            let message = format!(
-                "it was restored as a value of type {}",
-                restored.type_name()
-            );
+            let message = format!("restored as a value of type {}", restored.type_name());
             return Err(at(Stop::mismatch(message)));
         }
         same_bytes(&stored, &restored.store()?).map_err(|stop| at(stop.at("after restoring")))?;
@@ -99,7 +95,7 @@ fn there_and_back(env: &Env<'_>, context: &Context, name: &str, ty: TypeRef) -> 
         inside
             .same(&Inside::of(program, ty, &restored)?)
             .map_err(|stop| at(stop.at("restored")))?;
-        // Neither has the other any part in.
+        // The original and the restored value must not share memory.
         drop(restored);
         inside
             .same(&Inside::of(program, ty, &value)?)
@@ -108,19 +104,19 @@ fn there_and_back(env: &Env<'_>, context: &Context, name: &str, ty: TypeRef) -> 
     Ok(())
 }
 
-/// The value has memory of its own: what becomes of the bytes that it was made of is
-/// nothing to it.
+/// A restored value must have its own memory: changing the bytes must not affect it.
 fn restore_and_forget(context: &Context, stored: &Stored) -> StepResult<Opaque> {
     let copy = stored.clone();
     let restored = context.restore(&copy);
     let size = copy.body().len();
     drop(copy);
-    // What was given back last is handed out first: the copy's memory holds these now.
+    // An allocator reuses the block that was freed last, so these bytes overwrite those of the
+    // copy.
     std::hint::black_box([(); 4].map(|()| vec![0x5A_u8; size]));
     Ok(restored?)
 }
 
-/// Another backend stores an equal value as the same bytes, and restores ours.
+/// Another backend must store an equal value as the same bytes, and restore the bytes of this one.
 fn with(env: &Env<'_>, context: &Context, ty: TypeRef, backend: Backend) -> StepResult {
     let program = env.program();
     let library = env.others.backend(backend)?;
@@ -140,8 +136,7 @@ fn with(env: &Env<'_>, context: &Context, ty: TypeRef, backend: Backend) -> Step
         .map_err(|stop| stop.at(&format!("stored by {backend}, restored here")))
 }
 
-/// Bytes that were changed are refused, whichever they are, by the checks that
-/// come before the library sees them.
+/// Every damaged form must be refused before the library reads it.
 fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
     let value = make(env, context, ty)?;
     let good = as_opaque(&value)?.store()?.to_bytes()?;
@@ -157,20 +152,24 @@ fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
                     error.kind()
                 )));
             }
-            Ok(()) => return Err(Stop::mismatch(format!("{what}: it was not refused"))),
+            Ok(()) => {
+                return Err(Stop::mismatch(format!(
+                    "{what}: expected an error, but the bytes were restored"
+                )));
+            }
         }
     }
-    // The right ones still are.
+    // The undamaged bytes must still be restored.
     Untrusted::from_bytes(&good)
         .and_then(|untrusted| library.check_stored(&untrusted))
         .map_err(Stop::from)
 }
 
-/// The runtime has written what its format says, to the last byte.
+/// The stored body must follow the data format, to the last byte.
 fn well_formed(context: &Context, stored: &Stored) -> StepResult {
     Untrusted::from_bytes(&stored.to_bytes()?)
         .and_then(|untrusted| context.library().check_stored(&untrusted))
-        .map_err(|error| Stop::mismatch(format!("what was stored is no value: {error}")))
+        .map_err(|error| Stop::mismatch(format!("the stored bytes are not a value: {error}")))
 }
 
 fn same_bytes(before: &Stored, now: &Stored) -> StepResult {

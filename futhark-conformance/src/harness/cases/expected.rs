@@ -1,4 +1,4 @@
-//! What a test case must give.
+//! The expected results of a test case.
 
 use super::input::{Input, load, text_values};
 use crate::blocks::{Case, Expected, Source};
@@ -8,10 +8,10 @@ use crate::harness::steps::{StepResult, Stop};
 use crate::values::{HostValue, data};
 use futhark_manifest::{Backend, EntryPoint};
 
-/// The values that a test case expects, if it expects any.
+/// The values that a test case expects; `None` if it only expects success or an error.
 ///
 /// # Errors
-/// A failure, if they cannot be read or made, or if there are none of these types.
+/// If the values cannot be read or computed, or if a result type has no notation.
 pub fn values(
     env: &Env<'_>,
     entry: &EntryPoint,
@@ -28,7 +28,7 @@ pub fn values(
     let values = match opaque {
         None => values,
         Some(ty) => Err(Stop::error(format!(
-            "a result has type {}, for which there is no notation",
+            "a result has type {}, whose values have no notation",
             env.program().name_of(ty)
         ))),
     };
@@ -43,19 +43,19 @@ fn from(env: &Env<'_>, source: &Source) -> StepResult<Vec<HostValue>> {
         Source::File(file) => data::values(&load(env, file)?)
             .map_err(|error| Stop::error(format!("{} {error}", file.display()))),
         Source::Random(_) | Source::Script(_) | Source::ScriptFile(_) => {
-            Err(Stop::error("expected values are text or lie in a file"))
+            Err(Stop::error("expected results must be text or in a file"))
         }
     }
 }
 
-/// What the sequential backend answers, in a context of its own.
+/// The results of the sequential backend, in a context of its own.
 fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Vec<HostValue>> {
     let input = Input::read(env, entry, case)?;
     let library = match env.library.backend() {
         Backend::C => env.library.clone(),
         _ => env.others.backend(Backend::C)?,
     };
-    let fails = |stop: Stop| stop.at("the reference, which is backend c");
+    let fails = |stop: Stop| stop.at("the reference (backend c)");
     let context = env
         .context_of(&library)
         .map_err(|error| fails(error.into()))?;

@@ -1,4 +1,4 @@
-//! The arguments of a test case, wherever they come from.
+//! The arguments of a test case, from text, a file, a generator or a script.
 
 use super::script;
 use crate::blocks::{self, Case, Expected, Source};
@@ -13,19 +13,19 @@ use futhark_safe::compile::{self, Compiler};
 use futhark_safe::dynamic::{Context, Value};
 use std::path::Path;
 
-/// What the arguments are made from, read once and good for any context.
+/// The source of the arguments, independent of a context.
 pub enum Input {
     /// Values.
     Values(Vec<HostValue>),
-    /// An expression to be evaluated.
+    /// An expression to evaluate.
     Script(blocks::script::Exp),
 }
 
 impl Input {
-    /// Reads what the test case says.
+    /// Reads the input of a test case.
     ///
     /// # Errors
-    /// A failure, if there is nothing to read, or not what the entry point takes.
+    /// If the input cannot be read, or has types that the entry point does not take.
     pub fn read(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Input> {
         let input = match &case.input {
             Source::Script(text) => script::parse(text).map(Input::Script),
@@ -35,11 +35,11 @@ impl Input {
         input.map_err(|stop| stop.at(&env.place(case.line)))
     }
 
-    /// The arguments in a context, each with the contents that it must keep, as far as they can
-    /// be looked into.
+    /// Creates the arguments in a context, each with a snapshot of its contents if they are
+    /// accessible.
     ///
     /// # Errors
-    /// If they cannot be made, or are not what the entry point takes.
+    /// If an argument cannot be created, or has a type that the entry point does not take.
     pub fn make(
         &self,
         env: &Env<'_>,
@@ -60,7 +60,7 @@ impl Input {
                 .map(|(value, input)| {
                     match Snapshot::take(env.program(), input.ty, &value) {
                         Ok(contents) => Ok((value, Some(contents))),
-                        // It has no contents that could be looked into.
+                        // Its contents are not accessible.
                         Err(Stop::Skip { .. }) => Ok((value, None)),
                         Err(stop) => Err(stop),
                     }
@@ -73,12 +73,13 @@ impl Input {
 /// Values on the host for the parameters of an entry point.
 ///
 /// # Errors
-/// A skip for a script, which needs a context; a failure if they cannot be had or do not fit.
+/// A skip for a script, which needs a context; a failure if the values cannot be read or have other
+/// types.
 pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult<Vec<HostValue>> {
     let types = parameters(env.program(), entry)?;
     let values = match source {
         Source::Text(text) => return written(env.program(), entry, text),
-        // As the program reads them: this is how the compiled one gets them.
+        // Read with the parameter types, as the compiled program does.
         Source::File(file) => {
             let contents = load(env, file)?;
             let read = data::inputs(&contents, &types);
@@ -92,10 +93,10 @@ pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult
     fitting(&types, values)
 }
 
-/// The same for arguments that the block itself writes out, which needs no context.
+/// The same for arguments that are written as text in the test block.
 ///
 /// # Errors
-/// If they cannot be read or do not fit.
+/// If the values cannot be read or have other types.
 pub fn written(program: &Program, entry: &EntryPoint, text: &str) -> StepResult<Vec<HostValue>> {
     fitting(&parameters(program, entry)?, text_values(text)?)
 }
@@ -115,14 +116,14 @@ fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> StepResult<Ve
         names.collect::<Vec<_>>().join(" ")
     };
     Err(Stop::error(format!(
-        "expected arguments of types ({}), found ({}); a suffix gives a number its type, as in 1i64",
+        "expected arguments of types ({}), got ({}); set the type of a number by a suffix, as in 1i64",
         shown(types),
         shown(&found)
     )))
 }
 
-/// Arguments that an entry point is known to accept: those of its first test
-/// case that succeeds and needs no script. `None` if there is no such case.
+/// Arguments that an entry point accepts: those of its first test case that succeeds and needs no
+/// script. `None` if there is no such case.
 pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> Option<Vec<HostValue>> {
     let cases = env.blocks.cases.iter();
     let backend = env.library.backend();
@@ -139,7 +140,7 @@ fn parameters(program: &Program, entry: &EntryPoint) -> StepResult<Vec<(ElemType
     let of = |ty: TypeRef| {
         elem_of(program, ty).ok_or_else(|| {
             Stop::error(format!(
-                "a parameter has type {}, for which there is no notation; a script could make it",
+                "a parameter has type {}, whose values have no notation; use a script to make it",
                 program.name_of(ty)
             ))
         })
@@ -147,7 +148,7 @@ fn parameters(program: &Program, entry: &EntryPoint) -> StepResult<Vec<(ElemType
     entry.inputs.iter().map(|input| of(input.ty)).collect()
 }
 
-/// The values of a text, each of the type that it has on its own.
+/// The values of a text, each with the type that its notation has by itself.
 pub fn text_values(text: &str) -> StepResult<Vec<HostValue>> {
     let error = |error: values::TextError| Stop::error(error.to_string());
     let values = values::parse(text).map_err(error)?;
@@ -155,7 +156,7 @@ pub fn text_values(text: &str) -> StepResult<Vec<HostValue>> {
     typed.collect()
 }
 
-/// The contents of a file beside the program.
+/// Reads a file, relative to the folder of the program.
 pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
     let path = env.folder().join(file);
     data::load(&path)
@@ -169,11 +170,11 @@ fn read_script(env: &Env<'_>, file: &Path) -> StepResult<blocks::script::Exp> {
     script::parse(text).map_err(|stop| stop.at(&file.display().to_string()))
 }
 
-/// The values that `futhark test` would take: both ask the compiler for them.
+/// Generates values with the compiler, as `futhark test` does.
 fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
     let generators =
         values::parse_generators(text).map_err(|error| Stop::error(error.to_string()))?;
-    // What does not name a type needs no compiler.
+    // A literal value needs no compiler.
     let mut compiler = None;
     let one = |generator: Generator| match generator {
         Generator::Value(value) => Ok(value),
@@ -197,9 +198,6 @@ fn dataset(compiler: &Compiler, ty: &str) -> StepResult<HostValue> {
     let values = data::values(&contents).map_err(|error| failed(error.to_string()))?;
     match <[HostValue; 1]>::try_from(values) {
         Ok([value]) => Ok(value),
-        Err(values) => Err(failed(format!(
-            "gave {} values instead of one",
-            values.len()
-        ))),
+        Err(values) => Err(failed(format!("expected one value, got {}", values.len()))),
     }
 }

@@ -1,7 +1,7 @@
-//! Evaluating scripts: the calls of entry points that make arguments.
+//! Evaluates scripts, which make arguments by calling entry points.
 //!
-//! The rules are those of `futhark test`: what an entry point is applied to is converted to the
-//! types of its parameters where that is possible, what the whole script gives is not.
+//! As in `futhark test`, the arguments of entry points are converted to the parameter types where
+//! that is possible; the result of the whole script is not.
 
 use super::input::load;
 use crate::blocks::script::{self, Exp};
@@ -16,7 +16,7 @@ use std::cell::{Ref, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Reads a script.
+/// Parses a script.
 pub fn parse(text: &str) -> StepResult<Exp> {
     script::parse(text).map_err(|error| Stop::error(error.to_string()))
 }
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> StepResult<Exp> {
 /// Evaluates a script to the arguments of an entry point.
 ///
 /// # Errors
-/// If it cannot be evaluated, or gives values of other types.
+/// If it cannot be evaluated, or its result has other types.
 pub fn arguments(
     env: &Env<'_>,
     context: &Context,
@@ -41,7 +41,7 @@ pub fn arguments(
             .all(|(item, input)| item.is_of(program.name_of(input.ty)));
     if !fits {
         return Err(Stop::error(format!(
-            "expected arguments of types {}, the script gives {}",
+            "expected arguments of types {}, got {} from the script",
             parameters(program, entry),
             Item::Tuple(items).type_name()
         )));
@@ -53,17 +53,17 @@ pub fn arguments(
 /// A value of a script.
 #[derive(Clone)]
 enum Item {
-    /// Written in the script or read from a file: its type may still adapt.
+    /// A constant of the script or a file, whose type may still be converted.
     Constant(HostValue),
-    /// In the context.
+    /// A value in the context.
     Made(Rc<Made>),
-    /// A call with too few arguments, of this entry point; nothing can be done with it.
+    /// A call of this entry point with too few arguments, which cannot be used.
     Unfinished(String),
     Tuple(Vec<Item>),
     Record(Vec<(String, Item)>),
 }
 
-/// A value in the context, which local names share until it is given away.
+/// A value in the context, which names share until a call consumes it.
 struct Made {
     type_name: String,
     value: RefCell<Option<Value>>,
@@ -113,7 +113,7 @@ impl Item {
         }
     }
 
-    /// Whether it is a value of this type as it is.
+    /// Whether the value has this type, without a conversion.
     fn is_of(&self, type_name: &str) -> bool {
         matches!(self, Item::Constant(_) | Item::Made(_)) && self.type_name() == type_name
     }
@@ -138,7 +138,7 @@ impl Item {
     }
 }
 
-/// Names and their values; a later one hides an earlier one.
+/// Names and their values; a later name shadows an earlier one.
 type Locals = Vec<(String, Item)>;
 
 struct Evaluation<'a> {
@@ -210,9 +210,11 @@ impl Evaluation<'_> {
     fn call(&self, name: &str, mut arguments: Vec<Item>) -> StepResult<Item> {
         let program = self.env.program();
         let entry = program.entry(name).ok_or_else(|| {
-            Stop::error(format!("the script calls {name}, which is no entry point"))
+            Stop::error(format!(
+                "the script calls {name}, which is not an entry point"
+            ))
         })?;
-        // Parameters can be given as one tuple.
+        // One tuple can supply all parameters.
         if let [Item::Tuple(parts)] = &mut arguments[..]
             && parts.len() == entry.inputs.len()
         {
@@ -220,7 +222,7 @@ impl Evaluation<'_> {
         }
         let unfit = || {
             Stop::error(format!(
-                "{name} takes arguments of types {}, the script gives {}",
+                "{name}: expected arguments of types {}, got {}",
                 parameters(program, entry),
                 Item::Tuple(arguments.clone()).type_name()
             ))
@@ -268,7 +270,7 @@ impl Evaluation<'_> {
         )?)
     }
 
-    /// The value converted to a type, if it can be.
+    /// The value, converted to a type if that is possible.
     fn fitting(&self, item: &Item, ty: TypeRef) -> StepResult<Option<Item>> {
         let program = self.env.program();
         let wanted = program.name_of(ty);
@@ -320,7 +322,7 @@ impl Evaluation<'_> {
         Ok(Some(Item::of(Value::Opaque(made))))
     }
 
-    /// The fields of a value whose type is another name for a record.
+    /// The fields of a value whose type is a named record.
     fn same_fields(&self, made: &Made, record: &Record) -> StepResult<Option<Vec<Item>>> {
         let own = record_named(self.env.program(), &made.type_name);
         let field = |field: &Field| (field.name.clone(), field.ty);
@@ -346,7 +348,7 @@ impl Evaluation<'_> {
             Item::Made(made) => Ok(made),
             Item::Constant(value) => upload(self.context, &value).map(Made::new),
             item => Err(Stop::error(format!(
-                "the script gives {}, which is no single value",
+                "the script gives {}, which is not a single value",
                 item.type_name()
             ))),
         }
@@ -355,12 +357,12 @@ impl Evaluation<'_> {
     fn builtin(&self, name: &str, arguments: &[Item]) -> StepResult<Item> {
         if !matches!(name, "loaddata" | "loadbytes") {
             return Err(Stop::error(format!(
-                "the script calls ${name}, which is no builtin function"
+                "the script calls ${name}, which is not a builtin function"
             )));
         }
         let file = self
             .file_name(arguments)?
-            .ok_or_else(|| Stop::error(format!("${name} takes the name of a file, as text")))?;
+            .ok_or_else(|| Stop::error(format!("${name}: expected a file name as a string")))?;
         let contents = load(self.env, &file)?;
         if name == "loadbytes" {
             let shape = vec![contents.len()];
@@ -400,7 +402,7 @@ fn record_named<'a>(program: &'a Program, name: &str) -> Option<&'a Record> {
     program.get(program.type_named(name)?).as_record()
 }
 
-/// A constant as one of another type: a signed integer serves for every other, and for floats.
+/// A constant of another type: a signed integer converts to every other integer type and to floats.
 fn adapted(value: &HostValue, elem: ElemType) -> Option<HostValue> {
     use ElemType::{F32, F64, I8, I16, I32, I64};
     if !matches!(value.elem(), I8 | I16 | I32 | I64) {

@@ -12,26 +12,26 @@ use futhark_safe::dynamic::{Context, Library};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// How results are looked at.
+/// How results are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// By fields and variants, as far as there are some.
+    /// By their fields and variants, as far as they are accessible.
     Inside,
-    /// As they are stored.
+    /// In their stored form.
     Stored,
 }
 
-/// A library, with a context that lasts until something goes wrong in it.
+/// A library, with a context that is replaced when it is lost.
 pub struct Side<'a> {
     env: &'a Env<'a>,
-    /// Another library than the one under test.
+    /// The other library, if this is not the library under test.
     other: Option<Library>,
     look: Look,
     context: RefCell<Option<Rc<Context>>>,
 }
 
 impl<'a> Side<'a> {
-    /// The library under test, in the context that all checks share.
+    /// The library under test, with the context that all checks share.
     #[must_use]
     pub fn tested(env: &'a Env<'a>) -> Side<'a> {
         Side {
@@ -53,7 +53,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Results as they are stored, where they can be.
+    /// The same side, with another way to read results.
     #[must_use]
     pub fn looking_at(self, look: Look) -> Side<'a> {
         Side { look, ..self }
@@ -68,10 +68,10 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The context in which it works now.
+    /// The current context. Creates one if there is none.
     ///
     /// # Errors
-    /// If there is none, and none can be made.
+    /// If no context can be created.
     pub fn context(&self) -> StepResult<Rc<Context>> {
         let Some(library) = &self.other else {
             return self.env.context();
@@ -81,7 +81,7 @@ impl<'a> Side<'a> {
         }
         let context = self.env.context_of(library);
         let context =
-            context.map_err(|error| Stop::skip(format!("nothing to compare with: {error}")))?;
+            context.map_err(|error| Stop::skip(format!("no context to compare with: {error}")))?;
         let context = Rc::new(context);
         *self.context.borrow_mut() = Some(Rc::clone(&context));
         Ok(context)

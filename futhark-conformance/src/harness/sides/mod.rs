@@ -1,5 +1,5 @@
-//! Two sides that answer the same calls, and must give the same answers: the
-//! library under test, other libraries of the program, a server program.
+//! Compares two implementations of a program on the same calls. A *side* is the library under test,
+//! another library of the program, or a server program.
 
 mod library;
 mod session;
@@ -15,33 +15,33 @@ use crate::harness::steps::StepResult;
 use crate::inputs::Input;
 use futhark_safe::ErrorKind;
 
-/// What can be called by name with a generated input.
+/// A side of a comparison: calls entry points by name with generated inputs.
 pub trait Answer {
-    /// Calls an entry point with an input, and looks into the results.
+    /// Calls an entry point with an input, and reads the results.
     ///
     /// # Errors
-    /// If it cannot be called at all, or its results cannot be looked into.
+    /// If the call cannot be made, or its results cannot be read.
     fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome>;
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Its results.
+    /// The results.
     Values(Vec<Content>),
-    /// It failed, or its arguments could not be made.
+    /// The call failed, or its arguments could not be created.
     Error {
-        /// What kind of failure it was.
+        /// The kind of the error.
         kind: ErrorKind,
-        /// The text.
+        /// The message.
         message: String,
     },
-    /// The input is none for this library.
+    /// The input does not fit the entry point of this side.
     Unfit,
 }
 
 impl Outcome {
-    /// The failure that a library reports.
+    /// The outcome for an error of the library.
     #[must_use]
     pub fn of(error: &futhark_safe::Error) -> Outcome {
         Outcome::Error {
@@ -50,9 +50,8 @@ impl Outcome {
         }
     }
 
-    /// Whether this outcome is the expected one: results that agree, or an
-    /// error where there must be one. Which text it has may depend on the
-    /// backend, and often does.
+    /// Compares with the expected outcome: results must agree, and an error must be an error.
+    /// Messages are not compared, because they depend on the backend.
     ///
     /// # Errors
     /// The first difference.

@@ -1,4 +1,4 @@
-//! The inputs of one entry point, and what both sides make of them.
+//! Compares two sides on generated inputs of one entry point.
 
 use super::shrink::shrink;
 use super::{Answer, Outcome};
@@ -14,43 +14,41 @@ use proptest::test_runner::TestRunner;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// At most so many kept cases of an entry point are tried again.
+/// The number of kept inputs of an entry point to try again.
 const MAX_KEPT: usize = 20;
 
-/// How long learning may take.
+/// The time limit of learning.
 const LEARNING: Duration = Duration::from_millis(500);
 
-/// Arrays are as long as the oracle can take them within this time, in seconds:
-/// there are many inputs, and work may grow with the square of the length.
+/// The time limit of one call of the oracle, in seconds, which bounds the extents of arrays. There
+/// are many inputs, and the work may grow with the square of the extent.
 const AFFORDABLE: f64 = 0.02;
 
-/// What takes the sequential program longer than this is not given to a device
-/// that an interpreter stands for, in seconds.
+/// The same for inputs to a simulated device, which is much slower than the oracle.
 const TOO_MUCH: f64 = 0.003;
 
-/// What all sessions have in common.
+/// The settings that all sessions of a check share.
 #[derive(Clone, Copy)]
 pub struct Sides<'a> {
-    /// The program and its surroundings.
+    /// The environment of the program.
     pub env: &'a Env<'a>,
-    /// The side that is asked whether it agrees.
+    /// The side under test.
     pub tested: &'a dyn Answer,
-    /// The side that answers first, and from which is learnt.
+    /// The side that is called first and gives the expected results.
     pub oracle: &'a dyn Answer,
-    /// How messages call the side that is asked, and the other one.
+    /// The names of the side under test and of the oracle in messages.
     pub names: (&'a str, &'a str),
-    /// Where inputs are kept.
+    /// The store of kept inputs.
     pub store: &'a Store,
-    /// How many inputs an entry point gets.
+    /// The number of inputs per entry point.
     pub cases: u32,
-    /// How close the answers have to be.
+    /// How exactly results must agree.
     pub within: Within,
-    /// Whether the side that is asked goes on where the other one traps an
-    /// overflow.
+    /// Whether the side under test continues after an overflow that the oracle reports as an error.
     pub untrapped: bool,
 }
 
-/// An entry point with its inputs and the answers that are expected.
+/// An entry point with its inputs and their expected outcomes.
 pub struct Session {
     entry: String,
     parameters: Vec<String>,
@@ -58,14 +56,14 @@ pub struct Session {
 }
 
 struct Case {
-    /// How it can become simpler; what was kept is simple already.
+    /// How to simplify the input; `None` for a kept input, which is simple already.
     tree: Option<Box<dyn ValueTree<Value = Vec<Input>>>>,
     arguments: Vec<Input>,
     expected: Outcome,
 }
 
 impl Session {
-    /// Learns what the entry point demands, draws inputs, and asks the oracle.
+    /// Learns which inputs the entry point accepts, generates inputs, and calls the oracle.
     pub fn prepare(
         sides: &Sides<'_>,
         entry: &EntryPoint,
@@ -95,8 +93,7 @@ impl Session {
             let tree = draw(&strategy, &mut runner)?;
             let arguments = tree.current();
             session.ask(sides, Some(tree), arguments)?;
-            // The same inputs, or none, are all that an entry point without
-            // parameters can be asked.
+            // An entry point without parameters has only one input.
             if entry.inputs.is_empty() || begun.elapsed() > settings.time() {
                 break;
             }
@@ -125,7 +122,7 @@ impl Session {
         Ok(())
     }
 
-    /// Asks the library under test, and compares.
+    /// Calls the side under test with each input, and compares the outcomes.
     pub fn compare(self, sides: &Sides<'_>) -> StepResult {
         let settings = &sides.env.inputs;
         let begun = Instant::now();
@@ -160,7 +157,7 @@ impl Session {
         }
         match refused {
             Some(message) if !answered => Err(Stop::skip(format!(
-                "both sides refuse every input that was tried: {}",
+                "both sides refuse every input: {}",
                 message.trim()
             ))),
             _ => Ok(()),
@@ -168,12 +165,12 @@ impl Session {
     }
 }
 
-/// How to draw arguments, as far as trial calls of the oracle teach.
+/// Learns from trial calls of the oracle how to generate arguments.
 fn strategy(sides: &Sides<'_>, entry: &EntryPoint) -> StepResult<BoxedStrategy<Vec<Input>>> {
     let program = sides.env.program();
     let call = Call::of(program, entry).map_err(|name| {
         Stop::skip(format!(
-            "nothing in the program makes a value of type {name}"
+            "no operation of the program makes a value of type {name}"
         ))
     })?;
     let begun = Instant::now();
@@ -221,10 +218,10 @@ fn draw(
 ) -> StepResult<Box<dyn ValueTree<Value = Vec<Input>>>> {
     strategy
         .new_tree(runner)
-        .map_err(|reason| Stop::skip(format!("no input can be drawn: {reason}")))
+        .map_err(|reason| Stop::skip(format!("failed to generate an input: {reason}")))
 }
 
-/// The difference that an input makes, if it makes one.
+/// The difference between both sides for an input, if there is one.
 fn failure(
     sides: &Sides<'_>,
     entry: &str,
@@ -238,7 +235,7 @@ fn failure(
     sides.store.running(&Kept {
         entry: entry.to_owned(),
         arguments: arguments.to_vec(),
-        found: format!("the process died in it, on {}", sides.names.0),
+        found: format!("the process died in this call, in {}", sides.names.0),
     });
     let actual = sides.tested.run(entry, arguments);
     sides.store.ended();
@@ -249,8 +246,8 @@ fn failure(
     Ok(difference)
 }
 
-/// Differences that break no promise: how much memory a machine has, and that a device, or a
-/// plain program, does not check sizes.
+/// Whether a difference breaks no promise: running out of memory, or a size that devices and plain
+/// programs do not check.
 fn beyond_comparison(sides: &Sides<'_>, actual: &Outcome, expected: &Outcome) -> bool {
     let fails_as = |outcome: &Outcome, wanted: ErrorKind| matches!(outcome, Outcome::Error { kind, .. } if *kind == wanted);
     let has_bad_size = |message: &str| BAD_SIZES.iter().any(|text| message.contains(text));
@@ -260,7 +257,7 @@ fn beyond_comparison(sides: &Sides<'_>, actual: &Outcome, expected: &Outcome) ->
         || sides.untrapped && trapped(expected)
 }
 
-/// What `futhark-sys` says of sizes that only its own checks refuse.
+/// The message of `futhark-sys` for sizes that only its own checks refuse.
 const BAD_SIZES: [&str; 4] = [
     "integer overflow in",
     "a negative dimension",
@@ -274,7 +271,7 @@ fn simplest(
     tree: &mut Box<dyn ValueTree<Value = Vec<Input>>>,
     found: Difference,
 ) -> StepResult<(Vec<Input>, Difference)> {
-    // What counts shall not shrink into what does not.
+    // Simplifying must not turn a difference that breaks a promise into one that does not.
     let counted = counts(&found, &tree.current());
     shrink(
         tree.as_mut(),
@@ -287,10 +284,9 @@ fn simplest(
     )
 }
 
-/// Whether a difference breaks a promise. With extreme floats among the
-/// arguments two kinds do not: the order of a reduction decides what comes out
-/// of more than two of them, and what an integer becomes that is made of a
-/// float beyond its range is said by nobody.
+/// Whether a difference breaks a promise. With extreme floats among the arguments, two kinds of
+/// differences do not: the result of a reduction depends on its order, and the conversion of a
+/// float out of range to an integer is unspecified.
 fn counts(found: &Difference, arguments: &[Input]) -> bool {
     let leaves = || arguments.iter().flat_map(Input::leaves);
     if leaves().all(inputs::is_tame) {
@@ -303,7 +299,7 @@ fn counts(found: &Difference, arguments: &[Input]) -> bool {
     }
 }
 
-/// A call for people to read.
+/// A call as readable text.
 fn shown(entry: &str, parameters: &[String], arguments: &[Input]) -> String {
     let mut call = entry.to_owned();
     for (name, argument) in parameters.iter().zip(arguments) {
@@ -322,7 +318,7 @@ fn report(
     let mut message = found.message.clone();
     let call = shown(entry, parameters, &arguments);
     message.push_str(&format!(
-        "\nexpected is what {} answers to {call}",
+        "\nexpected is the result of {} for {call}",
         sides.names.1
     ));
     let kept = Kept {
@@ -332,7 +328,7 @@ fn report(
     };
     match sides.store.keep(&kept) {
         Ok(path) => message.push_str(&format!("\nkept in {}", path.display())),
-        Err(error) => message.push_str(&format!("\nit could not be kept: {error}")),
+        Err(error) => message.push_str(&format!("\nfailed to keep it: {error}")),
     }
     Stop::mismatch(message)
 }

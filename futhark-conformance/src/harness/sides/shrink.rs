@@ -1,11 +1,11 @@
-//! Making a failing input simpler, for a while.
+//! Simplifies a failing input, within limits.
 
 use crate::inputs::Patience;
 use proptest::strategy::ValueTree;
 use std::time::Instant;
 
-/// The simplest input found that still fails, with what `fails` says about it.
-/// `first` is what it says about the tree as it is.
+/// The simplest input found that still fails, with its failure. `first` is the failure of the tree
+/// as it is.
 pub fn shrink<T: ValueTree + ?Sized, F, E>(
     tree: &mut T,
     first: F,
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_patience_does() {
+    fn shrinking_stops_at_its_limits() {
         let mut tree = tree();
         let first = large(&tree.current()).unwrap().unwrap();
         let mut tries = 0;
