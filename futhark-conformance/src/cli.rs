@@ -28,7 +28,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compile programs, check them, and report
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// List the programs to check and their test cases, or list the checks
     List(ListArgs),
     /// Explain a check: its method, the sections of the C API reference that it proves, and its

@@ -18,6 +18,9 @@ pub enum Emulate {
     Never,
 }
 
+/// Per candidate, the name of the device, or why a program did not run on it.
+pub type Probed = Vec<Result<String, String>>;
+
 /// Which devices to search for, and how to try one.
 pub struct Search<'a> {
     /// The backends.
@@ -30,8 +33,8 @@ pub struct Search<'a> {
     pub build_dir: &'a Path,
     /// The memory limit of a process in MiB; 0 for no limit.
     pub memory: u64,
-    /// Runs a small program on each candidate: returns the device's name or an error message.
-    pub probe: &'a dyn Fn(&[Device]) -> Vec<Result<String, String>>,
+    /// Runs a small program on each candidate.
+    pub probe: &'a dyn Fn(&[Device]) -> Probed,
 }
 
 /// The largest number of devices of a backend.

@@ -7,7 +7,7 @@ mod names;
 mod pocl;
 
 pub use choose::{NoEmulation, NoSuchDevice, NothingUsable, at_hand, columns, insist, pick};
-pub use find::{Emulate, Search, find};
+pub use find::{Emulate, Probed, Search, find};
 pub(crate) use names::{must_be_told, on_platform, parts};
 
 use futhark_manifest::Backend;

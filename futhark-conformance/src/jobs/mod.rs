@@ -7,7 +7,7 @@ mod log;
 mod process;
 mod supervise;
 
-use crate::devices::Device;
+use crate::devices::{Device, Probed};
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
 use anyhow::Context as _;
@@ -96,11 +96,7 @@ pub fn run(
 /// Runs a small program on each device, at the same time: returns the device's name, or why the
 /// program did not run.
 #[must_use]
-pub fn probe(
-    candidates: &[Device],
-    compiler: &CompilerInfo,
-    settings: &Settings,
-) -> Vec<Result<String, String>> {
+pub fn probe(candidates: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Probed {
     thread::scope(|scope| {
         let probes: Vec<_> = candidates
             .iter()
