@@ -70,21 +70,19 @@ step() {
     start=$(now)
     printf '\n=== %s\n' "$title"
     "$@" || status=$?
-    finish_step "$title" "$start" "$status" "$*"
+    finish_step "$title" "$(since "$start")" "$status" "$*"
 }
 
-# finish_step TITLE START STATUS COMMAND
+# finish_step TITLE SECONDS STATUS COMMAND
 finish_step() {
-    local seconds
-    seconds=$(since "$2")
-    took "$seconds" step "$1"
+    took "$2" step "$1"
     if [ "$3" -ne 0 ]; then
-        warn "=== FAILED: $1 (exit code $3, $seconds s)"
+        warn "=== FAILED: $1 (exit code $3, $2 s)"
         warn "    command: $4"
         print_slowest
         exit "$3"
     fi
-    printf '=== %s: ok, %s s\n' "$1" "$seconds"
+    printf '=== %s: ok, %s s\n' "$1" "$2"
 }
 
 # with_test_times COMMAND...: runs `cargo test` and records the time of each test binary.
