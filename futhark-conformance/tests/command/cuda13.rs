@@ -2,12 +2,10 @@
 //! the driver as these want it; every other test has those of CUDA 12. It runs on the emulated
 //! device. The headers are the part `cuda13` of `ci/setup`, named by `FUTHARK_TOOLCHAIN`.
 
-#![forbid(unsafe_code)]
-
+use super::{command, needs, text};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const PROGRAM: &str = "\
 -- ==
@@ -19,30 +17,31 @@ entry total (xs: []i32): i32 = i32.sum xs
 
 #[test]
 fn the_headers_of_cuda_13_serve_as_well() {
-    let Some(headers) = headers() else {
-        let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
-        assert!(!needed, "the headers of CUDA 13 are not set up");
-        eprintln!("skipped: no headers of CUDA 13; `ci/setup --only cuda13` fetches them");
+    let headers = headers().ok_or("no headers of CUDA 13; run `ci/setup --only cuda13`".to_owned());
+    let Some(headers) = needs::or_skip(headers) else {
+        return;
+    };
+    let Some(compiler) = needs::compiler_path() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("two.fut"), PROGRAM).unwrap();
     // Where other tests keep the emulated device, too.
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
-    let output = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"))
-        .current_dir(folder.path())
+    let output = command(folder.path())
         .env("CUDA_HOME", headers)
         .args(["run", "two.fut", "--backend", "cuda", "--emulate", "always"])
-        .args(["--check", "blocks", "--check", "lifecycle", "--build-dir"])
+        .args(["--check", "blocks", "--check", "lifecycle", "--futhark"])
+        .arg(compiler)
+        .arg("--build-dir")
         .arg(&kept)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}{error}");
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
 
     let libraries = libraries(&kept);
-    assert!(!libraries.is_empty(), "{said}{error}");
+    assert!(!libraries.is_empty(), "{said}");
     for library in libraries {
         let bytes = fs::read(&library).unwrap();
         let names = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);

@@ -2,8 +2,7 @@
 //! here, and PoCL of the toolchain (`ci/setup --only opencl,pocl`). Where one is missing,
 //! these tests say so and pass, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
 
-#![forbid(unsafe_code)]
-
+use super::{build_dir, command, needs, text};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,27 +27,17 @@ struct Here {
 }
 
 impl Here {
-    fn new() -> Here {
-        let folder = tempfile::tempdir().expect("a folder for temporary files");
+    fn new() -> Option<Here> {
+        let compiler = needs::compiler_path()?;
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         fs::write(folder.path().join("next.fut"), PROGRAM).expect("the folder can be written");
-        let compilers = futhark_safe::compile::Compiler::all();
-        let newest = compilers
-            .last()
-            .expect("a Futhark compiler: run ci/setup first");
-        let compiler = newest.program().to_owned();
-        Here { folder, compiler }
+        Some(Here { folder, compiler })
     }
 
     /// As [`Here::new`], if this machine has both devices.
     fn with_two() -> Option<Here> {
-        match both() {
-            Ok(()) => Some(Here::new()),
-            Err(why) if std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_none() => {
-                eprintln!("not tested: {why}; ci/setup brings it");
-                None
-            }
-            Err(why) => panic!("{why}; ci/setup brings it"),
-        }
+        needs::or_skip(both().map_err(|why| format!("{why}; run `ci/setup --only opencl,pocl`")))?;
+        Here::new()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -56,8 +45,7 @@ impl Here {
     }
 
     fn command(&self, subcommand: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
-        command.current_dir(self.folder.path());
+        let mut command = command(self.folder.path());
         command.arg(subcommand);
         command
     }
@@ -66,7 +54,7 @@ impl Here {
     fn opencl(&self, subcommand: &str, arguments: &[&str]) -> Command {
         let mut command = self.command(subcommand);
         command.args(["--backend", "opencl", "--futhark"]);
-        command.arg(self.compiler.canonicalize().expect("the compiler's path"));
+        command.arg(&self.compiler);
         // What PoCL compiles takes seconds: once for all tests.
         command.arg("--build-dir").arg(build_dir());
         command.env("HOME", self.folder.path());
@@ -91,10 +79,6 @@ impl Here {
             output,
         }
     }
-}
-
-fn build_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("devices")
 }
 
 /// Whether there is an OpenCL that the environment names, and PoCL beside it.
@@ -122,8 +106,7 @@ impl Run {
     }
 
     fn shown(&self) -> String {
-        let error = String::from_utf8_lossy(&self.output.stderr);
-        format!("{}{error}", String::from_utf8_lossy(&self.output.stdout))
+        text(&self.output)
     }
 
     /// The outcomes of a test case, each with its device.
@@ -274,7 +257,7 @@ fn without_pocl_there_is_a_column_less() {
 
 #[test]
 fn the_host_is_a_device_too() {
-    let here = Here::new();
+    let Some(here) = Here::new() else { return };
     let mut command = here.command("run");
     command.args([
         "next.fut",
@@ -285,6 +268,7 @@ fn the_host_is_a_device_too() {
         "--check",
         "blocks:next #0",
     ]);
+    command.arg("--futhark").arg(&here.compiler);
     command.arg("--build-dir").arg(build_dir());
     let output = command.output().expect("the program starts");
     let shown = String::from_utf8_lossy(&output.stderr).into_owned();

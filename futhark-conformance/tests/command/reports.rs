@@ -1,9 +1,10 @@
 //! The subcommand `report`, as its users run it: on files that `run --json`
 //! could have written.
 
+use super::command;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
 
 const HEADER: &str = r#"{"schema":2,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","kind":"real","usable":true,"reason":""}]}"#;
 
@@ -31,8 +32,7 @@ impl Folder {
     }
 
     fn report(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_futhark-conformance"))
-            .current_dir(self.0.path())
+        command(self.0.path())
             .arg("report")
             .args(arguments)
             .output()

@@ -1,0 +1,39 @@
+//! Tests of the command `futhark-conformance` as its users run it, and of the corpus.
+//!
+//! Tests that need a compiler or a device that this machine lacks are skipped, with a message on
+//! the standard error. With `FUTHARK_TESTS_NEED_COMPILERS` set they fail instead.
+
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod cli;
+mod corpus;
+mod cuda13;
+mod devices;
+mod inputs;
+#[path = "../support/needs.rs"]
+mod needs;
+mod prepare;
+mod reports;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The command, in a working directory.
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+    command.current_dir(folder);
+    command
+}
+
+/// The build folder of all tests. Programs are given by relative paths, so that tests with the
+/// same program share its build, as do later runs.
+fn build_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("command")
+}
+
+/// The standard output and the standard error.
+fn text(output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    format!("{}{error}", String::from_utf8_lossy(&output.stdout))
+}

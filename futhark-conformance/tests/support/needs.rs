@@ -1,0 +1,40 @@
+//! Compilers and devices that a test needs.
+
+use futhark_safe::compile::Compiler;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Set by the gate, where a test that cannot run fails.
+const INSIST: &str = "FUTHARK_TESTS_NEED_COMPILERS";
+
+/// The value, or `None` and a message on the standard error: the test is skipped.
+///
+/// # Panics
+/// If tests must not be skipped.
+pub fn or_skip<T>(found: Result<T, String>) -> Option<T> {
+    found
+        .map_err(|why| {
+            assert!(std::env::var_os(INSIST).is_none(), "{why}");
+            let thread = std::thread::current();
+            let test = thread.name().unwrap_or("a test");
+            // Written directly: the test harness hides the output of `eprintln!`.
+            let _ = writeln!(std::io::stderr(), "skipped {test}: {why}");
+        })
+        .ok()
+}
+
+/// The newest Futhark compiler.
+pub fn compiler() -> Option<Compiler> {
+    or_skip(
+        Compiler::all().pop().ok_or_else(|| {
+            "no Futhark compiler; run ci/setup and source .toolchain/env.sh".to_owned()
+        }),
+    )
+}
+
+/// The path of the newest Futhark compiler, absolute.
+#[allow(dead_code, reason = "for the tests that run commands")]
+pub fn compiler_path() -> Option<PathBuf> {
+    let path = compiler()?.program().to_owned();
+    Some(path.canonicalize().unwrap_or(path))
+}
