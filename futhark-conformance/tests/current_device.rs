@@ -1,6 +1,5 @@
-//! Calls on cuda and hip leave the calling thread's context or device as they found it,
-//! and work on any thread: on the emulated device, whose current contexts are those of
-//! real drivers.
+//! Calls on cuda and hip work on any thread and restore its current context or device. The
+//! tests run on the emulated device, which tracks the current context like a real driver.
 
 mod support;
 
@@ -20,7 +19,7 @@ entry late (xs: []i32): []i32 = map (\\x -> xs[x]) xs
 entry unchecked (xs: []i32) (i: i64): i32 = #[unsafe] i32.sum (map (\\x -> x + xs[i]) xs)
 ";
 
-/// Its constant cannot be computed, which shows when the first kernels have run.
+/// The evaluation of its constant fails after the first kernels have run.
 const FAILING: &str = "\
 def table: []i32 = map (\\i -> 100 / (i32.i64 i - 3)) (iota 10)
 entry at (i: i64): i32 = table[i]
@@ -42,8 +41,8 @@ fn hip_leaves_the_current_device_alone() {
 
 #[test]
 fn hip_does_not_work_on_another_device() {
-    // Three calls of hipSetDevice come before that of the transfer: the test's, and two while
-    // the context is made, of which the second one sets back what was there.
+    // The fourth call of hipSetDevice is that of the transfer. The first is the test's; the next
+    // two set and restore the device while the context is created.
     let settings = "devices=3,fail-set-device=4";
     if !support::in_a_process_with_the_device("hip_does_not_work_on_another_device", settings) {
         return;
@@ -53,8 +52,7 @@ fn hip_does_not_work_on_another_device() {
     let get: unsafe extern "C" fn(*mut i32) -> i32 = driver.function("hipGetDevice");
     // SAFETY: no pointer is involved.
     assert_eq!(unsafe { set(2) }, 0);
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::build(&build(Backend::Hip, PROGRAM, folder.path())).unwrap();
+    let library = Library::build(&build(Backend::Hip, "current", PROGRAM)).unwrap();
     let context = Context::new(&library, &Config::new().device("#1")).unwrap();
     let error = context.array_of(&[2], &[1i32, 2]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ContextLost);
@@ -89,12 +87,12 @@ fn with_foreign_contexts() {
     lend(Backend::Cuda, &|| {
         let own = current();
         assert!(own != foreign && !own.is_null());
-        // What a failing call leaves behind.
+        // As a failing call does.
         // SAFETY: a context that lives.
         assert_eq!(unsafe { push(own) }, 0);
     });
     assert_eq!(current(), foreign);
-    // A thread without any context, on which everything is used and freed.
+    // A thread without a current context.
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let get: unsafe extern "C" fn(*mut *mut c_void) -> i32 =
@@ -134,10 +132,9 @@ fn with_foreign_devices() {
     assert_eq!(device, 2);
 }
 
-/// Does all kinds of things, and `check`s after each.
+/// Uses a context in many ways and calls `check` after each.
 fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
-    let folder = tempfile::tempdir().unwrap();
-    let library = Library::build(&build(backend, PROGRAM, folder.path())).unwrap();
+    let library = Library::build(&build(backend, "current", PROGRAM)).unwrap();
     check();
     let context = Context::new(&library, config).unwrap();
     check();
@@ -154,7 +151,7 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
     };
     assert!(at("checked", 2).is_ok());
     assert_eq!(at("checked", 9).unwrap_err().kind(), ErrorKind::Program);
-    // Values of another thread, freed there.
+    // Another thread frees the values.
     std::thread::scope(|scope| {
         let context = &context;
         scope.spawn(move || {
@@ -164,19 +161,18 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
         });
     });
     check();
-    // A failure that nobody waits for, and then the end of the context.
+    // A failure that no call has reported when the context is freed.
     let other = Context::new(&library, config).unwrap();
     let xs: Value = other.array_of(&[2], &[0i32, 9]).unwrap().into();
     let late = other.call("late", vec![Arg::Borrow(&xs)]);
     check();
     drop((late.unwrap(), xs, other));
     check();
-    let folder = tempfile::tempdir().unwrap();
-    let failing = Library::build(&build(backend, FAILING, folder.path())).unwrap();
+    let failing = Library::build(&build(backend, "failing", FAILING)).unwrap();
     let error = Context::new(&failing, config).unwrap_err();
     assert!(error.to_string().contains("division by zero"), "{error}");
     check();
-    // The kernel fails, the device with it, and the call ends by a jump.
+    // The kernel breaks the device, and the call ends by a jump.
     assert_eq!(
         at("unchecked", 1 << 40).unwrap_err().kind(),
         ErrorKind::ContextLost
@@ -189,20 +185,19 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
     check();
 }
 
-/// Lends a context to plain calls, which find the device that `calls` looks for.
+/// Lends a context to plain C calls, here `calls`, which expect its device to be current.
 fn lend(backend: Backend, calls: &dyn Fn()) {
-    let folder = tempfile::tempdir().unwrap();
-    let artifact = build(backend, PROGRAM, folder.path()).run().unwrap();
+    let artifact = build(backend, "current", PROGRAM).run().unwrap();
     // SAFETY: built just now.
     let table = unsafe { futhark_sys::load::open(&artifact.library(), SYMBOL) }.unwrap();
     let table = table.raw();
     let mut status = -1;
-    // SAFETY: no settings, and room for the status.
+    // SAFETY: no settings, and a valid pointer for the status.
     let context = unsafe { table.context_new.unwrap()(ptr::null(), 0, &raw mut status) };
     assert_eq!(status, 0);
     let mut lent: *mut c_void = ptr::null_mut();
     let out = [(&raw mut lent).cast::<c_void>()];
-    // SAFETY: the context lives, and there is room for a pointer.
+    // SAFETY: the context lives, and `out` has a valid pointer for one pointer.
     let status = unsafe { table.lend.unwrap()(context, out.as_ptr(), ptr::null()) };
     assert_eq!(status, 0);
     calls();
@@ -215,13 +210,15 @@ fn lend(backend: Backend, calls: &dyn Fn()) {
     unsafe { table.context_free.unwrap()(context) };
 }
 
-fn build(backend: Backend, program: &str, folder: &Path) -> Build {
-    let file = folder.join("current.fut");
-    std::fs::write(&file, program).unwrap();
-    Build::new(&file, backend).out_dir(folder).fast(true)
+/// A build at a fixed place, where later tests and runs find it.
+fn build(backend: Backend, name: &str, program: &str) -> Build {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("current_device");
+    let source = folder.join(name).with_extension("fut");
+    support::write_at_once(&source, program);
+    Build::new(&source, backend).out_dir(folder).fast(true)
 }
 
-/// The driver, as any other library in a process would use it.
+/// The driver, used as another library of the process would use it.
 struct Driver(libloading::Library);
 
 impl Driver {

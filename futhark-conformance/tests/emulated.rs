@@ -1,13 +1,16 @@
-//! The emulated device keeps what `emulated/README.md` promises. The cases are in
-//! `emulated/tests/device.cpp`, which calls the functions of the drivers as a program does.
+//! The promises of `emulated/README.md`. The cases are in `emulated/tests/device.cpp`, which calls
+//! the drivers' functions as a program does.
+
+mod support;
 
 use futhark_conformance::emulated::{Emulated, FINDINGS};
-use futhark_safe::compile::Compiler;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
-/// A case and the settings that it needs.
+/// A case and its settings.
 const CASES: &[(&str, &str)] = &[
     ("errors_of_the_driver", ""),
     ("errors_of_the_compiler", ""),
@@ -57,8 +60,8 @@ const CASES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn it_keeps_its_promises() {
-    let device = Device::build(&[]);
+fn every_case_passes() {
+    let Some(device) = device() else { return };
     let mut broken = String::new();
     for (case, settings) in CASES {
         let output = device.run(case, settings, &[]);
@@ -83,16 +86,16 @@ fn every_case_is_run() {
 }
 
 #[test]
-fn without_a_compiler_a_kernel_is_refused_in_words() {
-    let device = Device::build(&[]);
+fn without_a_compiler_a_kernel_is_an_error_with_a_message() {
+    let Some(device) = device() else { return };
     let missing = [("FUTHARK_EMULATED_CXX", "/nowhere/c++")];
     let output = device.run("no_compiler", "", &missing);
     assert!(output.status.success(), "{}", text(&output));
 }
 
 #[test]
-fn a_fault_of_the_host_ends_the_process_as_ever() {
-    let device = Device::build(&[]);
+fn a_fault_of_the_host_ends_the_process_with_its_signal() {
+    let Some(device) = device() else { return };
     let output = device.run("faults_of_the_host", "", &[]);
     const SIGSEGV: i32 = 11;
     assert_eq!(output.status.signal(), Some(SIGSEGV), "{}", text(&output));
@@ -100,7 +103,7 @@ fn a_fault_of_the_host_ends_the_process_as_ever() {
 
 #[test]
 fn a_mistyped_setting_is_refused() {
-    let device = Device::build(&[]);
+    let Some(device) = device() else { return };
     let output = device.run("leaks", "delaied", &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
@@ -112,7 +115,7 @@ fn a_mistyped_setting_is_refused() {
 
 #[test]
 fn a_setting_out_of_range_is_refused() {
-    let device = Device::build(&[]);
+    let Some(device) = device() else { return };
     for setting in ["threads=65", "threads=0", "poison=256"] {
         let output = device.run("leaks", setting, &[]);
         assert_eq!(output.status.code(), Some(2), "{setting}");
@@ -121,7 +124,7 @@ fn a_setting_out_of_range_is_refused() {
     }
 }
 
-/// A program that wants a thousand threads and some more in one block.
+/// A program that launches blocks of more than 1024 threads.
 const TOO_MANY_THREADS: &str = r#"
 -- ==
 -- entry: sums
@@ -135,22 +138,23 @@ entry sums (n: i64): [2]i64 =
 
 #[test]
 fn a_block_of_too_many_threads_is_an_error_and_the_context_goes_on() {
+    let Some(compiler) = support::needs::compiler_path() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("threads.fut");
-    std::fs::write(&program, TOO_MANY_THREADS).unwrap();
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
-    let newest = Compiler::all().pop().unwrap();
+    std::fs::write(folder.path().join("threads.fut"), TOO_MANY_THREADS).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"))
-        .arg("run")
-        .arg(&program)
+        .current_dir(folder.path())
+        // A relative path, so that later runs find the build.
+        .args(["run", "threads.fut"])
         .args(["--backend", "cuda,hip", "--emulate", "always"])
         .args(["--check", "blocks", "--build-dir"])
-        .arg(kept)
+        .arg(support::kept())
         .arg("--futhark")
-        .arg(newest.program())
+        .arg(compiler)
         .output()
         .unwrap();
-    // The middle case is the error, and the ones around it are the results.
+    // The cases before and after the error return results.
     assert!(output.status.success(), "{}", text(&output));
     assert!(
         text(&output).contains(" passed, 0 failed"),
@@ -159,10 +163,10 @@ fn a_block_of_too_many_threads_is_an_error_and_the_context_goes_on() {
     );
 }
 
-/// What processors without a switch of their own use.
+/// The switch between threads on processors for which there is none in assembly.
 #[test]
 fn the_portable_switch_works_too() {
-    let device = Device::build(&["-DEMULATED_PORTABLE"]);
+    let Some(device) = portable() else { return };
     for case in [
         "barriers_and_shared_memory",
         "out_of_range_behind",
@@ -173,59 +177,72 @@ fn the_portable_switch_works_too() {
     }
 }
 
-/// The library and the program with the cases.
+/// The device, and the program with the cases.
 struct Device {
-    folder: tempfile::TempDir,
     emulated: Emulated,
     program: PathBuf,
 }
 
-impl Device {
-    /// With `flags`, the library is compiled once more, with them.
-    fn build(flags: &[&str]) -> Device {
-        // Shared by the tests: the library is compiled once, and kept for the next run.
-        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
-        let emulated = Emulated::build(&kept).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("emulated");
-        let program = folder.path().join("cases");
-        let mut command = Command::new("c++");
-        command.args(["-std=c++17", "-O1", "-o"]).arg(&program);
-        command.arg(sources.join("tests/device.cpp"));
-        if flags.is_empty() {
-            let library = library_of(&emulated);
-            command.arg(&library).arg(format!(
-                "-Wl,-rpath,{}",
-                library.parent().unwrap().display()
-            ));
-        } else {
-            // The headers for kernels are looked for beside the code.
-            let headers = folder.path().join("device");
-            std::os::unix::fs::symlink(sources.join("device"), headers).unwrap();
-            command.args(flags);
-            for entry in std::fs::read_dir(sources.join("src")).unwrap() {
-                let path = entry.unwrap().path();
-                if path.extension().is_some_and(|extension| extension == "cpp") {
-                    command.arg(path);
-                }
-            }
-        }
-        let output = command.args(["-ldl", "-pthread"]).output().unwrap();
-        assert!(output.status.success(), "{}", text(&output));
-        Device {
-            folder,
-            emulated,
-            program,
-        }
-    }
+/// The device as it is used.
+fn device() -> Option<&'static Device> {
+    static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
+    let build = || {
+        let emulated = support::emulated()?;
+        let library = library_of(&emulated);
+        let folder = library.parent().unwrap().display();
+        let path = format!("-Wl,-rpath,{folder}");
+        let program = compile("cases", &[library.as_os_str(), path.as_ref()]);
+        Some(Device { emulated, program })
+    };
+    DEVICE.get_or_init(build).as_ref()
+}
 
+/// The device with the switch between threads that is not written in assembly.
+fn portable() -> Option<Device> {
+    let emulated = support::emulated()?;
+    // The device finds the headers for kernels next to its own code.
+    let headers = support::kept().join("device");
+    let _ = std::fs::remove_file(&headers);
+    std::os::unix::fs::symlink(sources().join("device"), headers).unwrap();
+    let files = std::fs::read_dir(sources().join("src")).unwrap();
+    let paths = files.map(|entry| entry.unwrap().path());
+    let mut arguments = vec![OsString::from("-DEMULATED_PORTABLE")];
+    arguments.extend(
+        paths
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cpp"))
+            .map(OsString::from),
+    );
+    let arguments: Vec<&OsStr> = arguments.iter().map(OsString::as_os_str).collect();
+    let program = compile("cases-portable", &arguments);
+    Some(Device { emulated, program })
+}
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("emulated")
+}
+
+/// Compiles the program with the cases.
+fn compile(name: &str, arguments: &[&OsStr]) -> PathBuf {
+    let program = support::kept().join(name);
+    let output = Command::new("c++")
+        .args(["-std=c++17", "-O1", "-o"])
+        .arg(&program)
+        .arg(sources().join("tests/device.cpp"))
+        .args(arguments)
+        .args(["-ldl", "-pthread"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    program
+}
+
+impl Device {
     fn run(&self, case: &str, settings: &str, variables: &[(&str, &str)]) -> Output {
-        let findings = self.folder.path().join("findings");
-        std::fs::write(&findings, "").unwrap();
+        let findings = tempfile::NamedTempFile::new().unwrap();
         Command::new(&self.program)
             .arg(case)
             .envs(self.emulated.environment(settings))
-            .env(FINDINGS, findings)
+            .env(FINDINGS, findings.path())
             .envs(variables.iter().copied())
             .output()
             .unwrap()

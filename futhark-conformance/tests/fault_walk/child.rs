@@ -2,42 +2,47 @@
 
 use crate::outcome::Ending;
 use crate::script::{Failure, use_everything};
-use futhark_safe::compile::Build;
+use crate::support;
+use futhark_safe::compile::{Artifact, Build, Compiler};
 use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Backend, Config, ErrorKind};
 use std::path::Path;
 
-/// Set in a process that is to meet a failure: the backend, and where it writes its ending.
-pub const BACKEND: &str = "FUTHARK_WALK_BACKEND";
+/// Set in a process that meets a failure: the library, and the file for its ending.
+pub const LIBRARY: &str = "FUTHARK_WALK_LIBRARY";
 pub const REPORT: &str = "FUTHARK_WALK_REPORT";
 
 pub fn is_wanted() -> bool {
     std::env::var_os(REPORT).is_some()
 }
 
-pub fn run() {
-    let backend: Backend = std::env::var(BACKEND)
-        .expect("the backend is named")
-        .parse()
-        .expect("it is one");
+/// The program, compiled or found compiled.
+pub fn build(backend: Backend, compiler: Compiler) -> Artifact {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fault_walk/walk.fut");
     let build = Build::new(source, backend)
-        .out_dir(crate::kept().join("walk"))
+        .compiler(compiler)
+        .out_dir(support::kept().join("walk"))
         .fast(true);
-    let library = Library::build(&build).expect("the program compiles");
+    build.run().expect("the program compiles")
+}
+
+pub fn run() {
+    let library = std::env::var_os(LIBRARY).expect("the library is named");
+    // SAFETY: the parent process built it from a program of this test.
+    let library = unsafe { Library::open(library) }.expect("the library can be loaded");
     let report = std::env::var_os(REPORT).expect("the report is named");
     let ending = meet(&library);
     std::fs::write(report, ending.to_string()).expect("the report can be written");
 }
 
-/// Uses everything until something fails, and looks what is left.
+/// Runs the script until an operation fails, then once more.
 fn meet(library: &Library) -> Ending {
     let (operation, failure, context) = match attempt(library, None) {
         Ok(()) => return Ending::Fine,
         Err(ended) => ended,
     };
     let error = match failure {
-        Failure::Told(error) => error,
+        Failure::Error(error) => error,
         Failure::Wrong(what) => return Ending::Wrong(operation.to_owned(), what),
     };
     let (kind, text) = (error.kind(), format!("{error}"));
@@ -47,7 +52,7 @@ fn meet(library: &Library) -> Ending {
         Ok(()) => String::new(),
         Err((operation, failure, _)) => format!("{operation}: {failure:?}"),
     };
-    Ending::Told {
+    Ending::Error {
         operation: operation.to_owned(),
         kind: format!("{kind:?}"),
         text,
@@ -57,12 +62,12 @@ fn meet(library: &Library) -> Ending {
 
 type Ended = (&'static str, Failure, Option<Context>);
 
-/// Makes a context, if there is none, uses it, and closes it.
+/// Runs the script in the context, or in a new one, and closes it.
 fn attempt(library: &Library, context: Option<Context>) -> Result<(), Ended> {
     let mut operation = "context";
     let context = match context {
         Some(context) => context,
-        // The second device, if there is one: then the calling thread's is another.
+        // The second device, if there is one, because the calling thread's is the first.
         None => {
             let several =
                 std::env::var("FUTHARK_EMULATED").is_ok_and(|all| all.contains("devices="));

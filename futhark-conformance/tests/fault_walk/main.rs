@@ -1,32 +1,32 @@
-//! What happens when a device fails, at every place where one can: on the emulated device
-//! the first allocation fails, then the second one, and so on until none is left that a
-//! script with every operation asks for; the same for copies, launches, events and the choice of a
-//! device, and for a card that disappears. Each time in a process of its own.
+//! Failures of a device, one at a time. A script uses every operation of a context, on an emulated
+//! device whose first allocation fails, then in another process on one whose second allocation
+//! fails, and so on until the script ends without a failure. Copies, launches, events, the choice
+//! of a device and the loss of the device follow in the same way.
 //!
-//! Whatever fails is told by the operation during which it fails, or does no harm; the
-//! process lives; the context goes on and computes rightly, or says that it is lost, and
-//! then a new one works, if there still is a card.
+//! The operation in progress must return an error, or every later result is correct. The process
+//! survives. The context returns correct results afterwards, or it is lost and a new one works,
+//! unless the device itself was lost.
 //!
-//! `cargo test --test fault_walk -- --nocapture` shows who told what.
-
-#![forbid(unsafe_code)]
+//! `cargo test --test fault_walk -- --nocapture` prints the operation and error of each failure.
 
 mod child;
 mod outcome;
 mod script;
+#[path = "../support/mod.rs"]
+mod support;
 
-use child::{BACKEND, REPORT};
+use child::{LIBRARY, REPORT};
 use futhark_conformance::emulated::{Emulated, FINDINGS};
 use futhark_safe::Backend;
 use outcome::{Ending, Outcome, Table};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-/// Set, every single failure is met; otherwise one of so many, where there are hundreds.
+/// If set, the strides in [`FAILURES`] are 1.
 const ALL: &str = "FUTHARK_WALK_ALL";
 
-/// What can fail, as the device's settings name it, what else the device is told, and how far
-/// one failure is from the next.
+/// The setting of the device for a failure, further settings, and the stride: of the hundreds of
+/// calls that can fail, each such one does.
 const FAILURES: [(&str, &str, usize); 6] = [
     ("fail-allocation", "", 1),
     ("fail-copy", "", 1),
@@ -36,19 +36,19 @@ const FAILURES: [(&str, &str, usize); 6] = [
     (LOSE_DEVICE, "", 29),
 ];
 
-/// The card is gone, and does not come back.
+/// The device is lost for the rest of the process.
 const LOSE_DEVICE: &str = "lose-device";
 
-/// More than anybody asks for.
+/// More than the calls of any kind in the script.
 const ENOUGH: usize = 5000;
 
 #[test]
-fn cuda_tells_every_failure_of_its_device_and_lives() {
+fn every_failure_of_a_cuda_device_is_an_error_or_harmless() {
     walk(Backend::Cuda);
 }
 
 #[test]
-fn hip_tells_every_failure_of_its_device_and_lives() {
+fn every_failure_of_a_hip_device_is_an_error_or_harmless() {
     walk(Backend::Hip);
 }
 
@@ -56,11 +56,13 @@ fn walk(backend: Backend) {
     if child::is_wanted() {
         return child::run();
     }
-    let walker = Walker::new(backend);
+    let Some(walker) = Walker::new(backend) else {
+        return;
+    };
     let mut table = Table::default();
     let mut complaints = Vec::new();
     for (failure, settings, stride) in FAILURES {
-        // CUDA's calls go to whatever context is current: they never choose a device.
+        // CUDA's calls use the current context; they never choose a device.
         if failure == "fail-set-device" && backend == Backend::Cuda {
             continue;
         }
@@ -92,28 +94,29 @@ fn walk(backend: Backend) {
     );
 }
 
-/// Runs this program again and again, on a device that fails.
+/// Runs this program again, on a device that fails.
 struct Walker {
-    backend: Backend,
+    library: PathBuf,
     emulated: Emulated,
     folder: tempfile::TempDir,
 }
 
 impl Walker {
-    fn new(backend: Backend) -> Walker {
+    fn new(backend: Backend) -> Option<Walker> {
+        let compiler = support::needs::compiler()?;
+        let emulated = support::emulated()?;
         let walker = Walker {
-            backend,
-            emulated: Emulated::build(&kept()).expect("a C++ compiler"),
-            folder: tempfile::tempdir().expect("a folder for temporary files"),
+            library: child::build(backend, compiler).library(),
+            emulated,
+            folder: tempfile::tempdir().expect("a temporary folder can be created"),
         };
-        // The first one compiles, and meets nothing.
         let (met, outcome) = walker.step("fail-launch", 0, "");
         let complaint = outcome.complaint("without a failure");
         assert!(!met && complaint.is_none(), "{complaint:?}");
-        walker
+        Some(walker)
     }
 
-    /// Whether the failure was met, and what came of it.
+    /// Whether the failure occurred, and its outcome.
     fn step(&self, failure: &str, number: usize, settings: &str) -> (bool, Outcome) {
         let (report, findings) = (self.file("report"), self.file("findings"));
         for file in [&report, &findings] {
@@ -127,7 +130,7 @@ impl Walker {
                     .environment(&format!("{failure}={number},{settings}")),
             )
             .env(FINDINGS, &findings)
-            .env(BACKEND, self.backend.as_str())
+            .env(LIBRARY, &self.library)
             .env(REPORT, &report)
             .output()
             .expect("this program can be run again");
@@ -147,9 +150,4 @@ impl Walker {
     fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
-}
-
-/// What is compiled once and kept: the device, its kernels, and the program.
-fn kept() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated")
 }

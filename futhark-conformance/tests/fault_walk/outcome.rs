@@ -1,47 +1,47 @@
-//! What came of a failure of the device.
+//! The outcome of a failure of the device.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How a process that met a failure ended.
+/// How a process ended in which the device failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every result was right.
+    /// Every result was correct.
     Fine,
-    /// An operation told of it, with an error.
-    Told {
-        /// What had begun last.
+    /// An operation returned an error.
+    Error {
+        /// The operation.
         operation: String,
         /// The error's kind.
         kind: String,
         /// The error's text.
         text: String,
-        /// What then went wrong in the context that goes on, or in the next one.
+        /// The failure of the second run, in the same context or a new one; empty if none.
         again: String,
     },
-    /// An operation gave a wrong result and said nothing.
+    /// An operation returned a wrong result.
     Wrong(String, String),
-    /// The process did not live to tell.
+    /// The process died.
     Died(String),
 }
 
 const BETWEEN: char = '\u{1f}';
 
 impl Ending {
-    /// Reads what [`Ending::fmt`] wrote.
+    /// Parses the text of [`Ending::fmt`].
     pub fn read(text: &str) -> Ending {
         let parts: Vec<&str> = text.split(BETWEEN).collect();
         let own = |part: &str| part.to_owned();
         match parts.as_slice() {
             ["fine"] => Ending::Fine,
-            ["told", operation, kind, text, again] => Ending::Told {
+            ["error", operation, kind, text, again] => Ending::Error {
                 operation: own(operation),
                 kind: own(kind),
                 text: own(text),
                 again: own(again),
             },
             ["wrong", operation, what] => Ending::Wrong(own(operation), own(what)),
-            _ => Ending::Died(format!("it left no word, but {text:?}")),
+            _ => Ending::Died(format!("unreadable report {text:?}")),
         }
     }
 }
@@ -50,12 +50,12 @@ impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = match self {
             Ending::Fine => vec!["fine"],
-            Ending::Told {
+            Ending::Error {
                 operation,
                 kind,
                 text,
                 again,
-            } => vec!["told", operation, kind, text, again],
+            } => vec!["error", operation, kind, text, again],
             Ending::Wrong(operation, what) => vec!["wrong", operation, what],
             Ending::Died(how) => vec!["died", how],
         };
@@ -63,18 +63,18 @@ impl fmt::Display for Ending {
     }
 }
 
-/// How it ended, and what the device had to tell meanwhile.
+/// The ending, and the misuse that the device found.
 pub struct Outcome {
     pub ending: Ending,
     pub findings: String,
 }
 
-/// Kinds that blame the device, or its memory. Any other would blame the program, or whoever
-/// calls it.
+/// The kinds of errors of a device or its memory, as opposed to errors of the program or its
+/// caller.
 const OF_THE_DEVICE: [&str; 5] = ["Backend", "OutOfMemory", "ContextLost", "Start", "Load"];
 
-/// What the generated code does not free where a device fails, and nobody else can: the
-/// operation (empty: any), what fails, and why it stays.
+/// Known leaks of the generated code if a device fails: the operation (empty: any), the failure,
+/// and the reason.
 const NEVER_FREED: [(&str, &str, &str); 3] = [
     (
         "",
@@ -93,16 +93,16 @@ const NEVER_FREED: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// What a driver says of a card that is gone.
+/// The error code of a driver whose device is lost.
 const GONE: &str = "999";
 
 impl Outcome {
-    /// What is wrong with it.
+    /// Why the test fails, if it does.
     pub fn complaint(&self, failure: &str) -> Option<String> {
         let wrong = match &self.ending {
             Ending::Fine => String::new(),
-            Ending::Told { text, .. } if text.trim().is_empty() => "no message".to_owned(),
-            Ending::Told { kind, again, .. }
+            Ending::Error { text, .. } if text.trim().is_empty() => "no message".to_owned(),
+            Ending::Error { kind, again, .. }
                 if OF_THE_DEVICE.contains(&kind.as_str())
                     && match failure.starts_with(crate::LOSE_DEVICE) {
                         true => again.contains(GONE),
@@ -111,7 +111,7 @@ impl Outcome {
             {
                 String::new()
             }
-            Ending::Told { .. } | Ending::Wrong(..) | Ending::Died(_) => {
+            Ending::Error { .. } | Ending::Wrong(..) | Ending::Died(_) => {
                 format!("{:?}", self.ending)
             }
         };
@@ -123,7 +123,7 @@ impl Outcome {
     }
 
     fn is_known(&self, failure: &str, finding: &str) -> bool {
-        let Ending::Told { operation, .. } = &self.ending else {
+        let Ending::Error { operation, .. } = &self.ending else {
             return false;
         };
         finding.ends_with("never freed")
@@ -133,7 +133,7 @@ impl Outcome {
     }
 }
 
-/// How often an operation met a failure, and with which outcome.
+/// Counts of failures by operation and outcome.
 #[derive(Default)]
 pub struct Table(BTreeMap<(String, String, String), usize>);
 
@@ -141,7 +141,7 @@ impl Table {
     pub fn add(&mut self, failure: &str, outcome: &Outcome) {
         let (operation, what) = match &outcome.ending {
             Ending::Fine => (String::new(), "no harm".to_owned()),
-            Ending::Told {
+            Ending::Error {
                 operation, kind, ..
             } => (operation.clone(), kind.clone()),
             Ending::Wrong(operation, _) => (operation.clone(), "WRONG".to_owned()),

@@ -1,24 +1,24 @@
-//! One use of every operation that a context offers, with the results that it must have.
+//! A script that uses every operation of a context and verifies the results.
 
 use futhark_safe::dynamic::{Arg, Array, Context, Opaque, Scalar, Value};
 use futhark_safe::{Error, ErrorKind};
 
-/// How a use ended early.
+/// Why the script ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// The operation said that it failed.
-    Told(Error),
-    /// It said nothing, and its result is wrong.
+    /// The operation returned an error.
+    Error(Error),
+    /// The operation returned a wrong result.
     Wrong(String),
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure::Told(error)
+        Failure::Error(error)
     }
 }
 
-/// Uses everything. `operation` is always what was begun last.
+/// Runs the script. Sets `operation` to the operation in progress.
 ///
 /// # Errors
 /// The first failure.
@@ -67,7 +67,7 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     begin("entry point that fails");
     let nine = Value::from(9i64);
     match context.call("checked", vec![Arg::Borrow(&xs), Arg::Borrow(&nine)]) {
-        Ok(_) => return Err(Failure::Wrong("an index outside was accepted".into())),
+        Ok(_) => return Err(Failure::Wrong("an index out of bounds was accepted".into())),
         Err(error) if error.kind() == ErrorKind::Program => {}
         Err(error) => return Err(error.into()),
     }
@@ -158,20 +158,22 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, wanted: T) -> Result<
 fn array(value: Value) -> Result<Array, Failure> {
     match value {
         Value::Array(array) => Ok(array),
-        other => Err(Failure::Wrong(format!("{other:?} is no array"))),
+        other => Err(Failure::Wrong(format!("expected an array, got {other:?}"))),
     }
 }
 
 fn opaque(value: Value) -> Result<Opaque, Failure> {
     match value {
         Value::Opaque(opaque) => Ok(opaque),
-        other => Err(Failure::Wrong(format!("{other:?} is not opaque"))),
+        other => Err(Failure::Wrong(format!(
+            "expected an opaque value, got {other:?}"
+        ))),
     }
 }
 
 fn scalar(value: Value) -> Result<Scalar, Failure> {
     match value {
         Value::Scalar(scalar) => Ok(scalar),
-        other => Err(Failure::Wrong(format!("{other:?} is no scalar"))),
+        other => Err(Failure::Wrong(format!("expected a scalar, got {other:?}"))),
     }
 }

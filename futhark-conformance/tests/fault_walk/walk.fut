@@ -1,10 +1,10 @@
--- Something for every operation that a context offers.
+-- Entry points and types for every operation of a context.
 
 type point = {x: f32, y: f32}
 type columns [n] = {left: [n]i64, right: [n]i64}
 type shape = #circle f32 | #corners [3]f32 | #nothing
 
--- Computed by kernels while a context is made.
+-- Kernels compute it when a context is created.
 def table: []i64 = scan (+) 0 (map (* 3) (iota 50))
 
 entry at (i: i64): i64 = table[i]

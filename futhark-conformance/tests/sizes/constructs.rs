@@ -1,21 +1,21 @@
-//! The constructs of the language that make an array of a size that is an argument.
+//! The language constructs that create an array of a size that is an argument.
 
-/// A construct, as an expression over `xs` (24 sevens) and the arguments `a`, `b`, `c`, `d`. All
-/// its elements are sevens.
+/// An expression over `xs` (24 sevens) and the arguments `a`, `b`, `c`, `d`. All elements of its
+/// value are sevens.
 pub struct Construct {
     pub name: &'static str,
-    /// How many arguments it has.
+    /// The number of arguments.
     pub arity: usize,
     /// The element type.
     pub elem: &'static str,
     pub expression: &'static str,
     pub rank: usize,
-    /// The shape that it must have, in which a dimension may be negative or too large; nothing
-    /// if the arguments are invalid for another reason.
+    /// The expected shape, in which a dimension may be negative or too large; `None` if the
+    /// arguments are invalid for another reason.
     pub shape: fn(&[i128]) -> Option<Vec<i128>>,
-    /// Whether a huge argument makes it loop for as long, with nothing in the loop.
+    /// Whether the number of iterations of an empty loop is an argument.
     pub loops: bool,
-    /// Whether the compiler's own arithmetic gives the wrong number for huge arguments.
+    /// Whether the compiler's own arithmetic overflows for huge arguments.
     pub wraps: bool,
 }
 
@@ -58,7 +58,7 @@ impl Construct {
     }
 }
 
-/// The elements that a slice `xs[start:end:stride]` has.
+/// The shape of the slice `xs[start:end:stride]`.
 fn slice(start: i128, end: i128, stride: i128) -> Option<Vec<i128>> {
     if stride == 0 {
         return None;
@@ -148,7 +148,8 @@ pub const CONSTRUCTS: &[Construct] = &[
     }),
 ];
 
-/// Futhark's `/` rounds towards negative infinity, `div_euclid` does so for positive divisors.
+/// The correction of `div_euclid` for negative divisors: Futhark's `/` rounds towards negative
+/// infinity.
 fn floor(x: &[i128]) -> i128 {
     i128::from(x[1] < 0 && x[0].rem_euclid(x[1]) != 0)
 }

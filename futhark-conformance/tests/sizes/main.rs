@@ -1,8 +1,9 @@
-//! Sizes that come from outside, of every sign and magnitude: each is an error or a right answer.
+//! Size arguments of every sign and magnitude: each call returns an error or the correct result.
 //!
-//! Every construct that makes an array of a size that is an argument is called in two ways: the
-//! array is returned and handed to a further call, and it is made and used within one call. Each
-//! use reads it in another order than it was written in, where a wrong size reads other memory.
+//! There are two calls for every construct that creates an array of a size that is an argument:
+//! one returns the array, which is passed to a further call; the other creates and uses it. The
+//! elements are read in another order than they were written in, so that a wrong size reads other
+//! memory.
 
 mod constructs;
 #[path = "../support/mod.rs"]
@@ -17,10 +18,10 @@ use std::path::Path;
 
 const MIN: i64 = i64::MIN;
 const MAX: i64 = i64::MAX;
-/// More bytes than an address space has.
+/// As a number of bytes, larger than the address space.
 const HUGE: i64 = 1 << 48;
 
-/// The values that each argument takes, by the number of arguments.
+/// The values of each argument, by the number of arguments.
 const ALL: [&[i64]; 4] = [
     &[
         MIN,
@@ -59,7 +60,7 @@ const ALL: [&[i64]; 4] = [
     &[MIN, -3, -2, 0, 1, 2, MAX],
 ];
 
-/// The same, where a call takes milliseconds, and a lost context seconds.
+/// Fewer values, for devices where a call takes milliseconds and a lost context seconds.
 const FEW: [&[i64]; 4] = [
     &[MIN, -5, 0, 3, HUGE],
     &[-5, -3, 0, 3],
@@ -67,8 +68,8 @@ const FEW: [&[i64]; 4] = [
     &[-3, 2],
 ];
 
-/// What Oclgrind is asked for, which takes a quarter of a second for each call. The host code is
-/// that of cuda.
+/// The constructs on Oclgrind, where each call takes a quarter of a second. Emulated cuda, which
+/// has the same host code, runs all.
 const ON_OCLGRIND: [&str; 6] = [
     "replicate2",
     "bytes2",
@@ -80,6 +81,9 @@ const ON_OCLGRIND: [&str; 6] = [
 
 #[test]
 fn sizes_on_c() {
+    if support::needs::compiler().is_none() {
+        return;
+    }
     for compiler in Compiler::all() {
         check(Backend::C, &compiler, &ALL, |_| true);
     }
@@ -87,6 +91,9 @@ fn sizes_on_c() {
 
 #[test]
 fn sizes_on_multicore() {
+    if support::needs::compiler().is_none() {
+        return;
+    }
     for compiler in Compiler::all() {
         check(Backend::Multicore, &compiler, &ALL, |_| true);
     }
@@ -94,7 +101,13 @@ fn sizes_on_multicore() {
 
 #[test]
 fn sizes_on_opencl() {
-    let compiler = Compiler::find().unwrap();
+    let Some(compiler) = support::needs::compiler() else {
+        return;
+    };
+    let device = build(Backend::OpenCl, &compiler).and_then(|library| start(&library));
+    if support::needs::or_skip(device.map_err(|error| error.to_string())).is_none() {
+        return;
+    }
     check(Backend::OpenCl, &compiler, &FEW, |name| {
         ON_OCLGRIND.contains(&name)
     });
@@ -104,7 +117,7 @@ fn sizes_on_opencl() {
 fn sizes_on_emulated_cuda() {
     if support::in_a_process_with_the_device("sizes_on_emulated_cuda", "") {
         check(Backend::Cuda, &Compiler::find().unwrap(), &FEW, |name| {
-            // Nothing checks a size that only a kernel uses.
+            // Sizes that only a kernel uses are not checked.
             name != "scratch1"
         });
     }
@@ -116,18 +129,7 @@ fn check(
     values: &[&[i64]; 4],
     takes: impl Fn(&str) -> bool,
 ) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sizes");
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = folder.join("sizes.fut");
-    // Rewriting the file while another test compiles it would show half of it.
-    let temporary = tempfile::NamedTempFile::new_in(&folder).unwrap();
-    std::fs::write(&temporary, program()).unwrap();
-    temporary.persist(&source).unwrap();
-    let build = Build::new(source, backend)
-        .compiler(compiler.clone())
-        .out_dir(&folder)
-        .fast(true);
-    let library = Library::build(&build).unwrap();
+    let library = build(backend, compiler).unwrap();
     let mut trial = Trial::new(&library);
     let constructs: Vec<_> = CONSTRUCTS.iter().filter(|c| takes(c.name)).collect();
     for construct in &constructs {
@@ -151,6 +153,17 @@ fn check(
     let first = &wrong[..wrong.len().min(20)];
     assert!(wrong.is_empty(), "{} of {calls}: {first:#?}", wrong.len());
     assert!(errors > 0 && errors < calls);
+}
+
+fn build(backend: Backend, compiler: &Compiler) -> Result<Library, Error> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sizes");
+    let source = folder.join("sizes.fut");
+    support::write_at_once(&source, &program());
+    let build = Build::new(source, backend)
+        .compiler(compiler.clone())
+        .out_dir(&folder)
+        .fast(true);
+    Library::build(&build)
 }
 
 /// The text of the program.
@@ -183,7 +196,7 @@ fn program() -> String {
     text
 }
 
-/// The sum of an array, whose elements are read in another order.
+/// An expression for the sum of an array that reads the elements in another order.
 fn used(array: &str, rank: usize, elem: &str) -> String {
     let flat = match rank {
         1 => format!("reverse ({array})"),
@@ -194,7 +207,7 @@ fn used(array: &str, rank: usize, elem: &str) -> String {
     format!("i64.sum (map i64.{elem} ({flat}))")
 }
 
-/// Arithmetic on such numbers may overflow, which is an error even where the result fits.
+/// Whether arithmetic on the arguments may overflow, an error even if the result is in range.
 fn is_extreme(arguments: &[i64]) -> bool {
     arguments
         .iter()
@@ -214,8 +227,8 @@ fn combinations(values: &[i64], arity: usize) -> Vec<Vec<i64>> {
 }
 
 impl Construct {
-    /// Whether a call takes too long although it is right: an empty loop of 2^48 rounds, or an
-    /// array that fits in memory only just.
+    /// Whether a correct call takes too long: an empty loop of 2^48 iterations, or an array of
+    /// most of the memory.
     fn leaves_out(&self, arguments: &[i64]) -> bool {
         let huge = arguments.iter().any(|&value| value >= HUGE);
         let empty = arguments.contains(&0);
@@ -232,7 +245,7 @@ impl Construct {
     }
 }
 
-/// Calls of one library, in a context that is made anew where one was lost.
+/// Calls of one library. A lost context is replaced.
 struct Trial<'a> {
     library: &'a Library,
     context: Context,
@@ -244,7 +257,7 @@ struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     fn new(library: &'a Library) -> Trial<'a> {
-        let (context, xs) = start(library);
+        let (context, xs) = start(library).unwrap();
         Trial {
             library,
             context,
@@ -290,12 +303,12 @@ impl<'a> Trial<'a> {
         let arguments = std::iter::once(&self.xs).chain(&scalars).map(Arg::Borrow);
         self.calls += 1;
         let results = self.context.call(entry, arguments.collect());
-        // What a device computes may fail later.
+        // A kernel may fail after the call has returned.
         let results = results.and_then(|results| self.context.sync().map(|()| results));
         results.map(|mut results| results.remove(0))
     }
 
-    /// The shape, and the elements as they are read here and as a further call reads them.
+    /// Compares the shape, and the sum of the elements as read here and by a further call.
     fn array_is_right(
         &self,
         result: &Value,
@@ -337,7 +350,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// An error must have a reason. A lost context is replaced.
+    /// Accepts an error if the arguments are invalid. Replaces a lost context.
     fn error_is_right(
         &mut self,
         error: &Error,
@@ -346,7 +359,7 @@ impl<'a> Trial<'a> {
     ) -> Result<(), String> {
         self.errors += 1;
         if error.kind() == ErrorKind::ContextLost {
-            (self.context, self.xs) = start(self.library);
+            (self.context, self.xs) = start(self.library).unwrap();
         }
         let valid = expected.is_some_and(|dims| dims.iter().all(|&dim| dim >= 0));
         if valid && !is_extreme(arguments) {
@@ -357,7 +370,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Within a call, an array without elements may have a negative dimension.
+/// Compares the sum. Within a call, an empty array may have a negative dimension.
 fn sum_is_right(total: &Value, expected: Option<&[i128]>) -> Result<(), String> {
     let count = expected.and_then(|dims| {
         let valid = dims.contains(&0) || dims.iter().all(|&dim| dim > 0);
@@ -378,13 +391,13 @@ fn scalar(value: &Value) -> i64 {
     }
 }
 
-fn start(library: &Library) -> (Context, Value) {
+fn start(library: &Library) -> Result<(Context, Value), Error> {
     let config = match library.backend().is_gpu() {
-        // A simulated device takes its time for each thread.
+        // A simulated device takes time for each thread.
         true => Config::new().block_size(16).grid_size(2),
         false => Config::new(),
     };
-    let context = Context::new(library, &config).unwrap();
-    let xs = context.array_of(&[24], &[7i32; 24]).unwrap().into();
-    (context, xs)
+    let context = Context::new(library, &config)?;
+    let xs = context.array_of(&[24], &[7i32; 24])?.into();
+    Ok((context, xs))
 }

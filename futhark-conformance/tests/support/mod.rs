@@ -1,18 +1,45 @@
-//! What tests on the emulated device share.
+//! Helpers for tests on the emulated device.
+
+pub mod needs;
 
 use futhark_conformance::emulated::{Emulated, FINDINGS};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether this is the process in which the driver is the emulated one; if it is not, the
-/// test is run in one that is.
+/// The folder of the emulated device, its kernels, and programs for it. Later runs reuse it.
+pub fn kept() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated")
+}
+
+/// The emulated device, if there is a C++ compiler.
+pub fn emulated() -> Option<Emulated> {
+    needs::or_skip(Emulated::build(&kept()).map_err(|error| format!("{error:#}")))
+}
+
+/// Replaces a file in one step, as another test may compile it at the same time.
+#[allow(dead_code, reason = "for tests that compile programs")]
+pub fn write_at_once(path: &Path, text: &str) {
+    let folder = path.parent().unwrap();
+    std::fs::create_dir_all(folder).unwrap();
+    let temporary = tempfile::NamedTempFile::new_in(folder).unwrap();
+    std::fs::write(&temporary, text).unwrap();
+    temporary.persist(path).unwrap();
+}
+
+/// Runs the test in a process whose driver is the emulated device. Returns `true` in that
+/// process, and `false` in the one that starts it.
+#[allow(dead_code, reason = "not for tests that start other processes")]
 pub fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
     if std::env::var_os("FUTHARK_LIBCUDA").is_some_and(|file| is_emulated(Path::new(&file))) {
         return true;
     }
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
-    let emulated = Emulated::build(&kept).unwrap();
-    let findings = kept.join(test);
+    if needs::compiler().is_none() {
+        return false;
+    }
+    let Some(emulated) = emulated() else {
+        return false;
+    };
+    let findings = kept().join(test);
     let _ = std::fs::remove_file(&findings);
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
