@@ -1,5 +1,4 @@
-// IEEE binary16 as kernels know it: every operation is done in a wider type and rounded
-// once, to nearest even.
+// IEEE binary16 for kernels: every operation uses a wider type and rounds once, to nearest even.
 #pragma once
 
 struct __half {
@@ -21,7 +20,7 @@ struct __half {
             return sign | 0x7c00;
         if (exponent < -25)
             return sign;
-        // 11 bits stay, fewer of a subnormal number. A carry runs into the exponent, as it should.
+        // Keeps 11 bits, fewer for subnormal numbers. A carry increments the exponent.
         bool subnormal = exponent < -14;
         int drop = subnormal ? 42 - 14 - exponent : 42;
         unsigned long long whole = fraction | 1ull << 52, kept = whole >> drop, rest = whole & ((1ull << drop) - 1);

@@ -1,9 +1,9 @@
-// What a GPU's run-time compiler predefines, for kernels that are compiled with the host's
-// C++ compiler. It is included before the kernels' own text, which declares types such as
-// int64_t itself: so nothing here may include a header that does.
+// The predefined names of a GPU's run-time compiler, for kernels that the host's C++ compiler
+// compiles. It is included before the kernels' own text, which declares types such as int64_t
+// itself, so it must not include a header that does.
 #pragma once
 
-// C's own math.h and not the one of C++, which brings stdint along.
+// C's own math.h: that of C++ includes stdint.
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS 1
 #include <math.h>
 #undef NAN
@@ -11,8 +11,8 @@
 
 // --- Threads, blocks and barriers -------------------------------------------------------
 
-// Both structs are those of src/fiber.h: the state lies at the top of the stack, which is
-// aligned to its size.
+// Both structs are those of src/fiber.h: the state is at the top of the stack, which is aligned to
+// its size.
 struct EmulatedDim {
     unsigned x, y, z;
 };
@@ -37,14 +37,14 @@ __attribute__((always_inline)) static inline EmulatedThread *emulated_thread() {
 #define __device__
 #define __host__
 #define __forceinline__ inline
-// What the table of kernels is made from, see src/compiler.cpp.
+// Marks the kernels for the table, see src/compiler.cpp.
 #define __global__ __attribute__((emulated_kernel))
 #define __launch_bounds__(...) __attribute__((emulated_bound(__VA_ARGS__)))
 // `extern __shared__ T name[]` becomes a macro for this.
 #define EMULATED_SHARED(T) ((volatile T *)emulated_thread()->shared)
 
-// Says which barrier a thread is about to wait at; src/compiler.cpp puts it before each call
-// of one. Of calls in calls the outermost counts.
+// Records the barrier at which a thread is about to wait; src/compiler.cpp inserts it before each
+// call of one. In nested calls the outermost counts.
 static inline void emulated_at(unsigned number) {
     EmulatedThread *t = emulated_thread();
     if (t->site == 0)
@@ -59,7 +59,7 @@ static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CS
 
 // --- Atomics ------------------------------------------------------------------------------
 
-// A parameter of this type takes no part in deducing T: atomicAdd(&x64, 1) is meant.
+// A parameter of this type does not take part in deducing T, as in atomicAdd(&x64, 1).
 template <class T> struct EmulatedSame { typedef T type; };
 #define EMULATED_ARG(T) typename EmulatedSame<T>::type
 
@@ -73,7 +73,7 @@ template <class T> static inline T atomicCAS(T *p, EMULATED_ARG(T) expected, EMU
     return expected;
 }
 
-// Replaces *p by what `f` makes of it, and returns what it was.
+// Replaces *p by f(*p), and returns the old value.
 template <class T, class F> static inline T emulated_update(T *p, F f) {
     T old, fresh;
     __atomic_load(p, &old, __ATOMIC_SEQ_CST);
@@ -129,8 +129,8 @@ template <class T> static inline T max(T a, T b) { return a < b ? b : a; }
 
 // --- The table of kernels --------------------------------------------------------------------
 
-// src/grid.h has the same struct. A launch hands over pointers to the arguments: the types
-// of the kernel say how big they are, and how it is called.
+// src/grid.h has the same struct. A launch passes pointers to the arguments; the type of the kernel
+// determines their sizes and the call.
 struct EmulatedKernel {
     const char *name;
     void (*run)(void *const *);

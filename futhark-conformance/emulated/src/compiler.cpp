@@ -42,8 +42,8 @@ bool write_file(const std::string &path, const std::string &text) {
 
 // --- Images ------------------------------------------------------------------------------
 
-// Programs keep what they compiled as a text that ends at the first NUL. The hash is there
-// since a cache file may be damaged, and a damaged shared object would crash its loader.
+// Programs store an image as text that ends at the first NUL. The hash detects damaged cache
+// files: a damaged shared object would crash the loader.
 uint64_t hash(const std::string &bytes) {
     uint64_t h = 0xcbf29ce484222325;
     for (unsigned char byte : bytes)
@@ -95,7 +95,7 @@ std::string bytes_of(const char *text) {
 
 // --- The host's compiler --------------------------------------------------------------------
 
-// A folder that is gone with everything in it.
+// A temporary folder, deleted with its files.
 class Folder {
   public:
     Folder() {
@@ -146,7 +146,7 @@ bool run_compiler(const Folder &folder, std::vector<std::string> arguments, std:
     }
     int why = errno;
     log = read_file(folder.file("log"));
-    // Such as in a program that ignores SIGCHLD: how the child ended is not to be known.
+    // For example in a program that ignores SIGCHLD: the child's status is not available.
     if (ended < 0) {
         log += "the emulated device cannot wait for its C++ compiler: " + std::string(strerror(why)) + "\n";
         return false;
@@ -154,7 +154,7 @@ bool run_compiler(const Folder &folder, std::vector<std::string> arguments, std:
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The folder with the headers for kernels lies beside this library.
+// The folder with the headers for kernels is next to this library.
 std::string device_folder() {
     Dl_info info;
     if (dladdr(reinterpret_cast<void *>(&device_folder), &info) == 0 || info.dli_fname == nullptr)
@@ -165,8 +165,8 @@ std::string device_folder() {
 
 // --- What is done to the text ------------------------------------------------------------------
 
-// `extern volatile __shared__ unsigned char shared_mem[];` names memory whose place is known
-// only when a block runs. The declaration becomes a macro.
+// `extern volatile __shared__ unsigned char shared_mem[];` names memory whose address is known
+// only when a block runs. Replaces the declaration by a macro.
 std::string with_shared_memory(const std::string &source) {
     size_t mark = source.find("__shared__");
     if (mark == std::string::npos)
@@ -180,7 +180,7 @@ std::string with_shared_memory(const std::string &source) {
     return source.substr(0, begin) + "\n#define " + id + " EMULATED_SHARED(" + type + ")\n" + source.substr(end + 1);
 }
 
-// Behind `(`, the text up to the parenthesis that closes it.
+// The text after `(`, up to the closing parenthesis.
 std::string inside(const std::string &text, size_t from) {
     size_t depth = 1, i = from;
     for (; i < text.size() && depth > 0; i++)
@@ -190,7 +190,7 @@ std::string inside(const std::string &text, size_t from) {
 
 bool is_name(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Whether the function whose name begins here is being called, not defined.
+// Whether the name at this position is a call, not a definition.
 bool is_call(const std::string &text, size_t at) {
     if (at == 0)
         return true;
@@ -200,8 +200,8 @@ bool is_call(const std::string &text, size_t at) {
     return before == std::string::npos || !is_name(text[before]);
 }
 
-// Numbers the barriers: a thread says which one it is about to wait at. The text tells
-// barriers apart, and not their addresses in the code, as the compiler may copy code.
+// Numbers the barriers, so that a thread can record which one it waits at. The numbers come from
+// the text, because the compiler may copy code, so that one barrier has several addresses.
 std::string with_numbered_barriers(const std::string &text) {
     static const char *const names[] = {"barrier(", "barrier_local(", "__syncthreads("};
     std::string result;
@@ -227,7 +227,7 @@ std::string with_numbered_barriers(const std::string &text) {
     return result + text.substr(done);
 }
 
-// The table of all kernels, from preprocessed text: device/kernel.h has left marks at them.
+// The table of all kernels, from preprocessed text, in which device/kernel.h marks them.
 std::string table_of_kernels(const std::string &text) {
     const std::string kernel = "__attribute__((emulated_kernel))", bound = "emulated_bound(";
     std::string table = "\nextern \"C\" __attribute__((visibility(\"default\"))) const EmulatedKernel emulated_kernels[] = {\n";
@@ -241,9 +241,9 @@ std::string table_of_kernels(const std::string &text) {
         }
         size_t name = returns == std::string::npos ? returns : text.find_first_not_of(" \t\n", returns + strlen("void"));
         if (name == std::string::npos)
-            break;  // no kernel; the compiler says what it is
+            break;  // not a kernel; the compiler reports the error
         std::string id = text.substr(name, text.find_first_of(" \t\n(", name) - name);
-        // The macro's expansion is written out: the text has been through the preprocessor.
+        // Written without the macro, because the text is already preprocessed.
         std::string call = "EmulatedCall<decltype(&" + id + "), &" + id + ">::";
         table += "{\"" + id + "\", &" + call + "run, " + call + "sizes, " + call + "count, (unsigned)(" + most + ")},\n";
     }
@@ -280,11 +280,11 @@ Compiled build(const std::string &source, const std::vector<std::string> &flags,
 std::vector<std::string> flags_of_kernels() {
     std::vector<std::string> flags = {
         "-std=gnu++14", "-w", "-fpermissive", "-fPIC", "-fvisibility=hidden", "-fno-exceptions",
-        // Kernels access one memory as several types, wrap, and compare addresses.
+        // Kernels access memory as several types, rely on wrapping, and compare addresses.
         "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks",
-        // Results shall equal those of the CPU's backends.
+        // The results must equal those of the host backends.
         "-ffp-contract=off",
-        // A frame that is bigger than the guard of a stack touches every page of it.
+        // A frame larger than the guard page must touch each of its pages.
         "-fstack-clash-protection",
     };
     std::stringstream more(settings().flags);
@@ -310,7 +310,7 @@ Compiled compile(const std::string &source, const std::vector<std::string> &opti
     if (!object_in(image.c_str()).empty())
         return {true, image, ""};
     Compiled result = build(source, flags, options);
-    // In one move, as others may look for it; without it only time is lost.
+    // In one step, because other processes may read it. A failure only costs time.
     std::string fresh = kept + "." + std::to_string(getpid());
     if (result.ok && write_file(fresh, result.image))
         rename(fresh.c_str(), kept.c_str());

@@ -15,9 +15,9 @@ struct Entry {
     Entry *below;
 };
 
-// The top of the stack. It is but a pointer, as destructors of others that run at a thread's
-// end may still call the driver; and the loader has little room for this library's
-// thread-locals (see `running` in grid.cpp).
+// The top of the stack. A plain pointer, because destructors that run at the end of a thread may
+// still call the driver, and because the loader has little space for this library's thread-locals
+// (see `running` in grid.cpp).
 thread_local Entry *top;
 
 std::set<Context *> &contexts() {
@@ -50,7 +50,7 @@ Status destroy_context(Context *context) {
     size_t left = release_all(context);
     if (left > 0)
         finding("a context ended with %zu allocations that were never freed", left);
-    // What is left of its stacked places belongs to other threads, or lies deeper here.
+    // The remaining entries are on other threads' stacks, or deeper on this one.
     if (current_context() == context)
         pop_context();
     if (context->stacked > 0)

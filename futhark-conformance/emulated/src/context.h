@@ -1,34 +1,33 @@
-// The contexts of CUDA, and the stack of them that each thread of the host has. All of
-// these want the driver's mutex, except `current_context`.
+// The contexts of CUDA, and the stack of them of each thread of the host. The caller holds the
+// driver's mutex, except for `current_context`.
 #pragma once
 
 #include "work.h"
 
 namespace emulated {
 
-// One that is destroyed stays for as long as it lies on a stack: whoever has it there is
-// told so.
+// A destroyed context stays allocated while it is on a stack, and returns errors there.
 struct Context {
     Queue queue;
-    unsigned stacked = 0;  // how often it lies on the stack of a thread
+    unsigned stacked = 0;  // the number of its entries on stacks
     bool destroyed = false;
 };
 
-// What lies on top of this thread's stack, even if it is destroyed; NULL if nothing does.
+// The top of this thread's stack, even if it is destroyed; NULL if the stack is empty.
 Context *current_context();
 
-// Makes one that is current.
+// Creates a context and pushes it.
 Status make_context(Context *&context);
 Status destroy_context(Context *context);
 
-// Whether there is such a context: why not, otherwise.
+// OK if the context exists, otherwise the error.
 Status usable(Context *context);
 
 Status push_context(Context *context);
-// There is one on the stack.
+// The stack is not empty.
 void pop_context();
 
-// Waits for the work of the context that something belongs to, which need not be current.
+// Waits for the work of a context, current or not.
 Status finish_context(const void *owner);
 
 }  // namespace emulated

@@ -1,5 +1,5 @@
-// The driver and run-time API of CUDA, as far as Futhark's programs call them. Types and
-// numbers are those of cuda.h; they are spelled out, so that no header is needed.
+// The functions of CUDA's driver and run-time API that Futhark's programs call. Types and numbers
+// are those of cuda.h, repeated here so that no header is needed.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -38,7 +38,7 @@ constexpr int RESERVED_SHARED = 1024;
 
 enum FunctionAttribute { FUNCTION_MAX_THREADS = 0, FUNCTION_MAX_DYNAMIC_SHARED = 8 };
 
-// The current context, or why there is none.
+// The current context, or the error.
 Status current(Context *&context) {
     if (!initialised)
         return NOT_INITIALIZED;
@@ -122,10 +122,10 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
     case L2_CACHE_SIZE: *value = CACHE; break;
     case COMPUTE_CAPABILITY_MAJOR: *value = 8; break;
     case COMPUTE_CAPABILITY_MINOR: *value = 0; break;
-    // Programs subtract what is reserved.
+    // Programs subtract the reserved amount.
     case MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = int(MOST_SHARED) + RESERVED_SHARED; break;
     case RESERVED_SHARED_MEMORY_PER_BLOCK: *value = RESERVED_SHARED; break;
-    // Anybody may use the device, and there is no managed memory.
+    // Default compute mode, no managed memory.
     case COMPUTE_MODE:
     case MANAGED_MEMORY:
     default: *value = 0;
@@ -144,7 +144,7 @@ EXPORT int cuCtxCreate_v2(Context **context, unsigned, int device) try {
     return make_context(*context);
 } CATCH
 
-// CUDA 13's headers name this one.
+// The name in CUDA 13's headers.
 EXPORT int cuCtxCreate_v4(Context **context, void *, unsigned flags, int device) { return cuCtxCreate_v2(context, flags, device); }
 
 EXPORT int cuCtxDestroy_v2(Context *context) try {
@@ -246,7 +246,7 @@ EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size) try {
 
 EXPORT int cuMemAllocManaged(unsigned long long *address, size_t size, unsigned) { return cuMemAlloc_v2(address, size); }
 
-// Waits for the work, as the real one does.
+// Waits for the work, as the real function does.
 EXPORT int cuMemFree_v2(unsigned long long address) try {
     NEED_CONTEXT;
     const void *owner = owner_of(reinterpret_cast<void *>(address));
@@ -282,7 +282,7 @@ EXPORT int cuMemcpy(unsigned long long to, unsigned long long from, size_t size)
 
 // --- Streams and events ---------------------------------------------------------------------------
 
-// All streams of a context do their work in one order.
+// All streams of a context share one queue.
 struct Stream {};
 
 EXPORT int cuStreamCreate(Stream **stream, unsigned) try {
@@ -304,7 +304,7 @@ EXPORT int cuEventCreate(Event **event, unsigned) try {
     return create(event);
 } CATCH
 
-// Of the run-time API, which Futhark's programs mix in.
+// Part of the run-time API, which Futhark's programs also call.
 EXPORT int cudaEventCreate(Event **event) { return cuEventCreate(event, 0); }
 
 EXPORT int cuEventDestroy_v2(Event *event) {

@@ -10,13 +10,13 @@ namespace emulated {
 
 namespace {
 
-// One `div` or `idiv`, as far as it must be known to skip it.
+// A `div` or `idiv`, decoded as far as needed to skip it.
 struct Division {
     unsigned size;    // of the operands, in bytes
     unsigned length;  // of the instruction
 };
 
-// The bytes that say where an operand is: ModRM, maybe SIB, and a displacement.
+// The length of an operand's encoding: ModRM, possibly SIB, and a displacement.
 unsigned operand_length(const unsigned char *modrm) {
     unsigned mode = *modrm >> 6, rm = *modrm & 7, length = 1;
     if (mode == 3)
@@ -71,8 +71,8 @@ bool finish_division(void *signal_context) {
     Division d;
     if (!decode(reinterpret_cast<const unsigned char *>(regs[REG_RIP]), d))
         return false;
-    // Whatever it is that hardware gives, it is not written down anywhere: all bits set is
-    // what shows best if it is used after all. The remainder is 0.
+    // The result on hardware is not documented. All bits set is the value that is noticed most
+    // easily if it is used. The remainder is 0.
     if (d.size == 1) {
         put(regs[REG_RAX], 2, 0x00ff);
     } else {

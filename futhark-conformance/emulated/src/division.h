@@ -3,11 +3,11 @@
 
 namespace emulated {
 
-// A GPU gives some number where x86-64 raises a signal: at a division by zero, and at one
-// whose result does not fit. Kernels do divide by zero where nobody looks at the result,
-// such as by the size of a dimension that is empty. Called by the signal's handler with its
-// third argument: gives a result to the division and goes on behind it. False if the
-// instruction is not understood, or on another processor (where nothing is raised).
+// For a division by zero, or one that overflows, a GPU returns a number and x86-64 raises a
+// signal. Kernels divide by zero and ignore the result, for example by the size of an empty
+// dimension. The signal handler calls this with its third argument: it sets the result of the
+// division and skips the instruction. False if the instruction cannot be decoded, or on another
+// processor (which raises no signal).
 bool finish_division(void *signal_context);
 
 }  // namespace emulated

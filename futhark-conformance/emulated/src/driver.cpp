@@ -8,7 +8,7 @@ double now_in_milliseconds() {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-static unsigned long events;  // made so far; under the driver's lock
+static unsigned long events;  // created so far; protected by the driver's mutex
 
 Status create(Event **event) {
     if (shall_fail("event", events, settings().fail_event))

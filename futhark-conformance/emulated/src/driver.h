@@ -1,4 +1,4 @@
-// What cuda.cpp and hip.cpp need beside the work: how functions are exported and locked.
+// Shared by cuda.cpp and hip.cpp: exporting and locking functions, events, constants.
 #pragma once
 
 #include <cstdio>
@@ -14,34 +14,34 @@
 
 namespace emulated {
 
-// There is one device, and one thread at a time in it.
+// One mutex for the device: one thread at a time runs in it.
 inline std::recursive_mutex &driver_mutex() {
     static auto *mutex = new std::recursive_mutex();
     return *mutex;
 }
 
-// Begins every function that asks something of the device.
+// The start of every function that needs the device.
 #define DRIVER_CALL                                                              \
     std::lock_guard<std::recursive_mutex> driver_lock(emulated::driver_mutex()); \
     if (emulated::device_is_lost())                                              \
     return UNKNOWN
 
-// Ends an exported function that was begun with `try`: generated programs are C, and nothing
-// may be thrown through them.
+// The end of an exported function that starts with `try`: generated programs are C, so no
+// exception may leave the function.
 #define CATCH                                                          \
     catch (const std::exception &error) {                              \
         fprintf(stderr, "emulated device: %s\n", error.what());        \
         return OUT_OF_MEMORY;                                          \
     }
 
-// Compute capability 8.0 with few, small multiprocessors: grids stay small, which an
-// emulation has to pay for. A warp has one thread, as fibers do not run in lockstep:
-// code that relies on a warp's lockstep then uses barriers instead.
+// Compute capability 8.0 with few, small multiprocessors, so that grids and the cost of
+// emulation stay small. A warp has one thread, because fibers do not run in lockstep: code that
+// relies on lockstep then uses barriers instead.
 constexpr int MULTIPROCESSORS = 4, WARP = 1, REGISTERS = 65536, CACHE = 4 << 20;
 constexpr int MOST_BLOCKS = 2147483647, MOST_BLOCKS_YZ = 65535, MOST_THREADS_Z = 64;
 
-// Time stamps of the work; they are compared in milliseconds. Work that waits shares the
-// place, as the event may be destroyed before it is done.
+// Time stamps of the work, in milliseconds. Queued work shares the ownership, because the event
+// may be destroyed before the work runs.
 struct Event {
     std::shared_ptr<double> milliseconds = std::make_shared<double>(0);
 };

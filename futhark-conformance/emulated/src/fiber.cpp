@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <new>
 
-// On x86-64 a switch is six pushes and pops; elsewhere it is the C library's, which asks
-// the kernel twice per switch and is about 50 times slower.
+// On x86-64 a switch is six pushes and pops. Elsewhere it is the C library's, which makes two
+// system calls per switch and is about 50 times slower.
 #if defined(__x86_64__) && !defined(EMULATED_PORTABLE)
 #define FAST_SWITCH 1
 #else
@@ -18,7 +18,7 @@ namespace emulated {
 
 constexpr size_t GUARD = 4096;
 
-// Below the state lies the way back from it to the fiber.
+// The fiber of the state, stored below it.
 static Fiber *&back_link(ThreadState *state) { return reinterpret_cast<Fiber **>(state)[-1]; }
 
 Fiber *fiber_of(ThreadState *state) { return back_link(state); }
@@ -46,7 +46,7 @@ void emulated_begin();
 __attribute__((visibility("hidden"), used)) void emulated_first(void (*main)(Fiber *), Fiber *fiber) { main(fiber); }
 }
 
-// What a call must preserve is saved on the stack that is left.
+// Saves the registers that a call must preserve on the current stack.
 asm(R"(
 .pushsection .text
 .p2align 4
@@ -87,7 +87,7 @@ emulated_begin:
 void restart(Fiber *fiber, FiberMain main) {
     auto top = reinterpret_cast<uintptr_t>(&back_link(fiber->state)) & ~uintptr_t(63);
     void **sp = reinterpret_cast<void **>(top);
-    *--sp = nullptr;  // the call in emulated_begin wants an aligned stack
+    *--sp = nullptr;  // aligns the stack for the call in emulated_begin
     *--sp = nullptr;
     *--sp = reinterpret_cast<void *>(emulated_begin);
     *--sp = nullptr;                            // rbp
@@ -113,7 +113,7 @@ struct Outside {
     ucontext_t context;
 };
 
-// makecontext hands over ints: the pointer comes in two halves.
+// makecontext passes ints, so the pointer is split.
 static void first(unsigned high, unsigned low) {
     auto fiber = reinterpret_cast<Fiber *>(static_cast<uintptr_t>(uint64_t(high) << 32 | low));
     fiber->saved->main(fiber);
@@ -138,14 +138,13 @@ void leave(Outside *outside, Fiber *fiber) { swapcontext(&fiber->saved->context,
 #endif
 
 Fiber *make_fiber(FiberMain main, void *owner) {
-    // Twice the size, of which the part that is aligned is kept.
+    // Twice the size, of which only the aligned part is kept.
     void *map = mmap(nullptr, STACK * 2, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
         return nullptr;
     auto begin = static_cast<char *>(map);
     auto lowest = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(begin) + STACK - 1) & ~uintptr_t(STACK - 1));
-    // A full table of mappings makes these fail; a part that cannot be given back is only
-    // a bit of the address space.
+    // These fail if the table of mappings is full; then some address space is lost.
     if (mprotect(lowest + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE) != 0) {
         munmap(map, STACK * 2);
         return nullptr;

@@ -1,5 +1,5 @@
-// Fibers: one per thread of a block, so that a barrier can stop each of them in the
-// middle and let the next one run, on one thread of the host.
+// Fibers: one per thread of a block, so that a barrier can suspend each of them and run the next,
+// on one thread of the host.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,21 @@ struct Dim {
     unsigned x, y, z;
 };
 
-// What a device thread knows of itself. It lies at the very top of the fiber's stack,
-// which is aligned to its own size: so kernel code finds it from its stack pointer, without
-// thread-local storage, which would belong to the host's thread. device/kernel.h has the
-// same struct and must be kept in step.
+// The state of a device thread, at the top of the fiber's stack. The stack is aligned to its own
+// size, so kernel code finds the state from its stack pointer; thread-local storage would belong
+// to the host's thread. device/kernel.h has the same struct: change both.
 struct ThreadState {
     Dim thread, block, block_size, grid_size;
     unsigned char *shared;
     void (*wait)(ThreadState *);
-    unsigned site;  // the number of the barrier that it waits at
+    unsigned site;  // the number of the barrier at which it waits
 };
 
 constexpr size_t STACK = 0x40000;
 
 struct Fiber;
 
-// Runs in a fiber when it is entered for the first time; must never return.
+// Runs when a fiber is entered for the first time; must not return.
 using FiberMain = void (*)(Fiber *);
 
 struct Fiber {
@@ -36,21 +35,21 @@ struct Fiber {
     Saved *saved;
 };
 
-// NULL if there is no memory for a stack. Fibers are never freed, but used again.
+// NULL if there is no memory for a stack. Fibers are reused, never freed.
 Fiber *make_fiber(FiberMain main, void *owner);
 
-// Goes on in the fiber until it leaves. `outside` belongs to the host's thread.
+// Resumes the fiber until it suspends itself. `outside` belongs to the host's thread.
 struct Outside;
 Outside *make_outside();
 void enter(Outside *outside, Fiber *fiber);
 void leave(Outside *outside, Fiber *fiber);
 
-// Makes a fiber that was left by a jump begin anew.
+// Resets a fiber that was left by a jump.
 void restart(Fiber *fiber, FiberMain main);
 
 Fiber *fiber_of(ThreadState *state);
 
-// The lowest page of a fiber's stack cannot be touched: whether the address lies there.
+// Whether the address is in the guard page, the lowest page of a fiber's stack.
 bool is_stack_guard(const void *address, const Fiber *fiber);
 
 }  // namespace emulated

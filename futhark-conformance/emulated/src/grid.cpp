@@ -25,17 +25,17 @@ namespace emulated {
 
 namespace {
 
-// The signal handler reads it, where nothing may be allocated for it. This model takes all
-// thread-locals of the library from the little that the loader has left for such: a few
-// words are fine, and many make the library one that cannot be loaded.
+// The signal handler reads it and must not allocate. This TLS model takes all thread-locals of the
+// library from the small space that the loader reserves: with more than a few words, the library
+// could not be loaded.
 thread_local Worker *running __attribute__((tls_model("initial-exec")));
-char time_over;  // its address marks the signals of the watch
+char time_over;  // its address identifies the signals of the watch
 
 // --- Faults ------------------------------------------------------------------------------
 
-// A kernel that touches what is not its own, or runs for too long, gets a signal in the
-// middle of a fiber. The handler jumps back to the worker, which gives the
-// fiber a new stack frame and ends the launch. Faults of anybody else go where they went.
+// A kernel that accesses an invalid address or exceeds the time limit gets a signal within a
+// fiber. The handler jumps back to the worker, which resets the fiber and ends the launch. Other
+// faults go to the previous handler.
 
 struct sigaction earlier_segv, earlier_bus, earlier_fpe;
 
@@ -62,7 +62,7 @@ void on_signal(int signal, siginfo_t *info, void *context) {
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         before.sa_handler(signal);
     else
-        ::signal(signal, SIG_DFL);  // and the same instruction fails again
+        ::signal(signal, SIG_DFL);  // the same instruction then faults again
 }
 
 void install_handlers() {
@@ -75,8 +75,8 @@ void install_handlers() {
     sigaction(SIGFPE, &action, &earlier_fpe);
 }
 
-// A fiber's stack may be what has run out, so the handler needs another one: the worker's,
-// for as long as it runs blocks, unless the thread has one.
+// The fiber's stack may have overflowed, so the handler needs another one: the worker's, while it
+// runs blocks, unless the thread has one.
 class SignalStack {
   public:
     explicit SignalStack(Worker &w) {
@@ -98,8 +98,8 @@ class SignalStack {
     bool given = false;
 };
 
-// Ends kernels that run for too long: sends a signal to the workers of a launch whose time
-// is over, again and again, as one may be between two threads of a block.
+// Ends kernels that exceed the time limit: sends a signal to the workers of the launch repeatedly,
+// because a worker may be between two threads of a block.
 class Watch {
   public:
     void join(Worker *w) {
@@ -112,7 +112,7 @@ class Watch {
         started = true;
     }
 
-    // After this the worker gets no signal any more.
+    // No signal reaches the worker after this.
     void leave(Worker *w) {
         std::lock_guard<std::mutex> lock(mutex);
         working.erase(std::find(working.begin(), working.end(), w));
@@ -148,7 +148,7 @@ class Watch {
 };
 
 Watch &watch() {
-    static Watch *one = new Watch();  // never destroyed: its thread goes on
+    static Watch *one = new Watch();  // never destroyed: its thread keeps running
     return *one;
 }
 
@@ -168,7 +168,7 @@ std::string describe_fault(const Worker &w) {
     return describe_address(w.address);
 }
 
-// After the jump, on the worker's own stack.
+// Runs after the jump, on the worker's own stack.
 void tell_fault(Worker &w, const Fiber *faulted) {
     std::string place = place_of(w, faulted);
     if (w.signal == SIGALRM) {
@@ -202,7 +202,7 @@ void thread_main(Fiber *fiber) {
     }
 }
 
-// Runs one thread until it has ended or stands at a barrier.
+// Runs one thread until it ends or reaches a barrier.
 void go_on(Worker &w, Fiber *fiber, std::vector<Fiber *> &at_barrier) {
     w.current = fiber;
     enter(w.outside, fiber);
@@ -235,9 +235,9 @@ void begin_thread(Worker &w, Dim block, unsigned number) {
     go_on(w, fiber, w.waiting);
 }
 
-// Threads that have ended take no part in barriers any more, as on hardware: a kernel
-// returns early where the program has failed. Those that are left must all be at the same
-// barrier: at two different ones, hardware would hang, or worse.
+// Threads that have ended do not take part in barriers, as on hardware: a kernel returns early if
+// the program failed. The others must wait at the same barrier; at different ones, hardware has
+// undefined behaviour.
 bool barrier_is_whole(Worker &w) {
     for (Fiber *fiber : w.waiting)
         if (fiber->state->site != w.waiting.front()->state->site) {
@@ -268,7 +268,7 @@ void run_block(Worker &w, Dim block) {
     }
 }
 
-// Threads that a failure has left in the middle begin anew the next time.
+// Resets the threads that a failure interrupted.
 void clean_up(Worker &w, Fiber *faulted) {
     std::set<Fiber *> left(w.waiting.begin(), w.waiting.end());
     left.insert(w.next.begin(), w.next.end());
@@ -284,7 +284,7 @@ void clean_up(Worker &w, Fiber *faulted) {
     w.next.clear();
 }
 
-// For as long as it lives, the thread's signals are the worker's business.
+// While it exists, the worker handles the thread's signals.
 class Turn {
   public:
     explicit Turn(Worker &w) : worker(w), stack(w) {
@@ -302,8 +302,8 @@ class Turn {
     SignalStack stack;
 };
 
-// Each block is begun before the next one, however many threads of the host there are, so
-// that a scan that looks back at earlier blocks never waits for one that has no thread.
+// Blocks start in order, for any number of host threads, so that a scan with decoupled look-back
+// never waits for a block that has not started.
 void run_blocks(Worker &w, Launch &launch) {
     w.launch = &launch;
     Turn turn(w);
@@ -316,7 +316,7 @@ void run_blocks(Worker &w, Launch &launch) {
             run_block(w, launch.block_number(settings().blocks_reversed ? blocks - 1 - number : number));
         }
     } else {
-        // At once: the watch goes on with its signals, and each would jump here again.
+        // First: the watch sends further signals, and each would jump here again.
         faulted = w.current;
         w.current = nullptr;
         tell_fault(w, faulted);
@@ -325,7 +325,7 @@ void run_blocks(Worker &w, Launch &launch) {
         clean_up(w, faulted);
 }
 
-// Nothing may be thrown out of a thread's function.
+// No exception may leave a thread's function.
 void run_blocks_or_fail(Worker &w, Launch &launch) noexcept {
     try {
         run_blocks(w, launch);
@@ -338,7 +338,7 @@ void run_blocks_or_fail(Worker &w, Launch &launch) noexcept {
 }  // namespace
 
 Ended run_grid(const Kernel &kernel, void *const *arguments, Dim grid, Dim block, size_t shared) {
-    // One grid at a time: the device is one.
+    // One grid at a time: there is one device.
     static std::mutex mutex;
     static std::vector<Worker *> workers;
     static bool installed;
@@ -358,7 +358,7 @@ Ended run_grid(const Kernel &kernel, void *const *arguments, Dim grid, Dim block
         for (size_t i = 1; i < wanted; i++)
             helpers.emplace_back([&, i] { run_blocks_or_fail(*used[i], launch); });
     } catch (const std::system_error &) {
-        // No more threads to be had: those that there are do all of the work.
+        // If no more threads can be started, the existing ones do all of the work.
     }
     run_blocks_or_fail(*used[0], launch);
     for (std::thread &helper : helpers)

@@ -13,13 +13,13 @@ struct Kernel {
     void (*run)(void *const *arguments);
     const unsigned *sizes;  // of the arguments, in bytes
     unsigned arguments;
-    unsigned bound;  // the most threads that a block may have
+    unsigned bound;  // the maximum number of threads in a block
 };
 
 constexpr size_t MOST_SHARED = 48 * 1024;
 constexpr unsigned MOST_THREADS = 1024;
 
-// How a launch ended.
+// The result of a launch.
 enum class Ended { Well, IllegalAddress, Failed, TimedOut };
 
 Ended run_grid(const Kernel &kernel, void *const *arguments, Dim grid, Dim block, size_t shared);

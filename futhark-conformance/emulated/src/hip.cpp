@@ -1,5 +1,5 @@
-// The API of HIP, as far as Futhark's programs call it. A device has one context, which all
-// threads share. Types and numbers are those of hip_runtime_api.h.
+// The functions of HIP that Futhark's programs call. A device has one context, which all threads
+// share. Types and numbers are those of hip_runtime_api.h.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -36,10 +36,10 @@ std::vector<Device> &devices() {
     return *all;
 }
 
-// There is one with this number: NEED_DEVICE has seen to it.
+// The device exists: NEED_DEVICE has verified it.
 Device &device_of(int number) { return devices()[size_t(number)]; }
 
-thread_local int current;  // the device that this thread's calls are for
+thread_local int current;  // the device of this thread's calls
 Queue &queue() { return device_of(current).queue; }
 
 #define NEED_DEVICE                  \
@@ -47,7 +47,7 @@ Queue &queue() { return device_of(current).queue; }
     if (devices().empty())           \
     return NO_DEVICE
 
-// Waits for the work of the device that something belongs to, which need not be current.
+// Waits for the work of a device, current or not.
 Status finish_owner(const void *owner) {
     for (Device &device : devices())
         if (&device.queue == owner)
@@ -59,8 +59,8 @@ struct Stream {
     int device;
 };
 
-// The record of a device begins with its name; where the name of its architecture stands
-// depends on the version of the record.
+// The record of a device starts with its name; the offset of its architecture depends on the
+// version of the record.
 int describe(char *record, int device, size_t size, size_t architecture) {
     if (device < 0 || size_t(device) >= devices().size())
         return devices().empty() ? NO_DEVICE : INVALID_DEVICE;
@@ -187,7 +187,7 @@ EXPORT int hipMalloc(void **address, size_t size) try {
 
 EXPORT int hipMallocManaged(void **address, size_t size, unsigned) { return hipMalloc(address, size); }
 
-// Waits for the work, as the real one does.
+// Waits for the work, as the real function does.
 EXPORT int hipFree(void *address) try {
     NEED_DEVICE;
     Status status = finish_owner(owner_of(address));
@@ -209,9 +209,8 @@ EXPORT int hipMemcpyWithStream(void *to, const void *from, size_t size, int kind
 
 // --- Streams and events ---------------------------------------------------------------------------
 
-// Each of Futhark's contexts has a stream, creates it first and lets it go last. A device
-// that broke works again for a new one: a real one would have to be reset, or would have
-// ended the process.
+// Each of Futhark's contexts creates its stream first and destroys it last. A new stream makes a
+// broken device usable again: a real one would need a reset, or would have ended the process.
 EXPORT int hipStreamCreate(Stream **stream) try {
     NEED_DEVICE;
     if (queue().broken() != OK)

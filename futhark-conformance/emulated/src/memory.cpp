@@ -12,14 +12,14 @@
 
 #include "settings.h"
 
-// A guarded allocation is pages of its own between two that cannot be touched. It ends
-// where the second of these begins, so that the first byte behind it (rounded up to what
-// the widest access of a kernel must be aligned to) is a fault; before it, and in the
-// rounding, lies a pattern that is looked at when it is freed. After that its pages stay,
-// out of reach, until many others were freed: who still uses it meets a fault, too.
+// A guarded allocation has its own pages between two inaccessible ones. It ends at the second of
+// these, so that an access to the first byte after it (rounded up to the alignment of the widest
+// access of a kernel) faults. A pattern before it, and in the rounding, is verified when it is
+// freed. After that its pages stay mapped and inaccessible until many others were freed, so that
+// a use after free faults too.
 //
-// Each allocation takes three entries of the host's table of mappings, which has room for
-// 65,530 (Linux): past MOST_GUARDED, and when `unguarded` is set, memory comes from malloc.
+// Each allocation takes three entries of the host's table of mappings, whose limit is 65,530
+// (Linux): past MOST_GUARDED, and with `unguarded`, malloc allocates the memory.
 
 namespace emulated {
 
@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t PAGE = 4096, WIDEST = 16, UNGUARDED_ALIGNMENT = 256;
 constexpr size_t MOST_GUARDED = 4000, MOST_FREED = 1000;
-// Filling all of a big allocation would take memory that nobody uses.
+// Filling a large allocation completely would commit memory that is not used.
 constexpr size_t MOST_POISONED = size_t(64) << 20;
 constexpr unsigned char PATTERN = 0xC3;
 
@@ -51,7 +51,7 @@ unsigned long allocations;
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-// The pattern's bytes: [first, begin of the allocation) and [end of it, last).
+// The pattern's bytes: [first, start of the allocation) and [its end, last).
 bool pattern_is_whole(const unsigned char *from, const unsigned char *to) {
     return std::all_of(from, to, [](unsigned char byte) { return byte == PATTERN; });
 }
@@ -73,15 +73,15 @@ unsigned char *map_guarded(Allocation &a) {
     return address;
 }
 
-// What was written beside an allocation that is about to be freed.
+// Reports writes next to an allocation, before it is freed.
 void look_around(uintptr_t address, const Allocation &a) {
     if (a.map == nullptr)
         return;
     auto begin = reinterpret_cast<const unsigned char *>(address);
     if (!pattern_is_whole(a.map + PAGE, begin))
-        finding("something was written before an allocation of %zu bytes", a.size);
+        finding("a write before an allocation of %zu bytes", a.size);
     if (!pattern_is_whole(begin + a.size, a.map + a.map_size - PAGE))
-        finding("something was written right behind an allocation of %zu bytes", a.size);
+        finding("a write just past the end of an allocation of %zu bytes", a.size);
 }
 
 void give_back(const Allocation &a, uintptr_t address) {
@@ -91,7 +91,7 @@ void give_back(const Allocation &a, uintptr_t address) {
         free(reinterpret_cast<void *>(address));
 }
 
-// With the mutex held; the entry has left the map.
+// The caller holds the mutex and has removed the entry from the map.
 void retire(uintptr_t address, const Allocation &a) {
     look_around(address, a);
     in_use -= a.size;
@@ -99,7 +99,7 @@ void retire(uintptr_t address, const Allocation &a) {
         give_back(a, address);
         return;
     }
-    // The address stays taken, the memory does not.
+    // Keeps the address range, frees the memory.
     mmap(a.map, a.map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     freed.push_back({address, a});
     if (freed.size() > MOST_FREED) {
@@ -154,7 +154,7 @@ bool release(void *address) {
         if (std::any_of(freed.begin(), freed.end(), same))
             finding("an allocation was freed twice");
         else
-            finding("something was freed that is no allocation");
+            finding("memory was freed that was never allocated");
         return false;
     }
     Allocation a = found->second;
@@ -205,7 +205,7 @@ size_t memory_in_use() {
 std::string describe_address(const void *pointer) {
     std::lock_guard<std::mutex> lock(mutex);
     auto address = reinterpret_cast<uintptr_t>(pointer);
-    // Newest first: an address may have been used before.
+    // Newest first: an address may have been used several times.
     for (auto f = freed.rbegin(); f != freed.rend(); ++f)
         if (covers(f->address, f->allocation, address))
             return place_in(f->address, f->allocation, address, "a freed allocation");

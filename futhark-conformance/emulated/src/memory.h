@@ -1,4 +1,4 @@
-// Device memory: who allocated what, and whether an address belongs to it.
+// Device memory: allocations, their owners, and the addresses in them.
 #pragma once
 
 #include <cstddef>
@@ -7,25 +7,25 @@
 
 namespace emulated {
 
-// Memory of one device is in this process' address space: a device pointer is a host
-// pointer. `owner` is the context that asked for it, for the count of leaks.
+// The memory of a device is in the address space of this process: a device pointer is a host
+// pointer. `owner` is the context that allocates, for the count of leaks.
 void *allocate(size_t size, const void *owner);
 
-// False if nothing was allocated there, or it is freed already (a finding).
+// False if the pointer was not allocated or is already freed (a finding).
 bool release(void *address);
 
-// Frees what an owner has left, and returns how many allocations that were.
+// Frees all allocations of an owner and returns their number.
 size_t release_all(const void *owner);
 
-// Whether all of the range lies in one allocation.
+// Whether the range is within one allocation.
 bool is_device_range(const void *address, size_t size);
 
-// Who asked for it; NULL if nothing was allocated there.
+// The owner; NULL if the pointer was not allocated.
 const void *owner_of(const void *address);
 
 size_t memory_in_use();
 
-// What lies at an address that a kernel must not touch, in words.
+// Describes an invalid address by the nearest allocation.
 std::string describe_address(const void *address);
 
 }  // namespace emulated

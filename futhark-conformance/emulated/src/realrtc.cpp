@@ -11,7 +11,7 @@ const char ALSO_FOR[] = "--also-compile-for=";
 
 namespace {
 
-// Both have the same functions under two prefixes.
+// Both have the same functions with different prefixes.
 struct Compiler {
     const char *variable, *library, *prefix;
 };
@@ -26,7 +26,7 @@ template <class F> F function(void *library, const Compiler &compiler, const cha
 std::string refused_by(const Compiler &compiler, const std::string &text, const std::vector<std::string> &options) {
     const char *named = getenv(compiler.variable);
     const char *file = named == nullptr || *named == 0 ? compiler.library : named;
-    // Its own functions first: ours have the same names.
+    // Prefers its own functions: ours have the same names.
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (library == nullptr)
         return std::string("no real compiler: ") + dlerror() + "; name one in " + compiler.variable;
@@ -37,10 +37,10 @@ std::string refused_by(const Compiler &compiler, const std::string &text, const 
     auto get_log = function<int (*)(void *, char *)>(library, compiler, "GetProgramLog");
     auto destroy = function<int (*)(void **)>(library, compiler, "DestroyProgram");
     if (create == nullptr || compile == nullptr || log_size == nullptr || get_log == nullptr || destroy == nullptr)
-        return std::string(file) + " is no run-time compiler";
+        return std::string(file) + " is not a run-time compiler";
     void *program = nullptr;
     if (create(&program, text.c_str(), "kernels", 0, nullptr, nullptr) != 0)
-        return std::string(file) + " does not take the text";
+        return std::string(file) + " rejects the text";
     std::vector<const char *> list;
     for (const std::string &option : options)
         list.push_back(option.c_str());

@@ -1,5 +1,5 @@
-// The real run-time compilers, which need no card: whether kernels compile for a real
-// architecture, asked with the very text and options that a program hands over.
+// The real run-time compilers, which need no GPU: compile kernels for a real architecture, with
+// the text and options of the program.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace emulated {
 
-// Programs ask by an option that no real compiler has, `--also-compile-for=sm_90`.
+// Programs request it by an option of this device, `--also-compile-for=sm_90`.
 extern const char ALSO_FOR[];
 
-// Empty if the compiler takes the text; otherwise what it says, or why there is none.
-// The libraries are named in FUTHARK_EMULATED_NVRTC and FUTHARK_EMULATED_HIPRTC.
+// Empty if the compiler accepts the text, otherwise its output, or why it cannot be used.
+// FUTHARK_EMULATED_NVRTC and FUTHARK_EMULATED_HIPRTC name the libraries.
 std::string refused_by_nvrtc(const std::string &text, std::vector<std::string> options, const std::string &architecture);
 std::string refused_by_hiprtc(const std::string &text, std::vector<std::string> options, const std::string &architecture);
 

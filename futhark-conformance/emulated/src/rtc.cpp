@@ -22,7 +22,7 @@ bool begins(const std::string &text, const char *with) { return text.compare(0, 
 
 // --- NVRTC's options ----------------------------------------------------------------------
 
-// Options that mean nothing to the host's compiler.
+// Options that the host's compiler does not need.
 bool is_known(const std::string &option) {
     static const char *const known[] = {"-default-device", "--device-as-default-execution-space", "--disable-warnings", "-w", "-lineinfo",
                                         "-use_fast_math", "--use_fast_math", "--fmad", "-fmad", "--std", "-std", "--maxrregcount",
@@ -33,7 +33,7 @@ bool is_known(const std::string &option) {
     return false;
 }
 
-// False if an option is not one of NVRTC's; then the log says which.
+// False for an unknown option of NVRTC, which the log names.
 bool host_options(Source &source, const std::vector<std::string> &given, std::vector<std::string> &options) {
     std::string architecture = "520";
     for (size_t i = 0; i < given.size(); i++) {
@@ -51,8 +51,8 @@ bool host_options(Source &source, const std::vector<std::string> &given, std::ve
             }
             architecture = value.substr(mark + 1) + "0";
         } else if (begins(option, "-I")) {
-            // The system's headers would come before the compiler's own wrappers of them,
-            // and those of CUDA before ours.
+            // Ignored: the system's headers would precede the compiler's own wrappers of them,
+            // and CUDA's would precede ours.
         } else if (begins(option, "-D") || begins(option, "-U")) {
             options.push_back(option);
         } else if (!is_known(option)) {
@@ -64,7 +64,7 @@ bool host_options(Source &source, const std::vector<std::string> &given, std::ve
     return true;
 }
 
-// --- What both have in common ---------------------------------------------------------------
+// --- Shared --------------------------------------------------------------------------------
 
 int compile_source(Source &source, const std::string &text, const std::vector<std::string> &options) {
     Compiled compiled = compile(text, options);
@@ -73,8 +73,8 @@ int compile_source(Source &source, const std::string &text, const std::vector<st
     return compiled.ok ? SUCCESS : COMPILATION;
 }
 
-// Takes the architectures that a program asks for beside ours out of the options, and
-// tries the text on the real compiler for each. False, with a log, if one refuses it.
+// Removes the further architectures from the options, and compiles the text with the real
+// compiler for each. False, with a log, if one rejects it.
 using Refused = std::string (*)(const std::string &, std::vector<std::string>, const std::string &);
 bool compiles_elsewhere(Source &source, int count, const char *const *given, std::vector<std::string> &rest, Refused refused) {
     std::vector<std::string> architectures;
@@ -186,13 +186,13 @@ EXPORT int hiprtcCompileProgram(Source *source, int count, const char *const *gi
     if (!compiles_elsewhere(*source, count, given, rest, refused_by_hiprtc))
         return COMPILATION;
     for (std::string &option : rest) {
-        // Programs take 32 for granted on HIP, whatever the device says of itself.
+        // On HIP programs assume 32, and do not query the device.
         if (begins(option, "-DLOCKSTEP_WIDTH="))
             option = "-DLOCKSTEP_WIDTH=" + std::to_string(WARP);
         if (begins(option, "-D"))
             options.push_back(option);
     }
-    // hiprtc knows half without a header.
+    // hiprtc predefines half without a header.
     return compile_source(*source, "#include <cuda_fp16.h>\n" + source->text, options);
 } catch (const std::exception &) {
     return NO_MEMORY;

@@ -128,7 +128,7 @@ void finding(const char *format, ...) {
         fprintf(stderr, "emulated device: %s", line);
         return;
     }
-    // One write, so that lines of several processes do not mix.
+    // One write, so that lines of several processes are not interleaved.
     if (write(fd, line, size) != ssize_t(size))
         fprintf(stderr, "emulated device: %s", line);
     close(fd);
@@ -144,7 +144,7 @@ bool device_is_lost() {
 bool shall_fail(const char *what, unsigned long &counter, unsigned long which) {
     if (which == 0 || __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED) != which)
         return false;
-    fprintf(stderr, "emulated device: %s number %lu fails, as was asked for\n", what, which);
+    fprintf(stderr, "emulated device: %s number %lu fails, as requested\n", what, which);
     return true;
 }
 

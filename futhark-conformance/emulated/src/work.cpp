@@ -39,7 +39,7 @@ Status load_program(Program *&program, const char *image, const void *owner) {
     std::string object = object_in(image);
     if (object.empty())
         return INVALID_IMAGE;
-    // A file of its own name: to the loader, what has the same name is the same object.
+    // A unique name: the loader identifies objects by name.
     std::string path = temporary_folder() + "/futhark-emulated-XXXXXX";
     int fd = mkostemp(&path[0], O_CLOEXEC);
     if (fd < 0 || !write_all(fd, object)) {
@@ -57,7 +57,7 @@ Status load_program(Program *&program, const char *image, const void *owner) {
     unlink(path.c_str());
     auto kernels = handle == nullptr ? nullptr : static_cast<const Kernel *>(dlsym(handle, "emulated_kernels"));
     if (kernels == nullptr) {
-        fprintf(stderr, "emulated device: kernels cannot be loaded: %s; if programs may not run from there, name another folder in TMPDIR\n",
+        fprintf(stderr, "emulated device: kernels cannot be loaded: %s; if it is mounted with noexec, name another folder in TMPDIR\n",
                 why == nullptr ? "they have no table" : why);
         if (handle != nullptr)
             dlclose(handle);
@@ -119,7 +119,7 @@ void Queue::add(std::function<Status()> work) {
 }
 
 Status Queue::finish() {
-    // Work may not add work, so the list does not change meanwhile.
+    // Work does not add work, so the list does not change during the loop.
     for (const std::function<Status()> &work : waiting)
         perform(work);
     waiting.clear();
@@ -161,7 +161,7 @@ Status status_of(Ended ended) {
     return LAUNCH_FAILED;
 }
 
-// The arguments of a launch that may wait: copies, aligned for any type.
+// Copies of the arguments of a launch, which may be delayed; aligned for any type.
 struct Arguments {
     explicit Arguments(const Kernel &kernel, void *const *from) {
         size_t size = 0;
@@ -194,7 +194,7 @@ void trace_launch(const Kernel &k, Dim g, Dim b, size_t shared, double milliseco
             g.y, g.z, b.x, b.y, b.z, shared, milliseconds);
 }
 
-// A driver gives a number only.
+// A driver only returns a number.
 void tell_limits(const Kernel *k, uint64_t threads, size_t shared) {
     if (k != nullptr)
         fprintf(stderr, "emulated device: %s is not launched with %llu threads in a block and %zu bytes of shared memory: it takes %u and %zu\n",
@@ -222,7 +222,7 @@ Status copy_later(Queue &queue, const Copy &c) {
     queue.add([=] {
         if (host != nullptr && checksum(host, c.size) != before) {
             finding("a buffer of the host changed before the copy %s its %zu bytes was done", c.from_device ? "to" : "of", c.size);
-            // It may be somebody else's by now.
+            // The memory may have another owner now.
             if (c.from_device)
                 return OK;
         }

@@ -1,4 +1,4 @@
-// What both drivers share: programs that are loaded, and work that is under way.
+// Shared by both drivers: loaded programs and queued work.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@ namespace emulated {
 
 struct Program {
     void *handle;
-    const Kernel *kernels;  // the last one has no name
-    const void *owner;      // the context that it was loaded for
+    const Kernel *kernels;  // ends with one without a name
+    const void *owner;      // the context that loaded it
 };
 
 enum Status : int;
 
-// INVALID_IMAGE if the image is none of ours. Where the host is what fails, stderr says how.
+// INVALID_IMAGE if the image is invalid. Prints failures of the host on stderr.
 Status load_program(Program *&program, const char *image, const void *owner);
 void unload_program(Program *program);
 const Kernel *find_kernel(const Program *program, const char *name);
 
 // --- Work ------------------------------------------------------------------------------------
 
-// Errors have the same numbers in CUDA and HIP, as far as we use them.
+// The errors that we use have the same numbers in CUDA and HIP.
 enum Status : int {
     OK = 0,
     INVALID_VALUE = 1,
@@ -50,13 +50,13 @@ enum Status : int {
 
 const char *status_text(int status);
 
-// The work of one context, in order. When a kernel fails, everything that comes after
-// fails the same way until the context is gone, as with a real driver.
+// The work of one context, in order. After a kernel fails, all later work fails with the same
+// error until the context is destroyed, as with a real driver.
 class Queue {
   public:
-    // Does it now, or leaves it for the next `finish` (setting `delayed`).
+    // Runs the work now, or in the next `finish` (setting `delayed`).
     void add(std::function<Status()> work);
-    // Waits for everything. What has failed, if anything has.
+    // Runs all work. Returns the first error.
     Status finish();
     Status broken() const { return status; }
 
@@ -67,7 +67,7 @@ class Queue {
     std::vector<std::function<Status()>> waiting;
 };
 
-// Which sides of a copy are the device's.
+// Whether the sides of a copy are on the device.
 struct Copy {
     void *to;
     const void *from;
@@ -76,9 +76,8 @@ struct Copy {
 };
 
 Status copy_now(Queue &queue, const Copy &copy);
-// A copy from the host reads at the last moment that is allowed: what is there by then is
-// what arrives, and a difference to what was there is a finding. So it is with what a copy
-// to the host would overwrite.
+// A copy from the host reads its source as late as allowed. A change of the source since the call
+// is a finding, and so is a change of the target of a copy to the host.
 Status copy_later(Queue &queue, const Copy &copy);
 
 Status launch(Queue &queue, const Kernel *kernel, Dim grid, Dim block, size_t shared, void *const *arguments);

@@ -1,4 +1,4 @@
-// One launch of a kernel, and what a thread of the host needs to run blocks of it.
+// A launch of a kernel, and the state of a host thread that runs its blocks.
 #pragma once
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ struct Launch {
     void *const *arguments;
     Dim grid, block;
     size_t shared;
-    std::atomic<uint64_t> next{0};  // the next block that nobody has begun
+    std::atomic<uint64_t> next{0};  // the next block to run
     std::atomic<int> ended{int(Ended::Well)};
 
     uint64_t blocks() const { return uint64_t(grid.x) * grid.y * grid.z; }
@@ -29,7 +29,7 @@ struct Launch {
         return {unsigned(i % grid.x), unsigned(i / grid.x % grid.y), unsigned(i / grid.x / grid.y)};
     }
     unsigned threads() const { return block.x * block.y * block.z; }
-    // The first failure is the one that is told.
+    // Only the first failure is reported.
     bool fail(Ended how) {
         int well = int(Ended::Well);
         return ended.compare_exchange_strong(well, int(how));
@@ -37,8 +37,7 @@ struct Launch {
     bool failed() const { return ended.load() != int(Ended::Well); }
 };
 
-// The shared memory of blocks. That of a launch ends where a page begins that cannot be
-// touched, as an allocation does.
+// The shared memory of blocks. It ends at an inaccessible page, as an allocation does.
 class SharedMemory {
   public:
     SharedMemory() {
@@ -59,7 +58,7 @@ class SharedMemory {
     unsigned char *lowest;
 };
 
-// What one thread of the host needs to run blocks. Never destroyed.
+// The state of a host thread that runs blocks. Never destroyed.
 struct Worker {
     Worker() {
         for (std::vector<Fiber *> *fibers : {&idle, &waiting, &next})
@@ -70,15 +69,15 @@ struct Worker {
     Outside *outside = make_outside();
     SharedMemory shared;
     Launch *launch = nullptr;
-    // The fiber whose kernel runs now, set by `go_on` only: as long as it is set, a signal
-    // jumps to `escape`, wherever the thread is.
+    // The fiber whose kernel runs, set by `go_on` only. While it is set, a signal jumps to
+    // `escape`.
     Fiber *volatile current = nullptr;
     pthread_t host;
     sigjmp_buf escape;
     // Written by the signal handler, read after the jump.
     int signal = 0;
     void *address = nullptr;
-    bool wild = false;  // there is no address: it is none that a pointer can have
+    bool wild = false;  // the fault has no address, because it is not canonical
     alignas(16) unsigned char signal_stack[64 * 1024];
 };
 

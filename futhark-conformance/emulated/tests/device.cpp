@@ -1,6 +1,6 @@
-// What the emulated device promises, asked through the functions of the drivers. Run with
-// the name of a case; the settings that a case needs are in the table of tests/emulated.rs.
-// Ends with 0 if the promise holds, otherwise with 1 and a line that says what does not.
+// Tests the promises of the emulated device through the functions of the drivers. The argument is
+// the name of a case; tests/emulated.rs has the settings of each case. The exit code is 0 if the
+// promise holds, otherwise 1, with a line that names the failed condition.
 #include <unistd.h>
 
 #include <cmath>
@@ -65,7 +65,7 @@ int hipModuleLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsign
 
 namespace {
 
-// --- What every case uses ---------------------------------------------------------------
+// --- Helpers ----------------------------------------------------------------------------
 
 #define EXPECT(is, wanted)                                                                            \
     do {                                                                                              \
@@ -134,7 +134,7 @@ std::string compile(const char *source, int expected = 0, std::string *log = nul
     return image;
 }
 
-// A context with the kernels loaded.
+// A context with the kernels.
 struct Cuda {
     void *context = nullptr, *module = nullptr;
 
@@ -157,14 +157,14 @@ struct Cuda {
     int launch(const char *name, unsigned grid, unsigned block, unsigned shared, std::vector<void *> arguments) {
         return cuLaunchKernel(kernel(name), grid, 1, 1, block, 1, 1, shared, nullptr, arguments.data(), nullptr);
     }
-    // Whichever of the two says it: work is done at once or when it is waited for.
+    // Either call may return the error, because the work may be delayed.
     int run(const char *name, unsigned grid, unsigned block, unsigned shared, std::vector<void *> arguments) {
         int status = launch(name, grid, block, shared, arguments);
         return status != 0 ? status : cuCtxSynchronize();
     }
 };
 
-// What the device has told, and whether it says `part`.
+// Whether a finding contains `part`.
 std::string findings() {
     std::ifstream file(getenv("FUTHARK_EMULATED_FINDINGS"));
     std::stringstream text;
@@ -216,7 +216,7 @@ void errors_of_the_compiler() {
     EXPECT(nvrtcCompileProgram(program, 1, options), 5);
 }
 
-// What no generated program says: the compiler answers, and not the device.
+// Invalid uses of the compiler, which generated programs do not contain.
 void odd_texts() {
     std::string log;
     for (const char *text : {"__global__ %", "__global__ void", "__global__ __launch_bounds__(", "void barrier(", "barrier(", "extern __shared__"})
@@ -259,7 +259,7 @@ void barriers_and_shared_memory() {
     EXPECT(cuda.run("sum", 9, 256, 4 * 256, {&in, &out}), 0);
     EXPECT(cuMemcpyDtoH_v2(&zero, out, 4), 0);
     EXPECT(zero, wanted);
-    // Threads that have ended take no part in a barrier.
+    // Threads that have ended do not take part in a barrier.
     Address flags = cuda.memory(4 * 32);
     EXPECT(cuda.run("early", 1, 32, 0, {&flags}), 0);
     std::vector<int> result(32);
@@ -278,7 +278,7 @@ void limits_of_a_launch() {
     EXPECT(cuda.run("small", 1, 64, 0, {&out}), 0);
 }
 
-// `at`: which element a kernel writes to, of an allocation of ten.
+// `at`: the index to which a kernel writes, in an allocation of ten elements.
 void out_of_range(long long at, const char *told) {
     Cuda cuda;
     Address out = cuda.memory(40);
@@ -286,7 +286,7 @@ void out_of_range(long long at, const char *told) {
     EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
     expect_finding(told);
     expect_finding("kernel put, block (0,0,0), thread (0,0,0)");
-    // The context is broken, as a real one would be; another one is not.
+    // The context is broken, as a real one would be; a new one works.
     Address more;
     EXPECT(cuMemAlloc_v2(&more, 8), 700);
     EXPECT(cuCtxSynchronize(), 700);
@@ -299,7 +299,7 @@ void out_of_range(long long at, const char *told) {
 void out_of_range_behind() { out_of_range(12, "8 bytes behind the end of an allocation of 40 bytes"); }
 void out_of_range_before() { out_of_range(-2000, "bytes before an allocation of 40 bytes"); }
 
-// So near that no page is crossed: told when the memory is freed.
+// Too close to reach the guard page: found when the memory is freed.
 void written_beside() {
     Cuda cuda;
     Address out = cuda.memory(40);
@@ -310,8 +310,8 @@ void written_beside() {
     EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 0);
     expect_no_findings();
     EXPECT(cuMemFree_v2(out), 0);
-    expect_finding("written before an allocation of 40 bytes");
-    expect_finding("written right behind an allocation of 40 bytes");
+    expect_finding("write before an allocation of 40 bytes");
+    expect_finding("write just past the end of an allocation of 40 bytes");
 }
 
 void use_of_freed_memory() {
@@ -375,7 +375,7 @@ void stack_overflow() {
     expect_finding("bytes of stack");
 }
 
-// A frame that is bigger than the guard does not leap over it.
+// A frame larger than the guard page does not skip it.
 void big_frames() {
     Cuda cuda;
     Address out = cuda.memory(16);
@@ -412,7 +412,7 @@ void empty_copies() {
     expect_no_findings();
 }
 
-// One that still lies on a stack answers, until it is gone from there.
+// A destroyed context on a stack returns errors until it is popped.
 void destroyed_contexts() {
     Cuda below, cuda;
     EXPECT(cuCtxPushCurrent_v2(cuda.context), 0);
@@ -434,7 +434,7 @@ void destroyed_contexts() {
     EXPECT(cuMemAlloc_v2(&address, 8), 0);
 }
 
-// With `delayed`: what goes away waits for the work of its own context, whichever is current.
+// With `delayed`: freeing waits for the work of the owning context, current or not.
 void work_of_another_context() {
     Cuda first;
     void *event = nullptr;
@@ -453,7 +453,7 @@ void work_of_another_context() {
     expect_no_findings();
 }
 
-// The text is compiled, and then there is no folder to load it from.
+// The text compiles, and then there is no folder for the image.
 void no_temporary_folder() {
     Cuda cuda;
     std::string image = compile(KERNELS);
@@ -494,7 +494,7 @@ void copies_wait() {
     EXPECT(cuMemcpyDtoH_v2(&out, memory, 4), 0);
     EXPECT(out, 2);
     expect_finding("before the copy of its 4 bytes was done");
-    // Memory that has changed may be somebody else's by now: it is left as it is.
+    // Changed memory may have another owner now, so it is not written.
     EXPECT(cuMemcpyDtoHAsync_v2(&out, memory, 4, nullptr), 0);
     out = 3;
     EXPECT(cuCtxSynchronize(), 0);
@@ -561,7 +561,7 @@ extern "C" __global__ void sums(unsigned short *out) {
   out[0] = __half_as_ushort(big + one);           // a tie, to even
   out[1] = __half_as_ushort(big + half(3.0f));    // a tie, to even, upwards
   out[2] = __half_as_ushort(half(65504.0f) + half(16.0f));  // rounds to infinity
-  out[3] = __half_as_ushort(tiny * half(0.5f));   // a tie below the least, to zero
+  out[3] = __half_as_ushort(tiny * half(0.5f));   // a tie below the smallest, to zero
   out[4] = __half_as_ushort(tiny * half(0.75f));  // above it
 }
 )");
@@ -614,7 +614,7 @@ void hip_runs_and_recovers() {
     EXPECT(hipFree(memory), 0);
 }
 
-// The host's own faults are none of the device's business. The test sees the signal.
+// The device does not handle the host's own faults. The test expects the signal.
 void faults_of_the_host() {
     Cuda cuda;
     Address out = cuda.memory(16);

@@ -144,7 +144,7 @@ impl Walker {
             },
             findings: read(&findings),
         };
-        (said.contains("fails, as was asked for"), outcome)
+        (said.contains("fails, as requested"), outcome)
     }
 
     fn file(&self, name: &str) -> PathBuf {
