@@ -1,5 +1,5 @@
--- Types that a module keeps abstract, and arrays of them, are values without a
--- visible inside: they go out, come back in, and mean the same.
+-- Types that a module keeps abstract, and arrays of them, are opaque values: entry points return
+-- and accept them without a change.
 
 module type counter = {
   type t

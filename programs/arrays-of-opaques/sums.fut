@@ -1,5 +1,5 @@
--- A vector of sums goes in and out, is indexed, and keeps the variant and the
--- payload of each element.
+-- A vector of sums is passed, returned and indexed, and keeps the variant and the payload of each
+-- element.
 
 type colour = #grey | #rgb u8 u8 u8 | #named i32
 

@@ -1,5 +1,5 @@
--- A matrix of sums beside a vector of the same type: each keeps the variant and the
--- payload of every element.
+-- A matrix and a vector of the same sum type: each keeps the variant and the payload of every
+-- element.
 
 type colour = #grey | #rgb u8 u8 u8 | #named i32
 

@@ -1,5 +1,5 @@
--- A vector of records is zipped from its columns, projected into them, indexed,
--- and passed in and out, with columns of any rank and with no elements at all.
+-- A vector of records is zipped from its columns, projected to them, indexed, passed and returned,
+-- with columns of any rank and with no elements.
 
 type particle = {mass: f32, position: (f64, f64), alive: bool}
 

@@ -1,5 +1,5 @@
--- A matrix of records has two dimensions in front of those of its fields; it is
--- transposed, and elements are taken from it.
+-- A matrix of records has two dimensions before those of its fields; the program transposes it and
+-- reads elements of it.
 
 type pixel = {r: u8, g: u8, b: u8}
 

@@ -1,5 +1,5 @@
--- Arrays put together and taken apart: concatenation of parts of any length, rows beside
--- each other, rotation and reversal.
+-- Arrays are joined and split: concatenation of parts of any length, of rows, rotation and
+-- reversal.
 
 -- ==
 -- entry: three

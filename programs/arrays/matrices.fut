@@ -1,5 +1,5 @@
--- A matrix of each of the twelve element types keeps its shape and the order of
--- its elements, also where the program hands out a transposed view.
+-- A matrix of each of the twelve element types keeps its shape and the order of its elements, also
+-- if the program returns a transposed view.
 
 -- ==
 -- entry: transpose_i8

@@ -1,5 +1,5 @@
--- Arrays of rank 0 (a scalar) to 5 keep their shape and their row-major order on
--- the way in and out, with dimensions of size one and zero among them.
+-- Arrays of rank 0 (a scalar) to 5 keep their shape and their row-major order as arguments and
+-- results, also with dimensions of size one and zero.
 
 -- ==
 -- entry: rank0

@@ -1,5 +1,5 @@
--- The parallel building blocks (reduce, scan, scatter, histogram) give the same
--- result on every backend, with no elements and with more than one block of them.
+-- The parallel building blocks (reduce, scan, scatter, histogram) return the same result on every
+-- backend, for no elements and for more than one block of them.
 
 -- ==
 -- tags { unordered_place }

@@ -1,5 +1,5 @@
--- The shape of a result is the one that the program computed: sizes that follow
--- from the input, from a parameter, or are known only after the work is done.
+-- The shape of a result is the one that the program computes: sizes that depend on an input, on a
+-- parameter, or on the computation.
 
 -- ==
 -- entry: positive

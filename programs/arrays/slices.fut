@@ -1,5 +1,5 @@
--- Slices of every kind: from an end, by steps, backwards, of columns, and of slices; what
--- lies outside is an error that names the slice.
+-- Slices of every kind: from an end, with strides, backwards, of columns, and of slices; a slice
+-- out of bounds is an error that names it.
 
 -- ==
 -- entry: middle

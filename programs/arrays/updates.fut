@@ -1,5 +1,5 @@
--- Updates in place: of an element, a row, a column, a slice, and many at once by index, with
--- indices outside that are passed over.
+-- Updates in place: of an element, a row, a column, a slice, and of many elements by index, where
+-- indices out of bounds are ignored.
 
 -- ==
 -- tags { unordered_scattered }

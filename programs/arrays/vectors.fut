@@ -1,5 +1,5 @@
--- A vector of each of the twelve element types comes back as it went in, and
--- the program computes on its elements (here: reverses them).
+-- A vector of each of the twelve element types is copied to the program and back, and the program
+-- reorders its elements (it reverses them).
 
 -- ==
 -- entry: id_i8

@@ -1,5 +1,5 @@
--- A bridge into another language meets every kind of value in this one program, names
--- that are none elsewhere, and errors between which the context computes on.
+-- A program for tests of bridges to other languages: every kind of value, names that are not valid
+-- elsewhere, and errors after which the context works.
 
 type point = {x: f64, y: f64}
 

@@ -1,5 +1,5 @@
--- Memory that a context keeps for itself after a call is given up on request, and costs
--- nothing but time: calls of many sizes, with memory in between, go on as before.
+-- The caches of a context can be cleared at any time, at no cost but time: calls of many sizes work
+-- before and after it.
 
 -- ==
 -- entry: triangle

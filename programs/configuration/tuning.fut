@@ -1,5 +1,5 @@
--- Thresholds between ways of doing nested parallel work are tuning parameters: whichever
--- way is taken, the result is the same. There are several in this program.
+-- Thresholds between versions of nested parallel code are tuning parameters: every version returns
+-- the same result. There are several in this program.
 
 -- ==
 -- entry: row_sums

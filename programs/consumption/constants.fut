@@ -1,5 +1,5 @@
--- Constants of the program that an entry point hands out stay what they are when
--- the caller consumes what it was given: the next call sees them unchanged.
+-- Constants of the program that an entry point returns do not change if the caller consumes the
+-- result: the next call returns the same values.
 
 type table = {keys: [3]i32, weights: [3]f64}
 

@@ -1,5 +1,5 @@
--- A value that is consumed never changes another value that the caller still
--- holds, although an entry point that returns its input returns the same memory.
+-- Consuming a value does not change any other value of the caller, although an entry point that
+-- returns its input returns the same memory.
 
 entry same (xs: []i32) : []i32 = xs
 

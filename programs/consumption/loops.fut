@@ -1,5 +1,5 @@
--- A loop that updates an array in place takes over the caller's array if nobody else holds
--- it; what is held elsewhere keeps its contents through any number of rounds.
+-- A loop that updates an array in place takes over the caller's array if it has no other owner;
+-- otherwise the other value keeps its contents after any number of iterations.
 
 -- ==
 -- entry: prefix_sums

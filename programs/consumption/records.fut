@@ -1,5 +1,5 @@
--- A record shares memory with the arrays that it was made of and with those taken
--- out of it: consuming one of them leaves the others alone.
+-- A record shares memory with the arrays that it was created from and with those projected from it:
+-- consuming one of them does not change the others.
 
 type~ holder = {scale: i32, xs: []i32, ys: []i32}
 

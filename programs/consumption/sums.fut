@@ -1,5 +1,5 @@
--- A sum shares memory with the arrays in its payload: consuming the sum, or an
--- array that was taken out of it, leaves the other alone.
+-- A sum shares memory with the arrays in its payload: consuming the sum, or an array of its
+-- payload, does not change the other.
 
 type~ store = #none | #one ([]i32) | #two ([]i32) ([]i32)
 

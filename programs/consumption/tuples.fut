@@ -1,5 +1,5 @@
--- A tuple or an array of records built from one array twice, and results that are
--- one array twice: each stays as it is when another of them is consumed.
+-- A tuple or an array of records created from one array twice, and results that are one array
+-- twice: consuming one of them does not change the other.
 
 type~ twin = {a: []i64, b: []i64}
 

@@ -1,5 +1,5 @@
--- Two results that are both declared unique can still be one memory, when the
--- caller passes one value for both parameters; each must be consumable alone.
+-- Two results that are both declared unique can share memory if the caller passes one value for
+-- both parameters; each can be consumed without changing the other.
 
 entry swap (xs: *[]i32) (ys: *[]i32) : (*[]i32, *[]i32) = (ys, xs)
 

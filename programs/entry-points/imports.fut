@@ -1,5 +1,5 @@
--- A program of several files: a type and a function of an imported file are used in entry
--- points as if they stood here.
+-- A program of several files: entry points use a type and a function of an imported file like their
+-- own.
 import "lib/shapes"
 
 entry rectangle (width: f64) (height: f64) : rectangle = {height, width}

@@ -1,4 +1,4 @@
--- An entry point with many parameters of mixed kinds gets each of them in its place.
+-- An entry point with many parameters of mixed kinds receives each of them in its position.
 
 -- ==
 -- entry: weighted

@@ -1,5 +1,5 @@
--- Entry points may come out of modules: what a parametric module makes of its argument, and
--- an abstract type whose inside only its module knows.
+-- Entry points can use modules: the result of a parametric module, and an abstract type whose
+-- definition only its module can use.
 
 module type counter = {
   type t

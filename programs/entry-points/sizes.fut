@@ -1,5 +1,5 @@
--- Sizes that an entry point takes, infers, computes and gives back agree with the arrays
--- that they belong to.
+-- Sizes that an entry point accepts, infers, computes and returns are those of the arrays that they
+-- belong to.
 
 -- ==
 -- entry: shape

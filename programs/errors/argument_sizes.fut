@@ -1,5 +1,5 @@
--- Arguments whose sizes do not fit together, or do not fit an explicit size, are
--- refused by the entry point, whatever their contents.
+-- An entry point rejects arguments whose sizes are not consistent, or differ from an explicit size,
+-- for any contents.
 
 -- ==
 -- entry: dot

@@ -1,5 +1,5 @@
--- An index or a slice out of bounds is a program error with a message, never a
--- read of other memory, and the context goes on.
+-- An index or a slice out of bounds is a program error with a message, never a read of other
+-- memory, and the context remains usable.
 
 -- ==
 -- entry: index

@@ -1,5 +1,5 @@
--- An error inside a parallel loop reaches the caller as an error with a message,
--- and the calls that follow on the same context compute rightly.
+-- An error in a parallel loop is returned to the caller with a message, and later calls on the same
+-- context return correct results.
 
 -- ==
 -- entry: gather

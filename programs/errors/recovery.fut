@@ -1,5 +1,5 @@
--- After an error, of whatever kind and however often, the same context gives right
--- results, with and without parallel work in between.
+-- After an error of any kind, and after repeated ones, the same context returns correct results,
+-- with and without parallel work in between.
 
 -- ==
 -- entry: mean

@@ -1,5 +1,5 @@
--- A slice, an update or a size that does not fit is an error whose message says what was
--- asked for and what there is, wherever it happens.
+-- An invalid slice, update or size is an error whose message has the requested and the actual
+-- values, in any position.
 
 -- ==
 -- entry: part

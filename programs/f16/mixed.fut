@@ -1,4 +1,4 @@
--- f16 beside other floats: sums in a wider type, comparisons, and arrays of records with a
+-- f16 together with other floats: sums in a wider type, comparisons, and arrays of records with a
 -- field of two bytes.
 
 type sample = {weight: f16, value: f32}

@@ -1,5 +1,5 @@
--- What is not a number keeps its bits, as it does in C: a quiet one, one that
--- signals, and others with a message of their own.
+-- NaNs keep their bits, as in C: quiet ones, signalling ones, and others with a
+-- payload.
 
 -- ==
 -- entry: bits

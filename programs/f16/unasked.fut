@@ -1,7 +1,7 @@
--- Entry points without a single test block: what a backend makes of them is compared
--- with what another one makes of them. (Known not to hold on multicore: the compilers'
--- own code turns half precision numbers into integers on the way into a parallel loop
--- and out of it.)
+-- Entry points without a test block: the results of one backend are compared with
+-- those of another. (Known not to hold on multicore: the compilers' own code
+-- converts half-precision numbers to integers at the start and the end of a parallel
+-- loop.)
 
 entry sum (xs: []f16) : f16 = f16.sum xs
 

@@ -1,5 +1,5 @@
--- A program with a constant that indexes out of bounds, inside a parallel loop,
--- gives no context, but an error. Error: program error.
+-- A program with a constant that indexes out of bounds in a parallel loop cannot start: creating a
+-- context returns an error. Error: program error.
 
 def table : [3]i32 = [1, 2, 3]
 

@@ -1,5 +1,5 @@
--- A program with a constant of negative size gives no context, but an error; the
--- process, in which other programs may run, lives. Error: invalid size.
+-- A program with a constant of negative size cannot start: creating a context returns an error, and
+-- the process and its other programs continue. Error: invalid size.
 
 def amounts : [3]i64 = [4, -9, 2]
 

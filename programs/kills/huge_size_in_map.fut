@@ -1,6 +1,6 @@
--- An array whose number of bytes does not fit 64 bits, inside a parallel loop, is an
--- error of the call on whichever worker meets it. Error: size overflow. (Not on GPU
--- backends: the size wraps on the device, and the kernel runs on without end.)
+-- An array whose number of bytes does not fit 64 bits, inside a parallel loop, is an error of the
+-- call on any worker. Error: size overflow. (Not on GPU backends: the size wraps on the device, and
+-- the kernel does not end.)
 
 def work (n: i64) (x: i64) : i64 =
   let xs = replicate n x

@@ -1,5 +1,5 @@
--- The smallest integer divided by -1, which has no result in its type and is a
--- signal on common processors, is an error of the call. Error: integer overflow.
+-- The smallest integer divided by -1, which overflows and raises a signal on common processors, is
+-- an error of the call. Error: integer overflow.
 
 -- ==
 -- tags { kills }

@@ -1,5 +1,5 @@
--- Futhark's own division, which rounds down, meets the same limit for the smallest
--- integer and -1: an error of the call. Error: integer overflow.
+-- Futhark's own division, which rounds down, overflows too for the smallest integer and -1: an
+-- error of the call. Error: integer overflow.
 
 -- ==
 -- tags { kills }

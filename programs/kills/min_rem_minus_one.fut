@@ -1,5 +1,5 @@
--- The remainder of the smallest integer by -1 is an error of the call, as the
--- quotient is: the processor signals it in the same way. Error: integer overflow.
+-- The remainder of the smallest integer by -1 is an error of the call, as the quotient is: the
+-- processor raises the same signal. Error: integer overflow.
 
 -- ==
 -- tags { kills }

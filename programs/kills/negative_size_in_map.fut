@@ -1,5 +1,5 @@
--- An array of negative size inside a parallel loop, where a worker meets it, is an
--- error of the call; the process lives. Error: invalid size (plain programs exit).
+-- An array of negative size inside a parallel loop, on a worker, is an error of the call; the
+-- process continues. Error: invalid size (plain programs exit).
 
 def work (n: i64) (x: i64) : i64 =
   let xs = replicate n x

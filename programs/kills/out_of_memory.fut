@@ -1,5 +1,5 @@
--- An array that is larger than any memory is an error of the call, and the context
--- computes on. Error: out of memory.
+-- An array that is larger than any memory is an error of the call, and the context remains usable.
+-- Error: out of memory.
 
 -- ==
 -- tags { kills }

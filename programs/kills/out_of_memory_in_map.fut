@@ -1,5 +1,5 @@
--- An array that is larger than any memory, needed inside a parallel loop, is an
--- error of the call on whichever worker meets it. Error: out of memory.
+-- An array that is larger than any memory, in a parallel loop, is an error of the call on any
+-- worker. Error: out of memory.
 
 def work (n: i64) (x: i64) : i64 =
   let xs = replicate n x

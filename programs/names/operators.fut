@@ -1,5 +1,5 @@
--- An operator can be an entry point; its name in C is made from the characters of
--- the operator, and an operand keeps its place.
+-- An operator can be an entry point; its name in C is derived from the characters of the operator,
+-- and the operands keep their order.
 
 -- ==
 -- entry: +++

@@ -1,5 +1,5 @@
--- Names with primes, underscores and digits, and names that differ in nothing but
--- those, lead to entry points, parameters and fields that can be told apart.
+-- Names with primes, underscores and digits, and names that differ only in those, remain distinct
+-- as names of entry points, parameters and fields.
 
 -- ==
 -- entry: f

@@ -1,5 +1,5 @@
--- Two programs with an entry point and a type of one name live in one process: this
--- one and same_name_a.fut each give their own answer.
+-- Two programs with an entry point and a type of the same name in one process: this one and
+-- same_name_a.fut each return their own result.
 
 type value = {a: i32, b: i32}
 

@@ -1,5 +1,5 @@
--- Documentation comments and attributes, which later compilers copy into the
--- manifest, with quotes, tabs and line breaks, change nothing in what is called.
+-- Documentation comments and attributes, which later compilers copy to the manifest, with quotes,
+-- tabs and line breaks, do not affect calls.
 
 -- | Adds one.
 -- A second line, with "quotes", a backslash \ and an é.

@@ -1,4 +1,4 @@
--- Entry points without parameters can be called, and called again with the same
+-- Entry points without parameters can be called repeatedly, with the same
 -- result.
 
 type config = {steps: i32, limits: [2]f64}

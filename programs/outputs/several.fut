@@ -1,5 +1,5 @@
--- An entry point with several results hands each of them out in its place, with
--- its own type, rank and shape, up to more results than registers hold.
+-- An entry point with several results returns each of them in its position, with its own type, rank
+-- and shape, also if there are more results than registers.
 
 -- ==
 -- entry: two

@@ -1,5 +1,5 @@
--- The unit type goes in and out: as a parameter, as a result, as an element of an
--- array, and as an entry point's only result, where the C function has no output.
+-- The unit type works as a parameter, as a result, as an element of an array, and as an entry
+-- point's only result, for which the C function has no output.
 
 entry unit (u: ()) : () = u
 

@@ -1,5 +1,5 @@
 -- A reduction of arrays, one for each row and within one block of threads: the one whose first
--- element is the largest. What is reduced keeps its elements together.
+-- element is the largest. The elements of an operand stay together.
 
 -- ==
 -- entry: largest

@@ -1,5 +1,5 @@
--- Marking places in an array of truth values, by a histogram whose operator is logical or.
--- Another entry of the array is not touched.
+-- A histogram with the operator logical or marks elements of an array of booleans. The other
+-- elements do not change.
 
 -- ==
 -- entry: marked

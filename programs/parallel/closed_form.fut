@@ -1,5 +1,5 @@
--- A sum that a compiler can replace by a formula is the sum: 0 + 1 + ... + i for each i, where
--- the formula wants more than 64 bits on its way.
+-- A sum that a compiler can replace by a formula is correct: 0 + 1 + ... + i for each i, where the
+-- formula needs more than 64 bits for intermediate results.
 -- ==
 -- entry: triangles
 -- input { 5i64 } output { [0i64, 1i64, 3i64, 6i64, 10i64] }

@@ -1,5 +1,5 @@
--- Derivatives that the compiler makes: forwards and backwards they agree, also through
--- loops, reductions and scans.
+-- Derivatives computed by the compiler: forward and reverse mode agree, also through loops,
+-- reductions and scans.
 
 def f (xs: []f64) : f64 = f64.sum (map (\x -> x * x * x) xs)
 

@@ -1,5 +1,5 @@
--- A loop with enough work for several workers gives what the sequential program
--- gives, element for element.
+-- A loop with enough work for several workers returns the same elements as the sequential
+-- program.
 
 def collatz (start: i64) : i64 =
   let (_, steps) =

@@ -1,5 +1,5 @@
--- Parallel work inside parallel work: regular nests, memory that each iteration
--- needs for itself, and updates of one array by many iterations.
+-- Nested parallelism: regular nests, private memory of each iteration, and updates of one array by
+-- many iterations.
 
 -- ==
 -- entry: row_sums

@@ -1,5 +1,5 @@
--- A record with array fields keeps their types, ranks and shapes, and fields that
--- share a size are checked against each other.
+-- A record with array fields keeps their types, ranks and shapes, and the sizes of fields that must
+-- be equal are compared.
 
 type~ series = {name: []u8, times: []f64, values: []f32}
 

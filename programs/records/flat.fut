@@ -1,5 +1,5 @@
--- A record of scalars is built, projected, passed in and handed out; its fields
--- come in alphabetical order whatever the order in the source.
+-- A record of scalars is created, projected, passed and returned; its fields are in alphabetical
+-- order for any order in the source.
 
 type point = {y: f64, x: f64}
 

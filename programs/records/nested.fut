@@ -1,5 +1,5 @@
--- Records inside records, with tuples and arrays between them, come apart level by
--- level and are put together again from their parts.
+-- Records within records, with tuples and arrays between them, are projected level by level and
+-- created again from their parts.
 
 type point = {x: f64, y: f64}
 

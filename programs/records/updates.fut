@@ -1,5 +1,5 @@
--- A record with one field replaced is another record: the first one, and all that was taken
--- out of it, stays as it was, at any depth.
+-- Replacing a field of a record creates another record: the first one, and all values projected
+-- from it, do not change, at any depth.
 
 type~ inner = {xs: []i32, k: i32}
 

@@ -1,5 +1,5 @@
--- Operations on bits: shifts with and without the sign, counts, and rotations put together
--- from them, for types of several widths.
+-- Bit operations: shifts with and without the sign, counts, and rotations composed of them, for
+-- types of several widths.
 
 -- ==
 -- entry: shifts

@@ -1,4 +1,4 @@
--- bool scalars go in and out as true and false, and as nothing else.
+-- bool scalars are passed and returned as true and false, and as nothing else.
 
 -- ==
 -- entry: id_bool

@@ -1,6 +1,6 @@
--- Conversions between all kinds of numbers are those of the language, whatever the C types
--- are: wrapped, widened (with the sign only where the result has one), rounded towards zero, or
--- to the nearest float.
+-- Conversions between all numeric types follow the language, for any C types: numbers are wrapped,
+-- widened (with the sign only if the result is signed), rounded towards zero, or rounded to the
+-- nearest float.
 
 -- ==
 -- entry: narrow

@@ -1,5 +1,5 @@
--- f32 and f64 scalars cross the C API bit for bit: infinities, signed zeros,
--- subnormals and NaN among them.
+-- f32 and f64 scalars are passed and returned bit for bit, including infinities, signed zeros,
+-- subnormals and NaN.
 
 -- ==
 -- entry: id_f32

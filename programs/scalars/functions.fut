@@ -1,5 +1,5 @@
--- Functions on floats that C has under other names or with other habits: rounding to even,
--- remainders, minima with NaN beside a number, and powers.
+-- Functions on floats with another name or another behaviour in C: rounding to even, remainders,
+-- minima of NaN and a number, and powers.
 
 -- ==
 -- entry: rounding

@@ -1,5 +1,5 @@
--- Signed scalars of every width cross the C API unchanged, extremes included,
--- and arithmetic wraps as two's complement does.
+-- Signed scalars of every width, extremes included, are passed and returned unchanged, and
+-- arithmetic wraps in two's complement.
 
 -- ==
 -- entry: id_i8

@@ -1,5 +1,5 @@
--- Tables that are computed when the context is made: with loops, scans and other tables in
--- them, of several types, and as large as the program says.
+-- Tables that are computed when the context is created: from loops, scans and other tables, of
+-- several types, and of sizes that the program computes.
 
 def squares : [10]i64 = map (\i -> i * i) (iota 10)
 

@@ -1,5 +1,5 @@
--- What is stored comes back: opaque values of many layouts, with fields of every width and
--- rank beside each other, with empty arrays, and with sums inside records.
+-- Stored values are restored unchanged: opaque values of many layouts, with fields of every width
+-- and rank, with empty arrays, and with sums within records.
 
 type scalars = {a: u8, b: i64, c: f16, d: bool, e: f64}
 

@@ -1,5 +1,5 @@
--- Variants whose payload is one array or several, of different types, ranks and
--- shapes, beside a variant that has none; a payload may be empty.
+-- Variants whose payload is one array or several, of different types, ranks and shapes, and a
+-- variant without one; a payload may be empty.
 
 type~ route = #empty | #track ([]f64) | #named ([]u8) ([][]i32)
 

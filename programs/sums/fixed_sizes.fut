@@ -1,5 +1,5 @@
--- Payloads of fixed size, beside variants that do not have them: a value of each variant can be
--- made outside and given to an entry point, also inside of another sum or a record.
+-- Payloads of fixed size, and variants without them: the caller can create a value of each variant
+-- and pass it to an entry point, also within another sum or a record.
 
 type order = #none | #single i32 i64 | #bulk [2]i32
 

@@ -1,5 +1,5 @@
--- Matching on sums inside sums, inside tuples and arrays: the right branch is taken for
--- every combination, and an unknown combination is no variant at all.
+-- Matching on sums within sums, tuples and arrays selects the correct branch for every combination,
+-- and an unknown combination is not a variant.
 
 type colour = #red | #green | #blue
 

@@ -1,5 +1,5 @@
--- A sum without payloads: each variant is built, told apart and handed out, and
--- variants are numbered alphabetically, whatever the order in the source.
+-- A sum without payloads: each variant is created, distinguished and returned, and variants are
+-- numbered alphabetically, for any order in the source.
 
 type suit = #spades | #hearts | #diamonds | #clubs
 

@@ -1,5 +1,5 @@
--- Variants with scalar payloads, several of one type, shared types between the
--- variants, and records and sums as payloads, keep their values apart.
+-- Variants with scalar payloads, several of one type, types shared by variants, and records and
+-- sums as payloads, keep their values separate.
 
 type shape = #point | #circle f32 | #rect f32 f32 | #label i64 bool | #scaled {by: f64, n: i32}
 

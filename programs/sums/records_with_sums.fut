@@ -1,5 +1,5 @@
--- Sums inside records and records with arrays inside sums: a value is reached
--- through both kinds of opaque type.
+-- Sums within records and records with arrays within sums: values are accessible through both kinds
+-- of opaque type.
 
 type level = #low | #high i32
 

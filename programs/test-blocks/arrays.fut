@@ -1,5 +1,5 @@
--- Arrays in test blocks: nested, over several lines, with a comma at the end, of truth
--- values, and without elements, where the type is written out.
+-- Arrays in test blocks: nested, over several lines, with a trailing comma, of booleans, and empty
+-- ones, whose type is explicit.
 
 -- ==
 -- entry: total

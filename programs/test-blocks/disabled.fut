@@ -1,5 +1,5 @@
--- A program with the tag `disable` is not tested at all, not even compiled: this one could
--- not be.
+-- A program with the tag `disable` is not tested and not even compiled: this one does not
+-- compile.
 -- ==
 -- tags { disable }
 -- input { 1 } output { 2 }

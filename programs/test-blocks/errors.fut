@@ -1,5 +1,5 @@
--- Expected errors in test blocks: a regular expression that the message must have somewhere
--- in it, or none at all, at the end of a block; a failing case is no obstacle to the ones after it.
+-- Expected errors in test blocks: a regular expression that must match a part of the message, or
+-- none, at the end of a block; the cases after a failing one still run.
 
 -- ==
 -- entry: pick

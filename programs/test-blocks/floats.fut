@@ -1,5 +1,5 @@
--- Floats in test blocks: points, exponents, underscores, names for what has no digits, and
--- the tolerance with which results are compared.
+-- Floats in test blocks: points, exponents, underscores, names of infinity and NaN, and the
+-- tolerance of comparisons.
 
 -- ==
 -- entry: same

@@ -1,5 +1,5 @@
--- Integers in test blocks: decimal, hexadecimal and binary notation, underscores, signs,
--- and suffixes for every type; what is too wide for its type wraps.
+-- Integers in test blocks: decimal, hexadecimal and binary notation, underscores, signs, and
+-- suffixes for every type; numbers that are too wide for their type wrap.
 
 -- ==
 -- entry: same_i32

@@ -1,5 +1,5 @@
--- Random input: values of the types that are written, the same as `futhark test` takes,
--- mixed with constants; the expected output can be what the sequential backend gives.
+-- Random input: generated values of given types, equal to those of `futhark test`, mixed with
+-- constants; the expected output can be that of the sequential backend.
 
 -- ==
 -- entry: length_and_size

@@ -1,6 +1,6 @@
--- Script input: the arguments are the results of entry points, so that opaque values can be
--- given to an entry point in a test block. Scripts have local names, tuples and records, which
--- are converted where an entry point is applied to them.
+-- Script input: the arguments are results of entry points, so that a test block can pass opaque
+-- values to an entry point. Scripts have local names, tuples and records, which are converted when
+-- an entry point is applied to them.
 
 type point = {x: i32, y: i32}
 

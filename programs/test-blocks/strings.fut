@@ -1,4 +1,4 @@
--- Strings in test blocks stand for arrays of bytes, in UTF-8, with escapes.
+-- Strings in test blocks are arrays of bytes, in UTF-8, with escapes.
 
 -- ==
 -- entry: upper

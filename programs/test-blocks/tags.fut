@@ -1,5 +1,5 @@
--- Tags: words of the writer's own mean nothing; `no_opencl` and the like leave a case out on
--- one backend, `disable` and `notest` on all.
+-- Tags: unknown words have no effect; `no_opencl` and the like exclude a case on one backend,
+-- `disable` and `notest` on all.
 -- ==
 -- tags { words of-the writers_own 2nd }
 -- entry: backend_is_not

@@ -1,4 +1,4 @@
--- A tuple result stands in a test block as its components, whatever becomes of it in C.
+-- A test block has the components of a tuple result, for any representation of it in C.
 
 -- ==
 -- entry: halves

@@ -1,5 +1,5 @@
--- Prices of European options by the Black-Scholes formula: one independent piece of
--- arithmetic for each option, with records in and out, and whole columns at once.
+-- Prices of European options by the Black-Scholes formula: independent arithmetic for each option,
+-- with records as arguments and results, and whole columns at once.
 
 type option = {call: bool, strike: f64, years: f64}
 

@@ -1,5 +1,5 @@
--- Smoothing a picture: bytes in and out, three colours in the innermost dimension, sums in a
--- wider type, and a picture as an opaque value that is passed from step to step.
+-- Smoothing a picture: bytes as input and output, three colours in the innermost dimension, sums in
+-- a wider type, and a picture as an opaque value that is passed from step to step.
 
 type~ picture = {width: i64, height: i64, pixels: [][][3]u8}
 

@@ -1,5 +1,5 @@
--- Breadth-first search of a graph: a loop that runs as long as there is something to visit,
--- whose arrays grow and shrink from round to round, and a minimum by index.
+-- Breadth-first search of a graph: a loop that runs while there are nodes to visit, whose arrays
+-- grow and shrink between iterations, and a minimum by index.
 
 -- The distance of each node from a start, -1 for those that are never reached. Edges are
 -- two arrays, from and to.

@@ -1,5 +1,5 @@
 -- The discrete Fourier transform by halving: complex numbers as records, an array that is
--- rearranged in every step, and the inverse, which gives back what went in.
+-- rearranged in every step, and the inverse, which returns the input.
 
 type complex = {re: f64, im: f64}
 

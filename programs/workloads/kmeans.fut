@@ -1,5 +1,5 @@
--- Clustering by k-means: a loop that ends when nothing moves, with a reduction by
--- index in every round, and a record of arrays as its result.
+-- Clustering by k-means: a loop that ends when no point changes its cluster, with a reduction by
+-- index in every iteration, and a record of arrays as its result.
 
 type~ clustering = {centres: [][2]f64, members: []i64, rounds: i32}
 

@@ -1,5 +1,5 @@
--- Conway's Game of Life on a torus: a matrix of bool is consumed and given back, step
--- by step, and each cell looks at its neighbours across the edges.
+-- Conway's Game of Life on a torus: a matrix of bool is consumed and returned, step by step, and
+-- each cell reads its neighbours across the edges.
 
 def neighbours [h] [w] (cells: [h][w]bool) (y: i64) (x: i64) : i32 =
   let at dy dx = i32.bool cells[(y + dy) % h, (x + dx) % w]

@@ -1,5 +1,5 @@
--- A picture of the Mandelbrot set: every pixel is computed from its place alone, in a
--- loop of its own length, and the picture comes out as a matrix or as bytes.
+-- A picture of the Mandelbrot set: every pixel is computed from its position, in a loop of its own
+-- length, and the result is a matrix or bytes.
 
 type complex = {re: f64, im: f64}
 

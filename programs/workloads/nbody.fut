@@ -1,5 +1,5 @@
--- Bodies under gravity: an array of records goes through many steps, as an opaque
--- value or as columns, and energy and momentum are kept.
+-- Bodies under gravity: an array of records is updated in many steps, as an opaque value or as
+-- columns, and energy and momentum are conserved.
 
 type vec = {x: f64, y: f64, z: f64}
 

@@ -1,5 +1,5 @@
--- A sparse matrix times a vector: irregular rows in compressed form, which become a
--- segmented sum, and an iteration on top of it that solves a linear system.
+-- A sparse matrix times a vector: irregular rows in compressed form, which become a segmented sum,
+-- and an iteration with it that solves a linear system.
 
 type~ csr = {rows: i64, starts: []i64, columns: []i64, values: []f64}
 
