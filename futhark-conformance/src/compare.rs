@@ -162,7 +162,7 @@ mod tests {
         assert!(!agree("[0.0, 1.0]", "[1.0, 1.0]"));
         assert!(
             agree("[1.0, f64.inf]", "[1.0019, f64.inf]"),
-            "infinity is no yardstick"
+            "infinity does not scale the tolerance"
         );
         assert!(!agree("[2.0, f64.inf]", "[1.0, f64.inf]"));
     }

@@ -159,7 +159,7 @@ impl Compiler {
             .into_iter()
             .find_map(|name| Compiler::ask(name.into()))
             .ok_or_else(|| {
-                anyhow!("the emulated device needs a C++ compiler, and there is no c++, g++ or clang++; install one (Debian: g++), or name it in CXX")
+                anyhow!("the emulated device needs a C++ compiler, but found no c++, g++ or clang++; install one (Debian: g++), or name it in CXX")
             })
     }
 

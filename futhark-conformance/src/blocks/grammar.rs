@@ -227,7 +227,7 @@ impl<'a> Cursor<'a> {
             Ok(regex) => Ok(ErrorPattern(Some((text.to_owned(), regex)))),
             Err(error) => Err(BlockError {
                 line,
-                message: format!("{text:?} is no regular expression: {error}"),
+                message: format!("invalid regular expression {text:?}: {error}"),
             }),
         }
     }

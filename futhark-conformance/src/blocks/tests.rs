@@ -14,7 +14,7 @@ fn refused(source: &str) -> BlockError {
 fn text(source: &Source) -> &str {
     match source {
         Source::Text(text) => text.trim(),
-        other => panic!("{other:?} is no text"),
+        other => panic!("expected a text, got {other:?}"),
     }
 }
 

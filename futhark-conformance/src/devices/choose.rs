@@ -16,7 +16,7 @@ impl fmt::Display for NoSuchDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no device is called \"{}\"; ", self.pattern)?;
         match self.names.as_slice() {
-            [] => write!(f, "there are none for the backends that were asked for"),
+            [] => write!(f, "the requested backends have no devices"),
             names => write!(f, "there are:\n  {}", names.join("\n  ")),
         }
     }

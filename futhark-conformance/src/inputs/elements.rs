@@ -162,7 +162,7 @@ fn float_bits(elem: ElemType, number: f64) -> u64 {
 
 fn whole_bits(elem: ElemType, number: i64) -> u64 {
     match elem {
-        #[expect(clippy::cast_precision_loss, reason = "what does not fit is cut off")]
+        #[expect(clippy::cast_precision_loss, reason = "truncation is intended")]
         ElemType::F16 | ElemType::F32 | ElemType::F64 => float_bits(elem, number as f64),
         ElemType::Bool => u64::from(number != 0),
         _ => number.cast_unsigned() & (u64::MAX >> (64 - 8 * elem.size())),

@@ -117,7 +117,7 @@ impl Input {
     fn upload_host(value: &HostValue, context: &Context) -> Result<Value, Failure> {
         if value.shape().is_empty() {
             let scalar = Scalar::from_bytes(value.elem(), value.bytes());
-            let unfit = || Failure::Unfit(format!("{value} is no scalar"));
+            let unfit = || Failure::Unfit(format!("expected a scalar, got {value}"));
             return scalar.map(Value::Scalar).ok_or_else(unfit);
         }
         let array = context.array(value.elem(), value.shape(), value.bytes())?;

@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         }
         let name = String::from_utf8_lossy(elem);
         let elem = ElemType::from_name(name.trim_start())
-            .ok_or_else(|| self.error(format!("{name:?} is no element type")))?;
+            .ok_or_else(|| self.error(format!("unknown element type {name:?}")))?;
         let dims = self.take(usize::from(rank) * 8, "the sizes of the dimensions")?;
         let mut shape = Vec::with_capacity(usize::from(rank));
         for dim in dims.chunks_exact(8) {
@@ -274,7 +274,7 @@ mod tests {
         );
         let array = binary("i64", &[1], &[0; 8]);
         assert!(error(&array).ends_with("expected i64, found [1]i64"));
-        assert!(error(&binary("i63", &[], &[0; 8])).contains("is no element type"));
+        assert!(error(&binary("i63", &[], &[0; 8])).contains("unknown element type"));
         assert!(error(&[b'b', 1, 0, 0, 0, 0, 0]).contains("version 2"));
     }
 

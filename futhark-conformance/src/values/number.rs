@@ -76,10 +76,7 @@ pub(super) fn bytes(number: Number<'_>, elem: ElemType, out: &mut Vec<u8>) -> Op
         (F32, Number::Decimal(text)) => {
             out.extend(plain(text).parse::<f32>().ok()?.to_ne_bytes());
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "rounding is what is asked for"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
         (F32, _) => out.extend((double(number)? as f32).to_ne_bytes()),
         (F64, _) => out.extend(double(number)?.to_ne_bytes()),
         _ => return None,
@@ -89,7 +86,7 @@ pub(super) fn bytes(number: Number<'_>, elem: ElemType, out: &mut Vec<u8>) -> Op
 
 fn double(number: Number<'_>) -> Option<f64> {
     match number {
-        #[expect(clippy::cast_precision_loss, reason = "rounding is what is asked for")]
+        #[expect(clippy::cast_precision_loss, reason = "rounding is intended")]
         Number::Int(value) => Some(value as f64),
         Number::Decimal(text) => plain(text).parse().ok(),
         Number::Exact(value) => Some(value),
@@ -227,7 +224,7 @@ mod tests {
         assert_eq!(as_f64("1.0E1"), Some(10.0));
         assert_eq!(as_f64("-f32.inf"), Some(f64::NEG_INFINITY));
         assert!(as_f64("f16.nan").is_some_and(f64::is_nan));
-        assert_eq!(as_i64("1.5"), None, "a float is no integer");
+        assert_eq!(as_i64("1.5"), None, "a float is not an integer");
         assert_eq!(as_f64("true"), None);
         for wrong in [
             ".5", "1.", "1.e5", "1e", "1E1", "1.2.3", "f32.max", "i32.nan", "0x1.8", "0x1p4",
