@@ -1,6 +1,9 @@
-//! What a fault is: a change of generated text, and what must notice it.
+//! A fault: a change of generated text, and the check that must find it.
 
-/// One mistake.
+/// Program, backend and device of a fault.
+pub type Place = (&'static str, &'static str, &'static str);
+
+/// One fault.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// A short name, unique.
@@ -9,54 +12,56 @@ pub struct Fault {
     pub what: &'static str,
     /// The backend that has it.
     pub backend: &'static str,
-    /// How the emulated device behaves on which it is looked for (cuda and hip).
+    /// Settings of the emulated device (cuda and hip).
     pub device: &'static str,
-    /// The program that shows it, in `programs`.
+    /// The program that shows it, in `tests/faults/programs`.
     pub program: &'static str,
     /// How the generated text is changed.
     pub rules: &'static [Rule],
     /// The check that must find it.
     pub check: &'static str,
-    /// What that check must say, as reports have it: mismatch, error, crash, timeout, leak,
-    /// misuse.
-    /// Where memory is freed too early, chance decides: then there are several.
+    /// The cause in the report: mismatch, error, crash, timeout, leak or misuse. Several,
+    /// separated by ` or `, if the effect of the fault is undefined behaviour.
     pub cause: &'static str,
-    /// All that is run, where more would crash, or be waited for until its time is up.
-    pub only: Option<&'static str>,
+    /// The only case that runs (empty: all of the check), where others would crash or time out.
+    pub case: &'static str,
 }
 
 impl Fault {
-    /// The backend, and how its device behaves if that is not as ever.
-    pub fn place(&self) -> String {
-        match self.device {
-            "" => self.backend.to_owned(),
-            device => format!("{}, {device}", self.backend),
-        }
+    /// Program, backend and device.
+    pub fn place(&self) -> Place {
+        (self.program, self.backend, self.device)
     }
 
-    /// What the check may say.
+    /// Whether a device, or an emulation of one, runs it.
+    pub fn is_on_gpu(&self) -> bool {
+        self.backend == "opencl" || is_emulated(self.backend)
+    }
+
+    /// The causes that the check may report.
     pub fn causes(&self) -> impl Iterator<Item = &'static str> {
         self.cause.split(" or ")
     }
 }
 
-/// A card is never needed: what the faults of these backends show must be the same everywhere.
+/// Whether faults of this backend run on the emulated device, also on a machine with a GPU, so
+/// that they have the same effects everywhere.
 pub fn is_emulated(backend: &str) -> bool {
     ["cuda", "hip"].contains(&backend)
 }
 
-/// One change: every place where `find` matches within a function is replaced.
+/// One change: replaces every match of `find` within a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Which text is changed.
+    /// The text that is changed.
     pub part: Part,
     /// The function, as a regular expression for its name; empty for the whole text.
     pub within: &'static str,
     /// A regular expression.
     pub find: &'static str,
-    /// What takes its place; `${1}` is the first group.
+    /// The replacement; `${1}` is the first group.
     pub replace: &'static str,
-    /// How often it must match, no more and no less.
+    /// The exact number of matches.
     pub times: usize,
 }
 
@@ -73,7 +78,7 @@ pub enum Part {
     Manifest,
 }
 
-/// A change of the C code, in one place.
+/// A change of the C code, with one match.
 pub const fn code(within: &'static str, find: &'static str, replace: &'static str) -> Rule {
     Rule {
         part: Part::Code,
@@ -85,12 +90,12 @@ pub const fn code(within: &'static str, find: &'static str, replace: &'static st
 }
 
 impl Rule {
-    /// The same for another text.
+    /// The rule for another text.
     pub const fn of(self, part: Part) -> Rule {
         Rule { part, ..self }
     }
 
-    /// The same in several places.
+    /// The rule with several matches.
     pub const fn times(self, times: usize) -> Rule {
         Rule { times, ..self }
     }

@@ -1,11 +1,11 @@
-//! Changes generated text by the rules of a fault. What a rule does not find is an error:
-//! a new version of the compiler must not make a fault hollow.
+//! Applies the rules of a fault to generated text. A rule that does not match is an error:
+//! otherwise a new version of the compiler could make a fault ineffective.
 
 use crate::fault::{Part, Rule};
 use regex::Regex;
 use std::ops::Range;
 
-/// What the compiler writes for one program and backend.
+/// The compiler's output for one program and backend.
 #[derive(Clone, Debug)]
 pub struct Generated {
     /// `name.c`
@@ -20,7 +20,7 @@ impl Generated {
     /// Applies one rule.
     ///
     /// # Errors
-    /// If the text is not what the rule expects, or if the rule changes nothing.
+    /// If the rule does not match as often as it must, or changes nothing.
     pub fn apply(&mut self, rule: &Rule) -> Result<(), String> {
         match rule.part {
             Part::Code => change(&mut self.code, rule),
@@ -63,7 +63,7 @@ fn change(text: &mut String, rule: &Rule) -> Result<(), String> {
     Ok(())
 }
 
-/// A function's definition: from its name to a brace at the beginning of a line.
+/// The definition of a function: up to a closing brace at the beginning of a line.
 fn scope(text: &str, name: &str) -> Result<Range<usize>, String> {
     if name.is_empty() {
         return Ok(0..text.len());
@@ -80,17 +80,17 @@ fn scope(text: &str, name: &str) -> Result<Range<usize>, String> {
     Ok(head.start()..head.end() + end + 2)
 }
 
-/// Where the literals of the kernels are.
+/// The range of the string literals of the kernels.
 fn kernels(code: &str) -> Result<Range<usize>, String> {
     const HEAD: &str = "static const char *gpu_program[] = {";
     let start = code.find(HEAD).ok_or("there are no kernels")? + HEAD.len();
-    let length = code[start..]
-        .find(", NULL};")
-        .ok_or("the kernels do not end")?;
+    // The compiler breaks lines by their length, which depends on the path of the program.
+    let end = regex(r",\s*NULL\};").find(&code[start..]);
+    let length = end.ok_or("the kernels do not end")?.start();
     Ok(start..start + length)
 }
 
-/// The text of a list of string literals.
+/// Decodes a list of string literals.
 fn literals(list: &str) -> String {
     let literal = regex(r#"(?s)"((?:[^"\\]|\\.)*)""#);
     let escaped: String = literal
@@ -109,7 +109,7 @@ fn literals(list: &str) -> String {
         .into_owned()
 }
 
-/// Text as string literals, each short enough for every C compiler.
+/// Encodes text as string literals, one per line, as C compilers limit their length.
 fn as_literals(text: &str) -> String {
     let lines: Vec<String> = text
         .split_inclusive('\n')
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_stays_within_its_function() {
+    fn a_rule_changes_only_its_function() {
         let mut text = generated();
         text.apply(&code("f", r"return (\w)", "return -${1}"))
             .unwrap();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_found_as_often_as_expected_is_an_error() {
+    fn an_unexpected_number_of_matches_is_an_error() {
         let mut text = generated();
         for rule in [
             code("f", "nothing", ""),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_changed_as_the_device_sees_them() {
+    fn rules_match_the_decoded_text_of_kernels() {
         let mut text = generated();
         text.apply(&code("", "b\"\nc", "b\"\nd").of(Part::Kernels))
             .unwrap();

@@ -1,5 +1,5 @@
-//! Makes compilers with a fault: a script that answers as the real compiler does, except
-//! for one program and one backend, for which it hands out what was changed.
+//! A compiler with a fault: a script that runs the real compiler, except for one program and
+//! one backend, for which it copies the changed files.
 
 use crate::fault::Fault;
 use crate::mutate::Generated;
@@ -15,11 +15,15 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 use tempfile::TempDir;
 
-/// Where compilers with faults grow, all from the same healthy one.
+/// Names the folder of changed files to the compiler, see [`Nursery::compiler`].
+pub const PLANTED: &str = "FUTHARK_PLANTED";
+
+/// Plants faults into the output of one compiler.
 pub struct Nursery {
     folder: TempDir,
     compiler: Compiler,
     device: OnceLock<()>,
+    script: OnceLock<()>,
     generated: Mutex<HashMap<(&'static str, &'static str), Generated>>,
 }
 
@@ -29,12 +33,13 @@ impl Nursery {
             folder: tempfile::tempdir().expect("a folder for temporary files"),
             compiler,
             device: OnceLock::new(),
+            script: OnceLock::new(),
             generated: Mutex::new(HashMap::new()),
         }
     }
 
-    /// The healthy compiler.
-    pub fn healthy(&self) -> PathBuf {
+    /// The real compiler.
+    fn healthy(&self) -> PathBuf {
         let path = self.compiler.program();
         path.canonicalize().unwrap_or_else(|_| path.to_owned())
     }
@@ -44,14 +49,14 @@ impl Nursery {
         self.compiler.version().to_string()
     }
 
-    /// Where programs are built. The emulated device is kept for the next time: what a run
-    /// finds in this folder, it does not compile again.
+    /// The build folder of all runs. The emulated device in it is shared with other tests and
+    /// kept for the next run.
     pub fn builds(&self) -> PathBuf {
         let builds = self.folder("build");
         self.device.get_or_init(|| {
             fs::create_dir_all(&builds).expect("the folder can be made");
             let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
-            // Without a C++ compiler the runs say so themselves.
+            // Without a C++ compiler the runs themselves report the error.
             if Emulated::build(&kept).is_ok() {
                 for entry in fs::read_dir(kept).expect("it was just made") {
                     let entry = entry.expect("the folder can be read");
@@ -63,15 +68,15 @@ impl Nursery {
         builds
     }
 
-    /// A folder for a purpose.
+    /// A path in the temporary folder.
     pub fn folder(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// What the compiler writes for the fault's program, with the fault.
+    /// The compiler's output for the fault's program, with the fault.
     ///
     /// # Errors
-    /// If the healthy text is not what the fault expects.
+    /// If a rule of the fault does not match the output.
     pub fn mutant(&self, fault: &Fault) -> Result<Generated, String> {
         let mut generated = self.generate(fault.program, fault.backend)?;
         fault
@@ -81,53 +86,84 @@ impl Nursery {
         Ok(generated)
     }
 
-    /// A compiler that has the fault.
+    /// Writes the changed text where [`Nursery::compiler`] finds it: a folder to name in
+    /// [`PLANTED`].
     ///
     /// # Errors
     /// As [`Nursery::mutant`].
     pub fn plant(&self, fault: &Fault) -> Result<PathBuf, String> {
         let mutant = self.mutant(fault)?;
-        let folder = self.folder(&format!("mutant-{}", fault.name));
-        let write = |name: &str, text: &str| {
-            fs::write(folder.join(name), text).expect("the folder can be written");
-        };
-        fs::create_dir_all(&folder).expect("the folder can be made");
-        // Builds are kept by what this says of the source: it is another program now.
-        let mut hasher = DefaultHasher::new();
-        (&mutant.code, &mutant.header, &mutant.manifest).hash(&mut hasher);
-        write("hash", &format!("{:016x}", hasher.finish()).repeat(4));
-        write("mutant.c", &mutant.code);
-        write("mutant.h", &mutant.header);
-        write("mutant.json", &mutant.manifest);
-        write("futhark", &self.script(fault));
-        let script = folder.join("futhark");
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        Ok(script)
+        Ok(self.write(fault.name, fault.program, fault.backend, &mutant))
     }
 
-    fn script(&self, fault: &Fault) -> String {
-        let (healthy, backend, program) = (self.healthy(), fault.backend, fault.program);
+    /// The same without a fault.
+    ///
+    /// # Errors
+    /// If the compiler rejects the program.
+    pub fn unchanged(
+        &self,
+        program: &'static str,
+        backend: &'static str,
+    ) -> Result<PathBuf, String> {
+        let generated = self.generate(program, backend)?;
+        let name = format!("healthy-{program}-{backend}");
+        Ok(self.write(&name, program, backend, &generated))
+    }
+
+    fn write(&self, name: &str, program: &str, backend: &str, generated: &Generated) -> PathBuf {
+        let folder = self.folder(&format!("planted-{name}"));
+        fs::create_dir_all(&folder).expect("the folder can be created");
+        // Builds are cached under the hash that the compiler prints for the source.
+        let mut hasher = DefaultHasher::new();
+        (&generated.code, &generated.header, &generated.manifest).hash(&mut hasher);
+        let hash = format!("{:016x}", hasher.finish()).repeat(4);
+        for (name, text) in [
+            ("hash", hash.as_str()),
+            ("place", &format!("{backend} {program}\n")),
+            ("planted.c", &generated.code),
+            ("planted.h", &generated.header),
+            ("planted.json", &generated.manifest),
+        ] {
+            fs::write(folder.join(name), text).expect("the folder can be written");
+        }
+        folder
+    }
+
+    /// The compiler for all faults. Its path and time are part of every cache key, so a
+    /// compiler per fault would also compile the program that probes the device again.
+    pub fn compiler(&self) -> PathBuf {
+        let script = self.folder("futhark");
+        self.script.get_or_init(|| {
+            fs::write(&script, self.script_text()).expect("the folder can be written");
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(&script, mode).expect("the file was created by this test");
+        });
+        script
+    }
+
+    fn script_text(&self) -> String {
         format!(
             r#"#!/bin/sh
-# A Futhark compiler with a planted fault: {name}.
-here=${{0%/*}}
-case "$1 ${{2##*/}}" in
-"hash {program}") exec cat "$here/hash" ;;
-esac
-case "$1 $2 ${{3##*/}} $4" in
-"{backend} --library {program} -o")
-    for kind in c h json; do cp "$here/mutant.$kind" "$5.$kind" || exit 1; done
-    exit 0
-    ;;
-esac
-exec '{healthy}' "$@"
+# Writes the files in ${PLANTED} for the program and backend that its file `place` names.
+# Everything else is up to the real compiler.
+if [ -n "${{{PLANTED}-}}" ] && read -r backend program <"${PLANTED}/place"; then
+    case "$1 ${{2##*/}}" in
+    "hash $program") exec cat "${PLANTED}/hash" ;;
+    esac
+    case "$1 $2 ${{3##*/}} $4" in
+    "$backend --library $program -o")
+        for kind in c h json; do cp "${PLANTED}/planted.$kind" "$5.$kind" || exit 1; done
+        exit 0
+        ;;
+    esac
+fi
+exec '{compiler}' "$@"
 "#,
-            name = fault.name,
-            healthy = healthy.display(),
+            compiler = self.healthy().display(),
         )
     }
 
-    /// What the healthy compiler writes; asked once for each program and backend.
+    /// The compiler's own output, generated once per program and backend.
     fn generate(&self, program: &'static str, backend: &'static str) -> Result<Generated, String> {
         let mut all = self.generated.lock().expect("no thread panicked");
         if let Some(known) = all.get(&(program, backend)) {

@@ -1,7 +1,7 @@
-//! Runs the program under test on a program of ours, as its users do, and reads its report.
+//! Runs `futhark-conformance` as its users do, and reads its report.
 
-use crate::fault::{Fault, is_emulated};
-use crate::plant::Nursery;
+use crate::fault::{Fault, Place, is_emulated};
+use crate::plant::{Nursery, PLANTED};
 use crate::programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// What a run reported.
+/// The report of a run.
 pub struct Run {
     records: Vec<Value>,
     shown: String,
@@ -17,7 +17,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Check, case, cause and message of what failed.
+    /// Check, case, cause and message of each failure.
     pub fn failures(&self) -> Vec<[&str; 4]> {
         let failed = self
             .records
@@ -30,7 +30,7 @@ impl Run {
             .collect()
     }
 
-    /// How many cases passed.
+    /// The number of cases that passed.
     pub fn passed(&self) -> usize {
         let passed = self
             .records
@@ -39,33 +39,21 @@ impl Run {
         passed.count()
     }
 
-    /// What the program printed.
+    /// The output of the program.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 }
 
-/// How a fault fared.
+/// The outcome of a fault.
 pub enum Verdict {
-    /// It ran.
+    /// The program ran.
     Ran(Run),
-    /// It could not even be planted.
+    /// A rule did not match the generated text.
     NotPlanted(String),
 }
 
 impl Verdict {
-    /// The checks that noticed it, in alphabetical order.
-    pub fn noticed_by(&self) -> BTreeSet<&str> {
-        match self {
-            Verdict::Ran(run) => run
-                .failures()
-                .into_iter()
-                .map(|[check, ..]| check)
-                .collect(),
-            Verdict::NotPlanted(_) => BTreeSet::new(),
-        }
-    }
-
     /// The first failure of the check that should find the fault.
     pub fn found<'a>(&'a self, fault: &Fault) -> Option<[&'a str; 4]> {
         let Verdict::Ran(run) = self else { return None };
@@ -75,7 +63,7 @@ impl Verdict {
         })
     }
 
-    /// How long it took.
+    /// The run's duration.
     pub fn seconds(&self) -> f64 {
         match self {
             Verdict::Ran(run) => run.seconds,
@@ -83,7 +71,7 @@ impl Verdict {
         }
     }
 
-    /// What is wrong with the checks, if the fault was not found.
+    /// Why the test fails, if the fault was not found.
     pub fn complaint(&self, fault: &Fault) -> Option<String> {
         let run = match self {
             Verdict::Ran(run) => run,
@@ -98,88 +86,79 @@ impl Verdict {
         let instead = if run.failures().is_empty() {
             format!("nothing failed:\n{}", run.shown)
         } else {
-            format!("what failed is {:#?}", run.failures())
+            format!("failures: {:#?}", run.failures())
         };
         Some(format!("{name}: expected a {cause} in {check}; {instead}"))
     }
 }
 
-/// How long a step may take where its time shall be up: what it waits for never comes.
-const SHORT: &str = "6";
+/// The time limit, in seconds, of a step that must run into it.
+const TIMEOUT: &str = "3";
 
-/// Plants a fault and runs.
+/// Plants a fault and runs the check that must find it.
 pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
-    let compiler = match nursery.plant(fault) {
-        Ok(compiler) => compiler,
+    let planted = match nursery.plant(fault) {
+        Ok(planted) => planted,
         Err(why) => return Verdict::NotPlanted(why),
     };
     let begun = Instant::now();
     let setting = Setting {
-        compiler: &compiler,
+        planted: &planted,
         program: fault.program,
         backend: fault.backend,
         device: fault.device,
         name: fault.name,
     };
-    let mut run = match fault.only {
-        None => setting.run(nursery, &checks([fault.check])),
-        Some(check) => {
-            // Compiled beforehand, so that only the program needs its time; and optimised, so that
-            // it is not waited for a second time in optimised code.
-            setting.run(nursery, &["--check", "compile", "--optimise"]);
-            setting.run(
-                nursery,
-                &["--check", check, "--timeout", SHORT, "--optimise"],
-            )
-        }
+    let check = match fault.case {
+        "" => fault.check.to_owned(),
+        case => format!("{}:{case}", fault.check),
+    };
+    let mut run = if fault.cause == "timeout" {
+        // Compiled in a run of its own, which has the usual time limit. Optimised, because a
+        // step that times out is otherwise compiled and run again with optimisation.
+        setting.run(nursery, &["--check", "compile", "--optimise"]);
+        let limited = ["--check", &check, "--timeout", TIMEOUT, "--optimise"];
+        setting.run(nursery, &limited)
+    } else {
+        setting.run(nursery, &["--check", &check])
     };
     run.seconds = begun.elapsed().as_secs_f64();
     Verdict::Ran(run)
 }
 
-/// The same without a fault, with the checks that faults of the program name.
+/// Runs a program without a fault, with every check that must find a fault in it.
+///
+/// # Errors
+/// If the compiler rejects the program.
 pub fn run_healthy(
     nursery: &Nursery,
     faults: &[Fault],
-    (program, backend, device): (&str, &str, &str),
-) -> Run {
+    (program, backend, device): Place,
+) -> Result<Run, String> {
     let here =
         |fault: &&Fault| (fault.program, fault.backend, fault.device) == (program, backend, device);
-    let named = faults.iter().filter(here).map(|fault| fault.check);
+    let checks: BTreeSet<&str> = faults
+        .iter()
+        .filter(here)
+        .map(|fault| fault.check)
+        .collect();
+    let arguments: Vec<&str> = checks
+        .into_iter()
+        .flat_map(|check| ["--check", check])
+        .collect();
     let setting = Setting {
-        compiler: &nursery.healthy(),
+        planted: &nursery.unchanged(program, backend)?,
         program,
         backend,
         device,
         name: &format!("healthy-{program}-{backend}-{device}"),
     };
-    setting.run(nursery, &checks(named))
+    Ok(setting.run(nursery, &arguments))
 }
 
-/// The checks that are run on every fault: all that do not take their time.
-const QUICK: [&str; 9] = [
-    "compile",
-    "manifest",
-    "lifecycle",
-    "arrays",
-    "shape",
-    "index",
-    "blocks",
-    "consume",
-    "opaque",
-];
-
-/// The arguments that ask for these checks besides the quick ones.
-fn checks<'a>(named: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let all: BTreeSet<&str> = QUICK.into_iter().chain(named).collect();
-    all.into_iter()
-        .flat_map(|check| ["--check", check])
-        .collect()
-}
-
-/// What is run.
+/// A program and the files that the compiler writes for it.
 struct Setting<'a> {
-    compiler: &'a Path,
+    planted: &'a Path,
     program: &'a str,
     backend: &'a str,
     device: &'a str,
@@ -193,14 +172,15 @@ impl Setting<'_> {
         command.arg("run").arg(programs().join(self.program));
         command.args(["--backend", self.backend, "--jobs", "1"]);
         if self.backend == "opencl" {
-            // PoCL has faults of its own.
+            // PoCL computes some results wrongly.
             command.args(["--device", "Oclgrind*"]);
         }
         if is_emulated(self.backend) {
             command.args(["--emulate", "always", "--emulated", self.device]);
         }
-        command.arg("--futhark").arg(self.compiler);
-        // One folder for all: the probe is the same program for each of them.
+        command.env(PLANTED, self.planted);
+        command.arg("--futhark").arg(nursery.compiler());
+        // Shared, so that the program that probes the device is compiled once.
         command.arg("--build-dir").arg(nursery.builds());
         command.arg("--json").arg(&report).args(arguments);
         let output = command.output().expect("the program starts");

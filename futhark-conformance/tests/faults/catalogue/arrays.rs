@@ -1,4 +1,4 @@
-//! What `new`, `values`, `index` and `shape` of arrays get wrong.
+//! Faults in `new`, `values`, `index` and `shape` of arrays.
 
 use super::fault;
 use crate::fault::{Fault, code};
@@ -20,7 +20,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "values-stride",
-        "`values` takes rows one element apart from where they are",
+        "`values` reads each row one element too early",
         C,
         "arrays",
         &[code(
@@ -43,21 +43,17 @@ pub(super) const FAULTS: &[Fault] = &[
              if (data[i] != data[i]) data[i] = NAN; }",
         )],
     ),
-    // Late writes go to wherever the buffer was: other checks would crash in their turn.
-    Fault {
-        only: Some("arrays"),
-        ..fault(
-            "values-too-early",
-            "waiting for the device does not wait: `values` is not done",
-            OPENCL,
-            "arrays",
-            &[code(
-                "futhark_context_sync",
-                r"OPENCL_SUCCEED_OR_RETURN\(clFinish\(ctx->queue\)\);",
-                "",
-            )],
-        )
-    },
+    fault(
+        "values-too-early",
+        "`sync` does not wait for the device: the copy of `values` is incomplete",
+        OPENCL,
+        "arrays",
+        &[code(
+            "futhark_context_sync",
+            r"OPENCL_SUCCEED_OR_RETURN\(clFinish\(ctx->queue\)\);",
+            "",
+        )],
+    ),
     fault(
         "new-drops-last",
         "`new` copies one element less",
@@ -82,7 +78,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "new-too-early",
-        "the first wait after `new` does not wait: the caller's buffer is read later",
+        "the first `sync` after `new` does not wait: the device reads the caller's buffer later",
         OPENCL,
         "arrays",
         &[
@@ -101,7 +97,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "new-swaps-dimensions",
-        "`new` remembers the dimensions in the wrong order",
+        "`new` stores the dimensions in the wrong order",
         C,
         "shape",
         &[
@@ -119,7 +115,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "index-transposed",
-        "`index` of a matrix counts along the columns",
+        "`index` of a matrix uses column-major order",
         C,
         "index",
         &[code(
@@ -152,7 +148,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "index-one-too-far",
-        "`index` takes the length for a position inside",
+        "`index` accepts the length as an index",
         C,
         "index",
         &[code(
@@ -165,7 +161,7 @@ pub(super) const FAULTS: &[Fault] = &[
         cause: "error",
         ..fault(
             "index-refuses-last",
-            "`index` refuses the last element",
+            "`index` rejects the last element",
             C,
             "index",
             &[code(
@@ -177,7 +173,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     fault(
         "index-error-lost",
-        "`index` outside of the array succeeds and gives nothing",
+        "`index` out of bounds succeeds and writes no element",
         C,
         "index",
         &[code(
@@ -190,7 +186,7 @@ pub(super) const FAULTS: &[Fault] = &[
         cause: "crash or mismatch or error",
         ..fault(
             "free-twice",
-            "`free` gives the struct of an array back twice",
+            "`free` frees the struct of an array twice",
             C,
             "arrays",
             &[code(

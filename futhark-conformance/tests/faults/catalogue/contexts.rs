@@ -1,4 +1,4 @@
-//! What the life of a context gets wrong.
+//! Faults in the creation of contexts.
 
 use super::fault;
 use crate::fault::{Fault, code};
@@ -9,7 +9,7 @@ pub(super) const FAULTS: &[Fault] = &[Fault {
     cause: "error",
     ..fault(
         "one-context-only",
-        "no context can be made while another one lives",
+        "only one context can exist at a time",
         C,
         "lifecycle",
         &[

@@ -1,24 +1,23 @@
-//! Misuse of a device that no driver tells. The emulated device finds it, and the step
-//! during which it does has failed.
+//! Misuse of a device that drivers do not report. The emulated device does, and the step fails.
 
 use super::fault;
 use crate::fault::{Fault, Part, code};
 
-/// `$give_back`: the driver's function that frees memory.
+/// `$free`: the driver's function that frees memory.
 macro_rules! of_backend {
-    ($backend:literal, $give_back:literal) => {
+    ($backend:literal, $free:literal) => {
         [
             Fault {
                 cause: "misuse",
                 ..fault(
                     concat!("kernel-writes-outside-", $backend),
-                    "a kernel writes behind the end of an array",
+                    "a kernel writes outside of its arrays",
                     ($backend, "parallel.fut"),
                     "blocks",
                     &[code(
                         r"turnedzisegmap_\d+",
                         r"(mem_\d+\)\[\w+)\] = ",
-                        "${1} + 2] = ",
+                        "${1} - ((int64_t) 1 << 36)] = ",
                     )
                     .of(Part::Kernels)],
                 )
@@ -27,7 +26,7 @@ macro_rules! of_backend {
                 cause: "misuse",
                 ..fault(
                     concat!("half-a-barrier-", $backend),
-                    "only half of a block's threads come to a barrier",
+                    "only half of a block's threads reach a barrier",
                     ($backend, "parallel.fut"),
                     "blocks",
                     &[code(
@@ -43,7 +42,7 @@ macro_rules! of_backend {
                 cause: "misuse",
                 ..fault(
                     concat!("kernel-without-end-", $backend),
-                    "a kernel does not come to its end",
+                    "a kernel does not end",
                     ($backend, "parallel.fut"),
                     "blocks",
                     &[code(
@@ -58,7 +57,7 @@ macro_rules! of_backend {
                 cause: "misuse",
                 ..fault(
                     concat!("freed-before-the-launch-", $backend),
-                    "memory goes back to the driver before the kernel that writes to it",
+                    "memory is freed before the launch of a kernel that writes to it",
                     ($backend, "parallel.fut"),
                     "blocks",
                     &[code(
@@ -73,7 +72,7 @@ macro_rules! of_backend {
                 cause: "misuse",
                 ..fault(
                     concat!("buffer-changes-under-the-copy-", $backend),
-                    "the buffer that `new` copies from is overwritten before the copy is done",
+                    "the source buffer of `new` is overwritten before the copy is complete",
                     ($backend, "arrays.fut"),
                     "arrays",
                     &[code(
@@ -88,12 +87,12 @@ macro_rules! of_backend {
                 cause: "misuse",
                 ..fault(
                     concat!("context-keeps-memory-", $backend),
-                    "a context ends without giving back some of the device's memory",
+                    "freeing a context does not free all memory of the device",
                     ($backend, "arrays.fut"),
                     "lifecycle",
                     &[code(
                         "backend_context_teardown",
-                        concat!($give_back, r"\(ctx->global_failure_args\);"),
+                        concat!($free, r"\(ctx->global_failure_args\);"),
                         "",
                     )],
                 )

@@ -1,5 +1,4 @@
-//! What calls of entry points get wrong: errors, arguments, consumption, and what the
-//! manifest says of them.
+//! Faults in entry points: errors, arguments, consumption, and their description in the manifest.
 
 use super::fault;
 use crate::fault::{Fault, Part, code};
@@ -11,14 +10,14 @@ const CONSUMPTION: (&str, &str) = ("c", "consumption.fut");
 pub(super) const FAULTS: &[Fault] = &[
     fault(
         "error-lost",
-        "an index outside of an array is no error of the program",
+        "an index out of bounds in the program is not an error",
         ERRORS,
         "blocks",
         &[code("futrts_entry_at", r"if \(!bounds_check_\d+\)", "if (0)")],
     ),
     fault(
         "error-code-lost",
-        "an entry point that fails returns 0, without a message",
+        "a failing entry point returns 0 and sets no message",
         ERRORS,
         "blocks",
         &[code(
@@ -29,7 +28,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "error-code-alone-lost",
-        "an entry point that fails returns 0, and leaves the message for others to find",
+        "a failing entry point returns 0 and sets a message",
         ERRORS,
         "blocks",
         &[code("futrts_entry_divide", r"err = FUTHARK_PROGRAM_ERROR;", "")],
@@ -42,11 +41,11 @@ pub(super) const FAULTS: &[Fault] = &[
         &[code("set_error", r"ctx->error = error;", "free(error);")],
     ),
     Fault {
-        only: Some("blocks:at #1"),
+        case: "at #1",
         cause: "error",
         ..fault(
             "error-sticks",
-            "a message that was fetched stays",
+            "fetching a message does not clear it",
             ERRORS,
             "blocks",
             &[code(
@@ -67,11 +66,11 @@ pub(super) const FAULTS: &[Fault] = &[
         )
     },
     Fault {
-        only: Some("blocks:at #1"),
+        case: "at #1",
         cause: "timeout",
         ..fault(
             "error-keeps-lock",
-            "a call that fails does not release the context's lock",
+            "a failing call does not release the context's lock",
             ERRORS,
             "blocks",
             &[code(
@@ -83,7 +82,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     fault(
         "sizes-unchecked",
-        "arguments of different length are taken",
+        "arguments of different lengths are accepted",
         ERRORS,
         "blocks",
         &[code(
@@ -94,7 +93,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "kernel-error-lost",
-        "what fails on the device is not told",
+        "a failure on the device is not reported",
         ERRORS_OPENCL,
         "blocks",
         &[code("futhark_context_sync", r"if \(failure_idx >= 0\)", "if (0)")],
@@ -103,7 +102,7 @@ pub(super) const FAULTS: &[Fault] = &[
         cause: "error",
         ..fault(
             "kernel-error-lasts",
-            "after one failure on the device every later kernel gives up",
+            "after one failure on the device every later kernel exits early",
             ERRORS_OPENCL,
             "blocks",
             &[code(
@@ -138,11 +137,11 @@ pub(super) const FAULTS: &[Fault] = &[
         )
     },
     Fault {
-        only: Some("blocks:divide #0"),
+        case: "divide #0",
         cause: "timeout",
         ..fault(
             "no-end",
-            "an entry point does not come to its end",
+            "an entry point does not end",
             ERRORS,
             "blocks",
             &[code(
@@ -163,13 +162,11 @@ pub(super) const FAULTS: &[Fault] = &[
             "${1}${3} ((int64_t *) ${2}.mem)[0] =",
         )],
     ),
-    // Many deaths would end the run before the check has its turn.
     Fault {
-        only: Some("consume"),
         cause: "crash or mismatch or error",
         ..fault(
             "alias-uncounted",
-            "a result shares an argument's memory, and nobody counts it",
+            "a result shares an argument's memory without counting a reference",
             CONSUMPTION,
             "consume",
             &[code(
@@ -181,7 +178,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     fault(
         "manifest-not-unique",
-        "the manifest says that an argument is observed which is consumed",
+        "the manifest lists a consumed argument as observed",
         CONSUMPTION,
         "blocks",
         &[code(
@@ -193,14 +190,14 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "manifest-wrong-type",
-        "the manifest says that a signed array is unsigned",
+        "the manifest lists a signed array as unsigned",
         CONSUMPTION,
         "compile",
         &[code("", r#""elemtype":"i64""#, r#""elemtype":"u64""#).of(Part::Manifest)],
     ),
     fault(
         "manifest-unknown-key",
-        "the manifest has a key that the schema does not have",
+        "the manifest has an unknown key",
         CONSUMPTION,
         "manifest",
         &[code("", r#""rank":1"#, r#""rank":1,"layout":"rows""#).of(Part::Manifest)],

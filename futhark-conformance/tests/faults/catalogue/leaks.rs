@@ -1,4 +1,4 @@
-//! Memory that is not given back.
+//! Leaks of memory.
 
 use super::fault;
 use crate::fault::{Fault, Rule, code};
@@ -6,7 +6,7 @@ use crate::fault::{Fault, Rule, code};
 pub(super) const FAULTS: &[Fault] = &[
     leak(
         "free-leaks",
-        "freeing an array frees its handle alone",
+        "freeing an array frees only its handle",
         "arrays.fut",
         &[code(
             "futhark_free_i64_1d",
@@ -16,13 +16,13 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     leak(
         "context-leaks",
-        "freeing a context leaves a part of it",
+        "freeing a context does not free a part of it",
         "arrays.fut",
         &[code("futhark_context_free", r"free\(ctx->constants\);", "")],
     ),
     leak(
         "call-leaks",
-        "a call keeps a reference to its result",
+        "a call leaks a reference to its result",
         "errors.fut",
         &[code(
             "futrts_entry_pairs",
@@ -32,7 +32,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     leak(
         "error-leaks",
-        "the text of an error is copied, and the copy alone is given away",
+        "fetching a message returns a copy and does not free the original",
         "errors.fut",
         &[code(
             "futhark_context_get_error",
@@ -52,7 +52,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     leak(
         "restore-leaks",
-        "restoring makes a part twice",
+        "`restore` allocates a part twice",
         "records.fut",
         &[code(
             "futhark_restore_opaque_columns",
@@ -62,7 +62,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// A fault that shows only as memory that grows, on the sequential backend.
+/// A leak on the sequential backend.
 const fn leak(
     name: &'static str,
     what: &'static str,

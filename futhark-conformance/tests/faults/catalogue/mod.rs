@@ -1,4 +1,4 @@
-//! The faults, by what they break.
+//! The faults, by the part of the C API that they break.
 
 mod arrays;
 mod contexts;
@@ -26,7 +26,7 @@ pub fn all() -> Vec<Fault> {
     .concat()
 }
 
-/// A fault that a check finds as a wrong answer.
+/// A fault that a check finds as a wrong result.
 const fn fault(
     name: &'static str,
     what: &'static str,
@@ -43,6 +43,6 @@ const fn fault(
         rules,
         check,
         cause: "mismatch",
-        only: None,
+        case: "",
     }
 }

@@ -1,4 +1,4 @@
-//! What records, sums, arrays of records, and storing get wrong.
+//! Faults in records, sums, arrays of records, and storing.
 
 use super::fault;
 use crate::fault::{Fault, code};
@@ -9,7 +9,7 @@ const SUMS: (&str, &str) = ("c", "sums.fut");
 pub(super) const FAULTS: &[Fault] = &[
     fault(
         "record-swapped",
-        "making a record swaps two fields",
+        "creating a record swaps two fields",
         RECORDS,
         "opaque",
         &[
@@ -19,7 +19,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "project-other-field",
-        "a field that is projected is the other one",
+        "projecting a field returns another one",
         RECORDS,
         "opaque",
         &[code(
@@ -32,7 +32,7 @@ pub(super) const FAULTS: &[Fault] = &[
         cause: "crash or mismatch or error",
         ..fault(
             "project-uncounted",
-            "a projected array is not counted: freeing it frees the record's",
+            "projecting an array does not count a reference: freeing it frees the record's",
             RECORDS,
             "opaque",
             &[code(
@@ -44,7 +44,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     fault(
         "zip-unchecked",
-        "arrays of different length are zipped",
+        "`zip` accepts arrays of different lengths",
         RECORDS,
         "opaque",
         &[code(
@@ -55,7 +55,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "zip-swapped",
-        "zipping swaps two fields",
+        "`zip` swaps two fields",
         RECORDS,
         "opaque",
         &[
@@ -84,7 +84,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "element-elsewhere",
-        "an array of records gives the element after the one that is asked for",
+        "indexing an array of records returns the next element",
         RECORDS,
         "opaque",
         &[code(
@@ -107,7 +107,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "sum-wrong-tag",
-        "a value of one variant is made as another one",
+        "creating a value of a sum sets the wrong variant",
         SUMS,
         "opaque",
         &[code(
@@ -118,7 +118,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "variants-swapped",
-        "two variants are taken for each other",
+        "`variant` swaps two variants",
         SUMS,
         "opaque",
         &[code(
@@ -129,7 +129,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "payload-swapped",
-        "taking a variant apart swaps its parts",
+        "destructing a variant swaps its parts",
         SUMS,
         "opaque",
         &[code(
@@ -140,7 +140,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "store-forgets-dimension",
-        "`store` writes no length",
+        "`store` omits a length",
         RECORDS,
         "opaque",
         &[code(
@@ -151,7 +151,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "store-unsteady",
-        "`store` writes other bytes each time",
+        "`store` writes different bytes each time",
         SUMS,
         "store",
         &[code(

@@ -1,4 +1,4 @@
-//! What parallel code gets wrong.
+//! Faults in parallel code.
 
 use super::fault;
 use crate::fault::{Fault, Part, code};
@@ -10,7 +10,7 @@ const OPENCL: (&str, &str) = ("opencl", "parallel.fut");
 pub(super) const FAULTS: &[Fault] = &[
     fault(
         "sum-drops-last",
-        "a reduction leaves the last element out",
+        "a reduction skips the last element",
         C,
         "blocks",
         &[code(
@@ -21,7 +21,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "sum-goes-on",
-        "a reduction begins with what the last call left",
+        "a reduction starts with the result of the previous call",
         C,
         "blocks",
         &[code(
@@ -32,7 +32,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "scatter-drops-last",
-        "a scatter leaves its last write out",
+        "a scatter skips its last write",
         C,
         "blocks",
         &[code(
@@ -43,14 +43,14 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "constant-rounded",
-        "a constant of the program has lost its digits",
+        "a constant of the program is rounded",
         C,
         "blocks",
         &[code("futrts_entry_circumference", r"6\.2831855F", "6.3F")],
     ),
     fault(
         "thread-drops-last",
-        "in a reduction each thread leaves its last element out",
+        "in a reduction each thread skips its last element",
         MULTICORE,
         "blocks",
         &[code(
@@ -61,7 +61,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "thread-result-lost",
-        "the result of the last thread of a reduction is left out",
+        "a reduction skips the result of the last thread",
         MULTICORE,
         "blocks",
         &[code(
@@ -72,7 +72,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "thread-carry-lost",
-        "in a scan the sum of the elements before a thread's own lacks the last one",
+        "in a scan the carry into each thread lacks the last element",
         MULTICORE,
         "blocks",
         &[code(
@@ -83,7 +83,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "group-drops-last",
-        "in a reduction each group of threads leaves its last element out",
+        "in a reduction each block of threads skips its last element",
         OPENCL,
         "blocks",
         &[code(
@@ -95,7 +95,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "group-counter-stays",
-        "the counter of finished groups is not reset: only the first reduction is right",
+        "the counter of finished blocks is not reset: only the first reduction is correct",
         OPENCL,
         "blocks",
         &[code(
@@ -107,7 +107,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "scan-forgets-carry",
-        "a scan begins anew in each group of threads",
+        "a scan restarts in each block of threads",
         OPENCL,
         "blocks",
         &[code(

@@ -1,11 +1,11 @@
-//! Wrappers of ours that do not wait for the device, one operation at a time. The emulated
-//! device delays what may be delayed: whoever does not wait reads old data, or gives up a
-//! buffer that is still needed.
+//! Our wrappers without their wait for the device, one operation at a time. The emulated device
+//! delays asynchronous work, so an operation that does not wait reads old data or frees a buffer
+//! that is still in use.
 
 use super::fault;
 use crate::fault::{Fault, code};
 
-/// In the wrappers of one operation, which come after the generated code, the wait is none.
+/// Removes the wait from the wrappers of one operation, which follow the generated code.
 macro_rules! does_not_wait {
     ($backend:literal, $operation:literal, $program:literal, $check:literal, $what:literal) => {
         Fault {
@@ -40,35 +40,35 @@ macro_rules! of_backend {
                 "new",
                 "arrays.fut",
                 "arrays",
-                "the wrapper of `new` does not wait: the caller's buffer is read later"
+                "the wrapper of `new` does not wait: the device reads the caller's buffer later"
             ),
             does_not_wait!(
                 $backend,
                 "values",
                 "arrays.fut",
                 "arrays",
-                "the wrapper of `values` does not wait: the copy comes later"
+                "the wrapper of `values` does not wait: the copy is incomplete"
             ),
             does_not_wait!(
                 $backend,
                 "index",
                 "arrays.fut",
                 "index",
-                "the wrapper of `index` does not wait: the element comes later"
+                "the wrapper of `index` does not wait: the element is read too early"
             ),
             does_not_wait!(
                 $backend,
                 "store",
                 "records.fut",
                 "store",
-                "the wrapper of `store` does not wait: the bytes come later"
+                "the wrapper of `store` does not wait: the bytes are incomplete"
             ),
             does_not_wait!(
                 $backend,
                 "restore",
                 "records.fut",
                 "store",
-                "the wrapper of `restore` does not wait: the bytes are read later"
+                "the wrapper of `restore` does not wait: the device reads the bytes later"
             ),
         ]
     };

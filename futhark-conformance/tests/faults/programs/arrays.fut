@@ -1,4 +1,4 @@
--- Arrays of two types, and nothing else: what `new`, `values`, `index` and `shape` do.
+-- Arrays of two types: `new`, `values`, `index` and `shape`.
 
 entry vector (xs: []i64): i64 = length xs
 

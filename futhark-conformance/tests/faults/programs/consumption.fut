@@ -1,4 +1,4 @@
--- What is only observed keeps its contents; what is consumed may be overwritten.
+-- Observed arguments keep their contents; consumed ones may be overwritten.
 
 -- ==
 -- entry: observe
@@ -10,7 +10,7 @@ entry observe (xs: []i64): []i64 = copy xs with [0] = 7
 -- input { [1i64, 2i64, 3i64] } output { [7i64, 2i64, 3i64] }
 entry overwrite (xs: *[]i64): *[]i64 = xs with [0] = 7
 
--- The result is the argument's memory.
+-- The result shares the argument's memory.
 -- ==
 -- entry: identity
 -- input { [1i64, 2i64, 3i64] } output { [1i64, 2i64, 3i64] }

@@ -1,5 +1,5 @@
--- Reductions, scans and scatters that are large enough for several threads and for several
--- groups of threads, with results that are easy to say.
+-- Reductions, scans and scatters that are large enough for several threads and several blocks of
+-- threads, with results that can be computed by hand.
 
 -- ==
 -- entry: sum
@@ -16,7 +16,7 @@ entry running (n: i64): []i64 =
   let sums = scan (+) 0 (map (+ 1) (iota n))
   in [sums[0], sums[n / 2 - 1], sums[n - 1]]
 
--- A turned sequence.
+-- A reversed sequence.
 -- ==
 -- entry: turned
 -- input { 5i64 } output { [4i64, 3i64, 2i64, 1i64, 0i64] }

@@ -1,5 +1,5 @@
 -- A record of scalars, a record of arrays, and an array of records. Fields of one record have
--- the same type, so that the C compiler does not see that they were swapped.
+-- the same type, so that the C compiler cannot detect that they were swapped.
 
 type point = {x: f32, y: f32}
 type columns [n] = {left: [n]i64, right: [n]i64}
@@ -10,5 +10,5 @@ entry both [n] (left: [n]i64) (right: [n]i64): columns [n] = {left, right}
 
 entry line (n: i64): []point = tabulate n (\i -> {x = f32.i64 i, y = 1})
 
--- A field that was taken out of a record is memory that the record has, too.
+-- A projected array shares the memory of its record.
 entry overwrite (xs: *[]i64): *[]i64 = xs with [0] = 7
