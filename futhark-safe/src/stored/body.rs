@@ -81,7 +81,7 @@ fn check_component(rest: &mut Reader<'_>, component: &Component) -> Result<Vec<u
         let dim = i64::from_ne_bytes(dim);
         shape.push(usize::try_from(dim).map_err(|_| format!("negative dimension {dim}"))?);
     }
-    let n = crate::raw::elements(&shape, elem).map_err(|error| error.to_string())?;
+    let n = crate::ffi::elements(&shape, elem).map_err(|error| error.to_string())?;
     // `elements` has checked the product for overflow.
     let data = rest.take(n * elem.size())?;
     if elem == ElemType::Bool && data.iter().any(|&byte| byte > 1) {

@@ -289,8 +289,3 @@ pub(crate) fn debug(
 fn fail(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::Restore, "restore", message)
 }
-
-/// The error for a value of another program.
-pub(crate) fn other_program() -> Error {
-    fail("the value was stored by another program, or by this one with another source or compiler")
-}
