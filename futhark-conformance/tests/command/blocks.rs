@@ -122,7 +122,7 @@ fn bad_data_files_are_findings_of_their_cases() {
     failed(
         &cases,
         "f no suffix",
-        "expected arguments of types (i64), found (i32)",
+        "expected arguments of types (i64), got (i32)",
     );
     failed(&cases, "f another number of arguments", "got (i64 i64)");
 }
@@ -179,7 +179,7 @@ fn scripts_run_or_say_why_not() {
     }
     for (case, saying) in [
         ("f another type", "got (i32)"),
-        ("f nobody", "no entry point"),
+        ("f nobody", "nobody, which is not an entry point"),
         ("f too few", "g with too few arguments"),
         ("f fails inside", "Assertion is false"),
         ("f a call of a value", "x, which is a local name"),

@@ -123,7 +123,7 @@ fn what_was_recorded_is_checked_without_compilers() {
     for (check, reason) in [
         ("plain", "no generated C"),
         ("server", "install the compiler"),
-        ("symbols", "does not run"),
+        ("symbols", "failed to run"),
     ] {
         let found = of("main.fut", check);
         let message = found[0]["message"].as_str().unwrap_or_default();
