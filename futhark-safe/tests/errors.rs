@@ -199,7 +199,7 @@ fn a_failing_constant_is_a_start_error() {
     each_of(&support::program("bad_constant.fut"), |library| {
         for _ in 0..3 {
             let error = Context::new(library, &Config::new()).unwrap_err();
-            assert_eq!(error.kind(), Kind::Start, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Start, "{error}");
             let text = error.c_message().unwrap();
             assert!(text.contains("division by zero"), "{text}");
         }
