@@ -56,7 +56,12 @@ fn hip_does_not_work_on_another_device() {
     let context = Context::new(&library, &Config::new().device("#1")).unwrap();
     let error = context.array_of(&[2], &[1i32, 2]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ContextLost);
-    assert!(error.to_string().contains("made current"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("cannot make the context's device current"),
+        "{error}"
+    );
     let mut device = -1;
     // SAFETY: the driver writes one number.
     assert_eq!(unsafe { get(&raw mut device) }, 0);

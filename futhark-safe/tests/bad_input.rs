@@ -110,7 +110,10 @@ entry rows (n: i64) (m: i64) : [][]i32 = map (\\x -> replicate (n - 1) x ++ [x])
         let arguments = [0i64.into(), 9i64.into()];
         let result = ctx.call("rows", arguments.iter().map(Arg::Borrow).collect());
         let error = result.unwrap_err();
-        assert_eq!((error.kind(), error.c_message()), (ErrorKind::Program, None));
+        assert_eq!(
+            (error.kind(), error.c_message()),
+            (ErrorKind::Program, None)
+        );
         let words = "an array of negative length cannot be concatenated";
         assert!(error.to_string().contains(words), "{error}");
     });
