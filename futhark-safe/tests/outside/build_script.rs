@@ -126,7 +126,7 @@ fn a_type_error_has_its_position() {
     package.write("stats.fut", "entry f (x: i32) : i32 = x + true\n");
     assert_says(
         &package.fails(&[]),
-        &["Error at stats.fut:1:", "refused the program"],
+        &["Error at stats.fut:1:", "rejected the program"],
     );
     package.write("stats.fut", "entry f (x: i32) : i32 = x\nentry g = (\n");
     assert_says(&package.fails(&[]), &["Error at stats.fut:3:"]);
@@ -139,7 +139,7 @@ fn a_missing_source_file_is_a_build_error() {
     }
     let package = Package::new("outside-broken");
     package.write("build.rs", &BUILD.replace("stats.fut", "other.fut"));
-    assert_says(&package.fails(&[]), &["no Futhark source file other.fut"]);
+    assert_says(&package.fails(&[]), &["the Futhark source file other.fut does not exist"]);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn missing_headers_and_ispc_are_build_errors() {
     assert_says(
         &text,
         &[
-            "the opencl backend needs the OpenCL headers",
+            "the backend opencl needs the OpenCL headers",
             "opencl-headers",
         ],
     );
