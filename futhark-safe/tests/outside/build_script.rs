@@ -139,7 +139,10 @@ fn a_missing_source_file_is_a_build_error() {
     }
     let package = Package::new("outside-broken");
     package.write("build.rs", &BUILD.replace("stats.fut", "other.fut"));
-    assert_says(&package.fails(&[]), &["the Futhark source file other.fut does not exist"]);
+    assert_says(
+        &package.fails(&[]),
+        &["the Futhark source file other.fut does not exist"],
+    );
 }
 
 #[test]
