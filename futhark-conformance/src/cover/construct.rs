@@ -6,7 +6,7 @@ use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What a construct is about; [`super::demand`] says which checks ask about it.
+/// What a construct is about; `cover::demand` says which checks ask about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
     /// Holds for every program.

@@ -2,7 +2,7 @@
 //!
 //! A *construct* is a property of a program that checks depend on: a type in its manifest, a
 //! consumed parameter, a kind of test case, an operator in its source. Each construct has a
-//! topic, and [`demand`] lists the topics that each check asks about. The part holds every
+//! topic, and `demand` lists the topics that each check asks about. The part holds every
 //! combination of check and construct that the corpus has, at least once per place:
 //!
 //! | scope of the construct | once per |

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 /// as the checks are not expected to fail.
 ///
 /// # Errors
-/// As [`scan`].
+/// If a file cannot be read or written, or the newest compiler is a recording, which makes no
+/// manifests.
 pub fn of_jobs(
     jobs: &mut Vec<Job>,
     checks: &[&Check],
