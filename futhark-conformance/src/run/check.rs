@@ -156,27 +156,13 @@ fn run_jobs(
                     finding,
                 };
                 expectations.judge(&mut record);
-                let Finding {
-                    check,
-                    case,
-                    outcome,
-                    ..
-                } = &record.finding;
-                progress.found(number, place, check, case, *outcome);
-                output.add(&record);
+                report(&mut progress, output, number, &record);
             }
             Update::Finished => {
                 // If only some cases of a check ran, a missing failure proves nothing.
                 let whole = args.checks.iter().all(CheckPattern::is_whole);
                 for record in expectations.close(place).iter().filter(|_| whole) {
-                    let Finding {
-                        check,
-                        case,
-                        outcome,
-                        ..
-                    } = &record.finding;
-                    progress.found(number, place, check, case, *outcome);
-                    output.add(record);
+                    report(&mut progress, output, number, record);
                 }
                 progress.finished(number, place);
             }
@@ -184,6 +170,18 @@ fn run_jobs(
     });
     progress.close();
     expectations
+}
+
+/// Shows a record of the job `number`, and adds it to the reports.
+fn report(progress: &mut Progress, output: &mut Output, number: usize, record: &Record) {
+    let Finding {
+        check,
+        case,
+        outcome,
+        ..
+    } = &record.finding;
+    progress.found(number, &record.place, check, case, *outcome);
+    output.add(record);
 }
 
 /// The jobs of this shard, or all.
