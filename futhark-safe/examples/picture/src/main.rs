@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod options;
-mod png;
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -52,9 +51,7 @@ fn run(options: &Options) -> Result<(), String> {
     let computed = start.elapsed();
 
     let path = options.out.display();
-    let written = File::create(&options.out)
-        .and_then(|file| png::write(BufWriter::new(file), options.width, options.height, &pixels));
-    written
+    write_png(options, &pixels)
         .map_err(|error| format!("cannot write {path}: {error}; choose another file with --out"))?;
     println!(
         "{}: {} x {} pixels in {:.3} s ({:.3} s to start), written to {path}",
@@ -65,6 +62,16 @@ fn run(options: &Options) -> Result<(), String> {
         ready.as_secs_f64(),
     );
     Ok(())
+}
+
+fn write_png(options: &Options, pixels: &[u8]) -> Result<(), png::EncodingError> {
+    let file = BufWriter::new(File::create(&options.out)?);
+    let size = |pixels: usize| u32::try_from(pixels).expect("`Options::parse` limits it to 32768");
+    let mut encoder = png::Encoder::new(file, size(options.width), size(options.height));
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()
 }
 
 /// Returns the pixels row by row, three bytes each.
