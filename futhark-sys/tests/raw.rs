@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Artifact, Build, Compiler, Linkage};
+use futhark_sys::compile::{Artifact, Build, Compiler, ErrorKind, Linkage};
 
 const PROGRAM: &str = "\
 type pt = {x: f64, y: f64}
@@ -34,8 +34,8 @@ fn declared(bindings: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn build(backend: Backend, compiler: &Compiler) -> Artifact {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("raw");
+fn build(backend: Backend, compiler: &Compiler, folder: &str) -> Artifact {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     std::fs::create_dir_all(&folder).unwrap();
     let source = folder.join("program.fut");
     std::fs::write(&source, PROGRAM).unwrap();
@@ -62,7 +62,7 @@ fn declared_functions_are_exported() {
     for compiler in Compiler::all() {
         for backend in backends {
             eprintln!("{} {backend}", compiler.version());
-            let artifact = build(backend, &compiler);
+            let artifact = build(backend, &compiler, "raw");
             let bindings = artifact.bindings().unwrap();
             let mut declared = declared(&bindings);
             for function in [
@@ -92,5 +92,36 @@ fn declared_functions_are_exported() {
                 assert!(seen.insert(symbol));
             }
         }
+    }
+}
+
+#[test]
+fn missing_libclang_is_an_error() {
+    const VARIABLE: &str = "LIBCLANG_PATH";
+    const NOWHERE: &str = "/nonexistent";
+    if std::env::var(VARIABLE).as_deref() != Ok(NOWHERE) {
+        // bindgen loads libclang once per process.
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "missing_libclang_is_an_error"])
+            .env(VARIABLE, NOWHERE)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && text.contains(" 1 passed"),
+            "{text}"
+        );
+        return;
+    }
+    let Some(compiler) = Compiler::all().pop() else {
+        return;
+    };
+    let error = build(Backend::C, &compiler, "raw-without-libclang")
+        .bindings()
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Bindings);
+    let message = error.to_string();
+    for words in ["libclang", "apt-get install libclang-dev", VARIABLE] {
+        assert!(message.contains(words), "{message}");
     }
 }

@@ -3,6 +3,5 @@
 
 mod build_script;
 mod package;
-#[cfg(feature = "raw")]
 mod raw;
 mod readme;

@@ -1,5 +1,16 @@
 //! The programs of the tests, with raw modules. These declare functions of C, so the crate cannot
-//! forbid unsafe code.
+//! forbid unsafe code:
+//!
+//! ```compile_fail,E0453
+//! #![forbid(unsafe_code)]
+//! futhark_safe::include_program!(stats);
+//! ```
+//!
+//! Without the attribute the same code compiles:
+//!
+//! ```
+//! futhark_safe::include_program!(stats);
+//! ```
 
 futhark_safe::include_program!(pub stats);
 futhark_safe::include_program!(pub other);
