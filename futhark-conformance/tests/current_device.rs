@@ -54,7 +54,7 @@ fn hip_does_not_work_on_another_device() {
     assert_eq!(unsafe { set(2) }, 0);
     let library = Library::build(&build(Backend::Hip, "current", PROGRAM)).unwrap();
     let context = Context::new(&library, &Config::new().device("#1")).unwrap();
-    let error = context.array_of(&[2], &[1i32, 2]).unwrap_err();
+    let error = context.array(&[1i32, 2]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ContextLost);
     assert!(
         error
@@ -143,7 +143,7 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
     check();
     let context = Context::new(&library, config).unwrap();
     check();
-    let array: Value = context.array_of(&[4], &[1i32, 2, 3, 4]).unwrap().into();
+    let array: Value = context.array(&[1i32, 2, 3, 4]).unwrap().into();
     check();
     let doubled = context.call("double", vec![Arg::Borrow(&array)]).unwrap();
     check();
@@ -168,7 +168,7 @@ fn use_everything(backend: Backend, config: &Config, check: &dyn Fn()) {
     check();
     // A failure that no call has reported when the context is freed.
     let other = Context::new(&library, config).unwrap();
-    let xs: Value = other.array_of(&[2], &[0i32, 9]).unwrap().into();
+    let xs: Value = other.array(&[0i32, 9]).unwrap().into();
     let late = other.call("late", vec![Arg::Borrow(&xs)]);
     check();
     drop((late.unwrap(), xs, other));

@@ -45,7 +45,7 @@ pub trait HasArray<T: Element, const R: usize>: Program {
 /// An opaque type of a program: a struct around [`Opaque`]. Generated code implements it.
 ///
 /// The conversions are for code that is generic over opaque types, such as
-/// [`Stored::restore`](crate::Stored::restore).
+/// [`Context::restore`](crate::Context::restore).
 pub trait OpaqueTag:
     From<Opaque<Self>> + Into<Opaque<Self>> + Deref<Target = Opaque<Self>> + Send + Sync + 'static
 {

@@ -26,7 +26,7 @@ fn wrong_arguments_are_errors_that_name_them() {
     let (Some(ctx), Some(other)) = (context(), context()) else {
         return;
     };
-    let vector: Value = ctx.array_of(&[2], &[1i64, 2]).unwrap().into();
+    let vector: Value = ctx.array(&[1i64, 2]).unwrap().into();
     let invalid = ErrorKind::InvalidArgument;
     assert_says(
         ctx.call("no_such", vec![]),
@@ -60,12 +60,12 @@ fn wrong_arguments_are_errors_that_name_them() {
         &["another context"],
     );
 
-    let error = ctx.array_of(&[2, 2], &[1i64; 4]).unwrap_err();
+    let error = ctx.array_nd(&[2, 2], &[1i64; 4]).unwrap_err();
     assert!(
         error.to_string().contains("element type i64 and rank 2"),
         "{error}"
     );
-    let error = ctx.array_of(&[3], &[1i64; 4]).unwrap_err();
+    let error = ctx.array_nd(&[3], &[1i64; 4]).unwrap_err();
     assert!(
         error.to_string().contains("has 3 elements, got 4"),
         "{error}"
@@ -85,7 +85,7 @@ fn arrays_are_viewed_and_copied() {
     let Some(ctx) = context() else {
         return;
     };
-    let array = ctx.array_of(&[3], &[1i64, 2, 3]).unwrap();
+    let array = ctx.array(&[1i64, 2, 3]).unwrap();
     assert_eq!((array.len(), array.is_empty()), (3, false));
     let copy = array.try_clone().unwrap();
     let view = array.view::<i64>().unwrap().unwrap();

@@ -127,7 +127,7 @@ fn a_program_without_entry_points() {
         let error = ctx.call("f", vec![]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(error.to_string().contains("it has none"), "{error}");
-        assert!(ctx.array_of(&[1], &[1i32]).is_err());
+        assert!(ctx.array(&[1i32]).is_err());
         ctx.sync().unwrap();
     });
 }

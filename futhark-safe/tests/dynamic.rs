@@ -36,7 +36,7 @@ fn libraries_are_opened_from_files() {
         assert_eq!(library.backend(), backend);
         assert!(library.program().entry("total").is_some());
         let ctx = start(&library);
-        let xs = ctx.array_of(&[3], &[1i64, 2, 3]).unwrap().into();
+        let xs = ctx.array(&[1i64, 2, 3]).unwrap().into();
         // A loaded library does not need its file.
         std::fs::remove_file(&file).unwrap();
         assert_eq!(total(&ctx, &xs), 6);
@@ -90,7 +90,7 @@ fn foreign_libraries_are_rejected() {
 fn views_never_change() {
     each(|library| {
         let ctx = start(library);
-        let xs = ctx.array_of(&[3], &[1i64, 2, 3]).unwrap();
+        let xs = ctx.array(&[1i64, 2, 3]).unwrap();
         let view = xs.view::<i64>().unwrap();
         assert_eq!(view.is_none(), library.backend().is_gpu());
         let Some(view) = view else { return };
@@ -110,7 +110,7 @@ fn views_never_change() {
 fn raw_memory_is_borrowed_in_both_directions() {
     each(|library| {
         let ctx = start(library);
-        let lender = ctx.array_of(&[4], &[1i64, 2, 3, 4]).unwrap();
+        let lender = ctx.array(&[1i64, 2, 3, 4]).unwrap();
         // SAFETY: `lender` lives until the end, and nothing writes to it.
         let memory = unsafe { lender.raw_memory() }.unwrap();
         assert_eq!(
@@ -155,7 +155,7 @@ fn profiling_and_tuning() {
     each(|library| {
         let profiled = Config::new().profiling(true).logging(false);
         let ctx = Context::new(library, &profiled).unwrap();
-        let xs: Value = ctx.array_of(&[2], &[20i64, 22]).unwrap().into();
+        let xs: Value = ctx.array(&[20i64, 22]).unwrap().into();
         ctx.pause_profiling().unwrap();
         assert_eq!(total(&ctx, &xs), 42);
         ctx.unpause_profiling().unwrap();
@@ -170,7 +170,7 @@ fn profiling_and_tuning() {
             config.tuning_param(name, 32)
         });
         let ctx = Context::new(library, &set).unwrap();
-        let xs: Value = ctx.array_of(&[2], &[20i64, 22]).unwrap().into();
+        let xs: Value = ctx.array(&[20i64, 22]).unwrap().into();
         assert_eq!(total(&ctx, &xs), 42);
         drop((ctx, xs));
         let unknown = Config::new().tuning_param("no.such", 1);
@@ -186,7 +186,7 @@ fn an_array_has_its_length() {
     };
     let ctx = start(&support::library("failures.fut", Backend::C, &compiler));
     let len = |data: &[i64]| -> (usize, bool) {
-        let array: Array = ctx.array_of(&[data.len()], data).unwrap();
+        let array: Array = ctx.array(data).unwrap();
         (array.len(), array.is_empty())
     };
     assert_eq!((len(&[]), len(&[7])), ((0, true), (1, false)));
@@ -195,7 +195,7 @@ fn an_array_has_its_length() {
 /// Entry points require the fixed sizes in the components of the other variants, too.
 #[test]
 fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
-    let i32s = |ctx: &Context, xs: &[i32]| Value::from(ctx.array_of(&[xs.len()], xs).unwrap());
+    let i32s = |ctx: &Context, xs: &[i32]| Value::from(ctx.array(xs).unwrap());
     let call = |ctx: &Context, entry: &str, sum: Value| {
         let outputs = ctx.call(entry, vec![Arg::Borrow(&sum)])?;
         Ok::<_, futhark_safe::Error>(outputs)
@@ -222,8 +222,8 @@ fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
             [Value::Scalar(Scalar::F64(weight))] => weight,
             ref other => panic!("weight gives {other:?}"),
         };
-        let three: Value = ctx.array_of(&[3], &[1f64, 2.0, 4.0]).unwrap().into();
-        let grid: Value = ctx.array_of(&[2, 3], &[2i16; 6]).unwrap().into();
+        let three: Value = ctx.array(&[1f64, 2.0, 4.0]).unwrap().into();
+        let grid: Value = ctx.array_nd(&[2, 3], &[2i16; 6]).unwrap().into();
         let inner = inner_sum(ctx, "nested", "first");
         assert_eq!(weight(sum("nested", "leaf", &[])), 0.0);
         assert_eq!(weight(sum("nested", "grid", &[&grid])), 12.0);

@@ -51,14 +51,17 @@ fn pt(ctx: &Context, n: i32, x: f32) -> Value {
 }
 
 fn row(ctx: &Context, id: i64, xs: &[f32]) -> Value {
-    let xs = ctx.array_of(&[xs.len()], xs).unwrap().into();
+    let xs = ctx.array(xs).unwrap().into();
     ctx.record("row", &[&id.into(), &xs]).unwrap().into()
 }
 
 /// A block of any shape, without bytes if a dimension is 0.
 fn block(ctx: &Context, shape: [usize; 2]) -> Value {
     let bytes = vec![7; shape[0].saturating_mul(shape[1])];
-    let bytes = ctx.array(ElemType::U8, &shape, &bytes).unwrap().into();
+    let bytes = ctx
+        .array_from_bytes(ElemType::U8, &shape, &bytes)
+        .unwrap()
+        .into();
     ctx.record("block", &[&bytes]).unwrap().into()
 }
 
@@ -87,7 +90,7 @@ fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
 fn records_of_scalars() {
     each(|ctx| {
         let (a, b) = (pt(ctx, 1, 0.5), pt(ctx, 2, 1.5));
-        let mut array = ctx.array_of_values("[]pt", &[3], &[&a, &b, &a]).unwrap();
+        let mut array = ctx.array_from_values("[]pt", &[3], &[&a, &b, &a]).unwrap();
         assert_eq!(array.shape().unwrap(), [3]);
         array.set(&[2], &b).unwrap();
         // The array has copies.
@@ -103,7 +106,7 @@ fn two_dimensions() {
     each(|ctx| {
         let pts: Vec<Value> = (0..6).map(|i| pt(ctx, i, 0.0)).collect();
         let elements: Vec<&Value> = pts.iter().collect();
-        let mut grid = ctx.array_of_values("[][]pt", &[2, 3], &elements).unwrap();
+        let mut grid = ctx.array_from_values("[][]pt", &[2, 3], &elements).unwrap();
         grid.set(&[1, 0], &pts[5]).unwrap();
         assert_eq!(grid.shape().unwrap(), [2, 3]);
         assert_eq!(field::<i32>(&grid, "n"), [0, 1, 2, 5, 4, 5]);
@@ -119,7 +122,7 @@ fn two_dimensions() {
 fn records_with_arrays() {
     each(|ctx| {
         let (a, b) = (row(ctx, 1, &[1.0, 2.0]), row(ctx, 2, &[3.0, 4.0]));
-        let mut rows = ctx.array_of_values("[]row", &[2], &[&a, &b]).unwrap();
+        let mut rows = ctx.array_from_values("[]row", &[2], &[&a, &b]).unwrap();
         assert_eq!(field::<f32>(&rows, "xs"), [1.0, 2.0, 3.0, 4.0]);
         rows.set(&[0], &b).unwrap();
         assert_eq!(field::<i64>(&rows, "id"), [2, 2]);
@@ -128,7 +131,7 @@ fn records_with_arrays() {
         // All parts must have one size, which C does not check.
         let long = row(ctx, 3, &[5.0, 6.0, 7.0]);
         let error = ctx
-            .array_of_values("[]row", &[2], &[&a, &long])
+            .array_from_values("[]row", &[2], &[&a, &long])
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let words = "expected parts of equal shapes, got [3] in element 1 and [2] in element 0";
@@ -142,7 +145,7 @@ fn records_with_arrays() {
         assert_eq!(sum(ctx, "sum_rows", rows), 28.0);
         // Parts without elements.
         let nothing = row(ctx, 4, &[]);
-        let rows = ctx.array_of_values("[]row", &[2], &[&nothing, &nothing]);
+        let rows = ctx.array_from_values("[]row", &[2], &[&nothing, &nothing]);
         let rows = rows.unwrap();
         assert!(field::<f32>(&rows, "xs").is_empty());
         assert_eq!(field::<i64>(&rows, "id"), [4, 4]);
@@ -152,17 +155,17 @@ fn records_with_arrays() {
 #[test]
 fn sums() {
     each(|ctx| {
-        let xs = ctx.array_of(&[2], &[0.25f32, 0.5]).unwrap().into();
+        let xs = ctx.array(&[0.25f32, 0.5]).unwrap().into();
         let dot: Value = ctx.sum("shape", "dot", &[&8i32.into()]).unwrap().into();
         let square: Value = ctx.sum("shape", "box", &[&xs]).unwrap().into();
         // The C API makes the components of other variants empty, so the sizes of these two differ.
-        let error = ctx.array_of_values("[]shape", &[2], &[&dot, &square]);
+        let error = ctx.array_from_values("[]shape", &[2], &[&dot, &square]);
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let mut shapes = opaque(ctx, "shapes", vec![Arg::Consume(4i64.into())]);
         let elements = [0, 1].map(|i| shapes.index(&[i]).unwrap());
         let made = ctx
-            .array_of_values("[]shape", &[3], &[&elements[1], &elements[0], &elements[1]])
+            .array_from_values("[]shape", &[3], &[&elements[1], &elements[0], &elements[1]])
             .unwrap();
         let variants: Vec<_> = (0..3)
             .map(|i| match made.index(&[i]).unwrap() {
@@ -211,16 +214,16 @@ fn values_that_share_memory_do_not_change() {
 fn elements_whose_total_size_overflows_are_an_error() {
     each(|ctx| {
         let wide = block(ctx, [1 << 62, 0]);
-        let error = ctx.array_of_values("[]block", &[2], &[&wide, &wide]);
+        let error = ctx.array_from_values("[]block", &[2], &[&wide, &wide]);
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let words = "an array of shape [2] with elements that have a part of shape [4611686018427387904][0] is larger";
         assert!(error.to_string().contains(words), "{error}");
         // One alone does not overflow.
-        let one = ctx.array_of_values("[]block", &[1], &[&wide]).unwrap();
+        let one = ctx.array_from_values("[]block", &[1], &[&wide]).unwrap();
         assert!(field::<u8>(&one, "bytes").is_empty());
         let small = block(ctx, [1, 2]);
-        let blocks = ctx.array_of_values("[]block", &[2], &[&small, &small]);
+        let blocks = ctx.array_from_values("[]block", &[2], &[&small, &small]);
         assert_eq!(field::<u8>(&blocks.unwrap(), "bytes"), [7; 4]);
     });
 }
@@ -230,7 +233,7 @@ fn elements_whose_total_size_overflows_are_an_error() {
 fn elements_of_a_failed_computation_are_an_error() {
     each(|ctx| {
         let points = opaque(ctx, "points", vec![Arg::Consume(3i64.into())]);
-        let is: Value = ctx.array_of(&[2], &[0i64, 7]).unwrap().into();
+        let is: Value = ctx.array(&[0i64, 7]).unwrap().into();
         let args = vec![Arg::Consume(points.into()), Arg::Borrow(&is)];
         let failed = ctx.call("bad_points", args);
         let a = pt(ctx, 1, 1.0);
@@ -245,7 +248,7 @@ fn elements_of_a_failed_computation_are_an_error() {
                 assert!(failed.set(&[0], &a).is_err());
             }
         }
-        let array = ctx.array_of_values("[]pt", &[2], &[&a, &a]).unwrap();
+        let array = ctx.array_from_values("[]pt", &[2], &[&a, &a]).unwrap();
         assert_eq!(field::<i32>(&array, "n"), [1, 1]);
     });
 }
@@ -259,9 +262,9 @@ fn elements_of_another_context_are_rejected() {
         let start = || Context::new(&library, &Config::new()).unwrap();
         let (ctx, other) = (start(), start());
         let (ours, theirs) = (pt(&ctx, 1, 1.0), pt(&other, 2, 2.0));
-        let error = ctx.array_of_values("[]pt", &[2], &[&ours, &theirs]);
+        let error = ctx.array_from_values("[]pt", &[2], &[&ours, &theirs]);
         assert_eq!(error.unwrap_err().kind(), ErrorKind::WrongContext);
-        let mut array = ctx.array_of_values("[]pt", &[1], &[&ours]).unwrap();
+        let mut array = ctx.array_from_values("[]pt", &[1], &[&ours]).unwrap();
         let error = array.set(&[0], &theirs).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WrongContext);
     }

@@ -16,7 +16,7 @@ fn start(library: &Library) -> Context {
 }
 
 fn array(ctx: &Context, data: &[i64]) -> Value {
-    ctx.array_of(&[data.len()], data).unwrap().into()
+    ctx.array(data).unwrap().into()
 }
 
 fn scalars(values: &[i64]) -> Vec<Arg<'static>> {

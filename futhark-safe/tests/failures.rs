@@ -105,7 +105,7 @@ fn min_divided_by_minus_one_loses_the_context() {
 fn a_late_failure_invalidates_pending_results_only() {
     each(|backend, context| {
         let context = context();
-        let array = |data: &[i64]| Value::from(context.array_of(&[data.len()], data).unwrap());
+        let array = |data: &[i64]| Value::from(context.array(data).unwrap());
         let gather =
             |xs: &Value, is: &Value| context.call("gather", vec![Arg::Borrow(xs), Arg::Borrow(is)]);
         let read = |value: &Value| match value {
@@ -225,7 +225,7 @@ fn pocl_is_rejected() {
         assert_eq!(error.kind(), ErrorKind::Start, "{error}");
         let allowed = Config::new().allow_known_bad_device(true);
         let context = Context::new(&library, &allowed).unwrap();
-        let xs = context.array_of(&[3], &[1i64, 2, 3]).unwrap();
+        let xs = context.array(&[1i64, 2, 3]).unwrap();
         assert_eq!(xs.to_vec::<i64>().unwrap(), [1, 2, 3]);
     }
 }

@@ -80,7 +80,7 @@ fn scalars(values: &[i64]) -> Vec<Arg<'static>> {
 }
 
 fn array(context: &Context, data: &[i64]) -> Value {
-    context.array_of(&[data.len()], data).unwrap().into()
+    context.array(data).unwrap().into()
 }
 
 /// A good call, and one for each failure that the context survives.
@@ -279,7 +279,7 @@ fn values_of_every_kind() {
 }
 
 fn arrays_of_scalars(context: &Context) {
-    let xs: Value = context.array_of(&[3], &[1i32, 2, 3]).unwrap().into();
+    let xs: Value = context.array(&[1i32, 2, 3]).unwrap().into();
     let alias = context.call("identity", vec![Arg::Borrow(&xs)]).unwrap();
     for shared in [xs, context.call("constant", vec![]).unwrap().remove(0)] {
         let arguments = vec![Arg::Consume(shared), Arg::Consume(9i32.into())];
@@ -287,7 +287,7 @@ fn arrays_of_scalars(context: &Context) {
         assert_eq!(i32s(&changed[0])[0], 9);
     }
     assert_eq!(i32s(&alias[0]), [1, 2, 3]);
-    let m: Value = context.array_of(&[2, 3], &[0.5f64; 6]).unwrap().into();
+    let m: Value = context.array_nd(&[2, 3], &[0.5f64; 6]).unwrap().into();
     let t = context.call("transpose_it", vec![Arg::Borrow(&m)]).unwrap();
     let Value::Array(t) = &t[0] else {
         panic!("an array")
@@ -298,7 +298,7 @@ fn arrays_of_scalars(context: &Context) {
 }
 
 fn records(context: &Context) {
-    let data: Value = context.array_of(&[2], &[4i32, 5]).unwrap().into();
+    let data: Value = context.array(&[4i32, 5]).unwrap().into();
     let buffer = context
         .record("buffer", &[&data, &Value::from(1i32)])
         .unwrap();
@@ -323,8 +323,8 @@ fn sums(context: &Context) {
 }
 
 fn arrays_of_records(context: &Context) {
-    let xs: Value = context.array_of(&[2], &[1.0f64, 2.0]).unwrap().into();
-    let ys: Value = context.array_of(&[3], &[1.0f64, 2.0, 3.0]).unwrap().into();
+    let xs: Value = context.array(&[1.0f64, 2.0]).unwrap().into();
+    let ys: Value = context.array(&[1.0f64, 2.0, 3.0]).unwrap().into();
     context.zip("[]pt", &[&xs, &ys]).unwrap_err();
     let points = context.zip("[]pt", &[&xs, &xs]).unwrap();
     let point = points.index(&[1]).unwrap();

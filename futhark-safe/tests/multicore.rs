@@ -49,7 +49,7 @@ fn context(library: &Library) -> Context {
 fn call(context: &Context, entry: &str, columns: &[Vec<i64>]) -> Result<Vec<Value>, Error> {
     let arrays: Vec<Value> = columns
         .iter()
-        .map(|c| context.array_of(&[c.len()], c).unwrap().into())
+        .map(|c| context.array(c).unwrap().into())
         .collect();
     context.call(entry, arrays.iter().map(Arg::Borrow).collect())
 }
@@ -239,7 +239,7 @@ fn a_context_is_freed_after_a_loop_without_iterations() {
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || {
             let context = context(&library);
-            let empty: Value = context.array_of::<f32>(&[0, 3], &[]).unwrap().into();
+            let empty: Value = context.array_nd::<f32>(&[0, 3], &[]).unwrap().into();
             for _ in 0..10 {
                 context.call("sums", vec![Arg::Borrow(&empty)]).unwrap();
             }

@@ -28,7 +28,7 @@ fn sizes(ctx: &Context) -> Opaque {
 
 /// A value of several types.
 fn values(ctx: &Context) -> Vec<Opaque> {
-    let xs = Value::from(ctx.array_of(&[3], &[1.0, -2.0, 3.0]).unwrap());
+    let xs = Value::from(ctx.array(&[1.0, -2.0, 3.0]).unwrap());
     let one = |value: f64| Arg::Consume(value.into());
     vec![
         sizes(ctx),

@@ -301,7 +301,7 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
     let contents = vec![0; TOO_MUCH];
     let squeezed = limits::squeeze()
         .ok_or_else(|| Stop::skip("this system cannot limit the memory of a process"))?;
-    let result = context.array(array.elem, &shape, &contents);
+    let result = context.array_from_bytes(array.elem, &shape, &contents);
     drop(squeezed);
     match result {
         Ok(_) => Err(Stop::mismatch(

@@ -11,7 +11,7 @@ pub fn upload(context: &Context, value: &HostValue) -> StepResult<Value> {
         let scalar = scalar.ok_or_else(|| Stop::error(format!("{value} is not a scalar")))?;
         return Ok(Value::Scalar(scalar));
     }
-    let array = context.array(value.elem(), value.shape(), value.bytes())?;
+    let array = context.array_from_bytes(value.elem(), value.shape(), value.bytes())?;
     Ok(Value::Array(array))
 }
 

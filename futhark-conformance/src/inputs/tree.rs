@@ -120,7 +120,7 @@ impl Input {
             let unfit = || Failure::Unfit(format!("expected a scalar, got {value}"));
             return scalar.map(Value::Scalar).ok_or_else(unfit);
         }
-        let array = context.array(value.elem(), value.shape(), value.bytes())?;
+        let array = context.array_from_bytes(value.elem(), value.shape(), value.bytes())?;
         Ok(Value::Array(array))
     }
 

@@ -25,8 +25,8 @@ impl From<Error> for Failure {
 pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result<(), Failure> {
     let mut begin = |name| *operation = name;
     begin("new");
-    let xs = context.array_of(&[4], &[1i64, 2, 3, 4])?;
-    let xss = context.array_of(&[2, 3], &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    let xs = context.array(&[1i64, 2, 3, 4])?;
+    let xss = context.array_nd(&[2, 3], &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
     begin("values");
     same("values", xs.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
     begin("index");
@@ -100,7 +100,7 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     same("left again", left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
 
     begin("zip");
-    let fs = |values: &[f32]| context.array_of(&[2], values).map(Value::from);
+    let fs = |values: &[f32]| context.array_nd(&[2], values).map(Value::from);
     let points = context.zip("[]point", &[&fs(&[1.0, 2.0])?, &fs(&[3.0, 4.0])?])?;
     same("zip", points.shape()?, vec![2])?;
     begin("index of an array of records");
@@ -116,7 +116,7 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     same("line", xs_of_line.to_vec::<f32>()?, vec![0.0, 1.0, 2.0])?;
 
     begin("sum");
-    let corners = Value::from(context.array_of(&[3], &[1f32, 2.0, 4.0])?);
+    let corners = Value::from(context.array(&[1f32, 2.0, 4.0])?);
     let shape = context.sum("shape", "corners", &[&corners])?;
     begin("destruct");
     same("variant", shape.variant()?, "corners".to_owned())?;

@@ -391,6 +391,6 @@ fn start(library: &Library) -> Result<(Context, Value), Error> {
         false => Config::new(),
     };
     let context = Context::new(library, &config)?;
-    let xs = context.array_of(&[24], &[7i32; 24])?.into();
+    let xs = context.array(&[7i32; 24])?.into();
     Ok((context, xs))
 }

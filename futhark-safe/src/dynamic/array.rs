@@ -82,7 +82,7 @@ mod nd {
             T: Element,
             D: Dimension,
         {
-            with_slice(array, |elements| self.array_of(array.shape(), elements))
+            with_slice(array, |elements| self.array_nd(array.shape(), elements))
         }
     }
 }

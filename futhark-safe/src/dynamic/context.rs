@@ -95,6 +95,15 @@ impl Context {
             .run(&self.core, &point.cfun, &mut inputs, &outputs)
     }
 
+    /// Creates an array of rank 1 from a slice, `Vec` or array.
+    ///
+    /// # Errors
+    ///
+    /// As [`array_from_bytes`](Self::array_from_bytes).
+    pub fn array<T: Element>(&self, data: &[T]) -> Result<Array> {
+        self.array_nd(&[data.len()], data)
+    }
+
     /// Creates an array from bytes: elements in row-major order, each in native byte order.
     ///
     /// # Errors
@@ -102,7 +111,7 @@ impl Context {
     /// [`ErrorKind::InvalidArgument`]: the shape does not match the number of bytes, its size
     /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn array(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
+    pub fn array_from_bytes(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = self.library.array_type(elem, shape.len())?;
         let handle = ffi::create_from_bytes(&self.core, ty.index() as u32, elem, shape, bytes)?;
         Ok(Array::of(handle, elem, shape.len()))
@@ -112,8 +121,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The errors of [`array`](Self::array).
-    pub fn array_of<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
+    /// As [`array_from_bytes`](Self::array_from_bytes).
+    pub fn array_nd<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
         let ty = self.library.array_type(T::ELEM, shape.len())?;
         let handle = ffi::create(&self.core, ty.index() as u32, shape, data)?;
         Ok(Array::of(handle, T::ELEM, shape.len()))
@@ -181,7 +190,7 @@ impl Context {
     /// the elements differ in type or size. [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: the
     /// manifest has no such function for the type; compilers provide it since 0.25.36.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn array_of_values(
+    pub fn array_from_values(
         &self,
         type_name: &str,
         shape: &[usize],
@@ -333,34 +342,34 @@ impl Library {
         core: &Arc<Core>,
         cfun: &str,
         inputs: &mut [Input<'_>],
-        gives: &[TypeRef],
+        results: &[TypeRef],
     ) -> Result<Vec<Value>> {
-        enum Room {
+        enum Slot {
             Scalar(ElemType, Scalar8),
             Value(u32, Option<Handle>),
         }
         let function = self.function(cfun)?;
-        let mut rooms: Vec<Room> = gives
+        let mut slots: Vec<Slot> = results
             .iter()
             .map(|ty| match ty {
-                TypeRef::Scalar(elem) => Room::Scalar(*elem, Scalar8::default()),
-                TypeRef::Type(id) => Room::Value(id.index() as u32, None),
+                TypeRef::Scalar(elem) => Slot::Scalar(*elem, Scalar8::default()),
+                TypeRef::Type(id) => Slot::Value(id.index() as u32, None),
             })
             .collect();
-        let mut outputs: Vec<Output<'_>> = rooms
+        let mut outputs: Vec<Output<'_>> = slots
             .iter_mut()
-            .map(|room| match room {
-                Room::Scalar(elem, bytes) => Output::scalar(*elem, bytes),
-                Room::Value(ty, handle) => Output::value(*ty, handle),
+            .map(|slot| match slot {
+                Slot::Scalar(elem, bytes) => Output::scalar(*elem, bytes),
+                Slot::Value(ty, handle) => Output::value(*ty, handle),
             })
             .collect();
         core.call(function, inputs, &mut outputs)?;
         drop(outputs);
-        Ok(rooms
+        Ok(slots
             .into_iter()
-            .filter_map(|room| match room {
-                Room::Scalar(elem, bytes) => Some(Value::Scalar(Scalar::from_c(elem, bytes))),
-                Room::Value(_, handle) => handle.map(|handle| self.value(handle)),
+            .filter_map(|slot| match slot {
+                Slot::Scalar(elem, bytes) => Some(Value::Scalar(Scalar::from_c(elem, bytes))),
+                Slot::Value(_, handle) => handle.map(|handle| self.value(handle)),
             })
             .collect())
     }

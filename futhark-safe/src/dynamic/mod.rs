@@ -6,7 +6,7 @@
 //!
 //! let library = Library::build(&Build::new("stats.fut", Backend::C))?;
 //! let ctx = Context::new(&library, &Config::new())?;
-//! let xs: Value = ctx.array_of(&[3], &[1.0f32, 2.0, 3.0])?.into();
+//! let xs: Value = ctx.array(&[1.0f32, 2.0, 3.0])?.into();
 //! let results = ctx.call("mean", vec![Arg::Borrow(&xs)])?;
 //! println!("{:?}", results[0]);
 //! # Ok::<(), futhark_safe::Error>(())

@@ -156,7 +156,7 @@ fn the_dynamic_face_calls_entry_points() {
         let library = Library::of_table(program::table(flavour)).unwrap();
         let world = World::new();
         let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
-        let xs: Value = ctx.array_of(&[3], &[1i32, 2, 3]).unwrap().into();
+        let xs: Value = ctx.array(&[1i32, 2, 3]).unwrap().into();
         let total = ctx.call("total", vec![Arg::Borrow(&xs)]).unwrap();
         assert!(matches!(total[0], Value::Scalar(Scalar::I32(6))));
         let seven = Value::from(7i32);
@@ -181,7 +181,7 @@ fn sums_are_destructed_as_their_variant_only() {
         let library = Library::of_table(program::table(flavour)).unwrap();
         let _world = World::new();
         let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
-        let xs: Value = ctx.array_of(&[2], &[4i32, 5]).unwrap().into();
+        let xs: Value = ctx.array(&[4i32, 5]).unwrap().into();
         let dot = ctx.sum("shape", "dot", &[]).unwrap();
         let line = ctx
             .sum("shape", "line", &[&xs, &Value::from(3i32)])
@@ -215,7 +215,9 @@ fn arrays_of_records_are_made_and_changed_by_element() {
             ctx.record("point", &fields).unwrap().into()
         };
         let (a, b) = (point(10), point(20));
-        let mut points = ctx.array_of_values("[]point", &[3], &[&a, &b, &a]).unwrap();
+        let mut points = ctx
+            .array_from_values("[]point", &[3], &[&a, &b, &a])
+            .unwrap();
         let held = points.project("y").unwrap();
         world.copies();
         points.set(&[0], &b).unwrap();
@@ -226,7 +228,7 @@ fn arrays_of_records_are_made_and_changed_by_element() {
         assert_eq!(ints(&held), [10, 20, 10]);
 
         let other = dynamic::Context::new(&library, &Config::new()).unwrap();
-        let stranger = other.array_of(&[1], &[1i32]).unwrap().into();
+        let stranger = other.array(&[1i32]).unwrap().into();
         let seven = Value::from(7i32);
         for (shape, elements, kind, words) in [
             (
@@ -257,19 +259,19 @@ fn arrays_of_records_are_made_and_changed_by_element() {
             ),
         ] {
             let error = ctx
-                .array_of_values("[]point", shape, &elements)
+                .array_from_values("[]point", shape, &elements)
                 .unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().contains(words), "{error}");
         }
-        let error = ctx.array_of_values("pair", &[1], &[&a]).unwrap_err();
+        let error = ctx.array_from_values("pair", &[1], &[&a]).unwrap_err();
         assert!(
             error
                 .to_string()
                 .contains("expected an array of opaque values"),
             "{error}"
         );
-        assert!(ctx.array_of_values("nope", &[1], &[&a]).is_err());
+        assert!(ctx.array_from_values("nope", &[1], &[&a]).is_err());
         for (index, element, words) in [
             (&[3][..], &a, "outside"),
             (&[-1], &a, "outside"),
@@ -291,7 +293,7 @@ fn values_of_another_context_are_rejected() {
     let _world = World::new();
     let one = dynamic::Context::new(&library, &Config::new()).unwrap();
     let two = dynamic::Context::new(&library, &Config::new()).unwrap();
-    let xs: Value = one.array_of(&[2], &[1i32, 2]).unwrap().into();
+    let xs: Value = one.array(&[1i32, 2]).unwrap().into();
     let error = two.call("total", vec![Arg::Borrow(&xs)]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WrongContext);
     let error = two.record("pair", &[&Value::from(1i32), &xs]).unwrap_err();

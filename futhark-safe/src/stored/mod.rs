@@ -12,7 +12,7 @@
 //! let untrusted = Untrusted::from_bytes(&std::fs::read("model.bin")?)?;
 //! // SAFETY: only this program writes that file.
 //! let stored = unsafe { untrusted.trust::<Model>() }?;
-//! let model = stored.restore(&ctx)?;
+//! let model = ctx.restore(&stored)?;
 //! ```
 //!
 //! # Checks and their limits
@@ -64,7 +64,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Bytes, other_program};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle;
-use crate::program::{Linked as _, OpaqueTag};
+use crate::program::{Linked as _, OpaqueTag, Program};
 
 mod body;
 mod frame;
@@ -86,6 +86,20 @@ impl<G: OpaqueTag> Opaque<G> {
     }
 }
 
+impl<P: Program> Context<P> {
+    /// Restores a stored value. Any backend of the program can have stored it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Restore`]: another build of the program stored it, for example one by another
+    /// version of the compiler.
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ContextLost`].
+    pub fn restore<G: OpaqueTag<Program = P>>(&self, stored: &Stored<G>) -> Result<G> {
+        let handle = ffi::restore(self.core(), &stored.bytes)?;
+        Ok(Opaque::from_handle(handle).into())
+    }
+}
+
 /// An opaque value as bytes that this process stored or trusts.
 ///
 /// It belongs to no context.
@@ -100,18 +114,6 @@ impl<G: OpaqueTag> Stored<G> {
             bytes,
             tag: PhantomData,
         }
-    }
-
-    /// Restores the value into a context of any backend.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Restore`]: the context belongs to another build of the program, for example by
-    /// another version of the compiler.
-    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ContextLost`].
-    pub fn restore(&self, context: &Context<G::Program>) -> Result<G> {
-        let handle = ffi::restore(context.core(), &self.bytes)?;
-        Ok(Opaque::from_handle(handle).into())
     }
 
     /// Returns frame and body, for a file or another process: see [`Untrusted`].

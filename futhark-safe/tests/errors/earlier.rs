@@ -48,10 +48,7 @@ fn each_operation_that_waits_names_the_call_that_failed() {
             ("sync", Box::new(|| ctx.sync())),
             ("clear_caches", Box::new(|| ctx.clear_caches())),
             ("report", Box::new(|| ctx.report().map(drop))),
-            (
-                "new array",
-                Box::new(|| ctx.array_of(&[1], &[1i64]).map(drop)),
-            ),
+            ("new array", Box::new(|| ctx.array(&[1i64]).map(drop))),
             ("read array", Box::new(|| numbers.to_vec::<i64>().map(drop))),
             ("index", Box::new(|| numbers.index(&[1]).map(drop))),
             ("store", Box::new(|| row.store().map(drop))),

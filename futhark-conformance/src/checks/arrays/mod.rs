@@ -31,7 +31,7 @@ fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
     let at = |stop: Stop| stop.at(&contents.type_text());
     let mut buffer = contents.bytes().to_vec();
     let value = context
-        .array(contents.elem(), contents.shape(), &buffer)
+        .array_from_bytes(contents.elem(), contents.shape(), &buffer)
         .map_err(|error| at(error.into()))?;
     // The array has its own memory, so changing the buffer must not affect it.
     for byte in &mut buffer {
@@ -78,7 +78,10 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
     let shape = inner_shape(array.rank);
     let right = shape.iter().product::<usize>() * array.elem.size();
     for wrong in [0, right - 1, right + array.elem.size()] {
-        if context.array(array.elem, &shape, &vec![0; wrong]).is_ok() {
+        if context
+            .array_from_bytes(array.elem, &shape, &vec![0; wrong])
+            .is_ok()
+        {
             return Err(Stop::mismatch(format!(
                 "{wrong} bytes were accepted for shape {shape:?}, which needs {right}"
             )));
@@ -98,7 +101,10 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
     }
     for shape in impossible {
         for data in [0, array.elem.size(), 4 * array.elem.size()] {
-            if context.array(array.elem, &shape, &vec![0; data]).is_ok() {
+            if context
+                .array_from_bytes(array.elem, &shape, &vec![0; data])
+                .is_ok()
+            {
                 return Err(Stop::mismatch(format!(
                     "shape {shape:?} was accepted with {data} bytes"
                 )));

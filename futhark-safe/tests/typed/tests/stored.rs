@@ -53,10 +53,10 @@ fn everywhere<G: OpaqueTag<Program = stored::Program>>(
         let trusted = unsafe { untrusted.trust::<G>() }.unwrap();
         assert!(trusted == stored);
         for to in &contexts {
-            let back = stored.restore(to).unwrap();
+            let back = to.restore(&stored).unwrap();
             look(to, &back);
             assert!(stored == back.store().unwrap(), "restored and stored again");
-            look(to, &trusted.restore(to).unwrap());
+            look(to, &to.restore(&trusted).unwrap());
         }
     }
 }
@@ -148,7 +148,7 @@ fn a_stored_value_outlives_its_context() {
         let ctx = context(Backend::C);
         ctx.entry().sizes(6, 7).unwrap().store().unwrap()
     };
-    let back = std::thread::spawn(move || stored.restore(&context(Backend::Multicore)).unwrap());
+    let back = std::thread::spawn(move || context(Backend::Multicore).restore(&stored).unwrap());
     let back = back.join().unwrap();
     assert!(back.store().unwrap().body().len() == 30);
 }
@@ -165,7 +165,7 @@ fn transfers_are_complete() {
         drop(items);
         let last = stored.body().len() - 4;
         assert_eq!(stored.body()[last..], (n as i32 - 1).to_ne_bytes());
-        let back = stored.restore(&ctx).unwrap();
+        let back = ctx.restore(&stored).unwrap();
         drop(stored);
         // A late read of the freed bytes would see these.
         let scribble = vec![0xa5u8; 1 << 20];
@@ -334,7 +334,7 @@ fn a_u16_is_not_an_f16() {
     body[8 + 5..8 + 7].copy_from_slice(b"16");
     // SAFETY: the checks cover every field of a `mixed`.
     let stored = unsafe { forge(&program, "mixed", &body).trust::<stored::Mixed>() }.unwrap();
-    assert_eq!(stored.restore(&ctx).unwrap_err().kind(), ErrorKind::Restore);
+    assert_eq!(ctx.restore(&stored).unwrap_err().kind(), ErrorKind::Restore);
     assert_eq!(ctx.entry().sum_of(&mixed(&ctx)).unwrap(), 1022);
 }
 
@@ -388,7 +388,7 @@ fn what_passes_the_checks_can_be_used() {
                 match unsafe { untrusted.trust::<G>() } {
                     Ok(stored) => {
                         for ctx in contexts {
-                            let back = stored.restore(ctx).unwrap();
+                            let back = ctx.restore(&stored).unwrap();
                             assert_eq!(back.store().unwrap().body(), body);
                             use_it(ctx, &back);
                         }
