@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_and_arrays_in_order() {
+    fn components_are_read_in_order() {
         let c = "\nstruct futhark_opaque_x {\n    int8_t v0;\n    bool v1;\n    struct futhark_f64_1d *v2;\n    struct futhark_unit_2d *v3;\n};\n";
         let read = read(c).unwrap();
         assert_eq!(read[0], Component::Scalar(ElemType::I8));
