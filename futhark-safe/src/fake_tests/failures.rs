@@ -101,7 +101,7 @@ fn a_failing_free_is_reported_by_the_next_call() {
 }
 
 #[test]
-fn a_context_that_fails_to_start_leaves_nothing() {
+fn a_context_that_fails_to_start_leaks_nothing() {
     let world = World::new();
     let device = |name: &std::ffi::CStr| [Setting::Device(name.to_owned())];
     for _ in 0..times(1000) {
@@ -126,7 +126,7 @@ fn a_context_that_fails_to_start_leaves_nothing() {
 }
 
 #[test]
-fn thousands_of_contexts_leave_nothing() {
+fn thousands_of_contexts_leak_nothing() {
     let world = World::new();
     let mut kept = Vec::new();
     for i in 0..times(5000) {

@@ -148,9 +148,8 @@ fn values_made_from_invalid_ones_are_invalid() {
     assert_eq!(ffi::read_vec::<f32>(&floats).unwrap(), [1.0, 2.0]);
 }
 
-/// An argument whose in-place update fails is invalid afterwards.
 #[test]
-fn a_pending_argument_can_be_consumed() {
+fn an_in_place_update_with_failing_work_pending_is_invalid() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);

@@ -15,7 +15,7 @@ fn says(result: Result<Handle>, kind: ErrorKind, words: &str) {
 }
 
 #[test]
-fn arguments_of_another_number_or_type_are_rejected() {
+fn a_wrong_number_or_type_of_arguments_is_rejected() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);

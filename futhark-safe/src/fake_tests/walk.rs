@@ -458,7 +458,7 @@ fn walk(core: &Arc<Core>, flavour: Flavour, seed: u64, steps: usize) {
 }
 
 #[test]
-fn one_thread_gets_the_results_of_plain_rust() {
+fn random_calls_on_one_thread_match_plain_rust() {
     for flavour in FLAVOURS {
         for seed in 0..times(200) as u64 {
             let world = World::new();
@@ -469,7 +469,7 @@ fn one_thread_gets_the_results_of_plain_rust() {
 
 /// Several walks at a time in one context.
 #[test]
-fn several_threads_get_the_results_of_plain_rust() {
+fn random_calls_on_several_threads_match_plain_rust() {
     for seed in 0..times(20) as u64 {
         let world = World::new();
         let core = world.core(Flavour::Host);
