@@ -87,7 +87,7 @@ fn foreign_libraries_are_rejected() {
 
 /// Host backends lend their memory; GPU backends have no views.
 #[test]
-fn views_never_change() {
+fn only_host_backends_have_views() {
     each(|library| {
         let ctx = start(library);
         let xs = ctx.array_of(&[3], &[1i64, 2, 3]).unwrap();
@@ -151,7 +151,7 @@ fn raw_memory_is_borrowed_in_both_directions() {
 
 /// Like `typed/tests/context.rs` for the typed face.
 #[test]
-fn profiling_and_tuning() {
+fn contexts_can_be_profiled_and_tuned() {
     each(|library| {
         let profiled = Config::new().profiling(true).logging(false);
         let ctx = Context::new(library, &profiled).unwrap();
@@ -180,7 +180,7 @@ fn profiling_and_tuning() {
 }
 
 #[test]
-fn an_array_has_its_length() {
+fn len_is_the_number_of_elements() {
     let Some(compiler) = support::newest() else {
         return;
     };

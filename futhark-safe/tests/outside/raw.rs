@@ -54,7 +54,7 @@ fn package(name: &str) -> Package {
 }
 
 #[test]
-fn plain_calls_on_each_backend() {
+fn plain_calls_work_on_each_backend() {
     if compiler().is_none() {
         return;
     }

@@ -84,7 +84,7 @@ fn expect_violation(world: &World, words: &str) {
 }
 
 #[test]
-fn a_value_freed_twice_or_as_another_type() {
+fn freeing_a_value_twice_or_as_another_type_is_a_violation() {
     for flavour in FLAVOURS {
         let world = World::new();
         let context = Careless::new(flavour);
@@ -99,7 +99,7 @@ fn a_value_freed_twice_or_as_another_type() {
 }
 
 #[test]
-fn a_value_of_another_context() {
+fn passing_a_value_of_another_context_is_a_violation() {
     let world = World::new();
     let (context, other) = (Careless::new(Flavour::Host), Careless::new(Flavour::Host));
     let xs = context.ints(&[1]);
@@ -109,7 +109,7 @@ fn a_value_of_another_context() {
 }
 
 #[test]
-fn consumed_memory_that_is_shared() {
+fn consuming_shared_memory_is_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Host);
     let xs = context.ints(&[1, 2]);
@@ -125,7 +125,7 @@ fn consumed_memory_that_is_shared() {
 }
 
 #[test]
-fn two_calls_at_once() {
+fn concurrent_calls_are_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Host);
     std::thread::scope(|scope| {
@@ -146,7 +146,7 @@ fn two_calls_at_once() {
 }
 
 #[test]
-fn a_failed_result_that_is_read() {
+fn reading_a_failed_result_is_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Gpu);
     let (xs, is) = (context.ints(&[1, 2, 3]), context.ints(&[0, 7]));
@@ -164,7 +164,7 @@ fn a_failed_result_that_is_read() {
 /// `new` and `set` of arrays of records. The core checks indices first, so only this test sees
 /// that `set` does.
 #[test]
-fn an_element_that_is_set_outside_of_its_array() {
+fn setting_an_element_out_of_bounds_is_an_error() {
     for flavour in FLAVOURS {
         let world = World::new();
         let context = Careless::new(flavour);
@@ -190,7 +190,7 @@ fn an_element_that_is_set_outside_of_its_array() {
 }
 
 #[test]
-fn a_context_that_is_freed_with_values() {
+fn freeing_a_context_with_values_is_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Host);
     context.ints(&[1]);

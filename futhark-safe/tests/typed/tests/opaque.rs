@@ -202,7 +202,7 @@ mod of_tuples {
     }
 
     #[test]
-    fn the_unit_value() {
+    fn unit_values_are_passed_and_returned() {
         each::<tuples::Program>(|ctx| {
             let entry = ctx.entry();
             let unit = tuples::Unit::new(&ctx).unwrap();
@@ -464,7 +464,7 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn of_two_dimensions() {
+    fn arrays_of_two_dimensions_round_trip() {
         each::<record_matrices::Program>(|ctx| {
             let image = ctx.entry().gradient(2, 3).unwrap();
             assert_eq!(image.shape(), [2, 3]);
@@ -548,7 +548,7 @@ mod of_arrays_of_opaques {
     }
 
     #[test]
-    fn of_two_dimensions() {
+    fn arrays_of_two_dimensions_are_indexed() {
         each::<opaque_matrices::Program>(|ctx| {
             let square = ctx.entry().square(2, 3).unwrap();
             assert_eq!(square.shape(), [2, 3]);

@@ -9,7 +9,7 @@ fn mean(raw: &mut Plain<'_>, xs: &stats::Array<f32, 1>) -> futhark_safe::Result<
 }
 
 #[test]
-fn plain_calls_beside_safe_ones() {
+fn plain_calls_can_be_mixed_with_safe_ones() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32, 2.0, 5.0]).unwrap();

@@ -67,7 +67,7 @@ fn a_failure_is_reported_and_the_context_survives() {
 }
 
 #[test]
-fn a_failure_with_a_fetched_message_does_not_stick() {
+fn a_failure_with_a_fetched_message_does_not_affect_later_calls() {
     unsafe extern "C" {
         #[link_name = "free"]
         fn free_text(text: *mut std::ffi::c_char);
@@ -99,7 +99,7 @@ fn a_failure_with_a_fetched_message_does_not_stick() {
 }
 
 #[test]
-fn the_error_of_the_closure_is_returned_and_the_other_one_is_kept() {
+fn the_error_of_the_closure_is_returned_before_another_failure() {
     let (turn, other) = (turn(BACKEND), turn(Backend::C));
     let ctx = &turn.ctx;
     let foreign = other.ctx.array(&[1.0f32]).unwrap();
