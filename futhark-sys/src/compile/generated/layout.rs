@@ -153,8 +153,9 @@ pub(in crate::compile) struct Rule {
 
 /// The rules for the components of `ty`, an opaque type.
 ///
-/// There are rules only if the components are those of the parts, in the same order. The variants of
-/// a sum share components in an order that only the compiler knows.
+/// Records and arrays have rules only if their components are those of their parts, in the same order.
+/// A sum has a rule only for its tag, because its variants share the other components in an order that
+/// only the compiler knows.
 pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type) -> Vec<Rule> {
     let Some(opaque) = ty.as_opaque() else {
         return Vec::new();
