@@ -29,7 +29,7 @@ fn consuming_an_argument_does_not_change_its_alias() {
         assert_eq!(world.copies(), 1);
         assert_eq!(read(&alias).unwrap(), [1, 2, 3]);
         assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
-        // Now each is alone with its memory.
+        // Now they share no memory.
         let alias = set_first(&core, alias, 8).unwrap();
         assert_eq!(read(&alias).unwrap(), [8, 2, 3]);
         assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
@@ -118,7 +118,7 @@ fn a_failing_call_frees_its_consumed_arguments() {
         }
         assert_eq!(world.values(), 2);
         assert_eq!(read(&alias).unwrap(), [1, 2]);
-        // Arguments that are refused are gone as well.
+        // Rejected arguments are freed, too.
         let inputs = [Input::consumed(alias)];
         value(&core, "entry_set_first", inputs).unwrap_err();
         assert_eq!(world.values(), 1);

@@ -1,4 +1,4 @@
-//! Failures: each is reported once, and leaves nothing behind.
+//! Failures: each is reported once, and leaks nothing.
 
 use super::*;
 use crate::ErrorKind;
@@ -95,7 +95,7 @@ fn a_failing_free_is_reported_by_the_next_call() {
         let error = read(&xs).unwrap_err();
         assert!(error.to_string().contains("refused to free"), "{error}");
         assert_eq!(read(&xs).unwrap(), [5, 2]);
-        // Nobody is left to tell.
+        // No later call can report this failure.
         world.fail_frees(1);
     }
 }

@@ -155,7 +155,7 @@ mod of {
         }
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
 
-        // Told by `check`, and the closure goes on.
+        // `check` reports it, and the closure continues.
         let sum = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
             let (code, out) = failed(raw);
             assert_eq!(raw.check(1).unwrap_err().kind(), ErrorKind::Program);
@@ -168,7 +168,7 @@ mod of {
         });
         assert_eq!(sum.unwrap(), 3);
 
-        // A code without a word.
+        // A code without a message.
         let silent = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| raw.check(1));
         assert_eq!(silent.unwrap_err().kind(), ErrorKind::Backend);
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
@@ -184,7 +184,7 @@ mod of {
                 // SAFETY: the result of a call.
                 drop(unsafe { raw.adopt(out) }?);
             }
-            // Waits for itself.
+            // A nested safe call panics.
             xs.to_vec().map(drop)
         };
         let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();

@@ -1,5 +1,5 @@
 //! Random walks: thousands of calls in random order, on one thread and on several. Each result is
-//! compared with that of plain Rust; the model watches the rest.
+//! compared with that of plain Rust, and the fake program checks every call.
 
 use super::*;
 use crate::{Error, ErrorKind};
@@ -259,7 +259,7 @@ impl Walk<'_> {
             assert_eq!(made.unwrap_err().kind(), ErrorKind::Program);
             return;
         }
-        // Of what fails only the length is ever seen.
+        // The content of a failed result is never compared, only its length.
         let data = found.into_iter().map(Option::unwrap_or_default).collect();
         let started = made.is_ok();
         self.started(made, state, Content::Ints(data));
