@@ -15,7 +15,7 @@ fn start(library: &Library) -> Context {
 fn total(ctx: &Context, xs: &Value) -> i64 {
     match ctx.call("total", vec![Arg::Borrow(xs)]).unwrap()[..] {
         [Value::Scalar(Scalar::I64(total))] => total,
-        ref other => panic!("total gives {other:?}"),
+        ref other => panic!("total returned {other:?}"),
     }
 }
 
@@ -208,7 +208,7 @@ fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
         };
         let total = |sum: Value| match call(ctx, "total", sum).unwrap()[..] {
             [Value::Scalar(Scalar::I64(total))] => total,
-            ref other => panic!("total gives {other:?}"),
+            ref other => panic!("total returned {other:?}"),
         };
         let single = sum("order", "single", &[&3i32.into(), &4i64.into()]);
         assert_eq!(total(single), 7);
@@ -220,7 +220,7 @@ fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
 
         let weight = |sum: Value| match call(ctx, "weight", sum).unwrap()[..] {
             [Value::Scalar(Scalar::F64(weight))] => weight,
-            ref other => panic!("weight gives {other:?}"),
+            ref other => panic!("weight returned {other:?}"),
         };
         let three: Value = ctx.array_of(&[3], &[1f64, 2.0, 4.0]).unwrap().into();
         let grid: Value = ctx.array_of(&[2, 3], &[2i16; 6]).unwrap().into();

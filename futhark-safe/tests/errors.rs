@@ -164,7 +164,7 @@ fn an_earlier_failure_keeps_its_own_text() {
     });
 }
 
-/// The runtime reserves space for 64 build options.
+/// 64 build options fit into the runtime's buffer; many more would overrun it.
 #[test]
 fn too_many_or_empty_build_options_are_rejected() {
     each_on_opencl(|library| {

@@ -74,7 +74,8 @@ fn busy(place: Place) -> Vec<i64> {
 }
 
 /// The number of threads with the name of this one. Workers inherit the name of the thread that
-/// starts them; the threads of other tests have other names, and come and go.
+/// starts them. The threads of other tests come and go, but have other names, as long as the names
+/// of the tests differ in the first 15 bytes, which the kernel keeps.
 fn threads() -> usize {
     let name = |task: &Path| std::fs::read_to_string(task.join("comm")).unwrap_or_default();
     let own = name(Path::new("/proc/thread-self"));

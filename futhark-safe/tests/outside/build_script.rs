@@ -1,5 +1,5 @@
-//! What a user sees: a crate of its own that depends on ours by path, built by Cargo,
-//! with everything as it should be and with one thing missing at a time.
+//! A user's package that depends on futhark-safe by path, built by Cargo: with all requirements, and
+//! with one of them missing at a time.
 
 use std::path::Path;
 use std::process::Command;

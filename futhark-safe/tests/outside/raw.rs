@@ -102,7 +102,7 @@ fn a_raw_module_does_not_compile_where_unsafe_code_is_forbidden() {
     );
 }
 
-/// It is a dependency of their build scripts, and of nothing else.
+/// bindgen is a dependency of their build scripts only.
 #[test]
 fn only_raw_modules_need_bindgen() {
     let tree = |package: &Package, edges: &str| {

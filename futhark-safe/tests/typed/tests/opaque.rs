@@ -469,7 +469,7 @@ mod of_arrays_of_records {
             let image = ctx.entry().gradient(2, 3).unwrap();
             assert_eq!(image.shape(), [2, 3]);
             let rows = image.to_vec().unwrap();
-            // What the rows' type is called depends on the compiler, so it is not named here.
+            // The name of the row type depends on the compiler, so this test does not use it.
             let pixel = |y: u8, x: u8| (x, y, f32::from(x * y));
             for (i, row) in rows.iter().enumerate() {
                 let found = (row.r, row.g, row.deep.weight);

@@ -324,7 +324,7 @@ fn wrong_tags_and_bools_are_rejected() {
     }
 }
 
-/// The table has one type for both, and only the runtime tells them apart.
+/// Both have one type in the table, and only the runtime distinguishes them.
 #[test]
 fn a_u16_is_not_restored_as_an_f16() {
     let ctx = context(Backend::C);

@@ -25,9 +25,9 @@ fn plain_calls_can_be_mixed_with_safe_ones() {
             // SAFETY: as above.
             raw.check(unsafe { c::futhark_context_sync(raw.context()) })?;
             let mut out = std::ptr::null_mut();
-            // SAFETY: nothing else has `made`.
+            // SAFETY: `made` has no other owner.
             let code = unsafe { c::futhark_entry_normalise(raw.context(), &raw mut out, made) };
-            // SAFETY: it was consumed, and is used no more.
+            // SAFETY: it was consumed, and is not used again.
             raw.check(unsafe { c::futhark_free_f32_1d(raw.context(), made) })?;
             raw.check(code)?;
             // SAFETY: `out` lives.

@@ -44,7 +44,7 @@ fn a_failure_is_reported_and_the_context_survives() {
         let (xs, is) = (raw.pointer(&xs)?, raw.pointer(&is)?);
         let (code, out) = fail(raw, xs, is);
         free(raw, out);
-        // SAFETY: the context.
+        // SAFETY: the context is live.
         let wait = unsafe { c::futhark_context_sync(raw.context()) };
         let error = raw.check(if code == 0 { wait } else { code }).unwrap_err();
         assert_out_of_bounds(&error);
@@ -81,10 +81,10 @@ fn a_failure_with_a_fetched_message_does_not_affect_later_calls() {
             let (xs, is) = (raw.pointer(&xs)?, raw.pointer(&is)?);
             let (code, out) = fail(raw, xs, is);
             free(raw, out);
-            // SAFETY: the context.
+            // SAFETY: the context is live.
             let wait = unsafe { c::futhark_context_sync(raw.context()) };
             assert!(code != 0 || wait != 0);
-            // SAFETY: the context.
+            // SAFETY: the context is live.
             let text = unsafe { c::futhark_context_get_error(raw.context()) };
             // SAFETY: a failure has a message, which ends with a NUL.
             let copy = unsafe { std::ffi::CStr::from_ptr(text) };
