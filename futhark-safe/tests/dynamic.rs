@@ -85,7 +85,6 @@ fn foreign_libraries_are_rejected() {
     }
 }
 
-/// Host backends lend their memory; GPU backends have no views.
 #[test]
 fn only_host_backends_have_views() {
     each(|library| {
