@@ -19,7 +19,7 @@ static START: Mutex<()> = Mutex::new(());
 
 /// The cache file of a context that is starting.
 pub(crate) struct CacheFile {
-    // In this order: the file is unlocked before another thread locks it.
+    // Dropped in this order: the file is unlocked before another thread can lock it.
     _lock: Option<File>,
     _turn: MutexGuard<'static, ()>,
     path: PathBuf,

@@ -26,7 +26,7 @@ pub struct Config {
     problem: Option<String>,
 }
 
-/// The number of build options that surely fit into the runtime's buffer.
+/// The number of build options that always fit into the runtime's buffer.
 const MOST_BUILD_OPTIONS: usize = 64;
 
 impl Config {
@@ -74,8 +74,8 @@ impl Config {
     pub fn build_option(self, option: impl Into<String>) -> Config {
         let option = option.into();
         // The runtime reads beyond the end of an empty option. For each option it writes two bytes
-        // more than it counts, so many of them would overrun its buffer, which has some hundred bytes
-        // to spare.
+        // more than it counts, so a large number of options would overrun its buffer, which has some
+        // hundred bytes to spare.
         if option.is_empty() {
             return self.invalid("a build option is empty".to_owned());
         }

@@ -120,7 +120,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// Returns the context with the error; it can be used on or closed again.
+    /// Returns the context with the error; it can still be used, or closed again.
     /// [`ErrorKind::InvalidArgument`]: values or clones of it are in use. [`ErrorKind::ContextLost`]. An
     /// [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context<P>, Error)> {

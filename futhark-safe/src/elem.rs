@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_but_zero_is_true() {
+    fn any_nonzero_byte_is_true() {
         assert!(bool::from_c(Scalar8([2, 0, 0, 0, 0, 0, 0, 0])));
         assert!(!bool::from_c(Scalar8([0, 1, 0, 0, 0, 0, 0, 0])));
     }

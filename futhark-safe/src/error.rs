@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_a_place_have_none() {
+    fn an_error_without_a_backtrace_has_no_place() {
         for text in [
             "",
             "Error: no memory",

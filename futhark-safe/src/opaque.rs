@@ -66,7 +66,7 @@ impl<G: OpaqueTag> Receive for Opaque<G> {
     }
 }
 
-/// So the struct of a type can be an argument of a call.
+/// Lets the struct of an opaque type be an argument of a call.
 impl<G: OpaqueTag> HasHandle for G {
     fn handle(&self) -> &Handle {
         &self.deref().handle

@@ -10,7 +10,7 @@ use crate::opaque::Opaque;
 /// A program that was compiled into this binary.
 ///
 /// Implemented by the module that [`include_program!`](crate::include_program) includes, for its type
-/// `Program`; not for others to implement.
+/// `Program`. Do not implement it.
 pub trait Program: Linked {
     /// The program's name: the name of its source file.
     const NAME: &'static str;
@@ -22,7 +22,7 @@ pub trait Program: Linked {
 pub trait Linked: Sized + Send + Sync + 'static {
     /// The hash of the program's API. Tables with another one are rejected.
     const INTERFACE: u64;
-    /// The hash of the list of functions that generated code numbers. Tables with another one
+    /// The hash of the functions that generated code refers to by number. Tables with another one
     /// are rejected.
     const FUNCTIONS: u64;
     /// The program's tables, one per backend, the preferred one first.

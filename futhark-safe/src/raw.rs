@@ -4,7 +4,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "unsafe functions and traits of the API, whose contracts are passed on to `ffi`"
+    reason = "declares unsafe functions and traits of the public API"
 )]
 
 use std::fmt;
@@ -111,7 +111,7 @@ impl<P: Program> Context<P> {
         let mut raw = Raw::new(self.core())?;
         let result = calls(&mut raw);
         let left = raw.lent.finish(result.is_err());
-        // A result that is dropped now may make calls of its own.
+        // Unlock first: if the result is dropped, its destructor may make calls.
         drop(raw);
         left.and(result)
     }
@@ -155,8 +155,8 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// Turns the return code of a C function into an error, unless it is 0. The error has the text of
     /// `futhark_context_get_error`, which is cleared.
     ///
-    /// On GPU backends, the next function, or the end of the closure, reports what fails after a
-    /// function has returned.
+    /// On GPU backends, work can fail after a function has returned. The next function, or the end of
+    /// the closure, reports it.
     ///
     /// Functions that return a pointer have failed if it is null; [`adopt`](Self::adopt) checks
     /// that. Every nonzero code of `futhark_context_sync` must be passed to this method: that function
@@ -189,7 +189,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
     ///
     /// # Errors
     ///
-    /// As for [`pointer`](Self::pointer). The value is dropped then.
+    /// As for [`pointer`](Self::pointer). The value is dropped in that case.
     pub fn release<S: RawValue<Context = C>>(&mut self, value: S::Value) -> Result<*mut S> {
         let pointer = self.lent.release(value.into_handle(), S::TYPE)?;
         Ok(pointer.cast())

@@ -120,7 +120,7 @@ entry rows (n: i64) (m: i64) : [][]i32 = map (\\x -> replicate (n - 1) x ++ [x])
 }
 
 #[test]
-fn a_program_without_entry_points() {
+fn a_program_without_entry_points_can_be_loaded() {
     each("no_entries.fut", "def f (x: i32) = x + 1\n", |ctx| {
         assert!(ctx.library().program().entries().is_empty());
         assert!(ctx.library().program().types().is_empty());
@@ -141,7 +141,7 @@ fn opaque(value: Value) -> Opaque {
 
 /// No entry point has `inner`, and only `inner` has `[]f32`.
 #[test]
-fn types_that_only_other_types_contain() {
+fn types_that_occur_only_in_other_types_can_be_used() {
     each_odd(|ctx| {
         let made = ctx.call("outer", vec![Arg::Consume(21i32.into())]);
         let inner = opaque(opaque(made.unwrap().remove(0)).project("first").unwrap());
@@ -160,7 +160,7 @@ fn types_that_only_other_types_contain() {
 /// The Futhark compiler would take minutes, so it compiles one entry point, and a script adds the
 /// others to its output.
 #[test]
-fn ten_thousand_entry_points() {
+fn a_program_can_have_ten_thousand_entry_points() {
     const N: usize = 10_000;
     let Some(real) = support::newest() else {
         return;

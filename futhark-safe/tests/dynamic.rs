@@ -15,7 +15,7 @@ fn start(library: &Library) -> Context {
 fn total(ctx: &Context, xs: &Value) -> i64 {
     match ctx.call("total", vec![Arg::Borrow(xs)]).unwrap()[..] {
         [Value::Scalar(Scalar::I64(total))] => total,
-        ref other => panic!("total gives {other:?}"),
+        ref other => panic!("total returned {other:?}"),
     }
 }
 
@@ -85,9 +85,8 @@ fn foreign_libraries_are_rejected() {
     }
 }
 
-/// Host backends lend their memory; GPU backends have no views.
 #[test]
-fn views_never_change() {
+fn only_host_backends_have_views() {
     each(|library| {
         let ctx = start(library);
         let xs = ctx.array(&[1i64, 2, 3]).unwrap();
@@ -151,7 +150,7 @@ fn raw_memory_is_borrowed_in_both_directions() {
 
 /// Like `typed/tests/context.rs` for the typed face.
 #[test]
-fn profiling_and_tuning() {
+fn contexts_can_be_profiled_and_tuned() {
     each(|library| {
         let profiled = Config::new().profiling(true).logging(false);
         let ctx = Context::new(library, &profiled).unwrap();
@@ -180,7 +179,7 @@ fn profiling_and_tuning() {
 }
 
 #[test]
-fn an_array_has_its_length() {
+fn len_is_the_number_of_elements() {
     let Some(compiler) = support::newest() else {
         return;
     };
@@ -208,7 +207,7 @@ fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
         };
         let total = |sum: Value| match call(ctx, "total", sum).unwrap()[..] {
             [Value::Scalar(Scalar::I64(total))] => total,
-            ref other => panic!("total gives {other:?}"),
+            ref other => panic!("total returned {other:?}"),
         };
         let single = sum("order", "single", &[&3i32.into(), &4i64.into()]);
         assert_eq!(total(single), 7);
@@ -220,7 +219,7 @@ fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
 
         let weight = |sum: Value| match call(ctx, "weight", sum).unwrap()[..] {
             [Value::Scalar(Scalar::F64(weight))] => weight,
-            ref other => panic!("weight gives {other:?}"),
+            ref other => panic!("weight returned {other:?}"),
         };
         let three: Value = ctx.array(&[1f64, 2.0, 4.0]).unwrap().into();
         let grid: Value = ctx.array_nd(&[2, 3], &[2i16; 6]).unwrap().into();

@@ -87,7 +87,7 @@ fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
 }
 
 #[test]
-fn records_of_scalars() {
+fn arrays_of_scalar_records_support_new_and_set() {
     each(|ctx| {
         let (a, b) = (pt(ctx, 1, 0.5), pt(ctx, 2, 1.5));
         let mut array = ctx.array_from_values("[]pt", &[3], &[&a, &b, &a]).unwrap();
@@ -102,7 +102,7 @@ fn records_of_scalars() {
 }
 
 #[test]
-fn two_dimensions() {
+fn arrays_of_two_dimensions_support_new_and_set() {
     each(|ctx| {
         let pts: Vec<Value> = (0..6).map(|i| pt(ctx, i, 0.0)).collect();
         let elements: Vec<&Value> = pts.iter().collect();
@@ -119,7 +119,7 @@ fn two_dimensions() {
 }
 
 #[test]
-fn records_with_arrays() {
+fn elements_of_different_sizes_are_rejected() {
     each(|ctx| {
         let (a, b) = (row(ctx, 1, &[1.0, 2.0]), row(ctx, 2, &[3.0, 4.0]));
         let mut rows = ctx.array_from_values("[]row", &[2], &[&a, &b]).unwrap();
@@ -153,7 +153,7 @@ fn records_with_arrays() {
 }
 
 #[test]
-fn sums() {
+fn arrays_of_sums_support_new_and_set() {
     each(|ctx| {
         let xs = ctx.array(&[0.25f32, 0.5]).unwrap().into();
         let dot: Value = ctx.sum("shape", "dot", &[&8i32.into()]).unwrap().into();

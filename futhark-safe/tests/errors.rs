@@ -164,7 +164,7 @@ fn an_earlier_failure_keeps_its_own_text() {
     });
 }
 
-/// The runtime reserves space for 64 build options.
+/// 64 build options fit into the runtime's buffer; many more would overrun it.
 #[test]
 fn too_many_or_empty_build_options_are_rejected() {
     each_on_opencl(|library| {
@@ -181,7 +181,7 @@ fn too_many_or_empty_build_options_are_rejected() {
 
 /// Misuse 23. `leaks.rs` watches the memory of thousands of failures.
 #[test]
-fn errors_do_not_stick() {
+fn an_error_does_not_affect_later_calls() {
     each(|library| {
         let ctx = start(library);
         for _ in 0..20 {
@@ -261,7 +261,7 @@ fn closing_a_lost_context_is_an_error() {
 
 /// Misuse 7: the threads share a context.
 #[test]
-fn threads_get_their_own_messages() {
+fn each_thread_gets_the_errors_of_its_calls() {
     each(|library| {
         let ctx = start(library);
         std::thread::scope(|scope| {

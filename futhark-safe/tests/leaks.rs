@@ -101,7 +101,7 @@ fn calls(context: &Context) {
 }
 
 #[test]
-fn a_thousand_contexts() {
+fn contexts_leak_no_memory() {
     each(|library, context| {
         let library = library("failures.fut");
         watch("contexts", || {
@@ -133,7 +133,7 @@ fn large_blocks_of_worker_threads_are_freed() {
 }
 
 #[test]
-fn thousands_of_failing_calls() {
+fn failing_calls_leak_no_memory() {
     each(|library, context| {
         let context = context(&library("failures.fut"));
         watch("failing calls", || {
@@ -145,7 +145,7 @@ fn thousands_of_failing_calls() {
 }
 
 #[test]
-fn contexts_that_do_not_start() {
+fn contexts_that_do_not_start_leak_no_memory() {
     each(|library, _| {
         let library = library("failures.fut");
         watch("starts that fail", || {
@@ -163,7 +163,7 @@ const ROWS: usize = 16;
 
 /// One row of the loop fails.
 #[test]
-fn failures_in_parallel_loops() {
+fn failures_in_parallel_loops_leak_no_memory() {
     let column = |good: i64, bad: i64| {
         let mut column = vec![good; ROWS];
         column[ROWS - 1] = bad;
@@ -245,7 +245,7 @@ fn lose_in_a_loop(context: &Context, row: usize) {
 
 /// The runtime fails after it started threads, and before the context is complete.
 #[test]
-fn contexts_that_are_lost_while_they_start() {
+fn contexts_lost_while_they_start_are_freed() {
     each(|library, _| {
         let library = library("lost_constant.fut");
         let two = match library.backend() {
@@ -263,7 +263,7 @@ fn contexts_that_are_lost_while_they_start() {
 
 /// Arrays that are shared and consumed, records, sums, arrays of records, stored values.
 #[test]
-fn values_of_every_kind() {
+fn values_of_every_kind_leak_no_memory() {
     each(|library, context| {
         let arrays = context(&library("../typed/programs/basics.fut"));
         let opaques = context(&library("../typed/programs/opaques.fut"));

@@ -74,7 +74,8 @@ fn busy(place: Place) -> Vec<i64> {
 }
 
 /// The number of threads with the name of this one. Workers inherit the name of the thread that
-/// starts them; the threads of other tests have other names, and come and go.
+/// starts them. The threads of other tests come and go, but have other names, as long as the names
+/// of the tests differ in the first 15 bytes, which the kernel keeps.
 fn threads() -> usize {
     let name = |task: &Path| std::fs::read_to_string(task.join("comm")).unwrap_or_default();
     let own = name(Path::new("/proc/thread-self"));
@@ -152,7 +153,7 @@ fn expect_losses(entry: &str, warm_up: &[Vec<i64>], fail: impl Fn(Place) -> Vec<
 }
 
 #[test]
-fn overflowing_size_in_a_parallel_loop() {
+fn overflowing_size_in_a_parallel_loop_loses_the_context() {
     let good = [vec![1000; ROWS], vec![20_000; ROWS]];
     expect_losses("replicate_map", &good, |place| {
         vec![column(1000, 1 << 62, place), busy(place)]
@@ -160,7 +161,7 @@ fn overflowing_size_in_a_parallel_loop() {
 }
 
 #[test]
-fn min_divided_by_minus_one_in_a_parallel_loop() {
+fn min_divided_by_minus_one_in_a_parallel_loop_loses_the_context() {
     let good = [vec![i64::MIN; ROWS], vec![3; ROWS], vec![20_000; ROWS]];
     expect_losses("divide_map", &good, |place| {
         vec![vec![i64::MIN; ROWS], column(3, -1, place), busy(place)]
@@ -201,7 +202,7 @@ fn expect_errors(
 }
 
 #[test]
-fn negative_size_in_a_parallel_loop() {
+fn negative_size_in_a_parallel_loop_is_an_error() {
     let good = [vec![1000; ROWS], vec![20_000; ROWS]];
     expect_errors("replicate_map", &good, ErrorKind::Program, |place| {
         vec![column(1000, -5, place), busy(place)]
@@ -209,7 +210,7 @@ fn negative_size_in_a_parallel_loop() {
 }
 
 #[test]
-fn out_of_memory_in_a_parallel_loop() {
+fn out_of_memory_in_a_parallel_loop_is_an_error() {
     let good = [vec![1000; ROWS], vec![20_000; ROWS]];
     expect_errors("replicate_map", &good, ErrorKind::OutOfMemory, |place| {
         vec![column(1000, 1 << 46, place), busy(place)]
@@ -217,7 +218,7 @@ fn out_of_memory_in_a_parallel_loop() {
 }
 
 #[test]
-fn index_out_of_bounds_in_a_parallel_loop() {
+fn index_out_of_bounds_in_a_parallel_loop_is_an_error() {
     let xs: Vec<i64> = (0..ROWS as i64).collect();
     expect_errors(
         "bounds_map",
@@ -258,7 +259,7 @@ fn a_context_is_freed_after_a_loop_without_iterations() {
 /// An untracked mutex would stay locked when its thread dies, and block other threads forever. A
 /// build that tracks none shows the error that prevents this.
 #[test]
-fn a_mutex_too_many_is_an_error() {
+fn exceeding_the_table_of_tracked_mutexes_is_an_error() {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
     let Some(compiler) = support::newest() else {
         return;

@@ -42,7 +42,7 @@ fn values(ctx: &Context) -> Vec<Opaque> {
 }
 
 #[test]
-fn values_are_restored_on_any_backend_but_with_one_compiler() {
+fn values_are_restored_on_any_backend_of_one_compiler() {
     let mut per_compiler = Vec::new();
     for compiler in support::compilers() {
         let libraries: Vec<Library> = support::backends()

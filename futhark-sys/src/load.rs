@@ -1,7 +1,7 @@
 //! Loads shared objects.
 //!
-//! A library is never unloaded. It can have threads and destructors of thread-local storage, so there
-//! is no point in time at which unmapping it is known to be safe.
+//! A library is never unloaded. It can have threads and destructors of thread-local storage, so
+//! unmapping it is never known to be safe.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -152,8 +152,8 @@ impl Table {
         self.0.interface_hash
     }
 
-    /// A hash of the functions with the types of their parameters and results. Two tables with equal
-    /// hashes number functions and types in the same way.
+    /// A hash of the names of types, and of the functions with the types of their parameters and
+    /// results. Two tables with equal hashes number functions and types in the same way.
     #[must_use]
     pub fn functions_hash(&self) -> u64 {
         self.0.functions_hash

@@ -299,10 +299,10 @@ fn replacing_the_compiler_invalidates_the_cache() {
     }
 }
 
-/// Runs [`a_build_without_a_folder`] in a child process.
+/// Runs [`child_builds_without_a_folder`] in a child process.
 fn build_in_a_child(cache: &Path, cflags: &str) -> std::process::Output {
     std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_build_without_a_folder", "--nocapture"])
+        .args(["--exact", "child_builds_without_a_folder", "--nocapture"])
         .env("FUTHARK_SYS_TEST_SOURCE", source(&folder("private")))
         .env("XDG_CACHE_HOME", cache)
         .env("CFLAGS", cflags)
@@ -316,7 +316,7 @@ fn build_in_a_child(cache: &Path, cflags: &str) -> std::process::Output {
 }
 
 #[test]
-fn a_build_without_a_folder() {
+fn child_builds_without_a_folder() {
     // Only the child builds.
     if let Some(source) = std::env::var_os("FUTHARK_SYS_TEST_SOURCE") {
         let artifact = Build::new(source, Backend::C).fast(true).run().unwrap();

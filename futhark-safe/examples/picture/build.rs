@@ -1,9 +1,9 @@
-//! Compiles picture.fut for every backend that was asked for.
+//! Compiles picture.fut for c and multicore, and for the backends that features select.
 
 use futhark_safe::{Backend, build::Program};
 
 fn main() {
-    // The first one that works is used when nobody chooses.
+    // Without --backend, the first one that works is used.
     let mut backends = vec![Backend::Multicore, Backend::C];
     let optional = [
         ("CARGO_FEATURE_OPENCL", Backend::OpenCl),

@@ -1,9 +1,6 @@
 //! The memory of arrays, shared with other crates.
 
-#![allow(
-    unsafe_code,
-    reason = "unsafe functions of the API, whose contracts are passed on"
-)]
+#![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
 
 use super::Array;
 use crate::context::Context;
@@ -17,7 +14,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// The array's memory, for use by other crates: its elements in row-major order.
     /// Waits until they are computed, as [`Context::sync`] does.
     ///
-    /// If the array has no elements, it is null, or memory of any size.
+    /// For an array without elements, the memory is null or of any size.
     ///
     /// # Errors
     ///
@@ -43,7 +40,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// ```text
     /// let xs = stats.array(&[1.0f32, 2.0])?;
-    /// // SAFETY: `buffer` is used before `xs` goes, and only read; `retain` is balanced by its drop.
+    /// // SAFETY: `buffer` is only read, and dropped before `xs`; its drop balances `retain`.
     /// if let RawMemory::OpenCl(mem) = unsafe { xs.raw_memory() }? {
     ///     unsafe { opencl3::memory::retain_mem_object(mem) }?;
     ///     let buffer = opencl3::memory::Buffer::<f32>::new(mem);
@@ -89,7 +86,7 @@ impl<P: Program> Context<P> {
     where
         P: HasArray<T, R>,
     {
-        // SAFETY: the caller's promise is that of `borrow`.
+        // SAFETY: the caller promises what `borrow` requires.
         let handle = unsafe {
             ffi::borrow(
                 self.core(),

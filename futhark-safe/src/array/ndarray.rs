@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::program::{HasArray, Program};
 
 impl<P: Program> Context<P> {
-    /// Makes an array from an [`ndarray`] array or view of any layout. Elements in other than standard
-    /// layout are copied into that order first.
+    /// Makes an array from an [`ndarray`] array or view of any layout. Elements in another layout are
+    /// copied into standard layout first.
     ///
     /// Needs the feature `ndarray`.
     ///

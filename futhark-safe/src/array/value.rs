@@ -131,7 +131,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
             .map(|i| i64::try_from(i).unwrap_or(i64::MAX));
         let (elem, scalar) = ffi::index(&self.handle, &indices)?;
         if elem != T::ELEM {
-            // Only a hand-written `HasArray` can say so.
+            // Only a hand-written `HasArray` can cause this.
             let message = format!("expected elements of type {}, got {elem}", T::ELEM);
             return Err(Error::new(ErrorKind::InvalidArgument, "index", message));
         }

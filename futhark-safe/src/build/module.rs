@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_function_that_the_table_lacks_is_an_error() {
+    fn a_function_missing_from_the_table_is_an_error() {
         let program = |entries: &str| {
             let text = format!(
                 r#"{{"backend": "c", "version": "0.25.32", "types": {{}}, "entry_points": {{{entries}}}}}"#

@@ -1,9 +1,6 @@
 //! The memory of arrays, shared with other crates.
 
-#![allow(
-    unsafe_code,
-    reason = "unsafe functions of the API, whose contracts are passed on"
-)]
+#![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
 
 use futhark_manifest::ElemType;
 
@@ -17,11 +14,11 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As there. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the program has no such array type.
+    /// As [`crate::Context::array_from_raw`]. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the program has no such array type.
     ///
     /// # Safety
     ///
-    /// As there, with elements of type `elem`.
+    /// As for [`crate::Context::array_from_raw`], with elements of type `elem`.
     pub unsafe fn array_from_raw(
         &self,
         elem: ElemType,
@@ -29,7 +26,7 @@ impl Context {
         memory: RawMemory,
     ) -> Result<Array> {
         let ty = self.library().array_type(elem, shape.len())?;
-        // SAFETY: the caller's promise is that of `borrow`.
+        // SAFETY: the caller promises what `borrow` requires.
         let handle = unsafe { ffi::borrow(self.core(), ty.index() as u32, elem, memory, shape) }?;
         Ok(Array::of(handle, elem, shape.len()))
     }
@@ -40,11 +37,11 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As [`crate::Array::raw_memory`].
     ///
     /// # Safety
     ///
-    /// As there.
+    /// As for [`crate::Array::raw_memory`].
     pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
         ffi::raw_memory(self.handle())
     }

@@ -1,9 +1,6 @@
 //! Libraries that were built earlier or elsewhere.
 
-#![allow(
-    unsafe_code,
-    reason = "unsafe functions of the API, whose contracts are passed on"
-)]
+#![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
 
 use std::path::Path;
 

@@ -1,9 +1,6 @@
 //! Conversion of untrusted bytes to stored values.
 
-#![allow(
-    unsafe_code,
-    reason = "unsafe functions of the API, whose contracts are passed on"
-)]
+#![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
 
 use super::library::Library;
 use super::stored::Stored;
@@ -23,7 +20,7 @@ impl Library {
     /// As for [`Untrusted::trust`].
     pub unsafe fn trust(&self, stored: Untrusted) -> Result<Stored> {
         let (program, type_name) = stored.find_in(self.table())?;
-        // SAFETY: the caller promises that this program stored a value of this type so.
+        // SAFETY: the caller promises that this program stored a value of this type as these bytes.
         let bytes = unsafe { Bytes::new(program, type_name, stored.into_body()) };
         Ok(Stored::of(bytes))
     }

@@ -19,7 +19,7 @@ fn unshared_arguments_are_not_copied() {
 }
 
 #[test]
-fn an_alias_never_changes() {
+fn consuming_an_argument_does_not_change_its_alias() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -29,7 +29,7 @@ fn an_alias_never_changes() {
         assert_eq!(world.copies(), 1);
         assert_eq!(read(&alias).unwrap(), [1, 2, 3]);
         assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
-        // Now each is alone with its memory.
+        // Now they share no memory.
         let alias = set_first(&core, alias, 8).unwrap();
         assert_eq!(read(&alias).unwrap(), [8, 2, 3]);
         assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
@@ -54,7 +54,7 @@ fn results_that_share_memory_are_consumed_independently() {
 }
 
 #[test]
-fn constants_of_the_program_stay_constant() {
+fn consuming_a_program_constant_does_not_change_it() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -68,7 +68,7 @@ fn constants_of_the_program_stay_constant() {
 }
 
 #[test]
-fn parts_of_values_never_change() {
+fn consumption_does_not_change_records_fields_or_payloads() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -118,7 +118,7 @@ fn a_failing_call_frees_its_consumed_arguments() {
         }
         assert_eq!(world.values(), 2);
         assert_eq!(read(&alias).unwrap(), [1, 2]);
-        // Arguments that are refused are gone as well.
+        // Rejected arguments are freed, too.
         let inputs = [Input::consumed(alias)];
         value(&core, "entry_set_first", inputs).unwrap_err();
         assert_eq!(world.values(), 1);
@@ -127,7 +127,7 @@ fn a_failing_call_frees_its_consumed_arguments() {
 
 /// Copying a shared argument waits on a GPU, so it can report a pending failure.
 #[test]
-fn a_failing_copy_ends_the_call() {
+fn a_failing_copy_of_a_shared_argument_is_an_error() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);

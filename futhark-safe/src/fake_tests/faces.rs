@@ -176,7 +176,7 @@ fn the_dynamic_face_calls_entry_points() {
 }
 
 #[test]
-fn sums_are_destructed_as_their_variant_only() {
+fn destructing_a_sum_as_another_variant_is_an_error() {
     for flavour in FLAVOURS {
         let library = Library::of_table(program::table(flavour)).unwrap();
         let _world = World::new();
@@ -205,7 +205,7 @@ fn sums_are_destructed_as_their_variant_only() {
 
 /// `new` and `set` of arrays of records, as compilers from 0.25.36 on have them.
 #[test]
-fn arrays_of_records_are_made_and_changed_by_element() {
+fn arrays_of_records_support_new_and_set() {
     for flavour in FLAVOURS {
         let library = Library::of_table(program::table(flavour)).unwrap();
         let world = World::new();

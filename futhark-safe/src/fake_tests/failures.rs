@@ -1,4 +1,4 @@
-//! Failures: each is reported once, and leaves nothing behind.
+//! Failures: each is reported once, and leaks nothing.
 
 use super::*;
 use crate::ErrorKind;
@@ -95,13 +95,13 @@ fn a_failing_free_is_reported_by_the_next_call() {
         let error = read(&xs).unwrap_err();
         assert!(error.to_string().contains("refused to free"), "{error}");
         assert_eq!(read(&xs).unwrap(), [5, 2]);
-        // Nobody is left to tell.
+        // No later call can report this failure.
         world.fail_frees(1);
     }
 }
 
 #[test]
-fn a_context_that_fails_to_start_leaves_nothing() {
+fn a_context_that_fails_to_start_leaks_nothing() {
     let world = World::new();
     let device = |name: &std::ffi::CStr| [Setting::Device(name.to_owned())];
     for _ in 0..times(1000) {
@@ -126,7 +126,7 @@ fn a_context_that_fails_to_start_leaves_nothing() {
 }
 
 #[test]
-fn thousands_of_contexts_leave_nothing() {
+fn thousands_of_contexts_leak_nothing() {
     let world = World::new();
     let mut kept = Vec::new();
     for i in 0..times(5000) {

@@ -1,5 +1,5 @@
-//! GPU backends: computations that fail after their call has returned. The model reports a
-//! violation if the result of one is read.
+//! GPU backends: computations that fail after their call has returned. The fake
+//! program reports a violation if the result of one is read.
 
 use super::*;
 use crate::ErrorKind;
@@ -144,13 +144,12 @@ fn values_made_from_invalid_ones_are_invalid() {
     is_invalid(ffi::index_value(&points, &[0]));
     let inputs = [Input::consumed(pair), Input::scalar(1i32)];
     is_invalid(value(&core, "entry_poke", inputs));
-    // What was complete before is as good as ever.
+    // Values that were complete before the failure are valid.
     assert_eq!(ffi::read_vec::<f32>(&floats).unwrap(), [1.0, 2.0]);
 }
 
-/// An argument whose in-place update fails is invalid afterwards.
 #[test]
-fn a_pending_argument_can_be_consumed() {
+fn an_in_place_update_with_failing_work_pending_is_invalid() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);

@@ -79,20 +79,20 @@ macro_rules! on_both {
 }
 
 on_both! {
-    values_are_lent_released_and_adopted
+    values_can_be_lent_released_and_adopted
     released_values_are_not_freed
     a_failure_is_reported_once_and_invalidates_nothing_else
-    a_panic_returns_the_context
+    a_panic_in_the_closure_returns_the_context
     a_fatal_failure_loses_the_context
-    safe_calls_inside_panic_after_the_context_was_lost
-    a_dropped_result_can_make_calls
-    no_failure_is_lost_while_the_context_cannot_be_lent
+    nested_safe_calls_panic_after_the_context_was_lost
+    the_drop_of_a_result_can_make_calls
+    failures_are_reported_after_the_context_could_not_be_lent
 }
 
 mod of {
     use super::*;
 
-    pub(super) fn values_are_lent_released_and_adopted<const GPU: bool>() {
+    pub(super) fn values_can_be_lent_released_and_adopted<const GPU: bool>() {
         let world = World::new();
         let ctx = context::<GPU>();
         let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[30]).unwrap());
@@ -155,7 +155,7 @@ mod of {
         }
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
 
-        // Told by `check`, and the closure goes on.
+        // `check` reports it, and the closure continues.
         let sum = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
             let (code, out) = failed(raw);
             assert_eq!(raw.check(1).unwrap_err().kind(), ErrorKind::Program);
@@ -168,13 +168,13 @@ mod of {
         });
         assert_eq!(sum.unwrap(), 3);
 
-        // A code without a word.
+        // A code without a message.
         let silent = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| raw.check(1));
         assert_eq!(silent.unwrap_err().kind(), ErrorKind::Backend);
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
     }
 
-    pub(super) fn a_panic_returns_the_context<const GPU: bool>() {
+    pub(super) fn a_panic_in_the_closure_returns_the_context<const GPU: bool>() {
         let _world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
@@ -184,7 +184,7 @@ mod of {
                 // SAFETY: the result of a call.
                 drop(unsafe { raw.adopt(out) }?);
             }
-            // Waits for itself.
+            // A nested safe call panics.
             xs.to_vec().map(drop)
         };
         let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
@@ -196,7 +196,7 @@ mod of {
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
     }
 
-    pub(super) fn safe_calls_inside_panic_after_the_context_was_lost<const GPU: bool>() {
+    pub(super) fn nested_safe_calls_panic_after_the_context_was_lost<const GPU: bool>() {
         in_time(|| {
             let _world = World::new();
             let ctx = context::<GPU>();
@@ -214,7 +214,7 @@ mod of {
         });
     }
 
-    pub(super) fn a_dropped_result_can_make_calls<const GPU: bool>() {
+    pub(super) fn the_drop_of_a_result_can_make_calls<const GPU: bool>() {
         struct Reads<'a>(&'a Array<Fake, i32, 1>, &'a Cell<bool>);
         impl Drop for Reads<'_> {
             fn drop(&mut self) {
@@ -239,7 +239,7 @@ mod of {
         });
     }
 
-    pub(super) fn no_failure_is_lost_while_the_context_cannot_be_lent<const GPU: bool>() {
+    pub(super) fn failures_are_reported_after_the_context_could_not_be_lent<const GPU: bool>() {
         let _world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
@@ -300,7 +300,7 @@ fn values_of_another_context_or_type_are_rejected() {
 }
 
 #[test]
-fn safe_calls_wait_until_the_context_is_back() {
+fn safe_calls_of_other_threads_wait_for_the_closure() {
     let _world = World::new();
     let ctx = context::<false>();
     let xs = ctx.array(&[1, 2]).unwrap();

@@ -74,7 +74,7 @@ fn stored_values_are_restored_on_any_backend() {
 }
 
 #[test]
-fn set_changes_no_other_value() {
+fn set_does_not_change_other_values() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);

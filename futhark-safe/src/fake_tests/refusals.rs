@@ -15,7 +15,7 @@ fn says(result: Result<Handle>, kind: ErrorKind, words: &str) {
 }
 
 #[test]
-fn arguments_of_another_number_or_type_are_rejected() {
+fn a_wrong_number_or_type_of_arguments_is_rejected() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
@@ -41,7 +41,7 @@ fn arguments_of_another_number_or_type_are_rejected() {
             invalid,
             "pass it by value",
         );
-        // Rooms of another type, or too few.
+        // Places of another type, or too few.
         let mut place = None;
         let output = Output::value(PAIR, &mut place);
         let number = function(&core, "entry_identity");
@@ -102,7 +102,7 @@ fn impossible_shapes_and_indices_are_rejected() {
     for wrong in [&[0i64][..], &[3, 0], &[0, -1], &[0, 2], &[0, 0, 0]] {
         ffi::index(&t, wrong).unwrap_err();
     }
-    // Left to the library, but for the number of indices, for which it would read.
+    // C checks the bounds, but not the number of indices, which is checked first.
     for (wrong, kind) in [
         (&[0i64][..], ErrorKind::InvalidArgument),
         (&[0, 0, 0], ErrorKind::InvalidArgument),

@@ -16,7 +16,7 @@ fn a_drop_does_not_wait_for_a_call() {
             let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
             world.await_gated();
             drop(dropped);
-            assert_eq!(world.values(), 11, "the running call has the context");
+            assert_eq!(world.values(), 11, "the running call holds the lock");
             world.open_gate();
             assert_eq!(call.join().unwrap().unwrap(), 3);
         });

@@ -1,5 +1,5 @@
 //! Random walks: thousands of calls in random order, on one thread and on several. Each result is
-//! compared with that of plain Rust; the model watches the rest.
+//! compared with that of plain Rust, and the fake program checks every call.
 
 use super::*;
 use crate::{Error, ErrorKind};
@@ -259,7 +259,7 @@ impl Walk<'_> {
             assert_eq!(made.unwrap_err().kind(), ErrorKind::Program);
             return;
         }
-        // Of what fails only the length is ever seen.
+        // The content of a failed result is never compared, only its length.
         let data = found.into_iter().map(Option::unwrap_or_default).collect();
         let started = made.is_ok();
         self.started(made, state, Content::Ints(data));
@@ -458,7 +458,7 @@ fn walk(core: &Arc<Core>, flavour: Flavour, seed: u64, steps: usize) {
 }
 
 #[test]
-fn one_thread_gets_the_results_of_plain_rust() {
+fn random_calls_on_one_thread_match_plain_rust() {
     for flavour in FLAVOURS {
         for seed in 0..times(200) as u64 {
             let world = World::new();
@@ -469,7 +469,7 @@ fn one_thread_gets_the_results_of_plain_rust() {
 
 /// Several walks at a time in one context.
 #[test]
-fn several_threads_get_the_results_of_plain_rust() {
+fn random_calls_on_several_threads_match_plain_rust() {
     for seed in 0..times(20) as u64 {
         let world = World::new();
         let core = world.core(Flavour::Host);

@@ -30,7 +30,7 @@
 //!
 //! Where two consumed arguments of one call share a block with each other, both are copied: the
 //! first original is dropped while the lock is held, so it is freed after the call, and the second
-//! one still counts 2. One copy more than needed, but neither can see the other change.
+//! one still counts 2. This is one copy more than needed, but neither can see the other change.
 //!
 //! # Why it is sound
 //!
@@ -38,7 +38,7 @@
 //!   array whose element is set is borrowed mutably. So no view of the argument exists, since a
 //!   view borrows the handle.
 //! * No other value refers to its memory: the count was 1, or the copy is new.
-//! * That stays true until the call: the count can grow by calls only, and the lock is held from the
+//! * That stays true until the call: only calls increase counts, and the lock is held from the
 //!   first count to the end of the call (guarantee L). Other threads can drop values
 //!   meanwhile, which frees them later and only ever lowers counts.
 //! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
@@ -58,7 +58,7 @@ use crate::error::Result;
 ///
 /// # Errors
 ///
-/// What copying fails with; on GPU backends copying waits, so that can be an earlier call's failure.
+/// The copy failed. On GPU backends copying waits, so the failure can be that of an earlier call.
 pub(super) fn make_unique(
     locked: &mut Locked<'_>,
     handle: &mut Handle,

@@ -15,7 +15,7 @@
 //!
 //! # Errors
 //!
-//! [`Locked::call`] is the one place that calls operations of the table and reads their status. After
+//! [`Locked::call`] calls all operations that can fail, except those that guarantee L exempts. After
 //! a failure the C side has made the context usable again and reports up to two failures: the
 //! call's own, and one that it found while it waited for work of earlier calls. [`Failure::origin`]
 //! determines which calls each of them can belong to.
@@ -82,7 +82,7 @@ pub(super) struct Locked<'a> {
 }
 
 impl Core {
-    /// Makes a context. Policy about devices and cache files is up to `start`.
+    /// Makes a context. `start` calls this after it has checked the device and the cache file.
     pub(crate) fn new(table: &'static Table, settings: &[Setting]) -> Result<Arc<Core>> {
         let settings = settings.to_vec();
         let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
@@ -141,15 +141,15 @@ impl Core {
         if self.any_dropped.load(Ordering::Acquire) {
             return self.free_dropped_first(guard);
         }
-        // Its address is not taken here, so it is constructed in the caller's place. Moving it
-        // right after it was written would cost a store-forwarding stall, as much as an atomic.
+        // No reference to the `Locked` is taken, so it is constructed in the caller's place. Moving
+        // it right after the write would cost a store-forwarding stall, as much as an atomic operation.
         Locked {
             core: self,
             guard: Some(guard),
         }
     }
 
-    /// Takes the lock after the thread that holds it.
+    /// Waits for the thread that holds the lock, and takes it.
     ///
     /// # Panics
     ///
@@ -158,7 +158,7 @@ impl Core {
     fn lock_contended(&self) -> MutexGuard<'_, State> {
         assert!(
             *self.lent() != Some(thread::current().id()),
-            "a safe call was made inside of `with_raw` on the same context, and would wait for ever: \
+            "a safe call was made inside of `with_raw` on the same context, which would deadlock: \
              make it before or after"
         );
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
@@ -396,7 +396,7 @@ impl Locked<'_> {
         }
     }
 
-    /// Counts one value of this serial less.
+    /// Removes one value of this serial from the count.
     pub(super) fn release(&mut self, serial: Serial) {
         if serial != 0 {
             self.state().progress.release(serial);
@@ -516,7 +516,7 @@ impl Locked<'_> {
         self.release(dropped.serial);
         let ty = &self.core.table.types()[dropped.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
-        // SAFETY: T and L; V: the value is of this type, and its handle is gone.
+        // SAFETY: T and L; V: the value is of this type, and its handle was dropped.
         let result = unsafe { self.call(free, &[], &[dropped.value.as_ptr()], || "free".into()) };
         if let Err(error) = result {
             self.defer(error);
@@ -552,7 +552,7 @@ pub(crate) fn describe_device(table: &Table, settings: &[Setting]) -> Option<Str
     Some(lines)
 }
 
-/// A function that no table lacks.
+/// Unwraps a function that every table has.
 fn required<F>(function: Option<F>) -> F {
     function.expect("a table has every operation on contexts")
 }

@@ -46,7 +46,7 @@ impl Failure {
             calls.retain(|call| self.origin == c::FUT_OF_EARLIER || call != operation);
             calls
         });
-        // A wait that fails while no call is pending has failed itself.
+        // If no call is pending, the wait itself failed.
         let nothing = others.as_ref().is_some_and(Vec::is_empty);
         match self.origin {
             c::FUT_OF_EARLIER if by_check || !nothing => {

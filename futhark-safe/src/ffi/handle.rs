@@ -20,9 +20,9 @@ pub struct Handle {
 }
 
 // SAFETY: guarantee L: the pointer is followed only under the context's lock, from any thread,
-// but for the functions that L exempts, which read what never changes.
+// except by the functions that L exempts, which read fields that never change.
 unsafe impl Send for Handle {}
-// SAFETY: as above: access by a shared handle is locked or reads what never changes.
+// SAFETY: as above: access by a shared handle is locked or reads fields that never change.
 unsafe impl Sync for Handle {}
 
 impl Handle {

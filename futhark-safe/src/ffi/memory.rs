@@ -60,7 +60,7 @@ pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
         wait(array, "raw memory")?;
     }
     if array.table_type().raw().raw_memory.is_none() {
-        let message = "this version of the compiler gives no raw memory";
+        let message = "this version of the compiler provides no function for raw memory";
         return Err(Error::new(ErrorKind::Unsupported, "raw memory", message));
     }
     let memory = address(array)?.map_or(std::ptr::null_mut(), NonNull::as_ptr);
@@ -103,7 +103,7 @@ pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
 ///
 /// The memory holds as many elements of type `elem` as the shape says, and belongs to the
 /// device of this context. It is neither freed nor written until every value that may
-/// share it is gone and the device has finished with it.
+/// share it is dropped and the device has finished with it.
 pub(crate) unsafe fn borrow(
     core: &Arc<Core>,
     ty: u32,

@@ -1,8 +1,8 @@
-//! The core: the only module of this crate that touches the table of a program, and the lower layer
-//! of the two. It knows values by their numbers in the table and imports nothing of the faces
-//! (`context`, `array`, `opaque`, `stored`, `raw`, `dynamic`), which give them types.
+//! The core: the only module of this crate that calls functions of a program's table. It identifies
+//! types by their index in the table and imports nothing from the faces (`context`, `array`,
+//! `opaque`, `stored`, `raw`, `dynamic`), which add Rust types.
 //!
-//! Its functions are safe but for a few, whose contracts the faces pass on to users unchanged:
+//! Other modules can call its functions safely, except these, whose contracts they pass on:
 //! [`borrow`], [`Bytes::new`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
 //! * `core`: a context, its lock, and values that were dropped during a call
@@ -10,13 +10,13 @@
 //! * `handle`: a value; keeps its context alive
 //! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
 //!   calls, fetches the error
-//! * `consume`: gives an argument that a call overwrites memory of its own
+//! * `consume`: copies a shared argument before a call overwrites it
 //! * `make`: calls that make a value and return when it is complete
-//! * `duplicate`: copies with memory of their own
+//! * `duplicate`: copies that share no memory
 //! * `shape`: shapes and lengths, read from the value
-//! * `transfer`: arrays in and out
+//! * `transfer`: copies elements between the host and arrays
 //! * `view`: elements in place, without a copy
-//! * `memory`: memory as a backend has it, in and out
+//! * `memory`: the backend's own memory of arrays, handed out and borrowed
 //! * `plain`: a context lent to plain C calls
 //! * `elements`: arrays of opaque values, element by element
 //! * `opaque`: opaque values as bytes
@@ -30,24 +30,25 @@
 //!   the `unsafe` function that made it promised that.
 //! * **L** (lock): a function of the table that takes a context is called only while
 //!   [`core::Locked`] of that context exists. Exempt are `shape` and `raw_memory`, which read fields
-//!   that never change while a value exists. `references` takes no context, but reads
-//!   counts that calls change, so it needs the lock too.
+//!   that never change while a value exists, and `context_free`, which runs when nothing else
+//!   refers to the context. `references` takes no context, but reads counts that calls change, so
+//!   it needs the lock too.
 //! * **V** (value): a [`Handle`] holds a live value of its type, which belongs to the
 //!   context that the handle keeps alive. Nothing else frees the value.
 //! * **S** (sync): the C side completes every transfer before it returns, so memory
 //!   is lent for the duration of a call only.
-//! * **M** (memory): while a [`Handle`] exists, nothing writes to the memory of its value or
-//!   frees it. The handle holds one reference. A call that overwrites an argument gets one whose count
-//!   is 1, from `consume::make_unique`: either by its handle, or (to set an element) by a
-//!   mutable borrow of it, so no view of it exists. A call writes to no other memory but
-//!   what it allocates, which the Futhark type checker ensures. The runtime frees only memory
-//!   without references; memory of a lost context is freed by `context_free`, when no handle is left.
-//!   Plain calls can overwrite more; their caller promises not to:
+//! * **M** (memory): while a [`Handle`] exists, nothing frees the memory of its value. While it is
+//!   borrowed, unless mutably, nothing writes to it. The handle holds one reference. An argument that a
+//!   call overwrites has a count of at most 1 (`consume::make_unique`). The call owns its handle or,
+//!   to set an element, borrows it mutably, so no view of it exists. Otherwise a call writes only
+//!   to memory that it allocates, which the Futhark type checker ensures. The runtime frees only
+//!   memory without references; memory of a lost context is freed by `context_free`, when no handle
+//!   is left. Plain calls could overwrite shared memory; their caller promises that they do not:
 //!   see [`Context::with_raw`](crate::Context::with_raw).
 
 #![allow(
     unsafe_code,
-    reason = "the core: calls functions of the table, and is argued by the guarantees above"
+    reason = "the core calls functions of the table; the guarantees above make this sound"
 )]
 
 mod call;

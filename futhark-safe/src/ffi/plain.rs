@@ -23,7 +23,7 @@ impl<'a> Lent<'a> {
     /// The operation of errors.
     pub(crate) const OPERATION: &'static str = "plain C call";
 
-    /// Waits for running calls and for everything that was started, and lends the context.
+    /// Waits for running calls and pending work, and lends the context.
     pub(crate) fn new(core: &'a Arc<Core>) -> Result<Lent<'a>> {
         let mut locked = core.locked();
         locked.check([])?;
@@ -84,7 +84,7 @@ impl<'a> Lent<'a> {
         Ok(value.value())
     }
 
-    /// Gives up a value of type `types()[ty]`: its pointer, which the caller must free.
+    /// Releases a value of type `types()[ty]`: returns its pointer, which the caller must free.
     pub(crate) fn release(&mut self, value: Handle, ty: u32) -> Result<*mut c_void> {
         self.check_handle(&value, ty)?;
         self.locked.release(value.serial());
@@ -109,12 +109,12 @@ impl<'a> Lent<'a> {
         };
         let serial = self.locked.start(Self::OPERATION);
         self.locked.hold(serial);
-        // SAFETY: V: the caller says so.
+        // SAFETY: V: the caller promises it.
         Ok(unsafe { Handle::new(self.core, value, ty, serial) })
     }
 
-    /// Takes the context back after the last C call. A failure that is left in it is returned,
-    /// or kept for the next call if the C calls `failed` anyway.
+    /// Takes the context back after the last C call. Returns a failure that the calls left in it, or
+    /// keeps it for the next call if the closure `failed` anyway.
     pub(crate) fn finish(&mut self, failed: bool) -> Result<()> {
         match self.end(0) {
             Err(left) if failed => {
@@ -136,7 +136,7 @@ impl<'a> Lent<'a> {
             ));
         }
         if handle.ty() != ty {
-            // Only a hand-written `HasArray` can say so.
+            // Only a hand-written `HasArray` can cause this.
             let name = handle.table_type().name();
             let message =
                 format!("the value is of type {name}, which is not the type of the pointer");

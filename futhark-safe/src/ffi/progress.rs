@@ -36,7 +36,7 @@ pub(super) struct Progress {
 #[derive(Debug)]
 struct Calls(Option<Vec<&'static str>>);
 
-/// An error names at most this many calls.
+/// An error names at most this many earlier calls.
 const MAX_NAMED: usize = 4;
 
 /// Which calls have pending kernels that check the program.
@@ -88,7 +88,7 @@ impl Progress {
         }
     }
 
-    /// Counts one value of this serial less.
+    /// Removes one value of this serial from the count.
     pub(super) fn release(&mut self, serial: Serial) {
         if serial == self.waits + 1 {
             self.held -= 1;

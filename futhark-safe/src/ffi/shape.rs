@@ -178,14 +178,14 @@ pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> 
 /// Which side checks the bounds of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bounds {
-    /// Both. C's error names neither the index nor the shape.
+    /// Both sides, since C's error names neither the index nor the shape.
     Ours,
     /// C alone, to test its check.
     #[cfg(feature = "dynamic")]
     OfC,
 }
 
-/// Expects one index per dimension and, unless that is left to C, inside of the array.
+/// Expects one index per dimension, each in bounds unless C alone checks that.
 pub(super) fn expect_index(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<()> {
     let dims = dims(array)?;
     let inside = || {

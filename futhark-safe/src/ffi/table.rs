@@ -61,7 +61,7 @@ macro_rules! __unsafe_tables {
             $(safe static $symbol: $crate::__private::RawTable;)*
         }
         // SAFETY: each is a table that futhark-sys compiled into this binary: its name
-        // carries a hash of its content.
+        // contains a hash of everything that determines its content.
         ::std::vec![$(unsafe { $crate::__private::LinkedTable::new(&raw const $symbol) }),*]
     }};
 }

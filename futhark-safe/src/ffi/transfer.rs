@@ -256,7 +256,7 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(Elem
     locked.check([array])?;
     // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes for the result;
     // T: outside of the array the C function reads nothing and fails; S: the element is
-    // there when this returns.
+    // written when this returns.
     let called = unsafe { locked.call(index, &out, &input, || "index".into()) };
     if let Err(error) = called {
         return Err(keep_if_lost(array, on_heap, error));

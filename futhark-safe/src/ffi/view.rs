@@ -24,7 +24,7 @@ pub(crate) fn view<T: Element>(array: &Handle) -> Result<Option<&[T]>> {
     let Some(memory) = address(array)?.filter(|memory| memory.cast::<T>().is_aligned()) else {
         return Ok(None);
     };
-    // SAFETY: T: `n` elements lie there in row-major order, complete since the call that made
+    // SAFETY: T: `memory` holds `n` elements in row-major order, complete since the call that made
     // them returned (host backends); every bit pattern is a value of T (bool returned
     // above); M: they stay, unchanged, for as long as `array` is borrowed.
     Ok(Some(unsafe {

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_and_arrays() {
+    fn bodies_of_another_length_are_rejected() {
         let all = [component(FUT_F64, 0), component(FUT_I32, 2)];
         let body = [
             bytes(" f64", &[], &[0; 8]),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn types_and_versions() {
+    fn other_types_and_versions_are_rejected() {
         let i32 = [component(FUT_I32, 0)];
         check(&bytes(" i32", &[], &[0; 4]), &i32).unwrap();
         refused(
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_sizes() {
+    fn impossible_sizes_are_rejected() {
         let array = [component(FUT_I32, 2)];
         for dims in [[-1, 1], [1, i64::MIN], [-1, -1]] {
             refused(&bytes(" i32", &dims, &[]), &array, "negative dimension -");
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn bools() {
+    fn bools_other_than_0_and_1_are_rejected() {
         let array = [component(FUT_BOOL, 1)];
         check(&bytes("bool", &[3], &[0, 1, 1]), &array).unwrap();
         refused(&bytes("bool", &[3], &[0, 2, 1]), &array, "neither 0 nor 1");
     }
 
     #[test]
-    fn tags() {
+    fn tags_without_a_variant_are_rejected() {
         for (rank, dims) in [(0, &[][..]), (1, &[2][..])] {
             let tags = Component {
                 variants: 3,
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn outer_dimensions() {
+    fn different_outer_dimensions_are_rejected() {
         let like = Component {
             like: 0,
             shared: 1,

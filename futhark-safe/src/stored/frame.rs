@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lengths_and_zeroed_tails_are_rejected() {
+    fn truncated_extended_and_zeroed_frames_are_rejected() {
         let good = FRAME.write().unwrap();
         for n in 0..good.len() {
             assert!(Frame::read(&good[..n]).is_err(), "{n} bytes");

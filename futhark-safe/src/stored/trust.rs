@@ -1,9 +1,6 @@
 //! Conversion of untrusted bytes to stored values.
 
-#![allow(
-    unsafe_code,
-    reason = "unsafe functions of the API, whose contracts are passed on"
-)]
+#![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
 
 use super::{Stored, Untrusted};
 use crate::error::Result;
@@ -19,13 +16,13 @@ impl Untrusted {
     ///
     /// # Safety
     ///
-    /// The same program stored a value as these bytes. The checks detect accidents, not intent. They
+    /// The same program stored a value as these bytes. The checks detect accidents, not attacks. They
     /// cannot verify sizes that the program's types relate to each other, the content of
     /// a sum's payload, and invariants of the program's abstract types. The compiled program
     /// relies on all of these, and accesses memory out of bounds if they do not hold.
     pub unsafe fn trust<G: OpaqueTag>(self) -> Result<Stored<G>> {
         let (program, type_name) = self.find::<G>()?;
-        // SAFETY: the caller promises that this program stored a value of this type so.
+        // SAFETY: the caller promises that this program stored a value of this type as these bytes.
         let bytes = unsafe { Bytes::new(program, type_name, self.into_body()) };
         Ok(Stored::of(bytes))
     }

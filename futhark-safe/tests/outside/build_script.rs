@@ -1,5 +1,5 @@
-//! What a user sees: a crate of its own that depends on ours by path, built by Cargo,
-//! with everything as it should be and with one thing missing at a time.
+//! A user's package that depends on futhark-safe by path, built by Cargo: with all requirements, and
+//! with one of them missing at a time.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ const NO_DRIVERS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn all_backends_in_one_binary() {
+fn a_binary_can_contain_all_backends() {
     if compiler().is_none() {
         return;
     }
@@ -118,7 +118,7 @@ fn a_missing_futhark_compiler_is_a_build_error() {
 }
 
 #[test]
-fn a_type_error_has_its_position() {
+fn a_type_error_reports_its_position() {
     if compiler().is_none() {
         return;
     }
@@ -196,7 +196,7 @@ fn a_missing_c_compiler_is_a_build_error() {
 /// A newer compiler is used with a warning, and an older one is rejected.
 #[cfg(unix)]
 #[test]
-fn a_compiler_of_an_unknown_version() {
+fn a_newer_compiler_is_a_warning_and_an_older_one_an_error() {
     use std::os::unix::fs::PermissionsExt;
     let Some(real) = compiler() else {
         return;

@@ -1,4 +1,4 @@
-//! What a user sees: packages that depend on futhark-safe by path, built by Cargo.
+//! Packages of users, which depend on futhark-safe by path and are built by Cargo.
 #![cfg(feature = "build")]
 
 mod build_script;

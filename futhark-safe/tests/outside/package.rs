@@ -27,7 +27,7 @@ pub fn compiler() -> Option<Compiler> {
     None
 }
 
-/// Reports what is missing, past the capture of the test harness.
+/// Reports a missing requirement on stderr, directly, since the test harness captures `eprintln!`.
 fn skip(missing: &str) {
     let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
     assert!(!needed, "{missing}");
@@ -142,7 +142,7 @@ impl Package {
             "CARGO_TARGET_DIR",
             Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target"),
         );
-        // Built once: nobody debugs it.
+        // The package is built once and never debugged.
         command.env("CARGO_INCREMENTAL", "0");
         command.env("CARGO_PROFILE_DEV_DEBUG", "0");
         // Variables that Cargo sets for tests.

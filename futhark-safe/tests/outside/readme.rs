@@ -88,7 +88,7 @@ fn the_program_of_the_readme_runs() {
     assert_eq!(Some(printed.trim()), expected.as_deref());
 }
 
-/// They are executable files of the repository or packages of the workspace.
+/// Each command is an executable file of the repository or names a package of the workspace.
 #[cfg(unix)]
 #[test]
 fn the_commands_of_the_readme_exist() {

@@ -1,7 +1,7 @@
 //! Compilers, backends and libraries for the tests of the dynamic face.
 //!
 //! Without a Futhark compiler, or without OpenCL, the tests that need it pass and one line on
-//! stderr names what is missing. With `FUTHARK_TESTS_NEED_COMPILERS=1` they fail.
+//! stderr names the missing requirement. With `FUTHARK_TESTS_NEED_COMPILERS=1` they fail.
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
@@ -56,7 +56,7 @@ fn opencl_works() -> bool {
     *WORKS
 }
 
-/// Reports what is missing, past the capture of the test harness.
+/// Reports a missing requirement on stderr, directly, since the test harness captures `eprintln!`.
 fn skip(tests: &str, missing: &dyn std::error::Error) {
     let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
     assert!(!needed, "{missing}");

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_boundaries_of_parts_matter() {
+    fn parts_with_other_boundaries_have_another_hash() {
         let one = Hash::new().with("ab").with("c").hex();
         let other = Hash::new().with("a").with("bc").hex();
         assert_ne!(one, other);

@@ -11,8 +11,8 @@ use super::compiler::Compiler;
 ///
 /// | variable | meaning |
 /// |---|---|
-/// | `FUTHARK` | the Futhark compiler to use, before anything else |
-/// | `PATH` | otherwise the first `futhark` there |
+/// | `FUTHARK` | the Futhark compiler to use; takes precedence |
+/// | `PATH` | otherwise the first `futhark` in these folders |
 /// | `FUTHARK_TOOLCHAIN` | otherwise `bin/futhark` in this folder (created by `ci/setup`); also `opencl/`, `cuda/` and `hip/include` |
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |

@@ -91,7 +91,7 @@ impl Call<'_> {
 
     /// Scalar argument `i`; all scalars of the program have four bytes.
     pub(crate) fn scalar(&self, i: usize) -> Word {
-        assert!(!is_value(&self.inputs[i]), "argument {i} is no scalar");
+        assert!(!is_value(&self.inputs[i]), "argument {i} is not a scalar");
         // SAFETY: T: this argument points to a scalar.
         unsafe { Word(self.input[i].cast::<[u8; 4]>().read()) }
     }
@@ -114,7 +114,7 @@ impl Call<'_> {
     }
 
     pub(crate) fn give_scalar(&mut self, i: usize, word: Word) {
-        assert!(!is_value(&self.outputs[i]), "result {i} is no scalar");
+        assert!(!is_value(&self.outputs[i]), "result {i} is not a scalar");
         // SAFETY: T: the place is for a scalar.
         unsafe { self.out[i].cast::<[u8; 4]>().write(word.0) }
     }
@@ -165,7 +165,7 @@ impl Call<'_> {
                 return Err(self.context.breach(text));
             }
             if self.context.failing.is_none() && value.is_spoilt() {
-                let text = format!("{} was given a result that failed", self.name);
+                let text = format!("{} got the result of a failed computation", self.name);
                 return Err(self.context.breach(text));
             }
         }

@@ -147,7 +147,7 @@ impl Context {
         unsafe {
             Context::alone(ctx, what, |context| {
                 if context.lost {
-                    let text = "the context was lost in an earlier call; make a new one";
+                    let text = "the context was lost in an earlier call; create a new one";
                     return context.settle(Err(Failure::new(c::FUT_LOST, -1, text)));
                 }
                 let answer = match context.lent {
@@ -175,14 +175,14 @@ impl Context {
         what: &str,
         body: impl FnOnce(&mut Context) -> T,
     ) -> Option<T> {
-        // SAFETY: the context lives; what a call changes is in a cell.
+        // SAFETY: the context lives; the state that calls change is in a cell.
         let shell = unsafe { &*ctx.cast::<Shell>() };
         if shell.inside.swap(true, Relaxed) {
             let text = format!("{what} was called while another call was running");
             shell.journal.violation(text);
             return None;
         }
-        // SAFETY: the flag was free, so nobody else has borrowed it.
+        // SAFETY: the flag was not set, so no other call borrows it.
         let result = body(unsafe { &mut *shell.context.get() });
         shell.inside.store(false, Relaxed);
         Some(result)
@@ -247,13 +247,13 @@ impl Context {
     ) -> Result<&Value, Failure> {
         match self.ledger.get(&value.addr()) {
             Some(&(value, is)) if is == ty => {
-                // SAFETY: in the ledger are the values that were made and not freed.
+                // SAFETY: the ledger contains the values that were made and not freed.
                 Ok(unsafe { &*value })
             }
-            Some((_, is)) => {
-                Err(self.breach(format!("{what} was given a value of type {is} for {ty}")))
-            }
-            None => Err(self.breach(format!("{what} was given no value of this context"))),
+            Some((_, is)) => Err(self.breach(format!(
+                "{what}: expected a value of type {ty}, got one of type {is}"
+            ))),
+            None => Err(self.breach(format!("{what}: expected a value of this context"))),
         }
     }
 
@@ -275,7 +275,7 @@ impl Context {
         self.find(what, value, ty)?;
         self.ledger.remove(&value.addr());
         self.journal.uncount_value();
-        // SAFETY: it was in the ledger, so `adopt` made it and nobody has freed it.
+        // SAFETY: it was in the ledger, so `adopt` made it and it was not freed.
         drop(unsafe { Box::from_raw(value.cast::<Value>()) });
         Ok(())
     }
@@ -306,7 +306,7 @@ impl Context {
     }
 }
 
-/// Makes a context. Fails for a device named `none`, and with debugging, which has no memory here.
+/// Makes a context. Fails for a device named `none`, and is out of memory with debugging.
 pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
     settings: *const c::Setting,
     n: u32,
@@ -315,7 +315,7 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
     let mut context = Context::new(GPU);
     let settings = match n {
         0 => &[],
-        // SAFETY: T: so many settings are there.
+        // SAFETY: T: there are `n` settings.
         n => unsafe { std::slice::from_raw_parts(settings, n as usize) },
     };
     let mut answer = Ok(());
@@ -357,7 +357,7 @@ pub(crate) unsafe extern "C" fn context_free(ctx: *mut c::Context) {
         }
         for (value, _) in left.into_values() {
             context.journal.uncount_value();
-            // SAFETY: it was in the ledger, so `adopt` made it and nobody has freed it.
+            // SAFETY: it was in the ledger, so `adopt` made it and it was not freed.
             drop(unsafe { Box::from_raw(value) });
         }
     };

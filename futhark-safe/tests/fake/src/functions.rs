@@ -252,13 +252,13 @@ fn project_scalar(call: &mut Call<'_>, part: usize) -> Answer {
     Ok(())
 }
 
-/// The real runtime aborts.
+/// Argument 0, if it has this variant. The real runtime aborts otherwise.
 fn expect_variant(call: &Call<'_>, tag: i32) -> Result<Value, Failure> {
     let value = call.value(0);
     match value.parts[0].to_int() {
         is if is == tag => Ok(value),
         is => Err(call
             .context
-            .breach(format!("variant {is} was taken apart as {tag}"))),
+            .breach(format!("variant {is} was destructed as {tag}"))),
     }
 }

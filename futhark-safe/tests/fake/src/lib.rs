@@ -1,8 +1,8 @@
 //! A Futhark program written in Rust: a table like those that futhark-sys compiles, whose
 //! functions check their caller. For the tests of futhark-safe.
 //!
-//! The core of futhark-safe cannot tell it from a compiled program, and sanitizers and Miri see all
-//! of it. It keeps a ledger of values, and records every breach of `futhark_table.h` as a violation:
+//! The core of futhark-safe uses it like a compiled program, and sanitizers and Miri see all of
+//! it. It keeps a ledger of values, and records every breach of `futhark_table.h` as a violation:
 //!
 //! * two calls at once in one context, or a context used after it was freed;
 //! * a pointer that is not a live value, a value that is freed twice or not at all, belongs to
@@ -11,12 +11,12 @@
 //! * on its GPU flavour, which computes results after the call has returned: a result of a failed
 //!   computation that is read or computed with.
 //!
-//! Each value has memory of its own, freed when the table is told to, so AddressSanitizer reports
+//! Each value is a separate allocation, which the table's `free` frees, so AddressSanitizer reports
 //! a use after that, too. Nothing here locks the data that a call touches: if the core's lock
 //! fails, ThreadSanitizer reports a race.
 //!
-//! * `world`: what a test holds; no violation may be left when it ends
-//! * `value`: arrays and what is made of them, with exact reference counts
+//! * `world`: fails a test if a violation was recorded, or a context or value is left
+//! * `value`: arrays and opaque values, with exact reference counts
 //! * `context`: a context, its ledger, its failures
 //! * `call`: the beginning and the end of each function
 //! * `types`, `operations`, `functions`: the program's types and functions

@@ -1,4 +1,4 @@
-//! Tests of the model itself: it reports each breach, so its silence means something.
+//! Tests of the fake program itself: it reports each violation.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -9,13 +9,13 @@ use crate::program::table;
 use crate::types::{INTS, PAIR, POINT, POINTS};
 use crate::{FLAVOURS, Flavour, World};
 
-/// A context without the care that the core of futhark-safe takes.
+/// A context that is used without the checks of futhark-safe's core.
 struct Careless {
     table: &'static Table,
     ctx: *mut c::Context,
 }
 
-// SAFETY: the fake program allows a call at any time, and reports two at once.
+// SAFETY: the fake program detects and rejects concurrent calls.
 unsafe impl Sync for Careless {}
 
 impl Careless {
@@ -84,32 +84,32 @@ fn expect_violation(world: &World, words: &str) {
 }
 
 #[test]
-fn a_value_freed_twice_or_as_another_type() {
+fn freeing_a_value_twice_or_as_another_type_is_a_violation() {
     for flavour in FLAVOURS {
         let world = World::new();
         let context = Careless::new(flavour);
         let xs = context.ints(&[1]);
         assert_ne!(context.free(xs, PAIR), 0);
-        expect_violation(&world, "a value of type 2 for 4");
+        expect_violation(&world, "expected a value of type 4, got one of type 2");
         assert_eq!(context.free(xs, INTS), 0);
         assert_eq!(world.values(), 0);
         assert_ne!(context.free(xs, INTS), 0);
-        expect_violation(&world, "no value of this context");
+        expect_violation(&world, "expected a value of this context");
     }
 }
 
 #[test]
-fn a_value_of_another_context() {
+fn passing_a_value_of_another_context_is_a_violation() {
     let world = World::new();
     let (context, other) = (Careless::new(Flavour::Host), Careless::new(Flavour::Host));
     let xs = context.ints(&[1]);
     assert!(other.value(other.entry("entry_identity"), &[xs]).is_null());
-    expect_violation(&world, "no value of this context");
+    expect_violation(&world, "expected a value of this context");
     assert_eq!(context.free(xs, INTS), 0);
 }
 
 #[test]
-fn consumed_memory_that_is_shared() {
+fn consuming_shared_memory_is_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Host);
     let xs = context.ints(&[1, 2]);
@@ -125,7 +125,7 @@ fn consumed_memory_that_is_shared() {
 }
 
 #[test]
-fn two_calls_at_once() {
+fn concurrent_calls_are_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Host);
     std::thread::scope(|scope| {
@@ -146,7 +146,7 @@ fn two_calls_at_once() {
 }
 
 #[test]
-fn a_failed_result_that_is_read() {
+fn reading_a_failed_result_is_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Gpu);
     let (xs, is) = (context.ints(&[1, 2, 3]), context.ints(&[0, 7]));
@@ -155,7 +155,7 @@ fn a_failed_result_that_is_read() {
     let mut data = [0i32; 2];
     let out = [(&raw mut data).cast()];
     assert_ne!(context.call(context.ty(INTS).values, &out, &[failed]), 0);
-    expect_violation(&world, "a result that failed");
+    expect_violation(&world, "the result of a failed computation");
     for value in [xs, is, failed] {
         assert_eq!(context.free(value, INTS), 0);
     }
@@ -164,7 +164,7 @@ fn a_failed_result_that_is_read() {
 /// `new` and `set` of arrays of records. The core checks indices first, so only this test sees
 /// that `set` does.
 #[test]
-fn an_element_that_is_set_outside_of_its_array() {
+fn setting_an_element_out_of_bounds_is_an_error() {
     for flavour in FLAVOURS {
         let world = World::new();
         let context = Careless::new(flavour);
@@ -190,7 +190,7 @@ fn an_element_that_is_set_outside_of_its_array() {
 }
 
 #[test]
-fn a_context_that_is_freed_with_values() {
+fn freeing_a_context_with_values_is_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Host);
     context.ints(&[1]);

@@ -24,13 +24,13 @@ unsafe fn at<T: Copy>(list: *const T, i: usize) -> T {
 ///
 /// `value` is a live value of the fake program.
 pub(crate) unsafe extern "C" fn references(value: *const c_void) -> i32 {
-    // SAFETY: T and V: a live value; L: nobody changes the count meanwhile.
+    // SAFETY: T and V: a live value; L: no call changes the count meanwhile.
     unsafe { &*value.cast::<Value>() }.references()
 }
 
 /// # Safety
 ///
-/// As the table's `free`; so for every operation below.
+/// As for the table's `free`. The same applies to every operation below.
 pub(crate) unsafe extern "C" fn free<const T: u32>(
     ctx: *mut c::Context,
     _out: *const *mut c_void,
@@ -162,7 +162,7 @@ fn read<'a>(
 ) -> Result<&'a Value, Failure> {
     let value = context.find(what, value, ty)?;
     if value.is_spoilt() {
-        return Err(context.breach(format!("{what} gives out a result that failed")));
+        return Err(context.breach(format!("{what} reads the result of a failed computation")));
     }
     Ok(value)
 }
@@ -198,7 +198,7 @@ pub(crate) unsafe extern "C" fn index<const T: u32>(
 ) -> i32 {
     let body = |context: &mut Context| {
         context.wait()?;
-        // SAFETY: T: the second argument are indices.
+        // SAFETY: T: the second argument is the indices.
         let (value, indices) = unsafe { indexed::<T>(context, input, 1) }?;
         // SAFETY: T: one result.
         let place = unsafe { at(out, 0) }.cast::<[u8; 4]>();
@@ -220,7 +220,7 @@ pub(crate) unsafe extern "C" fn index_record<const T: u32>(
 ) -> i32 {
     let body = |context: &mut Context| {
         context.wait()?;
-        // SAFETY: T: the second argument are indices.
+        // SAFETY: T: the second argument is the indices.
         let (value, indices) = unsafe { indexed::<T>(context, input, 1) }?;
         let fields = value.arrays().map(|array| {
             let memory = array.memory.borrow();
@@ -242,7 +242,7 @@ pub(crate) unsafe extern "C" fn set_record<const T: u32>(
 ) -> i32 {
     let body = |context: &mut Context| {
         context.wait()?;
-        // SAFETY: T: the third argument are indices.
+        // SAFETY: T: the third argument is the indices.
         let (value, indices) = unsafe { indexed::<T>(context, input, 2) }?;
         if value.references() > 1 {
             return Err(context.breach("set would overwrite an array that is shared".into()));
@@ -269,7 +269,7 @@ pub(crate) unsafe extern "C" fn create_records<const T: u32>(
 ) -> i32 {
     let body = |context: &mut Context| {
         context.wait()?;
-        // SAFETY: T: the second argument are dimensions.
+        // SAFETY: T: the second argument is the dimensions.
         let dims = unsafe { at(input, 1) }.cast::<i64>();
         // SAFETY: T: one dimension for rank 1.
         let n = unsafe { at(dims, 0) };
@@ -343,7 +343,7 @@ pub(crate) unsafe extern "C" fn restore<const T: u32>(
         // SAFETY: T: one argument.
         let mut bytes = unsafe { at(input, 0) }.cast::<u8>();
         let mut take = |n: usize| {
-            // SAFETY: T: what `store` wrote; it says itself how long it is.
+            // SAFETY: T: `store` wrote these bytes, and they contain their length.
             let taken = unsafe { std::slice::from_raw_parts(bytes, n) };
             // SAFETY: likewise.
             bytes = unsafe { bytes.add(n) };

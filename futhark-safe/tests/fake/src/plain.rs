@@ -62,7 +62,7 @@ pub(crate) unsafe extern "C" fn take_back(
 unsafe fn plain<T>(ctx: *mut c::Context, body: impl FnOnce(&mut Context) -> T) -> Option<T> {
     let call = |context: &mut Context| {
         if !context.lent {
-            context.breach("a plain call came to a context that is not lent".to_owned());
+            context.breach("a plain call was made on a context that is not lent".to_owned());
         }
         body(context)
     };

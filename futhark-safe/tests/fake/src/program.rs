@@ -135,7 +135,7 @@ unsafe extern "C" fn report(
 }
 
 unsafe extern "C" fn free_text(text: *mut c_char) {
-    // SAFETY: T: `report` made it, and it comes back once.
+    // SAFETY: T: `report` made it, and it is freed once.
     drop(unsafe { CString::from_raw(text) });
 }
 

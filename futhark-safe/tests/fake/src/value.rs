@@ -1,4 +1,4 @@
-//! Values: scalars and arrays, alone or as the parts of something opaque.
+//! Values: arrays and opaque values, with their parts.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -132,7 +132,7 @@ impl Array {
     /// The address of the elements. Does not borrow the cell, since another thread's call may be running;
     /// the vector itself never changes.
     pub(crate) fn address(&self) -> *const Word {
-        // SAFETY: the memory lives as long as `self`; nobody moves or resizes its words.
+        // SAFETY: the memory lives as long as `self`; its words are never moved or resized.
         unsafe { (*self.memory.as_ptr()).words.as_ptr() }
     }
 

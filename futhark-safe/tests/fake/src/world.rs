@@ -29,8 +29,8 @@ pub struct World {
     journal: Arc<Journal>,
 }
 
-/// Records of contexts. Counters are relaxed, so that they order nothing between
-/// threads that the core's lock should order.
+/// Records of contexts. Counters are relaxed, so that they do not hide a data race that the core's
+/// lock should prevent.
 #[derive(Default)]
 pub(crate) struct Journal {
     violations: Mutex<Vec<String>>,
@@ -56,7 +56,7 @@ impl World {
     #[must_use]
     #[expect(
         clippy::new_without_default,
-        reason = "changes the thread's world, which no default should"
+        reason = "changes the thread's world, which `default` should not"
     )]
     pub fn new() -> World {
         let world = World {
@@ -108,7 +108,7 @@ impl World {
         self.journal.changed.notify_all();
     }
 
-    /// Takes the recorded violations: for the tests of the model itself.
+    /// Takes the recorded violations: for the tests of the fake program itself.
     pub fn take_violations(&self) -> Vec<String> {
         std::mem::take(&mut *self.journal.violations())
     }
@@ -176,7 +176,7 @@ impl Journal {
             .unwrap_or_else(PoisonError::into_inner);
         gate.waiting -= 1;
         if timeout.timed_out() {
-            self.violation("nobody opened the gate");
+            self.violation("the gate was not opened in time");
         }
     }
 

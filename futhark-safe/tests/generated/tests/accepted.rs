@@ -33,7 +33,7 @@ fn every_variant(shape: &sums::Shape) -> Result<f64> {
 }
 
 #[test]
-fn values_go_to_other_threads() {
+fn values_are_send_and_sync() {
     fn go<T: Send + Sync>() {}
     go::<records::Mixed>();
     go::<sums::ShapeVariant>();

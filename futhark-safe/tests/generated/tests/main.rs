@@ -1,4 +1,4 @@
-//! The generated modules: they compile, are the committed ones, and refuse mistakes.
+//! The generated modules compile, equal the committed ones, and reject mistakes.
 
 mod accepted;
 mod golden;

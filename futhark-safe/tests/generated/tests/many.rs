@@ -4,7 +4,7 @@
 futhark_safe::include_program!(many);
 
 #[test]
-fn ten_thousand_entry_points() {
+fn a_module_can_have_ten_thousand_entry_points() {
     let text = include_str!(concat!(env!("OUT_DIR"), "/many.rs"));
     assert_eq!(text.matches("    pub fn e").count(), 10_000);
     let error = many::Context::new(&many::Config::new()).unwrap_err();

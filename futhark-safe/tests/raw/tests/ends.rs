@@ -1,5 +1,5 @@
-//! A plain call ends the process, as in C, where a safe call would lose its context: at once, with a
-//! message, on any thread.
+//! A fatal failure in a plain call ends the process at once, with a message, on any thread. In a safe
+//! call it would lose the context.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! Raw modules: plain C calls beside safe ones.
-#![expect(unsafe_code, reason = "plain C is")]
+#![expect(unsafe_code, reason = "plain C calls are unsafe")]
 
 mod backends;
 mod ends;

@@ -7,7 +7,7 @@ use futhark_safe_typed_tests::arrays::{self, Array};
 
 use super::support::each;
 
-/// What the tests need of an element type.
+/// An element type, with the functions that the tests need.
 trait Checked: Element {
     fn reverse(ctx: &arrays::Context, xs: &Array<Self, 1>) -> Result<Array<Self, 1>, Error>;
     fn transpose(ctx: &arrays::Context, xs: &Array<Self, 2>) -> Result<Array<Self, 2>, Error>;
@@ -147,7 +147,7 @@ fn every_element_type_round_trips() {
     });
 }
 
-/// They have no memory to read or write.
+/// An array without elements has no memory.
 #[test]
 fn arrays_without_elements_round_trip() {
     fn check<T: Checked>(ctx: &arrays::Context)
@@ -237,7 +237,7 @@ fn impossible_shapes_are_errors() {
     });
 }
 
-/// Elements are transferred in the order of their indices, whatever the strides.
+/// Elements are transferred in the order of their indices, for any strides.
 #[test]
 fn ndarrays_of_any_layout_round_trip() {
     use ndarray::{Array3, Axis, ShapeBuilder, s};

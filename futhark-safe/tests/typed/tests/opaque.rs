@@ -202,7 +202,7 @@ mod of_tuples {
     }
 
     #[test]
-    fn the_unit_value() {
+    fn unit_values_are_passed_and_returned() {
         each::<tuples::Program>(|ctx| {
             let entry = ctx.entry();
             let unit = tuples::Unit::new(&ctx).unwrap();
@@ -464,12 +464,12 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn of_two_dimensions() {
+    fn arrays_of_two_dimensions_round_trip() {
         each::<record_matrices::Program>(|ctx| {
             let image = ctx.entry().gradient(2, 3).unwrap();
             assert_eq!(image.shape(), [2, 3]);
             let rows = image.to_vec().unwrap();
-            // What the rows' type is called depends on the compiler, so it is not named here.
+            // The name of the row type depends on the compiler, so this test does not use it.
             let pixel = |y: u8, x: u8| (x, y, f32::from(x * y));
             for (i, row) in rows.iter().enumerate() {
                 let found = (row.r, row.g, row.deep.weight);
@@ -548,7 +548,7 @@ mod of_arrays_of_opaques {
     }
 
     #[test]
-    fn of_two_dimensions() {
+    fn arrays_of_two_dimensions_are_indexed() {
         each::<opaque_matrices::Program>(|ctx| {
             let square = ctx.entry().square(2, 3).unwrap();
             assert_eq!(square.shape(), [2, 3]);

@@ -62,7 +62,7 @@ fn everywhere<G: OpaqueTag<Program = stored::Program>>(
 }
 
 #[test]
-fn records() {
+fn records_are_stored_and_restored() {
     everywhere(
         |ctx| ctx.entry().sizes(6, 7).unwrap(),
         |ctx, sizes| assert_eq!(ctx.entry().area(sizes).unwrap(), 42),
@@ -73,7 +73,7 @@ fn records() {
 }
 
 #[test]
-fn sums() {
+fn sums_are_stored_and_restored() {
     everywhere(
         |ctx| {
             let p = ctx.entry().point(1.0, 2.0).unwrap();
@@ -90,7 +90,7 @@ fn sums() {
 /// The runtime writes only the components of its variant into a new sum. The others must not
 /// contain old bytes of the heap.
 #[test]
-fn equal_sums_have_equal_bytes_whatever_the_heap_held() {
+fn equal_sums_are_stored_as_equal_bytes() {
     let _device = lock_device();
     for ctx in contexts() {
         let store = |fill: u8| {
@@ -108,7 +108,7 @@ fn equal_sums_have_equal_bytes_whatever_the_heap_held() {
 }
 
 #[test]
-fn arrays_of_records_and_sums() {
+fn arrays_of_records_and_sums_are_stored_and_restored() {
     everywhere(
         |ctx| {
             let xs = array(ctx, &[1.0, 2.0, 4.0]);
@@ -156,7 +156,7 @@ fn a_stored_value_outlives_its_context() {
 /// Misuse 14: storing waits for pending work, and restoring does not read the bytes after it
 /// returns.
 #[test]
-fn transfers_are_complete() {
+fn transfers_are_complete_when_store_and_restore_return() {
     let _device = lock_device();
     for ctx in contexts() {
         let n = 4_000;
@@ -324,9 +324,9 @@ fn wrong_tags_and_bools_are_rejected() {
     }
 }
 
-/// The table has one type for both, and only the runtime tells them apart.
+/// Both have one type in the table, and only the runtime distinguishes them.
 #[test]
-fn a_u16_is_not_an_f16() {
+fn a_u16_is_not_restored_as_an_f16() {
     let ctx = context(Backend::C);
     let (program, mut body) = parts(&mixed(&ctx));
     assert_eq!(body[8 + 3..8 + 7], *b" f16");
@@ -361,7 +361,7 @@ fn arrays_with_parts_of_different_lengths_are_rejected() {
 /// For types without an array in a payload, the checks are complete: each changed body in a
 /// consistent frame is rejected, or is a valid value of the type.
 #[test]
-fn what_passes_the_checks_can_be_used() {
+fn values_that_pass_the_checks_can_be_used() {
     fn changed<G: OpaqueTag<Program = stored::Program>>(
         contexts: &[stored::Context],
         value: G,

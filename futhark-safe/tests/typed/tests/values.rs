@@ -6,7 +6,7 @@ use futhark_safe_typed_tests::{basics, names, opaques};
 use super::support::{BACKENDS, each, lock};
 
 #[test]
-fn scalars() {
+fn scalars_are_passed_and_returned() {
     each(|ctx: basics::Context| {
         assert_eq!(ctx.entry().add(2, 3).unwrap(), 5);
         assert_eq!(
@@ -26,7 +26,7 @@ fn scalars() {
 }
 
 #[test]
-fn arrays() {
+fn arrays_are_passed_and_returned() {
     each(|ctx: basics::Context| {
         let xs = ctx.array(&[1.0f32, 2.0, 6.0]).unwrap();
         assert_eq!(ctx.entry().mean(&xs).unwrap(), 3.0);
@@ -135,7 +135,7 @@ fn values_that_share_memory_do_not_change() {
 }
 
 #[test]
-fn a_consumed_record_leaves_its_fields_lock() {
+fn consuming_a_record_does_not_change_its_fields() {
     for backend in BACKENDS {
         let _device = lock(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
@@ -151,7 +151,7 @@ fn a_consumed_record_leaves_its_fields_lock() {
 }
 
 #[test]
-fn opaque_values() {
+fn opaque_values_are_passed_and_returned() {
     for backend in BACKENDS {
         let _device = lock(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
@@ -189,7 +189,7 @@ fn errors_contain_the_text_of_c_and_the_context_survives() {
 }
 
 #[test]
-fn names_follow_the_rule() {
+fn names_follow_the_documented_rule() {
     let ctx = names::Context::new(&Config::new().backend(Backend::C)).unwrap();
     let entry = ctx.entry();
     assert_eq!(entry.r#move(1).unwrap(), 1);

@@ -21,9 +21,9 @@ pub(in crate::compile) struct Fill<'a> {
 /// program use it too, so it is not only filled.
 const RUNTIME_STATE: [&str; 3] = ["counters_mem_", "hist_locks_mem_", "global_dynid_mem_"];
 
-/// Every fill with literals in `init_constants` of memory that is only filled there. A constant of
-/// the program that is filled first and changed then must not be filled again; one that is only
-/// filled may be.
+/// The fills with literals in `init_constants`: of the runtime's own state, and of memory that is only
+/// filled there. Other memory is a constant of the program that is changed after its fill, so it must
+/// not be filled again.
 pub(super) fn read<'a>(source: &Source<'a>, version: &str) -> Result<Vec<Fill<'a>>, Error> {
     const FUNCTION: &str = "futrts_builtinzhreplicate_";
     let fail = |why: &str| Err(Error::unsupported(version, "init_constants", why));

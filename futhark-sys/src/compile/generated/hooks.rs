@@ -5,8 +5,8 @@ use futhark_manifest::{Backend, Program};
 use super::source::Source;
 use crate::compile::error::Error;
 
-/// Functions whose calls the macros of `fut_prelude.h` redirect. Without the function, a macro has
-/// no effect and nobody notices.
+/// Functions whose calls the macros of `fut_prelude.h` redirect. If a function is missing, its macro
+/// silently has no effect.
 const REDIRECTED: [&str; 4] = [
     "memblock_alloc",
     "lexical_realloc",

@@ -153,8 +153,9 @@ pub(in crate::compile) struct Rule {
 
 /// The rules for the components of `ty`, an opaque type.
 ///
-/// There are rules only if the components are those of the parts, in the same order. The variants of
-/// a sum share components in an order that only the compiler knows.
+/// Records and arrays have rules only if their components are those of their parts, in the same order.
+/// A sum has a rule only for its tag, because its variants share the other components in an order that
+/// only the compiler knows.
 pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type) -> Vec<Rule> {
     let Some(opaque) = ty.as_opaque() else {
         return Vec::new();
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_and_arrays_in_order() {
+    fn components_are_read_in_order() {
         let c = "\nstruct futhark_opaque_x {\n    int8_t v0;\n    bool v1;\n    struct futhark_f64_1d *v2;\n    struct futhark_unit_2d *v3;\n};\n";
         let read = read(c).unwrap();
         assert_eq!(read[0], Component::Scalar(ElemType::I8));

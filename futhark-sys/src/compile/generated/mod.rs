@@ -36,7 +36,7 @@ use layout::Layouts;
 use lines::Line;
 pub(super) use source::Source;
 
-/// What the generated C of a program offers.
+/// The parts of the generated C that other modules use.
 pub(super) struct Generated<'a> {
     c_text: &'a str,
     version: &'a str,

@@ -1,7 +1,7 @@
 //! One wrapper of type `fut_call` per function of the manifest. The bodies are the macros of
 //! `fut_wrappers.h`; each function here writes one use of them.
 //!
-//! Before the wrappers stand assertions that each C function has exactly the type that follows
+//! Assertions before the wrappers compare the type of each C function with the one that follows
 //! from the manifest, so a manifest that disagrees with its code does not compile.
 
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Misuse 10: one value is consumed and observed by the same call.
 
 #[path = "../../../golden/entries.rs"]
-#[allow(unused)]
+#[allow(unused, reason = "the mistake needs few of the items")]
 mod entries;
 
 use futhark_safe::Result;

@@ -1,7 +1,7 @@
 //! Misuse 9: a value that was consumed is read.
 
 #[path = "../../../golden/records.rs"]
-#[allow(unused)]
+#[allow(unused, reason = "the mistake needs few of the items")]
 mod records;
 
 use futhark_safe::Result;

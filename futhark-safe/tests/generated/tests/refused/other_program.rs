@@ -1,10 +1,10 @@
-//! Misuse 12: a value of another program, whose type has the same name there.
+//! Misuse 12: a value of another program, of a type with the same name.
 
 #[path = "../../../golden/records.rs"]
-#[allow(unused)]
+#[allow(unused, reason = "the mistake needs few of the items")]
 mod records;
 #[path = "../../../golden/sums.rs"]
-#[allow(unused)]
+#[allow(unused, reason = "the mistake needs few of the items")]
 mod sums;
 
 use futhark_safe::Result;

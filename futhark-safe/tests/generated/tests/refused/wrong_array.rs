@@ -1,7 +1,7 @@
 //! An array of another element type, and one that the program does not have.
 
 #[path = "../../../golden/entries.rs"]
-#[allow(unused)]
+#[allow(unused, reason = "the mistake needs few of the items")]
 mod entries;
 
 use futhark_safe::Result;

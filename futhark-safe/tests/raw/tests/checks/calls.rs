@@ -9,7 +9,7 @@ fn mean(raw: &mut Plain<'_>, xs: &stats::Array<f32, 1>) -> futhark_safe::Result<
 }
 
 #[test]
-fn plain_calls_beside_safe_ones() {
+fn plain_calls_can_be_mixed_with_safe_ones() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32, 2.0, 5.0]).unwrap();
@@ -25,9 +25,9 @@ fn plain_calls_beside_safe_ones() {
             // SAFETY: as above.
             raw.check(unsafe { c::futhark_context_sync(raw.context()) })?;
             let mut out = std::ptr::null_mut();
-            // SAFETY: nothing else has `made`.
+            // SAFETY: `made` has no other owner.
             let code = unsafe { c::futhark_entry_normalise(raw.context(), &raw mut out, made) };
-            // SAFETY: it was consumed, and is used no more.
+            // SAFETY: it was consumed, and is not used again.
             raw.check(unsafe { c::futhark_free_f32_1d(raw.context(), made) })?;
             raw.check(code)?;
             // SAFETY: `out` lives.

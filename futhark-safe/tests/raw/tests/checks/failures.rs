@@ -44,7 +44,7 @@ fn a_failure_is_reported_and_the_context_survives() {
         let (xs, is) = (raw.pointer(&xs)?, raw.pointer(&is)?);
         let (code, out) = fail(raw, xs, is);
         free(raw, out);
-        // SAFETY: the context.
+        // SAFETY: the context is live.
         let wait = unsafe { c::futhark_context_sync(raw.context()) };
         let error = raw.check(if code == 0 { wait } else { code }).unwrap_err();
         assert_out_of_bounds(&error);
@@ -67,7 +67,7 @@ fn a_failure_is_reported_and_the_context_survives() {
 }
 
 #[test]
-fn a_failure_with_a_fetched_message_does_not_stick() {
+fn a_failure_with_a_fetched_message_does_not_affect_later_calls() {
     unsafe extern "C" {
         #[link_name = "free"]
         fn free_text(text: *mut std::ffi::c_char);
@@ -81,10 +81,10 @@ fn a_failure_with_a_fetched_message_does_not_stick() {
             let (xs, is) = (raw.pointer(&xs)?, raw.pointer(&is)?);
             let (code, out) = fail(raw, xs, is);
             free(raw, out);
-            // SAFETY: the context.
+            // SAFETY: the context is live.
             let wait = unsafe { c::futhark_context_sync(raw.context()) };
             assert!(code != 0 || wait != 0);
-            // SAFETY: the context.
+            // SAFETY: the context is live.
             let text = unsafe { c::futhark_context_get_error(raw.context()) };
             // SAFETY: a failure has a message, which ends with a NUL.
             let copy = unsafe { std::ffi::CStr::from_ptr(text) };
@@ -99,7 +99,7 @@ fn a_failure_with_a_fetched_message_does_not_stick() {
 }
 
 #[test]
-fn the_error_of_the_closure_is_returned_and_the_other_one_is_kept() {
+fn the_error_of_the_closure_is_returned_before_another_failure() {
     let (turn, other) = (turn(BACKEND), turn(Backend::C));
     let ctx = &turn.ctx;
     let foreign = other.ctx.array(&[1.0f32]).unwrap();

@@ -72,14 +72,14 @@ fn memory_returned_by_c_is_freed_with_free() {
             c::futhark_store_opaque_track(raw.context(), track, &raw mut bytes, &raw mut size)
         };
         raw.check(code)?;
-        // SAFETY: the context.
+        // SAFETY: the context is live.
         raw.check(unsafe { c::futhark_context_sync(raw.context()) })?;
-        // SAFETY: so many bytes were written.
+        // SAFETY: C wrote `size` bytes.
         let copy = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), size) };
         let copy = copy.to_vec();
         // SAFETY: the bytes are ours, made by malloc.
         unsafe { free_text(bytes.cast()) };
-        // SAFETY: the context.
+        // SAFETY: the context is live.
         let report = unsafe { c::futhark_context_report(raw.context()) };
         // SAFETY: the report is ours, made by malloc.
         unsafe { free_text(report) };
