@@ -1,4 +1,4 @@
--- A loop that updates an array in place takes over the caller's array if it has no other owner;
+-- A loop that updates an array in place reuses the caller's array if it has no other owner;
 -- otherwise the other value keeps its contents after any number of iterations.
 
 -- ==
