@@ -4,8 +4,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
 # Expects: $work (scratch folder), because() (records why a part failed).
 
-# Present on every Debian system with a C compiler, so never installed from another suite: a
-# process must not load two C or C++ libraries.
+# Present on every Debian system with a C compiler. The library parts must not contain another
+# suite's build of these packages: a process must not load two C or C++ libraries.
 apt_base='libc6 libgcc-s1 libstdc++6 gcc-12-base zlib1g liblzma5 libtinfo6 libzstd1 dpkg'
 
 apt_keyring() {
