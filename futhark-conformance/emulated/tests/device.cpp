@@ -217,7 +217,7 @@ void errors_of_the_compiler() {
 }
 
 // Invalid texts, which do not occur in generated programs.
-void odd_texts() {
+void invalid_texts() {
     std::string log;
     for (const char *text : {"__global__ %", "__global__ void", "__global__ __launch_bounds__(", "void barrier(", "barrier(", "extern __shared__"})
         compile(text, 6, &log);
@@ -296,11 +296,11 @@ void out_of_range(long long at, const char *expected) {
     EXPECT(other.run("put", 1, 1, 0, {&fine, &at, &value}), 0);
 }
 
-void out_of_range_behind() { out_of_range(12, "8 bytes past the end of an allocation of 40 bytes"); }
+void out_of_range_after() { out_of_range(12, "8 bytes past the end of an allocation of 40 bytes"); }
 void out_of_range_before() { out_of_range(-2000, "bytes before an allocation of 40 bytes"); }
 
 // These writes do not reach the guard page, so they are found when the memory is freed.
-void written_beside() {
+void writes_next_to_an_allocation() {
     Cuda cuda;
     Address out = cuda.memory(40);
     long long at = -1;
@@ -376,7 +376,7 @@ void stack_overflow() {
 }
 
 // A frame larger than the guard page does not skip it.
-void big_frames() {
+void large_stack_frames() {
     Cuda cuda;
     Address out = cuda.memory(16);
     int n = 5;
@@ -395,7 +395,7 @@ void beyond_shared_memory() {
     expect_finding("outside of the 40 bytes of shared memory");
 }
 
-void wild_addresses() {
+void invalid_addresses() {
     Cuda cuda;
     Address out = cuda.memory(16);
     long long at = 1ll << 60;
@@ -435,7 +435,7 @@ void destroyed_contexts() {
 }
 
 // With `delayed`: freeing waits for the work of the owning context, current or not.
-void work_of_another_context() {
+void freeing_waits_for_the_owning_context() {
     Cuda first;
     void *event = nullptr;
     EXPECT(cuEventCreate(&event, 0), 0);
@@ -479,7 +479,7 @@ void hip_without_devices() {
 }
 
 // With `delayed`.
-void copies_wait() {
+void delayed_copies_wait_for_a_sync() {
     Cuda cuda;
     Address memory = cuda.memory(4);
     int in = 1, out = 0;
@@ -502,7 +502,7 @@ void copies_wait() {
     expect_finding("before the copy to its 4 bytes was complete");
 }
 
-void without_delay_copies_do_not_wait() {
+void copies_run_at_once_by_default() {
     Cuda cuda;
     Address memory = cuda.memory(4);
     int in = 1, out = 0;
@@ -512,7 +512,7 @@ void without_delay_copies_do_not_wait() {
 }
 
 // With `fail-allocation=2,fail-copy=2,fail-launch=2`.
-void the_second_one_fails() {
+void requested_failures() {
     Cuda cuda;
     Address memory = cuda.memory(40), other;
     EXPECT(cuMemAlloc_v2(&other, 4), 2);
@@ -633,12 +633,12 @@ const Case cases[] = {
 #define CASE(name) {#name, name}
     CASE(errors_of_the_driver), CASE(errors_of_the_compiler), CASE(no_compiler),
     CASE(grids_of_every_shape), CASE(barriers_and_shared_memory), CASE(limits_of_a_launch),
-    CASE(out_of_range_behind), CASE(out_of_range_before), CASE(written_beside),
+    CASE(out_of_range_after), CASE(out_of_range_before), CASE(writes_next_to_an_allocation),
     CASE(use_of_freed_memory), CASE(freed_twice), CASE(leaks), CASE(divergent_barriers),
-    CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(copies_wait),
-    CASE(without_delay_copies_do_not_wait), CASE(the_second_one_fails), CASE(fresh_memory_is_poisoned),
-    CASE(odd_texts), CASE(big_frames), CASE(beyond_shared_memory), CASE(wild_addresses), CASE(empty_copies),
-    CASE(destroyed_contexts), CASE(work_of_another_context), CASE(no_temporary_folder), CASE(hip_without_devices),
+    CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(delayed_copies_wait_for_a_sync),
+    CASE(copies_run_at_once_by_default), CASE(requested_failures), CASE(fresh_memory_is_poisoned),
+    CASE(invalid_texts), CASE(large_stack_frames), CASE(beyond_shared_memory), CASE(invalid_addresses), CASE(empty_copies),
+    CASE(destroyed_contexts), CASE(freeing_waits_for_the_owning_context), CASE(no_temporary_folder), CASE(hip_without_devices),
     CASE(damaged_images), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
 };
 
