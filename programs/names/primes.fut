@@ -1,5 +1,5 @@
--- Names of entry points, parameters and fields that differ only in primes, underscores or digits
--- remain distinct.
+-- Names of entry points, parameters and fields that differ only in primes, underscores, digits or
+-- case remain distinct.
 
 -- ==
 -- entry: f
