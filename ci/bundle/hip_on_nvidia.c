@@ -1,16 +1,17 @@
-// HIP on NVIDIA: the functions of HIP that Futhark's programs call, over NVIDIA's driver and NVRTC.
+// HIP on NVIDIA: implements the functions of HIP that Futhark's programs call with NVIDIA's driver and
+// NVRTC.
 //
-// AMD's own way is to compile against hip/nvidia_detail, which maps names by macros: the program
-// becomes another one, linked to CUDA. This library leaves the program alone. What was
-// compiled for AMD is loaded as it is, and FUTHARK_LIBAMDHIP64 names this file instead of AMD's:
-// the generated host code and kernels are those that an AMD card gets, and only what is below
-// the API of HIP is NVIDIA's. The device says so in its name.
+// AMD's own headers for NVIDIA (hip/nvidia_detail) map the names by macros, so the compiled program
+// would be another one, linked to CUDA. With this library, the program that was compiled for AMD runs
+// unchanged: FUTHARK_LIBAMDHIP64 names this library instead of AMD's. Generated host code and kernels
+// are those for an AMD card; only the layer below the API of HIP is NVIDIA's. The name of the device
+// says so.
 //
-// Errors: HIP has given those that it shares with CUDA's driver the same numbers, so they pass
-// unchanged, with the driver's text. So do those of hiprtc and NVRTC.
+// Errors: those that HIP shares with CUDA's driver have the same numbers, so they are returned
+// unchanged, with the driver's text. The same holds for hiprtc and NVRTC.
 //
-// Context: HIP has one per device, made on first use, and a current device per thread. Here it is
-// one context of the driver per device, current on a thread while this library is called from it.
+// Contexts: HIP has one per device, created on first use, and a current device per thread. This
+// library has one context of the driver per device, and makes it current in each of its functions.
 
 #define _GNU_SOURCE
 #define __HIP_PLATFORM_AMD__ 1
@@ -46,7 +47,7 @@ enum { MOST_DEVICES = 64, MOST_OPTIONS = 512 };
 #define POINTER(name) static __typeof__(&name) p_##name;
 DRIVER(POINTER)
 COMPILER(POINTER)
-// Not in every NVRTC: what it can compile for.
+// The supported architectures. Not every NVRTC has these functions.
 static int (*p_nvrtcGetNumSupportedArchs)(int *);
 static int (*p_nvrtcGetSupportedArchs)(int *);
 
@@ -63,14 +64,14 @@ static void *open_library(const char *variable, const char *const *names) {
     for (; *names != NULL && library == NULL; names++)
       library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
-    snprintf(why_not, sizeof why_not, "%s; install NVIDIA's driver and NVRTC, or name the file in %s", dlerror(), variable);
+    snprintf(why_not, sizeof why_not, "%s; install NVIDIA's driver and NVRTC, or set %s to the path of the library", dlerror(), variable);
   return library;
 }
 
 static void *find(void *library, const char *name) {
   void *found = dlsym(library, name);
   if (found == NULL)
-    snprintf(why_not, sizeof why_not, "NVIDIA's library has no function %s; a newer one is needed", name);
+    snprintf(why_not, sizeof why_not, "NVIDIA's library has no function %s; install a newer version", name);
   return found;
 }
 
@@ -103,7 +104,8 @@ static __thread int current_device;
 
 static hipError_t status(CUresult result) { return (hipError_t)result; }
 
-// Makes the context of this thread's device current; called before everything that needs one.
+// Makes the context of this thread's device current. Called before each use of the driver that needs
+// a context.
 static CUresult enter(void) {
   if (!ready())
     return CUDA_ERROR_NOT_INITIALIZED;
@@ -169,7 +171,7 @@ static CUresult attribute(int *value, CUdevice_attribute which, int number) {
   return result != CUDA_SUCCESS ? result : p_cuDeviceGetAttribute(value, which, device);
 }
 
-// What kernels are compiled for: the newest architecture that NVRTC knows and the card runs.
+// The architecture of compiled kernels: the newest that NVRTC supports and the card can run.
 static int architecture_of(int device) {
   int major = 0, minor = 0, count = 0, best = 0;
   if (attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS ||
@@ -188,7 +190,7 @@ static int architecture_of(int device) {
   return best != 0 ? best : own;
 }
 
-// The record of HIP 5; Futhark reads the names.
+// The record of HIP 5. Futhark reads only the names.
 EXPORT hipError_t hipGetDeviceProperties(hipDeviceProp_t *record, int number) {
   hipDevice_t device;
   hipError_t result = hipDeviceGet(&device, number);
@@ -236,7 +238,7 @@ EXPORT const char *hipGetErrorString(hipError_t error) {
   const char *text = NULL;
   if (!ready())
     return why_not;
-  return p_cuGetErrorString((CUresult)error, &text) == CUDA_SUCCESS && text != NULL ? text : "an error without a text";
+  return p_cuGetErrorString((CUresult)error, &text) == CUDA_SUCCESS && text != NULL ? text : "unknown error";
 }
 
 // --- Programs -----------------------------------------------------------------------------------
@@ -249,7 +251,7 @@ EXPORT hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t modu
   IN_CONTEXT(p_cuModuleGetFunction((CUfunction *)function, (CUmodule)module, name));
 }
 EXPORT hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute which, hipFunction_t function) {
-  // The numbers are the same.
+  // The attributes have the same numbers in HIP and CUDA.
   IN_CONTEXT(p_cuFuncGetAttribute(value, (CUfunction_attribute)which, (CUfunction)function));
 }
 EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -259,7 +261,7 @@ EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, uns
 
 // --- Memory, streams, events ----------------------------------------------------------------------
 
-// HIP takes NULL, and a size of zero, where CUDA refuses them.
+// HIP accepts NULL and a size of zero, which CUDA rejects.
 EXPORT hipError_t hipMalloc(void **address, size_t size) { IN_CONTEXT(p_cuMemAlloc((CUdeviceptr *)address, size > 0 ? size : 1)); }
 EXPORT hipError_t hipMallocManaged(void **address, size_t size, unsigned flags) {
   IN_CONTEXT(p_cuMemAllocManaged((CUdeviceptr *)address, size > 0 ? size : 1, flags));
@@ -282,7 +284,7 @@ EXPORT hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t size,
   IN_CONTEXT(p_cuMemcpyDtoHAsync(to, (CUdeviceptr)from, size, (CUstream)stream));
 }
 
-// Programs copy so within the device, and wait for it: as HIP does for them.
+// Programs use this for copies within the device. Like HIP, waits for the copy.
 EXPORT hipError_t hipMemcpyWithStream(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream) {
   if (kind != hipMemcpyDeviceToDevice)
     return hipErrorInvalidValue;
@@ -304,7 +306,7 @@ EXPORT hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t from, hipE
   IN_CONTEXT(p_cuEventElapsedTime(milliseconds, (CUevent)from, (CUevent)to));
 }
 
-// --- hiprtc: NVRTC, whose code is text for the driver (PTX) -----------------------------------------
+// --- hiprtc, by NVRTC, whose output is PTX for the driver --------------------------------------------
 
 static hiprtcResult compiled(nvrtcResult result) { return (hiprtcResult)result; }
 
@@ -317,9 +319,9 @@ EXPORT hiprtcResult hiprtcCreateProgram(hiprtcProgram *program, const char *sour
 }
 EXPORT hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program) { return compiled(p_nvrtcDestroyProgram((nvrtcProgram *)program)); }
 
-// Options: two that the generated code gives NVRTC on cuda, for functions without an attribute and
-// for the header of f16; and it takes for granted on hip that 32 threads go in step, which is the
-// device's to say (the emulated one's go alone).
+// Adds two options that generated code passes to NVRTC on cuda: one for functions without an
+// attribute, and one for the header of f16. Replaces the option LOCKSTEP_WIDTH: on hip, generated code
+// assumes that 32 threads run in lockstep, but the width depends on the device (1 on the emulated one).
 EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char **options) {
   static const char lockstep[] = "-DLOCKSTEP_WIDTH=";
   const char *all[MOST_OPTIONS], *home = getenv("CUDA_HOME");

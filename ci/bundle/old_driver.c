@@ -1,5 +1,5 @@
-// A driver that is too old for what NVRTC writes. It is linked to a whole one (the emulated
-// device), in which dlsym finds every function that is not here.
+// A driver that is too old for the output of NVRTC. It is linked to a complete driver (the emulated
+// device), in which dlsym finds all other functions.
 
 int cuModuleLoadData(void **module, const void *image);
 int cuGetErrorString(int result, const char **text);

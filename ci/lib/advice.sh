@@ -1,4 +1,4 @@
-# What to install by hand where set-up cannot.
+# Prints what to install by hand if set-up cannot.
 # shellcheck shell=bash
 
 is_debian() {
@@ -31,7 +31,7 @@ TEXT
             ;;
         pocl)
             cat <<'TEXT'
-  PoCL               only a second OpenCL device beside Oclgrind; where it is installed as a system package (Debian, Ubuntu:
+  PoCL               a second OpenCL device besides Oclgrind, not required. If it is installed as a system package (Debian, Ubuntu:
                      pocl-opencl-icd; Fedora: pocl), OCL_ICD_VENDORS=/etc/OpenCL/vendors finds it.
 TEXT
             ;;
@@ -43,7 +43,7 @@ TEXT
             ;;
         cuda13)
             cat <<'TEXT'
-  CUDA 13            headers only, for one test: cuda13_packages in ci/lib/parts.sh, with pip.
+  CUDA 13            headers only, for one test; pip packages: see cuda13_packages in ci/lib/parts.sh.
 TEXT
             ;;
         hip)
@@ -53,7 +53,7 @@ TEXT
             ;;
         nvrtc)
             cat <<'TEXT'
-  NVRTC              the newest of CUDA 12; a pip package, too: see nvrtc_packages in ci/lib/parts.sh.
+  NVRTC              the newest NVRTC of CUDA 12; also a pip package: see nvrtc_packages in ci/lib/parts.sh.
 TEXT
             ;;
         ispc-*)

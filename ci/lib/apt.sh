@@ -4,8 +4,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
 # Expects: $work (scratch folder), because() (records why a part failed).
 
-# Present on every Debian system with a C compiler. Another suite's build must never
-# shadow them: a process must not load two C or C++ libraries.
+# Present on every Debian system with a C compiler. The library parts must not contain another
+# suite's build of these packages: a process must not load two C or C++ libraries.
 apt_base='libc6 libgcc-s1 libstdc++6 gcc-12-base zlib1g liblzma5 libtinfo6 libzstd1 dpkg'
 
 apt_keyring() {
@@ -19,8 +19,8 @@ apt_keyring() {
     return 1
 }
 
-# The mirrors in the machine's configuration, most likely ones first. Other vendors'
-# repositories are tried too, but fail at the signature.
+# The mirrors in the machine's configuration, the most likely ones first. Other vendors'
+# repositories are tried too, but their signatures are rejected.
 apt_mirrors() {
     # shellcheck disable=SC2016  # apt's own placeholders
     apt-get indextargets --format '$(COMPONENT) $(RELEASE) $(SITE)' 2>/dev/null | awk '
@@ -32,8 +32,8 @@ apt_mirrors() {
 }
 
 # apt_config DIR: the differences from the machine's configuration. Proxies and
-# credentials stay as they are. Hooks are dropped: some clean the machine's own
-# package cache after every update.
+# credentials stay as they are. Hooks are removed, because some clean the machine's
+# own package cache after every update.
 apt_config() {
     local dir=$1
     cat <<CONF
@@ -103,9 +103,9 @@ apt_open() {
         fi
     done
     if [ -e "$dir/update.log" ]; then
-        apt_fail "$dir" "no package index of $suite: $(apt_complaint <"$dir/update.log")"
+        apt_fail "$dir" "cannot get the package index of $suite: $(apt_complaint <"$dir/update.log")"
     else
-        apt_fail "$dir" "this machine's apt names no Debian mirror"
+        apt_fail "$dir" "the apt configuration of this machine has no Debian mirror"
     fi
     return 1
 }
@@ -127,7 +127,7 @@ apt_unpack() {
     shift
     if ! apt-get -c "$dir/apt.conf" -qq -y --download-only install "$@" >"$log" 2>&1; then
         cat "$log" >&2
-        because "cannot get $* from $suite: $(apt_complaint <"$log")"
+        because "cannot download $* from $suite: $(apt_complaint <"$log")"
         return 1
     fi
     apt-get -c "$dir/apt.conf" -qq --simulate install "$@" | awk '/^Inst / { print $2 }' >"$dir/closure"

@@ -36,8 +36,8 @@ since() {
     printf '%d.%d' "$((tenths / 10))" "$((tenths % 10))"
 }
 
-# collect_times: from now on, keep the times of steps, tests and jobs in a file, one per line:
-# seconds, kind, name. If another script that does so runs this one, both write to one file.
+# collect_times: starts to record the times of steps, tests and jobs in a file, one per line:
+# seconds, kind, name. If a script that does the same runs this one, both write to one file.
 collect_times() {
     owns_times=no
     if [ -z "${STEP_TIMES:-}" ]; then
@@ -50,7 +50,7 @@ collect_times() {
 # took SECONDS KIND NAME
 took() { printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"${STEP_TIMES:-/dev/null}"; }
 
-# print_slowest: the ten slowest of each kind, at the end of the outermost script that collects.
+# print_slowest: prints the ten slowest of each kind, at the end of the outermost script.
 print_slowest() {
     local kind
     [ "${owns_times:-no}" = yes ] || return 0
@@ -63,7 +63,8 @@ print_slowest() {
     rm -f "$STEP_TIMES"
 }
 
-# step TITLE COMMAND...: heading, command, time. A failure names the step and exits.
+# step TITLE COMMAND...: prints a heading, runs the command, prints the time. If the command fails,
+# names the step and exits.
 step() {
     local title=$1 start status=0
     shift
@@ -116,7 +117,8 @@ record_job_times() {
     ' "$1"
 }
 
-# build_conformance: sets $conformance to the program. The gate names the one that its tests built.
+# build_conformance: sets $conformance to the program. The gate sets CONFORMANCE_PROGRAM to the one
+# that its tests built.
 build_conformance() {
     conformance=${CONFORMANCE_PROGRAM:-}
     if [ -z "$conformance" ]; then
@@ -127,7 +129,7 @@ build_conformance() {
 
 # ci/setup installs everything but Rust.
 need_cargo() {
-    have cargo || die "cargo is not on PATH. Install Rust 1.89 or newer (rustup, or your system's package) and run this again."
+    have cargo || die "cargo is not on PATH: install Rust 1.89 or newer (rustup, or your system's package) and run this again"
 }
 
 # Loads the environment that ci/setup writes.

@@ -1,9 +1,9 @@
-# The files in the prefix besides the parts: records, bin/futhark, env.sh.
+# Writes the files in the prefix that belong to no part: records, bin/futhark, env.sh.
 # shellcheck shell=bash disable=SC2154  # shared with ci/setup
 # Expects: $prefix, and lib/parts.sh.
 
-# record PART VERSION: the part is complete. Written last, so that an interrupted part
-# has no record and is installed again.
+# record PART VERSION: records that the part is complete. Runs last, so that an
+# interrupted part has no record and is installed again.
 record() {
     mkdir -p "$prefix/.state"
     printf '%s\n%s\n' "$(part_recipe "$1")" "$2" >"$work/$1.state"
@@ -36,7 +36,7 @@ link_newest() {
     fi
 }
 
-# Links the ISPC of its suite beside each compiler, where the build looks for it.
+# Links the ISPC of the same suite next to each compiler, where the build looks for it.
 link_ispc() {
     local suite compiler ispc
     for suite in trixie forky; do
@@ -46,8 +46,8 @@ link_ispc() {
     done
 }
 
-# Writes env.sh, if it would change. The script decides everything when it is sourced, so
-# that it stays correct for parts that are installed later.
+# Writes env.sh if it has changed. env.sh looks for the parts when it is sourced, so it stays
+# correct for parts that are installed later.
 write_env() {
     local text
     text=$(env_text)
@@ -60,10 +60,10 @@ write_env() {
 env_text() {
     # A quote in the path must not end the string that holds it.
     local quoted=${prefix//\'/\'\\\'\'}
-    printf "%s\n" '# Source this (sh, bash). Made by ci/setup. Sets only what is there and not set already.' '# shellcheck shell=sh'
+    printf "%s\n" '# Source this file (sh, bash). Written by ci/setup. Sets variables for installed parts, unless they are set.' '# shellcheck shell=sh'
     printf "futhark_home='%s'\n" "$quoted"
     cat <<'ENV'
-# Only bash gives a sourced file its path; the folder may have been moved.
+# Only in bash, a sourced file knows its path; the folder may have been moved.
 # shellcheck disable=SC3028,SC3054,SC2128
 if [ -n "${BASH_SOURCE:-}" ] && [ -d "$(dirname -- "$BASH_SOURCE")/.state" ]; then
     futhark_home=$(cd -- "$(dirname -- "$BASH_SOURCE")" && pwd)
@@ -72,7 +72,7 @@ fi
 : "${FUTHARK_TOOLCHAIN:=$futhark_home}"
 export FUTHARK_TOOLCHAIN
 
-# Last, so that a compiler on PATH stays the first choice.
+# Appended, so that a compiler that is already on PATH takes precedence.
 case ":$PATH:" in
 *":$futhark_home/bin:"*) ;;
 *) [ ! -d "$futhark_home/bin" ] || export PATH="$PATH:$futhark_home/bin" ;;

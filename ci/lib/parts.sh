@@ -1,19 +1,19 @@
 # The parts of the toolchain: how each is fetched and where it is installed.
 # shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
 # Each install_PART runs in a subshell with `set -euo pipefail`, prepares its
-# folder under $work and moves it into $prefix only when it is complete.
+# folder in $work, and moves it into $prefix only when it is complete.
 # Expects: $prefix, $work, $part, and lib/apt.sh.
 
 all_parts='futhark-trixie futhark-forky opencl pocl cuda cuda13 hip llvm'
 
-# Large, and for one backend or check each: installed on request only.
+# Large parts that one backend or check needs: installed only on request.
 extra_parts='nvrtc ispc-trixie ispc-forky'
 
 # Libraries of the oldest supported suite, so that one recipe works on Debian 12 and all
 # later versions.
 lib_suite=bookworm
 
-# Treated as installed: PoCL's package depends on the program, and its library contains all of it.
+# Treated as installed: PoCL's package depends on this program, but PoCL uses only the library.
 lib_unused=clang-15
 
 # The versions that the programs and their expectations were tested with.
@@ -24,7 +24,7 @@ cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.1
 # Headers only, to compile against them; nvrtc.h has not changed and is that of the part cuda.
 cuda13_packages='nvidia-cuda-runtime==13.5.37 nvidia-cuda-crt==13.5.37'
 
-# Supports newer cards than the part cuda; its code needs a newer driver.
+# Supports newer cards than the part cuda; the compiled code needs a newer driver.
 nvrtc_packages='nvidia-cuda-nvrtc-cu12==12.9.86'
 
 # part_recipe PART: a text that changes when the part must be reinstalled.
@@ -101,16 +101,16 @@ install_ispc() {
     stage_program ispc 's/.* ([0-9]+(\.[0-9]+)+) \(build.*/\1/p'
     adopt_program ispc ispc <<LAUNCHER
 #!/bin/sh
-# Runs ISPC $version with the libraries that it was built for. Made by ci/setup.
+# Runs ISPC $version with the libraries that it was built for. Written by ci/setup.
 self=\$(readlink -f -- "\$0")
 home=\${self%/*/*}/ispc/$version
 exec "\$home/loader" --library-path "\$home/lib" "\$home/ispc" "\$@"
 LAUNCHER
 }
 
-# stage_program NAME SCRIPT: unpacks the program of that package, from this part's suite. It
-# may need a newer C library than this system's, so it is unpacked with its own and with
-# the matching loader. SCRIPT, for sed, extracts $version from its --version.
+# stage_program NAME SCRIPT: unpacks the program of that package from this part's suite. The
+# program may need a newer C library than this system's, so its own C library and the matching
+# loader are unpacked too. The sed script SCRIPT extracts $version from its --version.
 stage_program() {
     local name=$1 suite=${part#*-} stage=$work/$part package unpacked
     unpacked=$work/apt-$suite/unpacked
@@ -123,13 +123,13 @@ stage_program() {
     (cd "$stage" && ln -s lib/ld-linux*.so.? loader)
     version=$("$stage/loader" --library-path "$stage/lib" "$stage/$name" --version | sed -nE "$2" | head -1)
     [ -n "$version" ] || {
-        because "the unpacked $name does not start"
+        because "the unpacked $name does not run"
         return 1
     }
 }
 
-# adopt_program NAME FOLDER: moves the staged program to its place, and the launcher, which it
-# reads from standard input, beside those of other versions.
+# adopt_program NAME FOLDER: moves the staged program to its place, and writes its launcher, which
+# it reads from standard input, to bin/NAME-VERSION.
 adopt_program() {
     cat >"$work/$part.launcher"
     chmod 755 "$work/$part.launcher"
@@ -143,12 +143,12 @@ adopt_program() {
 write_launcher() {
     cat <<LAUNCHER
 #!/bin/sh
-# Runs Futhark $1 with the C library that it was built for. Made by ci/setup.
+# Runs Futhark $1 with the C library that it was built for. Written by ci/setup.
 self=\$(readlink -f -- "\$0")
 home=\${self%/*/*}/compilers/$1
 # The compiler reads its sources in the locale's encoding, and Futhark is UTF-8.
 export LC_ALL=C.UTF-8
-# These subcommands start the compiler again and would find the loader instead.
+# These subcommands run the compiler again, and by default would run the loader.
 case \${1-} in
 test | bench | autotune | script | literate)
     subcommand=\$1
@@ -163,8 +163,8 @@ LAUNCHER
 # ---------------------------------------------- libraries from Debian's packages
 
 # stage_libs PACKAGE...: unpacks the packages with their dependencies, and links all
-# their libraries into $work/$part/lib. Each library looks for its dependencies
-# beside itself, so that no LD_LIBRARY_PATH is necessary.
+# their libraries into $work/$part/lib. Each library looks for its dependencies in
+# its own folder, so that no LD_LIBRARY_PATH is necessary.
 stage_libs() {
     local package unpacked=$work/apt-$lib_suite/unpacked packages library
     mkdir -p "$work/$part/lib"
@@ -186,7 +186,7 @@ stage_libs() {
     done
 }
 
-# check_libs FILE...: fails if a library that these need is missing.
+# check_libs FILE...: fails if a library that these files need is missing.
 check_libs() {
     local file missing
     for file; do
@@ -202,7 +202,7 @@ install_opencl() {
     local unpacked=$work/apt-$lib_suite/unpacked stage=$work/$part
     stage_libs oclgrind ocl-icd-libopencl1 opencl-c-headers
     ln -s libOpenCL.so.1 "$stage/lib/libOpenCL.so"
-    # Oclgrind's own header for kernels, which it looks for beside itself.
+    # Oclgrind's header for kernels, which it looks for in its own folder.
     cp -a "$unpacked"/liboclgrind-*/usr/lib/*-linux-gnu*/oclgrind "$stage/lib/"
     cp -a "$unpacked/opencl-c-headers/usr/include" "$stage/include"
     check_libs libOpenCL.so.1 liboclgrind-rt-icd.so
@@ -291,8 +291,8 @@ install_nvrtc() {
     adopt "$stage" nvrtc
 }
 
-# stage_cuda PACKAGES: unpacks them beside the stage, and copies their headers into it. The
-# version of the first one is the part's.
+# stage_cuda PACKAGES: unpacks them next to the staged folder, and copies their headers into it.
+# The version of the part is that of the first package.
 stage_cuda() {
     local python stage=$work/$part from
     python=$(python_with_pip) || {
@@ -319,7 +319,7 @@ stage_cuda_libs() {
     mkdir -p "$stage/lib"
     for library in "$stage.pip"/nvidia/*/lib/*.so*; do
         case $library in
-        *.alt.*) ;; # another build of the same
+        *.alt.*) ;; # another build of the same library
         *) cp -al "$library" "$stage/lib/" ;;
         esac
     done

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a Python module (ctypes) for a compiled Futhark program, from what `resolve` prints.
+"""Writes a Python module (ctypes) for a compiled Futhark program, from the output of `resolve`.
 
     futhark c --library prog.fut
     cc -O3 -std=c99 -shared -fPIC prog.c -o libprog.so -lm
     futhark-manifest resolve prog.json | python3 ctypes_from_json.py > prog.py
 
-The module is that of ctypes.rs, byte for byte, but nothing here knows of Rust.
+ctypes.rs writes the same module, byte for byte; this script needs no Rust.
 """
 
 import builtins
@@ -15,7 +15,7 @@ import pathlib
 import re
 import sys
 
-# What classes of a program, members of values and methods of contexts must not be called.
+# Reserved names: for classes of a program, for members of values, and for methods of contexts.
 CLASSES = """Array BOOL Context F16 F32 F64 FutharkError I16 I32 I64 I8 Opaque OpaqueArray
     Program Sum Tuple U16 U32 U64 U8 Value""".split()
 MEMBERS = """ELEMENT NAME OPERATIONS RANK VARIANTS _data _do _flat _handle _label
@@ -24,7 +24,7 @@ MEMBERS = """ELEMENT NAME OPERATIONS RANK VARIANTS _data _do _flat _handle _labe
 METHODS = """FUNCTIONS INTERFACE LIBRARY _c _call _check _config _context _errors _free
     _garbage _live _lock _process _text close report""".split()
 
-# They lend memory, in which a garbage collector should have no part.
+# Not offered: the garbage collector could free a value while its memory is still in use.
 RAW = ["array.new_raw", "array.values_raw"]
 
 BASES = {
@@ -41,7 +41,7 @@ RETURNS = {"status": "_Status", "handle": "_Handle", "shape": "_Shape", "variant
 def main():
     program = json.load(sys.stdin)
     if program["format"] != "futhark-manifest-resolved" or program["format_version"] != 1:
-        sys.exit("not the resolved form of a manifest, or a newer one")
+        sys.exit("expected a resolved manifest of format version 1")
     runtime = pathlib.Path(__file__).with_name("ctypes_runtime.py").read_text(encoding="utf-8")
     module = "# @generated from the manifest of a Futhark program.\n\n" + runtime + Bridge(program).module()
     sys.stdout.buffer.write(module.encode())
@@ -102,8 +102,8 @@ class Bridge:
         rows = []
         for function in program["library"]:
             types = [c_type(text) for text in [function["result"]] + [p["c_type"] for p in function["parameters"]]]
-            # What may not be there cannot be asked for. Types of other headers, such as
-            # `cl_command_queue`, have no name in ctypes.
+            # Left out: functions that some compilers do not generate, and types of other headers,
+            # such as `cl_command_queue`, which have no equivalent in ctypes.
             if function["certain"] and all(types):
                 if function["freed_by"] == "free":
                     types[0] = "_Text"
@@ -123,7 +123,7 @@ class Bridge:
         reserved = ["self", "tuple"] + CLASSES + self.classes
         parameters = identifiers([given["name"] for given in entry["inputs"]], reserved)
         call = self.call("self", entry["function"], parameters)
-        # A tuple is one in Python, however the compiler gives it.
+        # A tuple is a Python tuple, however the compiler returns it.
         form = entry["result"]["form"]
         call = {"one": f"return {call}[0]", "several": f"return {call}", "tuple": f"return tuple({call}[0])"}.get(form, call)
         about = docstring(self.about(entry))
@@ -138,7 +138,7 @@ class Bridge:
         return text if entry["doc"] is None else f"{text}\n\n{entry['doc']}"
 
     def call(self, ctx, function, names):
-        """The call of a C function: the types that it gives, and what it takes."""
+        """The call of a C function, with the types of its results and its arguments."""
         outputs, arguments = [], []
         for parameter in function["parameters"]:
             role = parameter["role"]
@@ -147,8 +147,8 @@ class Bridge:
             elif role == "value":
                 arguments.append("self")
             elif role in ("field", "payload", "argument"):
-                # Nothing tells what shares memory with a value, constants of the program
-                # included: what is consumed must be a copy.
+                # The C API does not show which values or constants share memory, so consumed
+                # arguments are copied.
                 copy = ".copy()" if parameter["passing"] == "consumed" else ""
                 name = names[parameter["index"]]
                 arguments.append(f"{self.class_of(parameter['type'])}.argument({ctx}, {name}){copy}")
@@ -170,7 +170,7 @@ class Bridge:
 
 
 def c_type(text):
-    """What ctypes calls a C type; None where it has no name for it."""
+    """The name of a C type in ctypes, or None if it has none."""
     text = text if text == "const char *" else re.sub("^const ", "", text)
     if text.endswith("*"):
         return "c_char_p" if text == "const char *" else "c_void_p"
@@ -196,14 +196,14 @@ def literal(text):
     return json.dumps(text, ensure_ascii=False)
 
 
-# Identifiers, as the crate's module `names` describes them.
+# Identifiers, by the rules in the module `names` of the crate.
 
 OPERATORS = dict(zip("+-*/%=!<>|&^~$@?`", """plus minus times slash percent equals bang less greater bar and
     caret tilde dollar at question tick""".split()))
 
 
 def identifiers(names, reserved, camel=False):
-    """A different identifier for each name of a list: the one that it wants, or one with a hash."""
+    """A unique identifier for each name in a list: its spelling if possible, otherwise with a hash."""
     reserved = {*reserved, *keyword.kwlist}
     keys = [(name, names[:place].count(name) + 1) for place, name in enumerate(names)]
     spellings = [spell(name, nth, camel) for name, nth in keys]
@@ -212,7 +212,8 @@ def identifiers(names, reserved, camel=False):
     for key, spelling, identifier in zip(keys, spellings, wanted):
         rivals = [place for place, other in enumerate(wanted) if other == identifier]
         namesakes = [keys[place] for place in rivals if keys[place] in [(identifier, 1), (spellings[place], 1)]]
-        # Of several names that want it, whose it is keeps it: of `self` and `self_` the latter.
+        # Of several names for one identifier, the name that equals it keeps it: of `self` and
+        # `self_` the latter.
         keeper = max(namesakes, key=lambda key: key[0] == identifier, default=None)
         marked = re.search(("H" if camel else "[_0]h") + "([0-9a-fx]{8}|[0-9a-fx]{16,})$", identifier)
         if identifier in reserved or marked or (len(rivals) > 1 and key != keeper):
@@ -221,7 +222,7 @@ def identifiers(names, reserved, camel=False):
             identifier = f"{spelling}{mark}{fnv1a(text) >> 32 ^ fnv1a(text) & 0xFFFFFFFF:08x}"
         result.append(identifier)
     if len(set(result)) < len(result) or not reserved.isdisjoint(result):
-        sys.exit(f"names that cannot be told apart: {names}")
+        sys.exit(f"cannot assign different identifiers to these names: {names}")
     return result
 
 

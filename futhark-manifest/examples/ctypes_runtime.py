@@ -1,4 +1,4 @@
-# What is the same for every program. All that follows it names C functions, types and fields.
+# This part is the same for every program. The rest names its C functions, types and fields.
 
 import contextlib
 import ctypes
@@ -14,11 +14,11 @@ from ctypes import c_int8, c_int16, c_int32, c_int64, c_uint8, c_uint16, c_uint3
 
 
 class FutharkError(Exception):
-    """A call failed, or cannot be made. Where the C library says why, this is its text."""
+    """A call failed or is not possible. The text is the message of the C library, if there is one."""
 
 
 class _Scalar:
-    """A scalar type. Values cross as bytes, so an f16 is a float in Python and its bits in C."""
+    """A scalar type. Values are passed as bytes, so an f16 is a float in Python and its bits in C."""
 
     def __init__(self, name, code, c_type):
         self.name, self.code, self.slot, self.size = name, code, c_type, ctypes.sizeof(c_type)
@@ -27,7 +27,7 @@ class _Scalar:
         try:
             return struct.pack(f"={len(values)}{self.code}", *values)
         except (struct.error, OverflowError):
-            raise ValueError(f"not of type {self.name}: {reprlib.repr(values)}") from None
+            raise ValueError(f"expected values of type {self.name}, got {reprlib.repr(values)}") from None
 
     def unpack(self, data):
         return list(struct.unpack(f"={len(data) // self.size}{self.code}", data))
@@ -45,7 +45,7 @@ I64, U64, BOOL = _Scalar("i64", "q", c_int64), _Scalar("u64", "Q", c_uint64), _S
 F16, F32, F64 = _Scalar("f16", "e", c_uint16), _Scalar("f32", "f", c_float), _Scalar("f64", "d", c_double)
 
 
-# What a C function returns. A shape and a variant cannot fail.
+# The return types of C functions. Shapes and variants cannot fail.
 class _Status(c_int):
     failed = property(lambda self: self.value != 0)
 
@@ -62,29 +62,29 @@ _Shape, _Variant = ctypes.POINTER(c_int64), c_int
 
 
 class Program(contextlib.AbstractContextManager):
-    """A loaded program with its context: best in a `with` statement.
+    """A loaded program with its context, for use in a `with` statement.
 
     A setting such as num_threads=4 calls futhark_context_config_set_num_threads. Threads may share a
-    context, except on cuda and hip, where the device belongs to the one that made it."""
+    context, except on cuda and hip, where only the thread that created it can use its device."""
 
     def __init__(self, path, **settings):
         self._context, self._config, self._process = None, None, os.getpid()
-        # The library's own lock is not enough. Reentrant, as operations are made of others.
+        # The library's own lock covers single C functions. Reentrant, because operations call others.
         self._lock, self._live, self._garbage = threading.RLock(), {}, deque()
-        # Symbols are bound locally: another program has the same ones.
+        # Symbols are bound locally, because other programs have the same ones.
         self._c = ctypes.CDLL(os.path.abspath(path))
         missing = [name for name in self.FUNCTIONS if not hasattr(self._c, name)]
         if missing:
             raise FutharkError(f"not the library of this program: it has no {missing[0]}")
         for name, (result, *parameters) in {**self.LIBRARY, **self.FUNCTIONS}.items():
-            function = getattr(self._c, name, None)  # Compilers differ in LIBRARY.
+            function = getattr(self._c, name, None)  # LIBRARY depends on the compiler.
             if function:
                 function.restype, function.argtypes = result, parameters
         self._c.free.argtypes = [c_void_p]
         setters = {"futhark_context_config_set_" + name: value for name, value in settings.items()}
         unknown = [setter for setter in setters if len(self.LIBRARY.get(setter, ())) != 3]
         if unknown:
-            raise TypeError(f"no such setting: there is no {unknown[0]} with one value")
+            raise TypeError(f"unknown setting: the library has no function {unknown[0]} with one value")
         self._config = self._c.futhark_context_config_new()
         for setter, value in setters.items():
             getattr(self._c, setter)(self._config, value.encode() if isinstance(value, str) else value)
@@ -95,14 +95,14 @@ class Program(contextlib.AbstractContextManager):
             raise FutharkError(error)
 
     def _errors(self):
-        """All that went wrong. What stays unread would fail the next allocation."""
+        """All pending errors. An error that is not fetched would fail the next allocation."""
         texts = []
         while text := self._text("futhark_context_get_error"):
             texts.append(text)
         return "".join(texts)
 
     def _text(self, function):
-        """The text that a C function gives away, or None."""
+        """The text that a C function returns, which the caller must free, or None."""
         text = getattr(self._c, function)(self._context)
         if text:
             try:
@@ -111,22 +111,22 @@ class Program(contextlib.AbstractContextManager):
                 self._c.free(text)
 
     def report(self):
-        """What profiling found, as JSON."""
+        """The profiling report, as JSON."""
         self._check()
         with self._lock:
             self._check()
             text = self._text("futhark_context_report")
             error = self._errors()
             if error or text is None:
-                raise FutharkError(error or "futhark_context_report does not say why it failed")
+                raise FutharkError(error or "futhark_context_report failed without a message")
             return text
 
     def _check(self):
         if not self._context or os.getpid() != self._process:
-            raise FutharkError("the context is closed, or of another process")
+            raise FutharkError("the context is closed or belongs to another process")
 
     def _call(self, function, outputs, *arguments):
-        """Calls a C function and waits. Gives a value of each type in `outputs`, or a shape or variant."""
+        """Calls a C function and waits. Returns a value of each type in `outputs`, or a shape or variant."""
         self._check()
         with self._lock:
             self._check()
@@ -137,14 +137,14 @@ class Program(contextlib.AbstractContextManager):
             # `arguments` itself keeps the values alive until the end.
             handles = [a.handle(self) if isinstance(a, Value) else a for a in arguments]
             result = getattr(self._c, function)(self._context, *given, *handles)
-            # On GPUs the call may use buffers until then, and fail only then.
+            # On GPUs, the call may use its buffers until the sync, and errors are reported there.
             unfinished = self._c.futhark_context_sync(self._context)
             slots = [result] if isinstance(result, _Handle) else slots
             values = tuple(ty.take(self, slot) for ty, slot in zip(outputs, slots))
-            # Also after success: a failed allocation can be covered by the copy that follows it.
+            # Also after success: the copy after a failed allocation can hide its error.
             error = self._errors()
             if error or unfinished or getattr(result, "failed", False):
-                raise FutharkError(error or f"{function} does not say why it failed")
+                raise FutharkError(error or f"{function} failed without a message")
             return values if isinstance(result, (_Status, _Handle)) else result
 
     def _free(self, handle):
@@ -153,9 +153,9 @@ class Program(contextlib.AbstractContextManager):
             self._errors()
 
     def close(self):
-        """Frees the values that are left, then the context, then its configuration."""
+        """Frees the remaining values, then the context, then its configuration."""
         if os.getpid() != self._process:
-            return  # The child of a fork must not touch it.
+            return  # A forked child must not use the context of its parent.
         with self._lock:
             for handle in list(self._live):
                 self._free(handle)
@@ -173,7 +173,7 @@ class Program(contextlib.AbstractContextManager):
 
 
 class Value:
-    """A value in the memory of a program. It keeps its context alive, and is freed with its last reference."""
+    """A value in the memory of a program. It keeps its context alive and is freed with its last reference."""
 
     slot, ctx, _handle = _Handle, None, None
 
@@ -188,18 +188,18 @@ class Value:
     @classmethod
     def argument(cls, ctx, value):
         if not isinstance(value, cls):
-            raise TypeError(f"expected {cls.__name__}, not {type(value).__name__}")
+            raise TypeError(f"expected {cls.__name__}, got {type(value).__name__}")
         return value
 
     @classmethod
     def _operation(cls, name):
         if name not in cls.OPERATIONS:
-            raise FutharkError(f"the compiler made no {name} for {cls.NAME}")
+            raise FutharkError(f"the compiler generated no function {name} for {cls.NAME}")
         return cls.OPERATIONS[name]
 
     def handle(self, ctx):
         if self.ctx is not ctx:
-            raise ValueError("the value is of another context")
+            raise ValueError("the value belongs to another context")
         if not self._handle:
             raise ValueError("the value has been freed")
         return self._handle
@@ -213,14 +213,14 @@ class Value:
             self._handle = None
 
     def __del__(self):
-        # This may run in the middle of a call, so the next one frees.
+        # This can run during a call, so the next call frees the value.
         if self._handle:
             self.ctx._garbage.append(self._handle)
 
 
 class Opaque(Value):
     def store(self):
-        """The value as bytes, which `restore` takes."""
+        """The value as bytes, for `restore`."""
         size = c_size_t()
         with self.ctx._lock:
             self._do("store", [], None, byref(size))
@@ -237,7 +237,7 @@ class Opaque(Value):
 
     @classmethod
     def _label(cls, ctx, data):
-        # C gets no length and checks little, so nothing else must get there.
+        # The C function gets no length and checks little, so it must not get other bytes.
         return f"{ctx.INTERFACE} {cls.NAME} {zlib.crc32(data):08x} ".encode()
 
     def copy(self):
@@ -247,7 +247,7 @@ class Opaque(Value):
 class Tuple(Opaque):
     @classmethod
     def argument(cls, ctx, value):
-        """Where one is expected, a tuple of Python does."""
+        """Accepts a Python tuple too."""
         return cls(ctx, *value) if isinstance(value, tuple) else super().argument(ctx, value)
 
 
@@ -261,7 +261,7 @@ class Sum(Opaque):
 class _Shaped(Value):
     @property
     def shape(self):
-        with self.ctx._lock:  # The pointer is good as long as the value.
+        with self.ctx._lock:  # The pointer is valid as long as the value.
             return tuple(self._do("shape", [])[: self.RANK])
 
     def __len__(self):
@@ -273,20 +273,20 @@ class _Shaped(Value):
     def _place(self, index):
         index, shape = index if isinstance(index, tuple) else (index,), self.shape
         if len(index) != self.RANK:
-            raise TypeError(f"{self.RANK} indices, not {len(index)}, lead to an element")
+            raise TypeError(f"expected {self.RANK} indices, got {len(index)}")
         if not all(0 <= i < n for i, n in zip(index, shape)):
             raise IndexError(f"{index} is out of bounds for the shape {shape}")
         return [I64.argument(self.ctx, i) for i in index]
 
     @classmethod
     def _flat(cls, ctx, rows, shape):
-        """The elements in row-major order, with their dimensions. C would believe any."""
+        """The elements in row-major order, and the dimensions, which the C function would not check."""
         rows, known = list(rows), shape is not None
         shape = list(shape) if known else [len(rows)]
         while not known and len(shape) < cls.RANK:
             shape.append(len(rows[0]) if rows else 0)
             if any(len(row) != shape[-1] for row in rows):
-                raise ValueError("rows of different lengths")
+                raise ValueError("the rows have different lengths")
             rows = [element for row in rows for element in row]
         if len(shape) != cls.RANK or min(shape) < 0 or math.prod(shape) != len(rows):
             raise ValueError(f"{len(rows)} elements do not have the shape {shape} of rank {cls.RANK}")
@@ -296,7 +296,7 @@ class _Shaped(Value):
 class Array(_Shaped):
     @classmethod
     def from_values(cls, ctx, values, shape=None):
-        """Of a flat sequence with a shape, or of nested sequences."""
+        """Creates an array from a flat sequence with a shape, or from nested sequences."""
         values, shape = cls._flat(ctx, values, shape)
         return ctx._call(cls._operation("new"), [cls], cls.ELEMENT.pack(values), *shape)[0]
 
@@ -318,7 +318,7 @@ class Array(_Shaped):
 class OpaqueArray(_Shaped, Opaque):
     @classmethod
     def from_elements(cls, ctx, elements, shape=None):
-        """Of a flat sequence with a shape, or of nested sequences; from compiler 0.25.36 on."""
+        """Creates an array as `Array.from_values` does; from compiler 0.25.36 on."""
         elements, shape = cls._flat(ctx, elements, shape)
         elements = [cls.ELEMENT.argument(ctx, element) for element in elements]
         with ctx._lock:
@@ -326,8 +326,8 @@ class OpaqueArray(_Shaped, Opaque):
             return ctx._call(cls._operation("new"), [cls], handles, *shape)[0]
 
     def replaced(self, index, element):
-        """A copy with another element there; from compiler 0.25.36 on."""
-        # A copy, because others may share the memory of this one.
+        """A copy with another element at the index; from compiler 0.25.36 on."""
+        # A copy, because other values may share the memory of this one.
         copy = self.copy()
         copy._do("set", [], self.ELEMENT.argument(self.ctx, element), *self._place(index))
         return copy

@@ -1,8 +1,8 @@
-// After the generated code: the end of a wrapper, and the lifetime of a context.
+// Comes after the generated code: ends wrappers, creates and frees contexts.
 
 // --- The end of a call ---------------------------------------------------------
 
-// Whether there is an error, a failed worker or output, independent of the return code.
+// Whether there is an error, a failed worker or output, whatever the return code is.
 static inline bool fut_disturbed(struct fut_context *c) {
 #if FUT_MULTICORE
   if (FUT_UNLIKELY(fut_crew_is_dead(&c->crew)))
@@ -77,7 +77,7 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #define FUT_SYNC(c, rc) (void)0
 #endif
 
-// Frees result i of a failed call, if it exists, as after asynchronous failures.
+// Frees result i of a failed call. It exists if the call failed asynchronously.
 #define FUT_FREE_RESULT(c, out, i, type, free_function)   \
   if (*(type **)(out)[i] != NULL) {                       \
     (void)free_function((c)->ctx, *(type **)(out)[i]);    \
@@ -141,14 +141,14 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
     futhark_context_config_set_device(cfg, s->text);
     return NULL;
 #else
-    return msgprintf("this backend has no selection of devices");
+    return msgprintf("this backend cannot select a device");
 #endif
   case FUT_SET_PLATFORM:
 #ifdef FUT_HAS_set_platform
     futhark_context_config_set_platform(cfg, s->text);
     return NULL;
 #else
-    return msgprintf("this backend has no selection of platforms");
+    return msgprintf("this backend cannot select a platform");
 #endif
   case FUT_SET_BUILD_OPTION:
 #if defined(FUT_HAS_add_build_option)
@@ -272,14 +272,14 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
 }
 
 #if defined(FUT_HAS_DEVICE_CHOICE)
-// Selects the device by the same generated function as context_new.
+// Selects the device with the same generated function as context_new, and describes it in `text`.
 static int32_t fut_choose_device(struct fut_context *c, const struct fut_setting *settings, uint32_t n, char **text) {
   FUT_ENTER(c)
   c->cfg = futhark_context_config_new();
   char *refused = NULL;
   for (uint32_t i = 0; i < n && refused == NULL; i++)
     refused = fut_apply(c->cfg, &settings[i]);
-  // Only its `error` is written.
+  // The function writes only the field `error`.
   struct futhark_context *ctx = calloc(1, sizeof *ctx);
   if (refused == NULL) {
     struct opencl_device_option device = get_preferred_device(ctx, c->cfg);

@@ -7,8 +7,8 @@
 // restores the previous state at its end, after a jump as well. If the device cannot be made current,
 // the call fails, because its work would run on another device.
 //
-// This file follows the pointers to the functions of the driver and precedes the generated code, whose
-// calls of these functions it counts.
+// This file comes after the pointers to the functions of the driver, and before the generated code,
+// because it counts the calls of these functions in that code.
 
 #if FUT_HAS_CURRENT
 // Ends the call, because the generated code would use another device.
@@ -38,7 +38,7 @@ static inline void fut_event_made(int code) {
 
 #if defined(FUT_BACKEND_cuda)
 
-// The number of contexts that we and the generated code pushed on this thread's stack.
+// The number of contexts on this thread's stack that we and the generated code have pushed.
 static __thread int fut_pushed;
 
 static CUresult fut_has_pushed(CUresult result) {
@@ -70,7 +70,8 @@ static CUresult fut_destroy(CUcontext context) {
   return result;
 }
 
-// In CUDA 13, it is cuCtxCreate_v4, which has one more parameter. Code for CUDA 13 passes four.
+// In CUDA 13, cuCtxCreate is cuCtxCreate_v4, which has one more parameter. Code for CUDA 13 passes
+// all four arguments.
 #define FUT_FIFTH(a, b, c, d, fifth, ...) fifth
 #define FUT_CREATE(...) FUT_FIFTH(__VA_ARGS__, fut_driver_cuCtxCreate, FUT_CREATE_OF_THREE, )(__VA_ARGS__)
 #if CUDA_VERSION >= 13000
@@ -116,8 +117,9 @@ static void fut_make_current(CUcontext context) {
   if ((c)->ctx != NULL && (c)->ctx->cu_ctx != NULL)   \
     fut_make_current((c)->ctx->cu_ctx);
 
-// In a guarded call, before its context is destroyed or lent: leaves it on the stack once. Skipped
-// pops would leave more, which would refer to a destroyed context.
+// Used in a guarded call before its context is destroyed or lent: leaves one entry of the context on
+// the stack. If the generated code skipped a pop, there are more, which would refer to a destroyed
+// context.
 #define FUT_DEVICE_ONCE() fut_device_trim(fut_self.guard->current.pushed + 1);
 
 #elif defined(FUT_BACKEND_hip)
@@ -164,7 +166,7 @@ static void fut_make_current(hipDevice_t device) {
 
 #if FUT_HAS_CURRENT
 
-// Direct calls have no guard: the device that fut_lend makes current stays current until
+// Direct calls have no guard, so the device that fut_lend makes current stays current until
 // fut_take_back.
 #define FUT_DEVICE_STAYS(c)                      \
   (c)->before_lending = fut_self.guard->current; \

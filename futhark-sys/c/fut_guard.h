@@ -121,10 +121,10 @@ static __thread struct {
 
 #define FUT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-// Before the hooks. A text is omitted if it cannot be allocated.
+// Copies a text with libc's malloc. Returns NULL if the text is empty or memory is missing.
 static char *fut_copy(const char *text) { return text == NULL || *text == 0 ? NULL : strdup(text); }
 
-// Frees a text of `fut_copy` where `free` is hooked.
+// Frees a text of `fut_copy`, for code in which `free` is a hook.
 static void fut_drop(char *text) { free(text); }
 
 // Removes our words from a text of the runtime. Returns NULL if the rest is empty.
@@ -191,7 +191,8 @@ static void fut_crew_stop(struct fut_context *c, const char *why, const char *sa
 _Noreturn static void fut_worker_stop(const char *why, const char *said);
 #endif
 
-// Ends the process, if there is no call to return to: in direct calls, and on unknown threads.
+// Ends the process, because there is no guarded call to return to: in direct calls, and on unknown
+// threads.
 _Noreturn static void fut_end_process(const char *why, const char *said) {
   fprintf(stderr, "futhark-sys: %s%s%s\n", why, *said ? ": " : "", said);
   abort();

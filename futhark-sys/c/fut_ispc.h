@@ -1,4 +1,5 @@
-// ispc only, at the end: functions that kernels call, whose names are macros of the prelude.
+// ispc only, after all other code: the functions that kernels call, whose names are macros of the
+// prelude.
 
 // Kernels are a separate object, so they call an external function.
 #undef memblock_alloc

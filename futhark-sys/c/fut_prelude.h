@@ -1,4 +1,4 @@
-// Before the generated code: hooks, as macros.
+// Comes before the generated code: defines the hooks, as macros.
 //
 // The file that includes this one has included all system headers of the generated
 // code before, so that the macros below apply only to the generated code.
@@ -30,8 +30,8 @@ struct futhark_context_config;
 
 // --- Memory of the runtime -------------------------------------------------
 //
-// The runtime does not check the allocations of structures and counts, so NULL ends the call. Where
-// it, or our own code, does check, `wanted` is the size.
+// The runtime does not check the allocations of structures and counts, so a failed one ends the call.
+// If the runtime or our own code handles NULL, it has set `wanted` to the requested size.
 
 static void *fut_memory(void *p, size_t size) {
   if (FUT_UNLIKELY(p == NULL && size > 0 && fut_self.wanted != size)) {
@@ -173,7 +173,7 @@ static inline void *fut_memmove(void *to, const void *from, size_t n) {
 // --- Output of the runtime ------------------------------------------------
 //
 // Output to stderr is stored for the error message, or printed at the end of the call. Output to a
-// log file is unchanged. The spelling of the stream in the call distinguishes the two.
+// log file is unchanged. The macros recognise stderr by the spelling of the argument.
 
 __attribute__((format(printf, 3, 4)))
 static int fut_fprintf(FILE *stream, bool is_stderr, const char *format, ...) {

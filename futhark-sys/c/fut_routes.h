@@ -11,7 +11,7 @@ static struct fut_context *fut_current(void) {
   return fut_self.guard == NULL ? NULL : fut_self.guard->context;
 }
 
-// Our context for a context of the runtime; NULL on threads outside of any call.
+// Our context for a context of the runtime; NULL on threads outside of calls.
 static struct fut_context *fut_context_of(struct futhark_context *ctx) {
   struct fut_context *c = fut_current();
   if (c == NULL)
@@ -69,7 +69,8 @@ static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char
   return ctx->error != NULL ? FUTHARK_PROGRAM_ERROR : FUTHARK_SUCCESS;
 }
 
-// Separate from the generated code, because `fut_set_error` goes by the name of the function.
+// Separate from the generated code, because `fut_set_error` derives the cause from the name of the
+// function that calls it.
 static int fut_refuse_length(struct futhark_context *ctx) {
   set_error(ctx, msgprintf("an array of negative length cannot be concatenated\n"));
   return FUTHARK_PROGRAM_ERROR;

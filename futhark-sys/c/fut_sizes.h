@@ -1,4 +1,4 @@
-// What unit/sizes.rs, unit/bounds.rs and unit/concat.rs add to the generated code.
+// Functions that unit/sizes.rs, unit/bounds.rs and unit/concat.rs insert into the generated code.
 //
 // The generated code multiplies dimensions without checking their signs: two negative dimensions
 // have a positive product, and every index of such an array is out of bounds. Therefore each size is

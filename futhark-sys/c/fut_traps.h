@@ -1,12 +1,12 @@
 // Hardened units: signed overflow and invalid divisions end the call.
 //
-// The arithmetic of programs uses unsigned types and wraps. Signed are only the sizes and offsets of
-// the runtime, where an overflow would cause a write outside of an array, and divisions: `i64.min /
-// -1` raises a signal. The C compiler inserts calls of the handlers below, which have the names and
-// parameters of the sanitizer's; no sanitizer library is linked.
+// The arithmetic of programs uses unsigned types and wraps. Only two kinds of operations are signed:
+// the sizes and offsets of the runtime, where an overflow would cause a write outside of an array,
+// and divisions, where `i64.min / -1` raises a signal. The C compiler inserts calls of the handlers
+// below, which have the names and parameters of the sanitizer's; no sanitizer library is linked.
 //
-// The handlers do not return, because a parallel body cannot report an error. One does: the negation
-// of programs is signed in the generated code and wraps.
+// The handlers do not return, because a parallel body cannot report an error. The exception is
+// negation: it is signed in the generated code and wraps, so its handler returns.
 
 #if FUT_TRAPS
 

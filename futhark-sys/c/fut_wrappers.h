@@ -15,13 +15,13 @@
 
 // --- Entry points, and operations on values ----------------------------------------
 
-// The elements of `call`, a parenthesised list of arguments.
+// The elements of the parameter `call` of the macros below, a parenthesised list of arguments.
 #define FUT_SCALAR_IN(i, type) *(const type *)in[i]
 #define FUT_VALUE_IN(i, type) (const struct type *)in[i]
 #define FUT_SCALAR_OUT(i, type) (type *)out[i]
 #define FUT_VALUE_OUT(i, type) (struct type **)out[i]
 
-// A failed call has no results.
+// Results of a failed call are NULL.
 #define FUT_CLEAR(i) *(void **)out[i] = NULL;
 
 // `clear`: FUT_CLEAR for each result that is a value; `arguments`: validation before the call;
@@ -75,7 +75,7 @@
     FUT_LEAVE(c, rc, (void)0)                    \
   }
 
-// A shape is part of the value: the wrapper enters nothing.
+// The shape is part of the value, so the wrapper does not enter the context.
 #define FUT_WRAP_SHAPE(f, type)                                            \
   static int32_t fut_w_##f FUT_SIGNATURE {                                 \
     FUT_UNUSED *(const int64_t **)out[0] = f(c->ctx, (struct type *)in[0]); \
@@ -130,8 +130,8 @@
     FUT_LEAVE(c, rc, (void)0)                                                       \
   }
 
-// Memory as the backend has it. On GPU backends it may be a number, which goes through the table
-// as a pointer.
+// The memory of the backend. On GPU backends it can be an integer, which is converted to a pointer
+// for the table.
 #define FUT_WRAP_RAW_MEMORY(f, type)                                                        \
   static int32_t fut_w_##f FUT_SIGNATURE {                                                  \
     FUT_UNUSED *(void **)out[0] = (void *)(uintptr_t)f(c->ctx, (struct type *)in[0]);       \
@@ -215,7 +215,7 @@
   if (copy->v##i != NULL)     \
     (void)free(ctx, copy->v##i);
 
-// Refuses an array whose stored size would overflow.
+// Rejects an array whose stored size would overflow.
 #define FUT_STORABLE(type, i, rank, size) \
   FUT_REFUSE(c, fut_not_storable(((const struct type *)in[0])->v##i->shape, rank, size))
 

@@ -5,8 +5,8 @@
 // side and the generated C. Its bindings are committed in src/bindings.rs; a test
 // compares them with the output of bindgen.
 //
-// This header holds fixed-width integers, pointers and functions only (no
-// enums, no `long`, no `FILE`), so that it has the same layout on every platform.
+// This header contains only fixed-width integers, pointers and functions (no
+// enums, no `long`, no `FILE`), so that the layout is the same on every platform.
 //
 // Threads: at most one function may run on a context at a time. The caller holds a lock per
 // context around each call.
@@ -54,7 +54,7 @@
 #define FUT_F32 9u
 #define FUT_F64 10u
 #define FUT_BOOL 11u
-// Type number of `types[i]` is FUT_FIRST_TYPE + i.
+// The type number of `types[i]` is FUT_FIRST_TYPE + i.
 #define FUT_FIRST_TYPE 16u
 
 // The kinds of `struct fut_type`.

@@ -1,5 +1,5 @@
--- Types that a module keeps abstract, and arrays of them, are opaque values: entry points return
--- and accept them without a change.
+-- Values of types that a module keeps abstract, and arrays of them, are opaque: entry points
+-- return and accept them unchanged.
 
 module type counter = {
   type t

@@ -1,5 +1,5 @@
--- A vector of sums is passed, returned and indexed, and keeps the variant and the payload of each
--- element.
+-- A vector of sums keeps the variant and the payload of each element when it is passed, returned
+-- and indexed.
 
 type colour = #grey | #rgb u8 u8 u8 | #named i32
 

@@ -1,4 +1,4 @@
--- A matrix and a vector of the same sum type: each keeps the variant and the payload of every
+-- A vector and a matrix of the same sum type keep the variant and the payload of every
 -- element.
 
 type colour = #grey | #rgb u8 u8 u8 | #named i32

@@ -1,5 +1,5 @@
--- A vector of records is zipped from its columns, projected to them, indexed, passed and returned,
--- with columns of any rank and with no elements.
+-- A vector of records can be zipped from columns of any rank, projected to them, indexed, passed
+-- and returned, also if it is empty.
 
 type particle = {mass: f32, position: (f64, f64), alive: bool}
 

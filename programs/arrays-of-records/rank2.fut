@@ -1,5 +1,5 @@
--- A matrix of records has two dimensions before those of its fields; the program transposes it and
--- reads elements of it.
+-- Each field of a matrix of records is an array whose first two dimensions are those of the
+-- matrix; programs can transpose the matrix and index it.
 
 type pixel = {r: u8, g: u8, b: u8}
 

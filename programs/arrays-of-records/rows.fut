@@ -1,5 +1,5 @@
--- A row of a matrix of records is a vector of records, and a matrix is built from
--- vectors: one record type as a single value and as arrays of both ranks.
+-- A row of a matrix of records is a vector of records, and vectors can be joined to a matrix: one
+-- record type works as a single value and as arrays of both ranks.
 
 type pixel = {r: u8, g: u8, b: u8}
 

@@ -1,5 +1,5 @@
--- Ranks 3 to 5 work for element types of every width, not only for i32: each of these array types
--- has its own generated C type.
+-- Arrays of rank 3 to 5 work for element types of every width, not only for i32; each of these
+-- array types has its own generated C type.
 
 -- ==
 -- entry: bool3

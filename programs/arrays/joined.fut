@@ -1,4 +1,4 @@
--- Arrays are joined and split: concatenation of parts of any length, of rows, rotation and
+-- Concatenation of arrays and of rows is correct for parts of any length, and so are rotation and
 -- reversal.
 
 -- ==

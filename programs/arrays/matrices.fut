@@ -1,4 +1,4 @@
--- A matrix of each of the twelve element types keeps its shape and the order of its elements, also
+-- A matrix of each of the twelve element types keeps its shape and the order of its elements, even
 -- if the program returns a transposed view.
 
 -- ==

@@ -1,5 +1,5 @@
 -- Arrays of rank 0 (a scalar) to 5 keep their shape and their row-major order as arguments and
--- results, also with dimensions of size one and zero.
+-- results, including dimensions of size one and zero.
 
 -- ==
 -- entry: rank0
@@ -39,14 +39,14 @@ entry rank4 (x: [][][][]i32) : [][][][]i32 = x
 -- input { empty([0][0][0][0][0]i32) } output { empty([0][0][0][0][0]i32) }
 entry rank5 (x: [][][][][]i32) : [][][][][]i32 = x
 
--- The program sees each dimension in its place.
+-- Returns the dimensions as the program sees them.
 -- ==
 -- entry: shape5
 -- input { [[[[[1, 2]], [[3, 4]], [[5, 6]]]]] } output { [1i64, 1i64, 3i64, 1i64, 2i64] }
 -- input { empty([2][0][3][1][4]i32) } output { [2i64, 0i64, 3i64, 1i64, 4i64] }
 entry shape5 [a] [b] [c] [d] [e] (_: [a][b][c][d][e]i32) : [5]i64 = [a, b, c, d, e]
 
--- Every element can be told from the others by its position.
+-- Each position has a different element.
 -- ==
 -- entry: at5
 -- input { [[[[[1, 2]], [[3, 4]], [[5, 6]]]]] 0i64 0i64 2i64 0i64 1i64 } output { 6 }
@@ -54,7 +54,7 @@ entry shape5 [a] [b] [c] [d] [e] (_: [a][b][c][d][e]i32) : [5]i64 = [a, b, c, d,
 entry at5 (x: [][][][][]i32) (a: i64) (b: i64) (c: i64) (d: i64) (e: i64) : i32 =
   x[a, b, c, d, e]
 
--- Dimensions are permuted: the result is not in the order of the input's memory.
+-- Permutes the dimensions, so the elements of the result have another order than the input's.
 -- ==
 -- entry: rotate3
 -- input { [[[1, 2, 3], [4, 5, 6]]] } output { [[[1], [4]], [[2], [5]], [[3], [6]]] }

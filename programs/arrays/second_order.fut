@@ -1,5 +1,5 @@
--- The parallel building blocks (reduce, scan, scatter, histogram) return the same result on every
--- backend, for no elements and for more than one block of them.
+-- Reductions, scans, scatters and histograms return the same result on every backend, for empty
+-- arrays and for arrays larger than a block of threads.
 
 -- ==
 -- tags { unordered_place }
@@ -16,7 +16,7 @@ entry sums (xs: []i64) : (i64, []i64) = (i64.sum xs, scan (+) 0 xs)
 -- input { empty([0]i16) } output { 32767i16 -32768i16 }
 entry extremes (xs: []i16) : (i16, i16) = (i16.minimum xs, i16.maximum xs)
 
--- Not commutative: the order of the elements must be kept.
+-- This operator is not commutative, so the result depends on the order of the elements.
 -- ==
 -- entry: compose
 -- input { [2i32, 3i32, 5i32] [1i32, 1i32, 1i32] } output { 30i32 21i32 }

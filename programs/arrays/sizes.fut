@@ -1,5 +1,5 @@
--- The shape of a result is the one that the program computes: sizes that depend on an input, on a
--- parameter, or on the computation.
+-- A result has the shape that the program computes, whether the sizes depend on an input array, on
+-- a parameter, or on the computation.
 
 -- ==
 -- entry: positive

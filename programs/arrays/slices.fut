@@ -1,5 +1,5 @@
--- Slices of every kind: from an end, with strides, backwards, of columns, and of slices; a slice
--- out of bounds is an error that names it.
+-- Slices from either end, with strides, backwards, of columns and of slices are correct; a slice
+-- out of bounds is an error that shows the slice.
 
 -- ==
 -- entry: middle

@@ -1,5 +1,5 @@
--- Updates in place: of an element, a row, a column, a slice, and of many elements by index, where
--- indices out of bounds are ignored.
+-- In-place updates of an element, a row, a column and a slice are correct, and so are updates of
+-- many elements by index, which ignore indices out of bounds.
 
 -- ==
 -- tags { unordered_scattered }

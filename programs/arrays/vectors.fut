@@ -1,5 +1,5 @@
--- A vector of each of the twelve element types is copied to the program and back, and the program
--- reorders its elements (it reverses them).
+-- A vector of each of the twelve element types is copied to the program, reversed there, and
+-- copied back without any other change.
 
 -- ==
 -- entry: id_i8

@@ -1,5 +1,5 @@
--- A program for tests of bridges to other languages: every kind of value, names that are not valid
--- elsewhere, and errors after which the context works.
+-- Exercises bridges to other languages: every kind of value, names that other languages do not
+-- allow, and errors after which the context remains usable.
 
 type point = {x: f64, y: f64}
 
@@ -131,7 +131,7 @@ entry width ((low, high): minmax) : i32 = high - low
 
 entry nested (x: i32) (ok: bool) : (i32, (bool, [2]i32)) = (x, (ok, [x, -x]))
 
--- The unit
+-- Unit
 
 entry nothing (_: i32) : () = ()
 
@@ -164,7 +164,7 @@ entry grown (s: shape) : shape =
   case #path xs -> #path (map (+ 1) xs)
   case other -> other
 
--- Arrays of them
+-- Arrays of opaque values
 
 entry mirrored (ps: []point) : []point = map (\p -> {x = p.y, y = p.x}) ps
 
@@ -184,7 +184,7 @@ entry step (c: counter.t) : counter.t = counter.step c
 
 entry count (c: counter.t) : i64 = counter.get c
 
--- What is consumed
+-- Consumption
 
 def constants : [3]i32 = [10, 20, 30]
 

@@ -1,4 +1,4 @@
--- The caches of a context can be cleared at any time, at no cost but time: calls of many sizes work
+-- The caches of a context can be cleared at any time: calls of many sizes return the same results
 -- before and after it.
 
 -- ==

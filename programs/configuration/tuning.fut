@@ -1,5 +1,5 @@
--- Thresholds between versions of nested parallel code are tuning parameters: every version returns
--- the same result. There are several in this program.
+-- Tuning parameters select between versions of nested parallel code, and every version returns the
+-- same result. This program has several such parameters.
 
 -- ==
 -- entry: row_sums

@@ -1,5 +1,5 @@
--- Constants of the program that an entry point returns do not change if the caller consumes the
--- result: the next call returns the same values.
+-- An entry point that returns a constant of the program returns the same values again after the
+-- caller has consumed an earlier result.
 
 type table = {keys: [3]i32, weights: [3]f64}
 
@@ -31,7 +31,7 @@ entry get_identity : [3][3]f32 = identity3
 
 entry get_defaults : table = defaults
 
--- An explicit copy is optimised away where the result need not be unique.
+-- The compiler removes an explicit copy if the result need not be unique.
 entry get_copy (_: i32) : [4]i64 = copy numbers
 
 -- ==

@@ -1,5 +1,5 @@
--- Consuming a value does not change any other value of the caller, although an entry point that
--- returns its input returns the same memory.
+-- Consuming a value does not change any other value of the caller, even if both share memory
+-- because an entry point returned its input.
 
 entry same (xs: []i32) : []i32 = xs
 

@@ -1,5 +1,5 @@
--- A loop that updates an array in place takes over the caller's array if it has no other owner;
--- otherwise the other value keeps its contents after any number of iterations.
+-- A loop that updates an array in place reuses the caller's array if it has no other owner;
+-- otherwise the values of the other owners do not change, after any number of iterations.
 
 -- ==
 -- entry: prefix_sums

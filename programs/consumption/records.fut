@@ -1,10 +1,10 @@
--- A record shares memory with the arrays that it was created from and with those projected from it:
--- consuming one of them does not change the others.
+-- A record shares memory with the arrays that it was created from and with those projected from
+-- it; consuming one of them does not change the others.
 
 type~ holder = {scale: i32, xs: []i32, ys: []i32}
 
--- The work is done by functions that are no entry points: the compilers that we
--- know fail on an entry point that others call with different hidden sizes.
+-- These functions are not entry points, because the tested compilers fail on an entry point that
+-- other entry points call with different hidden sizes.
 module work = {
   def bump [n] (xs: *[n]i32) : *[n]i32 = loop xs for i < n do xs with [i] = xs[i] + 100
 
@@ -13,7 +13,7 @@ module work = {
 
 entry hold (scale: i32) (xs: []i32) (ys: []i32) : holder = {scale, xs, ys}
 
--- One array in two fields.
+-- Stores one array in two fields.
 entry hold_twice (xs: []i32) : holder = {scale = 1, xs, ys = xs}
 
 entry get_xs (h: holder) : []i32 = h.xs
@@ -25,7 +25,7 @@ entry bump (xs: *[]i32) : *[]i32 = work.bump xs
 -- Consumes the whole record, and writes into one of its two arrays.
 entry bump_xs (h: *holder) : *holder = h with xs = work.bump h.xs
 
--- Only a part of this parameter is consumed; the manifest says so of the whole.
+-- Consumes only a part of its parameter; the manifest marks the whole parameter as consumed.
 entry bump_left (p: (*[]i32, []i32)) : ([]i32, i32) =
   let (xs, ys) = p
   let total = i32.sum ys

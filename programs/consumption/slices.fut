@@ -1,5 +1,5 @@
--- Results that are parts of another array's memory (slices, flattened arrays, rows) can be consumed
--- without changing that array, and the reverse.
+-- Results that share the memory of another array (slices, flattened arrays, rows) can be consumed
+-- without changing that array, and vice versa.
 
 entry first [n] (xs: [n]i64) (k: i64) : []i64 = xs[0:k]
 

@@ -1,5 +1,5 @@
--- A sum shares memory with the arrays in its payload: consuming the sum, or an array of its
--- payload, does not change the other.
+-- A sum shares memory with the arrays in its payload; consuming the sum does not change those
+-- arrays, and consuming one of them does not change the sum.
 
 type~ store = #none | #one ([]i32) | #two ([]i32) ([]i32)
 
@@ -25,7 +25,7 @@ module work = {
     case #two xs ys -> i32.sum xs + 1000 * i32.sum ys
 }
 
--- 0 gives `#none`, 1 gives `#one`, and all else `#two` with one array twice.
+-- Returns `#none` for 0, `#one` for 1, and otherwise `#two` with the same array twice.
 entry make (n: i32) (xs: []i32) : store = work.make n xs
 
 entry same (s: store) : store = s

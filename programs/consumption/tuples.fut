@@ -1,5 +1,5 @@
--- A tuple or an array of records created from one array twice, and results that are one array
--- twice: consuming one of them does not change the other.
+-- Parts of a tuple, columns of an array of records, and two results can be the same array;
+-- consuming one of them does not change the other.
 
 type~ twin = {a: []i64, b: []i64}
 
@@ -16,7 +16,7 @@ entry negate [n] (xs: *[n]i64) : *[n]i64 = loop xs for i < n do xs with [i] = -x
 entry negate_firsts [n] (ps: *[n](i64, i64)) : *[n](i64, i64) =
   loop ps for i < n do ps with [i] = (-ps[i].0, ps[i].1)
 
--- Two consumed parameters: they must not be the same memory.
+-- Consumes both parameters, which therefore must not share memory.
 entry negate_both [n] (xs: *[n]i64) (ys: *[n]i64) : ([n]i64, [n]i64) =
   (negate xs, map (+ 1) (negate ys))
 

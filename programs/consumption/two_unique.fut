@@ -1,5 +1,5 @@
--- Two results that are both declared unique can share memory if the caller passes one value for
--- both parameters; each can be consumed without changing the other.
+-- Two results that are both declared unique share memory if the caller passes one value for both
+-- parameters; each can be consumed without changing the other.
 
 entry swap (xs: *[]i32) (ys: *[]i32) : (*[]i32, *[]i32) = (ys, xs)
 
@@ -8,7 +8,7 @@ entry split [n] (xs: *[n]i32) : (*[]i32, *[]i32) =
 
 entry both [n] (xs: [n]i32) : (*[n]i32, *[n]i32) = (copy xs, map (+ 1) xs)
 
--- The result is inferred to be unique, although the source does not say so.
+-- The compiler infers that the result is unique, although the source does not declare it.
 entry inferred (xs: []i32) : []i32 = map (* 2) xs
 
 entry set_first [n] (xs: *[n]i32) (v: i32) : *[n]i32 =

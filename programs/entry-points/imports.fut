@@ -1,5 +1,5 @@
--- A program of several files: entry points use a type and a function of an imported file like their
--- own.
+-- A program can consist of several files: entry points use a type and a function of an imported
+-- file like their own.
 import "lib/shapes"
 
 entry rectangle (width: f64) (height: f64) : rectangle = {height, width}

@@ -1,4 +1,4 @@
--- An entry point with many parameters of mixed kinds receives each of them in its position.
+-- An entry point with many parameters of mixed kinds receives each argument in its position.
 
 -- ==
 -- entry: weighted

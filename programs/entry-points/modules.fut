@@ -1,5 +1,5 @@
--- Entry points can use modules: the result of a parametric module, and an abstract type whose
--- definition only its module can use.
+-- Entry points can use the result of a parametric module, and an abstract type whose definition is
+-- private to its module.
 
 module type counter = {
   type t

@@ -1,5 +1,5 @@
--- Sizes that an entry point accepts, infers, computes and returns are those of the arrays that they
--- belong to.
+-- Sizes that an entry point accepts, infers, computes and returns equal the sizes of the
+-- corresponding arrays.
 
 -- ==
 -- entry: shape

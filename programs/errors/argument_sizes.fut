@@ -1,5 +1,5 @@
--- An entry point rejects arguments whose sizes are not consistent, or differ from an explicit size,
--- for any contents.
+-- An entry point rejects arguments whose sizes do not match each other, or do not match an
+-- explicit size, whatever their contents are.
 
 -- ==
 -- entry: dot

@@ -1,5 +1,5 @@
--- A failed assertion is a program error that shows the asserted expression, also
--- when it fails inside a function that is not inlined.
+-- A failed assertion is a program error that shows the asserted expression, even if it fails
+-- inside a function that is not inlined.
 
 -- ==
 -- entry: positive

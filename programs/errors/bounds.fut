@@ -1,5 +1,5 @@
--- An index or a slice out of bounds is a program error with a message, never a read of other
--- memory, and the context remains usable.
+-- An index or a slice out of bounds is a program error with a message and never reads other
+-- memory; the context remains usable.
 
 -- ==
 -- entry: index

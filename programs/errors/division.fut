@@ -1,5 +1,5 @@
--- An integer division by zero is a program error for every integer type and every
--- operator that divides; a float division by zero is not.
+-- An integer division by zero is a program error for every integer type and every operator that
+-- divides; a float division by zero is not an error.
 
 -- ==
 -- entry: div_i8

@@ -1,4 +1,4 @@
--- A loop without iterations cannot fail, even if its body would fail for an element.
+-- A loop without iterations cannot fail, even if its body would fail in every iteration.
 
 -- ==
 -- entry: remainders

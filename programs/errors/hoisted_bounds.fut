@@ -1,6 +1,6 @@
--- An index that is the same in every round of a loop is still checked. The
--- compilers that we know lose this check when the number of rounds is a constant.
--- The tag keeps the program away from `futhark test`, which would see stray values.
+-- An index that is the same in every iteration of a loop is still checked. The tested compilers
+-- omit this check if the number of iterations is a constant. The tag excludes the program from
+-- `futhark test`, which would report arbitrary values.
 
 -- ==
 -- tags { kills }

@@ -1,8 +1,8 @@
--- An error inside a parallel reduction reaches the caller, and the reductions that
--- follow on the same context are right. (Known not to hold on GPU backends: the failed
--- kernel leaves its block counter behind, and later sums are silently wrong.)
+-- An error inside a parallel reduction reaches the caller, and later reductions on the same
+-- context return correct results. (Plain programs for GPU backends do not reset the block counter
+-- of the failed kernel, and their later sums are wrong without an error.)
 
--- Enough iterations for several workers; one of them fails.
+-- There are enough iterations for several workers; one iteration fails.
 -- ==
 -- entry: one_of_many
 -- input { [1i64, 2i64, 3i64] 20000i64 0i64 } error: out of bounds
@@ -13,7 +13,7 @@
 entry one_of_many [m] (xs: [m]i64) (n: i64) (bad: i64) : i64 =
   i64.sum (map (\i -> xs[if i == bad then m else i % m]) (iota n))
 
--- Inside a reduction's operator, and inside an inner loop.
+-- Fails inside the operator of a reduction, and inside an inner loop.
 -- ==
 -- entry: nested
 -- input { [[1, 2], [3, 4]] [1i64, 1i64] } output { 10 }

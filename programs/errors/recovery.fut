@@ -1,4 +1,4 @@
--- After an error of any kind, and after repeated ones, the same context returns correct results,
+-- After an error of any kind, and after repeated errors, the same context returns correct results,
 -- with and without parallel work in between.
 
 -- ==
@@ -20,7 +20,7 @@ entry mean [n] (xs: [n]f64) : f64 = assert (n > 0) (f64.sum xs / f64.i64 n)
 -- input { empty([0]i32) 1 } output { empty([0]i32) }
 entry scale [n] (xs: [n]i32) (d: i32) : [n]i32 = map (/ d) xs
 
--- Two failures in one call: one error is reported, and none is left over.
+-- Fails twice in one call: one error is reported, and no error remains pending.
 -- ==
 -- entry: two_failures
 -- input { [1, 2] 1i64 1 } output { 2 [1, 2] }

@@ -1,4 +1,4 @@
--- A size coercion that does not hold is a program error that names the sizes.
+-- A failed size coercion is a program error that shows the sizes.
 
 -- ==
 -- entry: to_five

@@ -1,5 +1,5 @@
--- An invalid slice, update or size is an error whose message has the requested and the actual
--- values, in any position.
+-- An invalid slice, update or size in any position is an error whose message shows the requested
+-- and the actual values.
 
 -- ==
 -- entry: part

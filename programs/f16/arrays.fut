@@ -1,5 +1,5 @@
--- Arrays of f16, alone and in records, are mapped, zipped and taken apart; each
--- element is two bytes wide.
+-- Arrays of f16, alone and in records, can be mapped, zipped, projected and indexed; each element
+-- takes two bytes.
 
 type sample = {at: f16, value: f32}
 

@@ -1,5 +1,5 @@
--- f16 together with other floats: sums in a wider type, comparisons, and arrays of records with a
--- field of two bytes.
+-- f16 values can be summed in a wider type, compared with other floats, and stored in arrays of
+-- records as fields of two bytes.
 
 type sample = {weight: f16, value: f32}
 

@@ -1,4 +1,4 @@
--- NaNs keep their bits, as in C: quiet ones, signalling ones, and others with a
+-- NaNs keep their bits, as in C, whether they are quiet, signalling or have another
 -- payload.
 
 -- ==
@@ -8,7 +8,7 @@
 -- input { empty([0]u16) } output { empty([0]u16) }
 entry bits [n] (xs: [n]u16) : [n]u16 = map (\x -> f16.to_bits (f16.from_bits x)) xs
 
--- The same without a loop.
+-- The same conversions without a loop.
 -- ==
 -- entry: bits_of_one
 -- input { 31744u16 } output { 31744u16 }

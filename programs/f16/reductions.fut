@@ -1,5 +1,5 @@
--- Reductions and scans over f16 give the value of the fold. (Known not to hold on
--- multicore: the compilers' own code loses the result of a full reduction.)
+-- Reductions and scans over f16 return the same values as a sequential fold. (Known not to hold on
+-- multicore: the generated code loses the result of a full reduction.)
 
 -- ==
 -- entry: sum

@@ -1,5 +1,5 @@
--- f16 arithmetic rounds to half precision, and conversions from and to the other
--- types are those of the format: overflow to infinity, subnormals, NaN.
+-- f16 arithmetic rounds to half precision, and conversions from and to other types follow the
+-- format: overflow to infinity, subnormals, NaN.
 
 -- ==
 -- entry: id_f16
@@ -46,7 +46,7 @@ entry narrow (x: f32) : f16 = f16.f32 x
 -- input { f16.inf } output { 31744u16 }
 entry bits (x: f16) : u16 = f16.to_bits x
 
--- The text form of values has no negative zero of this type, so it is made here.
+-- `futhark test` reads a negative zero of this type as zero, so the program computes one.
 -- ==
 -- entry: negated_bits
 -- input { 0f16 } output { 32768u16 }

@@ -1,6 +1,6 @@
--- Entry points without a test block: the results of one backend are compared with
--- those of another. (Known not to hold on multicore: the compilers' own code
--- converts half-precision numbers to integers at the start and the end of a parallel
+-- Entry points without a test block return the same results on every
+-- backend. (Known not to hold on multicore: the generated code converts
+-- half-precision numbers to integers at the start and the end of a parallel
 -- loop.)
 
 entry sum (xs: []f16) : f16 = f16.sum xs

@@ -1,5 +1,5 @@
--- A program with a constant whose assertion fails cannot start: creating a context returns an error
--- with the program's message. Error: program error.
+-- If an assertion in a constant fails, creating a context returns an error with the program's
+-- message. Error: program error.
 
 def limit : i64 = i64.sum (iota 4)
 

@@ -1,5 +1,5 @@
--- A program with a constant that indexes out of bounds in a parallel loop cannot start: creating a
--- context returns an error. Error: program error.
+-- If a constant indexes out of bounds in a parallel loop, creating a context returns an error.
+-- Error: program error.
 
 def table : [3]i32 = [1, 2, 3]
 

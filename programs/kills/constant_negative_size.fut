@@ -1,5 +1,5 @@
--- A program with a constant of negative size cannot start: creating a context returns an error, and
--- the process and its other programs continue. Error: invalid size.
+-- If a constant has a negative size, creating a context returns an error, and the process and its
+-- other programs continue. Error: invalid size.
 
 def amounts : [3]i64 = [4, -9, 2]
 

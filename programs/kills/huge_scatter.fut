@@ -1,5 +1,5 @@
--- A scatter into an array whose number of bytes wraps to a small one is an error of
--- the call, not a write at an offset that the caller chose. Error: size overflow.
+-- A scatter into an array whose size in bytes would wrap to a small one is an error of the call,
+-- not a write at an offset that the caller chose. Error: size overflow.
 
 -- ==
 -- tags { kills unordered_write_at }

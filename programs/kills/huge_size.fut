@@ -1,5 +1,5 @@
--- An array whose number of bytes does not fit 64 bits is an error of the call, not
--- a small array with writes past its end. Error: size overflow or out of memory.
+-- An array whose size in bytes does not fit in 64 bits is an error of the call, not a small array
+-- with writes past its end. Error: size overflow or out of memory.
 
 -- ==
 -- tags { kills }

@@ -1,5 +1,5 @@
--- A matrix whose number of elements does not fit 64 bits is an error of the call,
--- although each of its dimensions fits. Error: size overflow or out of memory.
+-- A matrix whose number of elements does not fit in 64 bits is an error of the call, even if each
+-- of its dimensions fits. Error: size overflow or out of memory.
 
 -- ==
 -- tags { kills }

@@ -1,4 +1,4 @@
--- An array whose number of bytes does not fit 64 bits, in a function that a worker
+-- An array whose size in bytes does not fit in 64 bits, allocated in a function that a worker
 -- calls, is an error of the call. Error: size overflow.
 
 #[noinline]
@@ -6,7 +6,7 @@ def fill (n: i64) (x: i64) : []i64 = replicate n x
 
 def work (n: i64) (x: i64) : i64 = loop acc = 0 for y in fill n x do acc * 3 + y
 
--- Iteration `bad` needs an array of `size` elements, all others one of eight.
+-- Iteration `bad` allocates `size` elements, every other iteration eight.
 -- ==
 -- tags { kills no_opencl no_cuda no_hip }
 -- entry: one_bad

@@ -1,13 +1,13 @@
--- An array whose number of bytes does not fit 64 bits, inside a parallel loop, is an error of the
--- call on any worker. Error: size overflow. (Not on GPU backends: the size wraps on the device, and
--- the kernel does not end.)
+-- An array whose size in bytes does not fit in 64 bits, allocated in a parallel loop, is an error
+-- of the call on any worker. Error: size overflow. (Not run on GPU backends: the size wraps on the
+-- device, and the kernel does not end.)
 
 def work (n: i64) (x: i64) : i64 =
   let xs = replicate n x
   let ys = loop xs for i < i64.min n 8 - 1 do xs with [(i * 7) % n] = xs[i] + i
   in ys[n - 1]
 
--- Iteration `bad` needs an array of `size` elements, all others one of eight.
+-- Iteration `bad` allocates `size` elements, every other iteration eight.
 -- ==
 -- tags { kills no_opencl no_cuda no_hip }
 -- entry: one_bad

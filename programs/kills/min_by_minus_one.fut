@@ -1,5 +1,5 @@
--- The smallest integer divided by -1, which overflows and raises a signal on common processors, is
--- an error of the call. Error: integer overflow.
+-- Dividing the smallest integer by -1, which overflows and raises a signal on common processors,
+-- is an error of the call. Error: integer overflow.
 
 -- ==
 -- tags { kills }

@@ -1,6 +1,6 @@
--- The smallest integer divided by -1 inside a parallel loop is an error of the call on any worker.
--- Error: integer overflow. (Known not to hold on GPU backends: devices raise no signal and return a
--- number.)
+-- Dividing the smallest integer by -1 in a parallel loop is an error of the call on any worker.
+-- Error: integer overflow. (Known not to hold on GPU backends: devices raise no signal and return
+-- a number.)
 
 -- ==
 -- tags { kills }

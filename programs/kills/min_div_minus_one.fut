@@ -1,5 +1,5 @@
--- Futhark's own division, which rounds down, overflows too for the smallest integer and -1: an
--- error of the call. Error: integer overflow.
+-- Dividing the smallest integer by -1 with rounding down (`/`) also overflows and is an error of
+-- the call. Error: integer overflow.
 
 -- ==
 -- tags { kills }

@@ -1,4 +1,4 @@
--- The remainder of the smallest integer by -1 is an error of the call, as the quotient is: the
+-- The remainder of the smallest integer and -1 is an error of the call, like the quotient: the
 -- processor raises the same signal. Error: integer overflow.
 
 -- ==

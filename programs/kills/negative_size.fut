@@ -1,5 +1,5 @@
--- An array of negative size is an error of the call; the process continues, and a further call
--- returns the correct result. Error: invalid size (plain programs exit).
+-- Allocating an array of negative size is an error of the call; the process continues, and the
+-- next call returns the correct result. Error: invalid size (plain programs exit).
 
 -- ==
 -- tags { kills }

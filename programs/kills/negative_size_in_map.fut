@@ -1,12 +1,12 @@
--- An array of negative size inside a parallel loop, on a worker, is an error of the call; the
--- process continues. Error: invalid size (plain programs exit).
+-- Allocating an array of negative size in a parallel loop, on a worker, is an error of the call;
+-- the process continues. Error: invalid size (plain programs exit).
 
 def work (n: i64) (x: i64) : i64 =
   let xs = replicate n x
   let ys = loop xs for i < n - 1 do xs with [(i * 7) % n] = xs[i] + i
   in ys[n - 1]
 
--- Iteration `bad` needs an array of `size` elements, all others one of eight.
+-- Iteration `bad` allocates `size` elements, every other iteration eight.
 -- ==
 -- tags { kills }
 -- entry: one_bad

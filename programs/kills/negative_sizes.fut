@@ -1,5 +1,5 @@
--- Two negative dimensions, whose product is positive, and a negative length in a concatenation
--- are errors of the call. Error: invalid size (plain programs read and write other memory).
+-- Two negative dimensions, whose product is positive, or a negative length in a concatenation are
+-- errors of the call. Error: invalid size (plain programs read and write other memory).
 
 -- ==
 -- tags { kills }

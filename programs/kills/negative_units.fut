@@ -1,5 +1,5 @@
--- An array of a negative number of units, which takes no memory, is an error of the call, so its
--- length never serves as a size. Error: invalid size (plain programs return it).
+-- An array of a negative number of units is an error of the call, although it takes no memory, so
+-- its length is never used as a size. Error: invalid size (plain programs return it).
 
 -- ==
 -- tags { kills }

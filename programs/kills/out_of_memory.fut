@@ -1,5 +1,5 @@
--- An array that is larger than any memory is an error of the call, and the context remains usable.
--- Error: out of memory.
+-- Allocating an array larger than any memory is an error of the call, and the context remains
+-- usable. Error: out of memory.
 
 -- ==
 -- tags { kills }

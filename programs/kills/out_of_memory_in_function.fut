@@ -1,12 +1,12 @@
--- An array that is larger than any memory, in a function that a worker calls, is an
--- error of the call. Error: out of memory.
+-- Allocating an array larger than any memory in a function that a worker calls is an error of the
+-- call. Error: out of memory.
 
 #[noinline]
 def fill (n: i64) (x: i64) : []i64 = replicate n x
 
 def work (n: i64) (x: i64) : i64 = loop acc = 0 for y in fill n x do acc * 3 + y
 
--- Iteration `bad` needs an array of `size` elements, all others one of eight.
+-- Iteration `bad` allocates `size` elements, every other iteration eight.
 -- ==
 -- tags { kills no_opencl no_cuda no_hip }
 -- entry: one_bad

@@ -1,4 +1,4 @@
--- An array that is larger than any memory, in a parallel loop, is an error of the call on any
+-- Allocating an array larger than any memory in a parallel loop is an error of the call on any
 -- worker. Error: out of memory.
 
 def work (n: i64) (x: i64) : i64 =
@@ -6,7 +6,7 @@ def work (n: i64) (x: i64) : i64 =
   let ys = loop xs for i < i64.min n 8 - 1 do xs with [(i * 7) % n] = xs[i] + i
   in ys[n - 1]
 
--- Iteration `bad` needs an array of `size` elements, all others one of eight.
+-- Iteration `bad` allocates `size` elements, every other iteration eight.
 -- ==
 -- tags { kills }
 -- entry: one_bad

@@ -1,5 +1,5 @@
--- A product in a size type that wraps to the length of an array is an error of the call, and so is
--- a slice with a negative stride that starts past the end. Error: invalid size or index (plain
+-- A size type whose product wraps to the length of an array is an error of the call, and so is a
+-- slice with a negative stride that starts past the end. Error: invalid size or index (plain
 -- programs read other memory).
 
 -- ==

@@ -1,5 +1,5 @@
--- Fields, variants and types whose names are keywords or have primes keep their names, also if they
--- differ only in characters that other languages do not allow.
+-- Fields, variants and types keep names that are keywords or have primes, even if the names differ
+-- only in characters that other languages do not allow.
 
 type odd = {self: i32, x: i32, x': i32, type': f32, Self: bool, crate: u8, fn: i64}
 

@@ -1,5 +1,5 @@
--- Entry points, parameters and types can have names that are keywords of Rust or C, or names that a
--- generated library or a wrapper uses itself.
+-- Entry points, parameters and types can have names that are keywords of Rust or C, or names that
+-- a generated library or a wrapper uses itself.
 
 type str = {impl: i32, trait: i32}
 

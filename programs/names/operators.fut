@@ -1,4 +1,4 @@
--- An operator can be an entry point; its name in C is derived from the characters of the operator,
+-- An operator can be an entry point: its C name is derived from the characters of the operator,
 -- and the operands keep their order.
 
 -- ==

@@ -1,5 +1,5 @@
--- Names with primes, underscores and digits, and names that differ only in those, remain distinct
--- as names of entry points, parameters and fields.
+-- Names of entry points, parameters and fields that differ only in primes, underscores, digits or
+-- case remain distinct.
 
 -- ==
 -- entry: f

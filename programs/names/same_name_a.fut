@@ -1,5 +1,5 @@
--- Two programs with an entry point and a type of the same name in one process: this one and
--- same_name_b.fut each return their own result.
+-- Two programs with an entry point and a type of the same name can run in one process: this
+-- program and same_name_b.fut return their own results.
 
 type value = {a: i32, b: i32}
 

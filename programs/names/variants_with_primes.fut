@@ -1,5 +1,5 @@
--- A variant whose name has a prime is distinct from the one without it. (Known not to hold: the
--- compilers write the prime into the names of C functions.)
+-- A variant whose name has a prime is distinct from the variant without it. (Known not to hold:
+-- the compilers write the prime into the names of C functions.)
 
 type choice = #x f32 | #x' f32
 

@@ -1,5 +1,5 @@
--- Documentation comments and attributes, which later compilers copy to the manifest, with quotes,
--- tabs and line breaks, do not affect calls.
+-- Documentation comments and attributes, which newer compilers copy to the manifest, do not affect
+-- calls, even if they contain quotes, tabs or line breaks.
 
 -- | Adds one.
 -- A second line, with "quotes", a backslash \ and an é.

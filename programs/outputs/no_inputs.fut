@@ -1,5 +1,5 @@
--- Entry points without parameters can be called repeatedly, with the same
--- result.
+-- Entry points without parameters can be called repeatedly and return the same result each
+-- time.
 
 type config = {steps: i32, limits: [2]f64}
 

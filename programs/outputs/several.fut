@@ -1,5 +1,5 @@
--- An entry point with several results returns each of them in its position, with its own type, rank
--- and shape, also if there are more results than registers.
+-- An entry point with several results returns each of them in its position, with its own type,
+-- rank and shape, even if there are more results than registers.
 
 -- ==
 -- entry: two
@@ -32,7 +32,7 @@ entry many (x: i8) : (i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, bool)
   , x != 0
   )
 
--- The same value twice: two handles, which may be freed in either order.
+-- Returns the same value twice, as two handles that may be freed in either order.
 -- ==
 -- entry: twice
 -- input { [1, 2] } output { [1, 2] [1, 2] }
@@ -46,7 +46,7 @@ entry twice (xs: []i32) : ([]i32, []i32) = (xs, xs)
 entry ranks (n: i64) : (i64, [n]i64, [n][n]i64) =
   (n, iota n, tabulate_2d n n (\i j -> i * j))
 
--- A pair whose second component is a pair: one scalar and one opaque result.
+-- Returns a pair whose second component is a pair: one scalar result and one opaque result.
 entry nested (x: i32) : (i32, (i32, bool)) = (x, (x + 1, x > 0))
 
 -- ==

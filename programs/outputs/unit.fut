@@ -1,5 +1,5 @@
--- The unit type works as a parameter, as a result, as an element of an array, and as an entry
--- point's only result, for which the C function has no output.
+-- The unit type works as a parameter, as a result, as an array element, and as the only result of
+-- an entry point, for which the C function has no output parameter.
 
 entry unit (u: ()) : () = u
 

@@ -1,5 +1,5 @@
--- Results that are views of one array, and results that are the same array, are returned as
--- separate arrays, each with its own shape.
+-- Results that are views of one array, or that are the same array, are returned as separate
+-- arrays, each with its own shape.
 
 -- ==
 -- entry: views

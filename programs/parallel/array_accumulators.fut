@@ -1,5 +1,5 @@
--- A reduction of arrays, one for each row and within one block of threads: the one whose first
--- element is the largest. The elements of an operand stay together.
+-- A reduction of arrays within one block of threads keeps the elements of each operand together.
+-- Each row is reduced to its array with the largest first element.
 
 -- ==
 -- entry: largest

@@ -1,5 +1,5 @@
--- A histogram with the operator logical or marks elements of an array of booleans. The other
--- elements do not change.
+-- A histogram of booleans with the operator logical or sets the marked elements and changes no
+-- others.
 
 -- ==
 -- entry: marked

@@ -1,5 +1,5 @@
--- A sum that a compiler can replace by a formula is correct: 0 + 1 + ... + i for each i, where the
--- formula needs more than 64 bits for intermediate results.
+-- A sum that the compiler can replace by a formula is correct, even if the formula needs more than
+-- 64 bits for intermediate results. The program computes 0 + 1 + ... + i for each i.
 -- ==
 -- entry: triangles
 -- input { 5i64 } output { [0i64, 1i64, 3i64, 6i64, 10i64] }

@@ -1,5 +1,5 @@
--- Derivatives computed by the compiler: forward and reverse mode agree, also through loops,
--- reductions and scans.
+-- Derivatives that the compiler computes in forward mode and in reverse mode agree, also through
+-- loops, reductions and scans.
 
 def f (xs: []f64) : f64 = f64.sum (map (\x -> x * x * x) xs)
 

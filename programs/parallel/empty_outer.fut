@@ -1,5 +1,5 @@
--- A parallel loop without iterations around another one returns an empty result and leaks nothing:
--- the context can be freed afterwards.
+-- A parallel loop without iterations around another parallel loop returns an empty result and
+-- leaks nothing: the context can be freed afterwards.
 -- ==
 -- entry: sums
 -- input { [[1.0f32, 2.0f32], [3.0f32, 4.0f32]] } output { [3.0f32, 7.0f32] }

@@ -1,4 +1,4 @@
--- A loop with enough work for several workers returns the same elements as the sequential
+-- A parallel loop with enough work for several workers returns the same elements as a sequential
 -- program.
 
 def collatz (start: i64) : i64 =

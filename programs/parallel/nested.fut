@@ -1,5 +1,5 @@
--- Nested parallelism: regular nests, private memory of each iteration, and updates of one array by
--- many iterations.
+-- Nested parallel loops are correct if they are regular, if each iteration has private memory, and
+-- if many iterations update one array.
 
 -- ==
 -- entry: row_sums
@@ -12,7 +12,7 @@ entry row_sums (n: i64) (m: i64) : (i64, i64, i64) =
   let squares = map (\i -> i64.sum (map (\j -> (i * j) % 100) (iota m))) (iota n)
   in (i64.sum squares, i64.sum plain, i64.sum sums)
 
--- Each iteration fills an array of its own, which cannot be fused away.
+-- Each iteration fills its own array, which the compiler cannot fuse away.
 -- ==
 -- entry: sieve_each
 -- input { [10i64, 30i64, 100i64] } output { [4i64, 10i64, 25i64] }

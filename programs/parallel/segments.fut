@@ -1,4 +1,4 @@
--- Work of irregular size, flattened: segmented scans and reductions, by flags and by counts.
+-- Segmented scans and reductions are correct for irregular segments, by flags and by counts.
 
 def segmented [n] 't (op: t -> t -> t) (zero: t) (flags: [n]bool) (xs: [n]t) : [n]t =
   let step (f, x) (g, y) = (f || g, if g then y else op x y)
@@ -11,7 +11,7 @@ def segmented [n] 't (op: t -> t -> t) (zero: t) (flags: [n]bool) (xs: [n]t) : [
 -- input { empty([0]bool) empty([0]i32) } output { empty([0]i32) }
 entry running [n] (flags: [n]bool) (xs: [n]i32) : [n]i32 = segmented (+) 0 flags xs
 
--- Rows of 1, 2, 3, ... numbers, one behind the other, each number being its place in its row.
+-- Concatenates rows of 1, 2, 3, ... numbers; each number is its index in its row.
 -- ==
 -- entry: stairs
 -- input { 4i64 } output { [0i64, 0i64, 1i64, 0i64, 1i64, 2i64, 0i64, 1i64, 2i64, 3i64] }

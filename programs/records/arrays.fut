@@ -1,5 +1,5 @@
--- A record with array fields keeps their types, ranks and shapes, and the sizes of fields that must
--- be equal are compared.
+-- A record keeps the types, ranks and shapes of its array fields; an entry point rejects fields of
+-- different sizes if the sizes must be equal.
 
 type~ series = {name: []u8, times: []f64, values: []f32}
 
@@ -24,7 +24,7 @@ entry transpose_grid (g: grid) : grid =
 
 entry make_pair [n] (left: [n]i32) (right: [n]i32) : pair_of [n] = {left, right}
 
--- Handed a record whose fields differ in length, this entry point must refuse it.
+-- This entry point must reject a record whose fields differ in length.
 entry dot_pair [n] (p: pair_of [n]) : i32 = i32.sum (map2 (*) p.left p.right)
 
 -- ==

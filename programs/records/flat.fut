@@ -1,5 +1,5 @@
--- A record of scalars is created, projected, passed and returned; its fields are in alphabetical
--- order for any order in the source.
+-- A record of scalars can be created, projected, passed and returned; its fields are in
+-- alphabetical order, whatever their order in the source is.
 
 type point = {y: f64, x: f64}
 

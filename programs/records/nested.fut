@@ -1,4 +1,4 @@
--- Records within records, with tuples and arrays between them, are projected level by level and
+-- Records within records, with tuples and arrays between them, can be projected level by level and
 -- created again from their parts.
 
 type point = {x: f64, y: f64}

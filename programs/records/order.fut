@@ -1,5 +1,5 @@
--- Fields are matched by name: the order of many fields of one type, whose names
--- sort differently by case, digits and length, is the same everywhere.
+-- Fields are matched by name: many fields of one type have the same order everywhere, although
+-- their names sort differently by case, digits and length.
 
 type ordered = {b: i32, a: i32, a1: i32, a10: i32, a2: i32, ab: i32, a_b: i32}
 

@@ -1,5 +1,5 @@
--- Replacing a field of a record creates another record: the first one, and all values projected
--- from it, do not change, at any depth.
+-- Updating a field of a record creates another record: the original, and all values projected from
+-- it, do not change, at any depth.
 
 type~ inner = {xs: []i32, k: i32}
 

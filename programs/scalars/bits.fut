@@ -1,5 +1,5 @@
--- Bit operations: shifts with and without the sign, counts, and rotations composed of them, for
--- types of several widths.
+-- Bit operations are correct for types of several widths: shifts with and without the sign,
+-- counts, and rotations composed of shifts.
 
 -- ==
 -- entry: shifts

@@ -1,4 +1,4 @@
--- bool scalars are passed and returned as true and false, and as nothing else.
+-- bool scalars are passed and returned as true or false, never as another value.
 
 -- ==
 -- entry: id_bool

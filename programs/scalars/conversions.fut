@@ -1,6 +1,6 @@
--- Conversions between all numeric types follow the language, for any C types: numbers are wrapped,
--- widened (with the sign only if the result is signed), rounded towards zero, or rounded to the
--- nearest float.
+-- Conversions between all numeric types follow Futhark's rules, whatever the C types are: numbers
+-- wrap, are widened (with the sign only if the result is signed), are rounded towards zero, or are
+-- rounded to the nearest float.
 
 -- ==
 -- entry: narrow

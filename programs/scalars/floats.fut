@@ -55,7 +55,7 @@ entry from_bits (x: u32) (y: u64) : (f32, f64, bool, bool) =
 -- input { 1f64 4f64 } output { 0.25f64 }
 entry divide (x: f64) (y: f64) : f64 = x / y
 
--- NaN is unequal to itself and below nothing.
+-- NaN is not equal to itself and not less than any number.
 -- ==
 -- entry: compare
 -- input { f64.nan f64.nan } output { false false false }

@@ -1,5 +1,5 @@
--- Functions on floats with another name or another behaviour in C: rounding to even, remainders,
--- minima of NaN and a number, and powers.
+-- Float functions that have another name or another behaviour in C are correct: rounding to even,
+-- remainders, minima of NaN and a number, and powers.
 
 -- ==
 -- entry: rounding

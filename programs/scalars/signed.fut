@@ -1,4 +1,4 @@
--- Signed scalars of every width, extremes included, are passed and returned unchanged, and
+-- Signed scalars of every width, including the extremes, are passed and returned unchanged, and
 -- arithmetic wraps in two's complement.
 
 -- ==
@@ -49,7 +49,7 @@ entry sub_i32 (x: i32) (y: i32) : i32 = x - y
 -- input { 1i64 } output { -1i64 }
 entry neg_i64 (x: i64) : i64 = -x
 
--- Division rounds down, `//` towards zero.
+-- `/` rounds down, `//` rounds towards zero.
 -- ==
 -- entry: div_i32
 -- input { -7i32 2i32 } output { -4i32 1i32 -3i32 -1i32 }
@@ -57,7 +57,7 @@ entry neg_i64 (x: i64) : i64 = -x
 entry div_i32 (x: i32) (y: i32) : (i32, i32, i32, i32) =
   (x / y, x % y, x // y, x %% y)
 
--- Parameters of all widths in one call keep their places.
+-- Takes parameters of all widths in one call.
 -- ==
 -- entry: all_widths
 -- input { -1i8 -2i16 -3i32 -4i64 } output { -10i64 -4i64 -3i32 -2i16 -1i8 }

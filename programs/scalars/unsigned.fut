@@ -1,5 +1,5 @@
 -- Unsigned scalars of every width are passed and returned unchanged, and are never interpreted as
--- signed ones of the same width.
+-- signed scalars of the same width.
 
 -- ==
 -- entry: id_u8

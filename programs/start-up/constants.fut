@@ -1,5 +1,5 @@
--- Constants that need work at start-up, parallel and sequential, are computed once when the context
--- is created, and every entry point reads their values.
+-- Constants that need parallel or sequential work are computed once, when the context is created,
+-- and every entry point reads their values.
 
 def n : i64 = 500
 

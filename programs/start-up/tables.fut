@@ -1,5 +1,5 @@
--- Tables that are computed when the context is created: from loops, scans and other tables, of
--- several types, and of sizes that the program computes.
+-- Tables are computed when the context is created, from loops, scans and other tables, with
+-- elements of several types and with sizes that the program computes.
 
 def squares : [10]i64 = map (\i -> i * i) (iota 10)
 
@@ -30,7 +30,7 @@ entry look (i: i64) : (i64, i64, i64) = (squares[i], sums[i], primes[i])
 -- input { 2f64 } output { [0.0, 1.4142136, 2.0, 1.4142136, 0.0] }
 entry waves (k: f64) : []f64 = map (* k) sines
 
--- Handed out, and consumed by the caller, they stay what they are.
+-- The caller may consume the returned table; the constant does not change.
 entry all_primes : []i64 = primes
 
 entry spoiled (xs: *[]i64) : *[]i64 = xs with [0] = 0

@@ -1,5 +1,5 @@
--- Stored values are restored unchanged: opaque values of many layouts, with fields of every width
--- and rank, with empty arrays, and with sums within records.
+-- Opaque values of many layouts are unchanged after store and restore: fields of every width and
+-- rank, empty arrays, and sums within records.
 
 type scalars = {a: u8, b: i64, c: f16, d: bool, e: f64}
 

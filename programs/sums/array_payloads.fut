@@ -1,11 +1,11 @@
--- Variants whose payload is one array or several, of different types, ranks and shapes, and a
--- variant without one; a payload may be empty.
+-- A variant can have one or several arrays of different types, ranks and shapes as its payload, or
+-- no payload; the arrays may be empty.
 
 type~ route = #empty | #track ([]f64) | #named ([]u8) ([][]i32)
 
 module work = {
-  -- The sizes in a sum type are those of all its variants together: an entry point
-  -- that only ever returns `#empty` would leave them open, and is no entry point.
+  -- A sum type has the sizes of all its variants, so a function that always returns
+  -- `#empty` would leave them unknown and cannot be an entry point.
   def make (which: i32) (xs: []f64) (name: []u8) (steps: [][]i32) : route =
     match which
     case 0 -> #empty

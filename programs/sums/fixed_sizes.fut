@@ -1,5 +1,5 @@
--- Payloads of fixed size, and variants without them: the caller can create a value of each variant
--- and pass it to an entry point, also within another sum or a record.
+-- The caller can create each variant of a sum whose payloads have a fixed size, and pass it to an
+-- entry point, also within another sum or a record.
 
 type order = #none | #single i32 i64 | #bulk [2]i32
 

@@ -1,5 +1,5 @@
--- Matching on sums within sums, tuples and arrays selects the correct branch for every combination,
--- and an unknown combination is not a variant.
+-- Matching on sums, on sums within sums, on pairs of sums and in parallel loops selects the
+-- correct branch for every combination of variants.
 
 type colour = #red | #green | #blue
 

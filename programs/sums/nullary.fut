@@ -1,5 +1,5 @@
--- A sum without payloads: each variant is created, distinguished and returned, and variants are
--- numbered alphabetically, for any order in the source.
+-- The variants of a sum without payloads can be created, distinguished and returned; they are
+-- numbered alphabetically, whatever their order in the source is.
 
 type suit = #spades | #hearts | #diamonds | #clubs
 

@@ -1,5 +1,5 @@
--- Variants with scalar payloads, several of one type, types shared by variants, and records and
--- sums as payloads, keep their values separate.
+-- Variants keep their payloads separate: scalars, several values of one type, types that variants
+-- share, records, and sums.
 
 type shape = #point | #circle f32 | #rect f32 f32 | #label i64 bool | #scaled {by: f64, n: i32}
 

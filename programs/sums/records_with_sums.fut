@@ -1,5 +1,5 @@
--- Sums within records and records with arrays within sums: values are accessible through both kinds
--- of opaque type.
+-- The parts of sums within records, and of records with arrays within sums, are accessible through
+-- both kinds of opaque type.
 
 type level = #low | #high i32
 

@@ -1,4 +1,4 @@
--- A program that must not compile, with any error.
+-- The compiler must reject this program, with any error.
 -- ==
 -- error:
 entry main (x: i32) : bool = x

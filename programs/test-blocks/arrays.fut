@@ -1,5 +1,5 @@
--- Arrays in test blocks: nested, over several lines, with a trailing comma, of booleans, and empty
--- ones, whose type is explicit.
+-- Arrays in test blocks can be nested, span several lines, end with a comma, hold booleans, and be
+-- empty with an explicit type.
 
 -- ==
 -- entry: total

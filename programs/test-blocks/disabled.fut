@@ -1,4 +1,4 @@
--- A program with the tag `disable` is not tested and not even compiled: this one does not
+-- A program with the tag `disable` is neither tested nor compiled: this program would not
 -- compile.
 -- ==
 -- tags { disable }

@@ -1,5 +1,5 @@
--- Expected errors in test blocks: a regular expression that must match a part of the message, or
--- none, at the end of a block; the cases after a failing one still run.
+-- Test blocks can expect errors: a regular expression must match a part of the message; at the end
+-- of a block it may be omitted; the cases after a failing one still run.
 
 -- ==
 -- entry: pick

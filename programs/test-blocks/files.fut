@@ -1,5 +1,5 @@
--- Values in files next to the program: as text, in the binary format, and compressed. The binary
--- ones were written by hand: two numbers of type i32, and three of type f64.
+-- Test blocks can read files next to the program: text, the binary format, and compressed files.
+-- The binary files were written by hand: two numbers of type i32, and three of type f64.
 
 -- ==
 -- entry: doubled

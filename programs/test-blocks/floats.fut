@@ -1,5 +1,5 @@
--- Floats in test blocks: points, exponents, underscores, names of infinity and NaN, and the
--- tolerance of comparisons.
+-- Floats in test blocks can have points, exponents, underscores and the names of infinity and NaN,
+-- and results are compared with a tolerance.
 
 -- ==
 -- entry: same
@@ -13,7 +13,7 @@
 -- input { f64.nan } output { f64.nan }
 entry same (x: f64) : f64 = x
 
--- A result may be off by 0.002, or by 0.002 of the largest finite number that is expected.
+-- A result may differ by 0.002, or by 0.002 times the largest finite number that is expected.
 -- ==
 -- entry: close
 -- input { [1f32, 2f32] } output { [1.0019f32, 1.9985f32] }

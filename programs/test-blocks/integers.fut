@@ -1,5 +1,5 @@
--- Integers in test blocks: decimal, hexadecimal and binary notation, underscores, signs, and
--- suffixes for every type; numbers that are too wide for their type wrap.
+-- Integers in test blocks can be decimal, hexadecimal or binary, with underscores, signs and a
+-- suffix for every type; numbers that are too wide for their type wrap.
 
 -- ==
 -- entry: same_i32

@@ -1,5 +1,5 @@
--- Test blocks and test cases: names, a list of entry points, several blocks for one of them,
--- several cases on a line, and cases over several lines.
+-- Test cases can have names and can share a line or span several; a test block can list several
+-- entry points, and an entry point can have several blocks.
 
 entry inc (x: i32) : i32 = x + 1
 
@@ -13,8 +13,8 @@ entry dec (x: i32) : i32 = x - 1
 -- "the largest" input { 2147483647 } output { -2147483648 }
 -- input { 0 } output { 1 } input { -1 } output { 0 }
 
--- Some words first.
--- And some more.
+-- A comment before the block.
+-- It has two lines.
 -- ==
 -- entry: inc
 -- input
@@ -37,7 +37,7 @@ entry dec (x: i32) : i32 = x - 1
 -- entry: dec
 -- "small" input { 1 } output { 0 }
 
--- Without a name it is about main.
+-- A block without a name tests `main`.
 -- ==
 -- input { 1 2 } output { 3 }
 def main (x: i32) (y: i32) : i32 = x + y

@@ -1,5 +1,5 @@
--- Random input: generated values of given types, equal to those of `futhark test`, mixed with
--- constants; the expected output can be that of the sequential backend.
+-- Random inputs are generated values of the requested types, equal to those of `futhark test`, and
+-- can be mixed with constants; the expected output can be that of the sequential backend.
 
 -- ==
 -- entry: length_and_size
@@ -22,7 +22,7 @@ entry unit_interval (a: []f32) (b: [][]f64) (c: f16) : bool =
 -- input { [1, 2] 3 } auto output
 entry scaled (xs: []i32) (k: i32) : ([]i32, i32) = (map (* k) xs, i32.sum xs)
 
--- The same seed for each value, so two of one type are the same.
+-- Every value uses the same seed, so two values of one type are equal.
 -- ==
 -- entry: first_twice
 -- random input { [3]u8 [3]u8 bool } output { true }

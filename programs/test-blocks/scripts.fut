@@ -1,6 +1,6 @@
--- Script input: the arguments are results of entry points, so that a test block can pass opaque
--- values to an entry point. Scripts have local names, tuples and records, which are converted when
--- an entry point is applied to them.
+-- Script inputs are results of entry points, so that a test block can pass opaque values to an
+-- entry point. Scripts have local names, tuples and records, which are converted when an entry
+-- point is applied to them.
 
 type point = {x: i32, y: i32}
 

@@ -1,5 +1,5 @@
--- Counts of the compiler's constructs in a test block are not a promise of the C API: they are
--- ignored, and the cases before them run.
+-- Test blocks can count constructs of the compiler; the C API promises nothing about these counts,
+-- so they are ignored, and the cases before them run.
 -- ==
 -- input { [1, 2] } output { [2, 3] }
 -- structure { Screma 1 }

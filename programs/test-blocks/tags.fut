@@ -1,5 +1,5 @@
--- Tags: unknown words have no effect; `no_opencl` and the like exclude a case on one backend,
--- `disable` and `notest` on all.
+-- Unknown tags have no effect; `no_opencl` and similar tags exclude a case on one backend,
+-- `disable` and `notest` on all backends.
 -- ==
 -- tags { words of-the writers_own 2nd }
 -- entry: backend_is_not

@@ -1,4 +1,4 @@
--- A test block has the components of a tuple result, for any representation of it in C.
+-- A test block lists the components of a tuple result, whatever its representation in C is.
 
 -- ==
 -- entry: halves

@@ -1,4 +1,4 @@
--- A program that must not compile: the compiler prints warnings before the error.
+-- The compiler must reject this program; it prints warnings before the error.
 -- ==
 -- error: Unknown name "?nowhere"?
 def unused (x: i32) : i32 = let y = x + 1 in x

@@ -1,5 +1,5 @@
--- The fields of a tuple with more than ten components are ordered by number: the
--- field `10` comes after `9`, not after `1`.
+-- The fields of a tuple with more than ten components are ordered by number: field `10` follows
+-- `9`, not `1`.
 
 type twelve = (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
 

@@ -15,7 +15,7 @@ entry with_array (p: (i64, []f64)) : (i64, []f64) = (p.0 + 1, map (* 2) p.1)
 
 entry nested (p: ((i32, f32), {a: i32, b: []f32})) : ((i32, f32), {a: i32, b: []f32}) = p
 
--- A parameter that is a pattern has no name of its own.
+-- A parameter that is a pattern has no name.
 entry anonymous (x: i32, y: i32) : i32 = x - y
 
 entry array_of_pairs (xs: [](i32, f32)) : [](f32, i32) = map (\(x, y) -> (y, x)) xs

@@ -1,5 +1,5 @@
--- Prices of European options by the Black-Scholes formula: independent arithmetic for each option,
--- with records as arguments and results, and whole columns at once.
+-- Computes prices of European options by the Black-Scholes formula: independent arithmetic for
+-- each option, on records and on whole columns.
 
 type option = {call: bool, strike: f64, years: f64}
 
@@ -12,7 +12,7 @@ def pi : f64 = f64.pi
 -- The density of the standard normal distribution.
 def density (x: f64) : f64 = f64.exp (-x * x / 2) / f64.sqrt (2 * pi)
 
--- Its integral up to x, through a continued fraction far out and a series near zero.
+-- `cumulative` is its integral up to x: a continued fraction for large x, otherwise a series.
 def tail (x: f64) : f64 =
   let depth = 40i64
   let fraction = loop f = x for i < depth do x + f64.i64 (depth - i) / f
@@ -90,8 +90,8 @@ entry prices [n]
   let qs = map3 (\call strike years -> value m {call, strike, years}) calls strikes years
   in (map (.price) qs, map (.delta) qs, map (.vega) qs)
 
--- The difference of call and put is known without the formula: no option of a whole
--- book may miss it by more than a millionth.
+-- The difference of call and put is known without the formula. No option of a book may deviate
+-- from it by more than a millionth.
 -- ==
 -- entry: parity_holds
 -- input { 200i64 } output { true }

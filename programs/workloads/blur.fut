@@ -1,4 +1,4 @@
--- Smoothing a picture: bytes as input and output, three colours in the innermost dimension, sums in
+-- Smooths a picture: bytes as input and output, three colours in the innermost dimension, sums in
 -- a wider type, and a picture as an opaque value that is passed from step to step.
 
 type~ picture = {width: i64, height: i64, pixels: [][][3]u8}
@@ -6,7 +6,7 @@ type~ picture = {width: i64, height: i64, pixels: [][][3]u8}
 def at [h] [w] (p: [h][w][3]u8) (i: i64) (j: i64) (c: i64) : i32 =
   i32.u8 p[i64.max 0 (i64.min (h - 1) i), i64.max 0 (i64.min (w - 1) j), c]
 
--- Each colour becomes the mean of nine; at the edges the outermost counts several times.
+-- Each value becomes the mean of nine; at the edges, the outermost values count several times.
 def smooth [h] [w] (p: [h][w][3]u8) : [h][w][3]u8 =
   let mean i j c =
     let around = map (\k -> at p (i + k / 3 - 1) (j + k % 3 - 1) c) (iota 9)

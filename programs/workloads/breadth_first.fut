@@ -1,8 +1,8 @@
--- Breadth-first search of a graph: a loop that runs while there are nodes to visit, whose arrays
+-- Searches a graph breadth first: a loop that runs while there are nodes to visit, arrays that
 -- grow and shrink between iterations, and a minimum by index.
 
--- The distance of each node from a start, -1 for those that are never reached. Edges are
--- two arrays, from and to.
+-- The distance of each node from the start, or -1 if it cannot be reached. The edges are two
+-- arrays, `from` and `to`.
 def search [m] (n: i64) (from: [m]i64) (to: [m]i64) (start: i64) : [n]i32 =
   let far = i32.highest
   let (dist, _, _) =
@@ -24,7 +24,7 @@ def search [m] (n: i64) (from: [m]i64) (to: [m]i64) (start: i64) : [n]i32 =
 entry distances [m] (n: i64) (from: [m]i64) (to: [m]i64) (start: i64) : [n]i32 =
   search n from to start
 
--- The nodes of each distance in a chain: the frontier is one node for n rounds.
+-- The distances in a chain, where the frontier is one node in each of n rounds.
 -- ==
 -- entry: chain
 -- input { 1i64 } output { 0 }

@@ -1,4 +1,4 @@
--- The discrete Fourier transform by halving: complex numbers as records, an array that is
+-- Computes the discrete Fourier transform by halving: complex numbers as records, an array that is
 -- rearranged in every step, and the inverse, which returns the input.
 
 type complex = {re: f64, im: f64}
@@ -13,7 +13,7 @@ def root (sign: f64) (k: i64) (n: i64) : complex =
   let angle = sign * 2 * f64.pi * f64.i64 k / f64.i64 n
   in {re = f64.cos angle, im = f64.sin angle}
 
--- Stockham's arrangement: no reversal of bits before or after.
+-- Stockham's algorithm, which needs no bit reversal.
 def transform [n] (sign: f64) (xs: [n]complex) : [n]complex =
   let (xs, _) =
     loop (xs, m) = (xs, 1)
@@ -53,7 +53,7 @@ entry there_and_back [n] (re: [n]f64) (im: [n]f64) : bool =
   let near a b = f64.abs (a - b) < 1e-9
   in and (map2 (\x y -> near (f64.i64 n * x.re) y.re && near (f64.i64 n * x.im) y.im) xs ys)
 
--- Opaque values in and out: a spectrum is made, changed and turned back.
+-- Returns a spectrum as an opaque value, which `energy` accepts.
 entry spectrum [n] (xs: [n]f64) : [n]complex = transform (-1) (pairs xs (map (const 0) xs))
 
 -- ==

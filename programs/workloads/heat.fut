@@ -1,5 +1,5 @@
--- Heat in a plate: a stencil that reads four neighbours, many times, with constant edges; one loop
--- over a matrix that is consumed.
+-- Simulates heat in a plate: a stencil that reads four neighbours in many steps, constant edges,
+-- and one loop that consumes a matrix.
 
 def step [h] [w] (k: f32) (xss: [h][w]f32) : [h][w]f32 =
   tabulate_2d h w (\i j ->

@@ -1,5 +1,5 @@
--- Clustering by k-means: a loop that ends when no point changes its cluster, with a reduction by
--- index in every iteration, and a record of arrays as its result.
+-- Clusters points by k-means: a loop that ends when no point changes its cluster, a reduction by
+-- index in every iteration, and a record of arrays as the result.
 
 type~ clustering = {centres: [][2]f64, members: []i64, rounds: i32}
 
@@ -56,7 +56,7 @@ entry flat_cluster [n] [k]
                    (limit: i32) : ([k][2]f64, [n]i64, i32) =
   lloyd points start limit
 
--- Points around the corners of a square are sorted by corner.
+-- Points around the corners of a square form one cluster per corner.
 -- ==
 -- entry: corners
 -- input { 80i64 } output { [20i64, 20i64, 20i64, 20i64] }

@@ -1,4 +1,4 @@
--- Conway's Game of Life on a torus: a matrix of bool is consumed and returned, step by step, and
+-- Runs Conway's Game of Life on a torus: each step consumes a matrix of bool and returns one, and
 -- each cell reads its neighbours across the edges.
 
 def neighbours [h] [w] (cells: [h][w]bool) (y: i64) (x: i64) : i32 =
@@ -32,8 +32,8 @@ def next [h] [w] (cells: [h][w]bool) : *[h][w]bool =
 entry generations [h] [w] (cells: *[h][w]bool) (steps: i32) : *[h][w]bool =
   loop cells for _i < steps do next cells
 
--- A glider comes back to its form, one cell further, every four generations; after
--- 4 n steps on a torus of n by n it stands where it began.
+-- A glider moves by one cell in both directions every four generations, so after 4 n steps on
+-- a torus of n by n cells it is back at its start.
 -- ==
 -- entry: glider_returns
 -- input { 6i64 } output { true 5i64 }

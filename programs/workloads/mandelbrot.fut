@@ -1,4 +1,4 @@
--- A picture of the Mandelbrot set: every pixel is computed from its position, in a loop of its own
+-- Draws the Mandelbrot set: every pixel is computed from its position, in a loop of its own
 -- length, and the result is a matrix or bytes.
 
 type complex = {re: f64, im: f64}
@@ -15,7 +15,7 @@ def square (a: complex) : complex =
 def norm2 (a: complex) : f64 = a.re * a.re + a.im * a.im
 
 -- The number of steps after which the orbit of 0 leaves the circle of radius two,
--- or `limit` when it has not left by then.
+-- or `limit` if it does not leave it before.
 def escape (limit: i32) (c: complex) : i32 =
   let (_, steps) =
     loop (z, n) = (c, 0)
@@ -75,7 +75,7 @@ entry counts (re: f64) (im: f64) (width: f64) (limit: i32) (h: i64) (w: i64) : [
 entry pixels (re: f64) (im: f64) (width: f64) (limit: i32) (h: i64) (w: i64) : [h][w][3]u8 =
   map (map (colour limit)) (escapes {centre = {re, im}, width} limit h w)
 
--- How much of the view belongs to the set.
+-- The fraction of the view that belongs to the set.
 -- ==
 -- entry: area
 -- input { 24i64 64 } output { 1.625f64 }

@@ -1,5 +1,5 @@
--- Bodies under gravity: an array of records is updated in many steps, as an opaque value or as
--- columns, and energy and momentum are conserved.
+-- Simulates bodies under gravity: an array of records is updated in many steps, as an opaque value
+-- or as columns, and energy and momentum are conserved.
 
 type vec = {x: f64, y: f64, z: f64}
 
@@ -17,7 +17,7 @@ def zero : vec = {x = 0, y = 0, z = 0}
 
 def vsum [n] (vs: [n]vec) : vec = reduce vadd zero vs
 
--- A little softening keeps the force finite when two bodies meet.
+-- The softening keeps the force finite if two bodies meet.
 def softening : f64 = 1e-9
 
 def pull (on: body) (from: body) : vec =
@@ -73,7 +73,7 @@ entry heaviest [n] (bodies: [n]body) : body =
          {mass = -f64.inf, position = zero, velocity = zero}
          bodies
 
--- Two equal bodies on a circle around each other, and none at all.
+-- Two equal bodies that circle each other, a single body, and no bodies.
 -- ==
 -- entry: simulate
 -- input { [1f64, 1f64] [[1f64, 0f64, 0f64], [-1f64, 0f64, 0f64]]
@@ -95,7 +95,7 @@ entry simulate [n]
   let bodies = run (assemble masses positions velocities) dt steps
   in (from_vecs (map (.position) bodies), from_vecs (map (.velocity) bodies))
 
--- Whether energy and momentum of bodies on a spiral are kept within one part in 1000.
+-- Whether energy and momentum of bodies on a spiral are conserved to one part in 1000.
 -- ==
 -- entry: conserves
 -- input { 12i64 0.001f64 50 } output { true true }

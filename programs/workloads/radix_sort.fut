@@ -1,5 +1,5 @@
--- Sorting by radix: a scan and a scatter for each bit, so that every pass moves the whole array in
--- place, for keys with and without a sign, and for pairs, stably.
+-- Sorts by radix: a scan and a scatter for each bit move the whole array in place, for signed and
+-- unsigned keys and, stably, for pairs.
 
 def pass [n] 't (bit: t -> bool) (xs: [n]t) : [n]t =
   let ones = map (\x -> i64.bool (bit x)) xs

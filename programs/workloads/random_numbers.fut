@@ -1,5 +1,5 @@
--- Random numbers, each computed from its index, and a Monte Carlo estimate: the same numbers for
--- any backend, order and number of threads.
+-- Computes random numbers, each from its index, and a Monte Carlo estimate: the numbers are the
+-- same for any backend, order and number of threads.
 
 -- A hash of 32 bits: multiplications that wrap, and shifts.
 def hash (x: u32) : u32 =

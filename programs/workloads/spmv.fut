@@ -1,9 +1,9 @@
--- A sparse matrix times a vector: irregular rows in compressed form, which become a segmented sum,
--- and an iteration with it that solves a linear system.
+-- Multiplies a sparse matrix by a vector: irregular rows in compressed form become a segmented
+-- sum, which an iteration uses to solve a linear system.
 
 type~ csr = {rows: i64, starts: []i64, columns: []i64, values: []f64}
 
--- The sum of each row's products, from the running sum of all products.
+-- The sum of each row's products, computed from the prefix sums of all products.
 def multiply [r] [z] [n] (starts: [r]i64) (columns: [z]i64) (values: [z]f64) (x: [n]f64) : []f64 =
   let rows = i64.max 0 (r - 1)
   let products = map2 (\c v -> v * x[c]) columns values
@@ -34,8 +34,8 @@ entry flat_times [r] [z] [n]
                  (x: [n]f64) : []f64 =
   multiply starts columns values x
 
--- The matrix of a chain: 2 on the diagonal and -1 beside it. Conjugate gradients find
--- the solution of n unknowns in at most n steps.
+-- The matrix of a chain has 2 on the diagonal and -1 next to it. Conjugate gradients find the
+-- solution of n unknowns in at most n steps.
 -- ==
 -- entry: chain
 -- input { 4i64 4i32 } output { [2f64, 3f64, 3f64, 2f64] }

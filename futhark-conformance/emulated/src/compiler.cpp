@@ -137,7 +137,7 @@ bool run_compiler(const Folder &folder, std::vector<std::string> arguments, std:
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
         log = "the emulated device needs a C++ compiler: " + host_compiler() + ": " + strerror(error) +
-              "; install one, or name it in FUTHARK_EMULATED_CXX\n";
+              "; install one, or set FUTHARK_EMULATED_CXX to its path\n";
         return false;
     }
     int status = 0;
@@ -146,7 +146,7 @@ bool run_compiler(const Folder &folder, std::vector<std::string> arguments, std:
     }
     int why = errno;
     log = read_file(folder.file("log"));
-    // For example in a program that ignores SIGCHLD: the child's status is not available.
+    // The child's status is not available, for example in a program that ignores SIGCHLD.
     if (ended < 0) {
         log += "the emulated device cannot wait for its C++ compiler: " + std::string(strerror(why)) + "\n";
         return false;
@@ -163,7 +163,7 @@ std::string device_folder() {
     return path.substr(0, path.rfind('/') + 1) + "device";
 }
 
-// --- What is done to the text ------------------------------------------------------------------
+// --- Changes to the text of kernels ------------------------------------------------------------
 
 // `extern volatile __shared__ unsigned char shared_mem[];` names memory whose address is known
 // only when a block runs. Replaces the declaration by a macro.
@@ -310,7 +310,7 @@ Compiled compile(const std::string &source, const std::vector<std::string> &opti
     if (!object_in(image.c_str()).empty())
         return {true, image, ""};
     Compiled result = build(source, flags, options);
-    // In one step, because other processes may read it. A failure only costs time.
+    // Renamed in one step, because other processes may read it. If this fails, the next run compiles again.
     std::string fresh = kept + "." + std::to_string(getpid());
     if (result.ok && write_file(fresh, result.image))
         rename(fresh.c_str(), kept.c_str());

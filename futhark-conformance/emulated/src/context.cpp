@@ -54,7 +54,7 @@ Status destroy_context(Context *context) {
     if (current_context() == context)
         pop_context();
     if (context->stacked > 0)
-        finding("a context was destroyed that still lies on the stack of some thread");
+        finding("a context was destroyed while it was on the stack of a thread");
     context->destroyed = true;
     drop_if_over(context);
     return OK;

@@ -1,5 +1,5 @@
-// The contexts of CUDA, and the stack of them of each thread of the host. The caller holds the
-// driver's mutex, except for `current_context`.
+// The contexts of CUDA, and each host thread's stack of contexts. The caller holds the driver's mutex,
+// except for `current_context`.
 #pragma once
 
 #include "work.h"
@@ -24,7 +24,7 @@ Status destroy_context(Context *context);
 Status usable(Context *context);
 
 Status push_context(Context *context);
-// The stack is not empty.
+// The stack must not be empty.
 void pop_context();
 
 // Waits for the work of a context, current or not.

@@ -71,8 +71,8 @@ bool finish_division(void *signal_context) {
     Division d;
     if (!decode(reinterpret_cast<const unsigned char *>(regs[REG_RIP]), d))
         return false;
-    // The result on hardware is not documented. All bits set is the value that is noticed most
-    // easily if it is used. The remainder is 0.
+    // The result on hardware is not documented. A quotient with all bits set is the most noticeable
+    // if a kernel uses it. The remainder is 0.
     if (d.size == 1) {
         put(regs[REG_RAX], 2, 0x00ff);
     } else {

@@ -1,4 +1,4 @@
-// Integer division as a GPU does it.
+// Integer division with the semantics of a GPU.
 #pragma once
 
 namespace emulated {

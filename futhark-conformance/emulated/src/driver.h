@@ -14,7 +14,7 @@
 
 namespace emulated {
 
-// One mutex for the device: one thread at a time runs in it.
+// One mutex for the device: only one thread at a time runs a function of the driver.
 inline std::recursive_mutex &driver_mutex() {
     static auto *mutex = new std::recursive_mutex();
     return *mutex;
@@ -34,7 +34,7 @@ inline std::recursive_mutex &driver_mutex() {
         return OUT_OF_MEMORY;                                          \
     }
 
-// Compute capability 8.0 with few, small multiprocessors, so that grids and the cost of
+// A device of compute capability 8.0 with few, small multiprocessors, so that grids and the cost of
 // emulation stay small. A warp has one thread, because fibers do not run in lockstep: code that
 // relies on lockstep then uses barriers instead.
 constexpr int MULTIPROCESSORS = 4, WARP = 1, REGISTERS = 65536, CACHE = 4 << 20;

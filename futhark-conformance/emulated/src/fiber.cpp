@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <new>
 
-// On x86-64 a switch is six pushes and pops. Elsewhere it is the C library's, which makes two
-// system calls per switch and is about 50 times slower.
+// On x86-64, a switch is six pushes and pops. On other processors, the C library switches with two
+// system calls, which is about 50 times slower.
 #if defined(__x86_64__) && !defined(EMULATED_PORTABLE)
 #define FAST_SWITCH 1
 #else
@@ -138,13 +138,13 @@ void leave(Outside *outside, Fiber *fiber) { swapcontext(&fiber->saved->context,
 #endif
 
 Fiber *make_fiber(FiberMain main, void *owner) {
-    // Twice the size, of which only the aligned part is kept.
+    // Maps twice the size and keeps only the aligned part.
     void *map = mmap(nullptr, STACK * 2, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
         return nullptr;
     auto begin = static_cast<char *>(map);
     auto lowest = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(begin) + STACK - 1) & ~uintptr_t(STACK - 1));
-    // These fail if the table of mappings is full; then some address space is lost.
+    // The calls below fail if the table of mappings is full. If munmap fails, address space is lost.
     if (mprotect(lowest + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE) != 0) {
         munmap(map, STACK * 2);
         return nullptr;

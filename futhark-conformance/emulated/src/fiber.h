@@ -35,7 +35,7 @@ struct Fiber {
     Saved *saved;
 };
 
-// NULL if there is no memory for a stack. Fibers are reused, never freed.
+// Returns NULL if there is no memory for a stack. Fibers are reused, never freed.
 Fiber *make_fiber(FiberMain main, void *owner);
 
 // Resumes the fiber until it suspends itself. `outside` belongs to the host's thread.

@@ -112,7 +112,7 @@ class Watch {
         started = true;
     }
 
-    // No signal reaches the worker after this.
+    // After this, the watch sends no signal to the worker.
     void leave(Worker *w) {
         std::lock_guard<std::mutex> lock(mutex);
         working.erase(std::find(working.begin(), working.end(), w));
@@ -123,7 +123,7 @@ class Watch {
         try {
             std::thread([this] { watch(); }).detach();
         } catch (const std::system_error &error) {
-            fprintf(stderr, "emulated device: kernels may run for ever, as there is no thread to watch them: %s\n", error.what());
+            fprintf(stderr, "emulated device: the time limit of kernels has no effect: cannot start a thread: %s\n", error.what());
         }
     }
 
@@ -162,9 +162,9 @@ std::string place_of(const Worker &w, const Fiber *fiber) {
 
 std::string describe_fault(const Worker &w) {
     if (w.wild)
-        return "at an address that no pointer can have, or that is not aligned";
+        return "at an address that is not canonical or not aligned";
     if (w.shared.guards(w.address))
-        return "beside the " + std::to_string(w.launch->shared) + " bytes of shared memory";
+        return "outside of the " + std::to_string(w.launch->shared) + " bytes of shared memory";
     return describe_address(w.address);
 }
 
@@ -179,7 +179,7 @@ void tell_fault(Worker &w, const Fiber *faulted) {
             finding("%s: an arithmetic fault of the host", place.c_str());
     } else if (is_stack_guard(w.address, faulted)) {
         if (w.launch->fail(Ended::Failed))
-            finding("%s: it needs more than the %zu bytes of stack that threads of the emulated device have", place.c_str(), STACK);
+            finding("%s: exceeds the %zu bytes of stack of a thread on the emulated device", place.c_str(), STACK);
     } else if (w.launch->fail(Ended::IllegalAddress)) {
         finding("%s: an access %s", place.c_str(), describe_fault(w).c_str());
     }
@@ -242,7 +242,7 @@ bool barrier_is_whole(Worker &w) {
     for (Fiber *fiber : w.waiting)
         if (fiber->state->site != w.waiting.front()->state->site) {
             if (w.launch->fail(Ended::Failed))
-                finding("%s: waits at another barrier than thread (%u,%u,%u)", place_of(w, fiber).c_str(),
+                finding("%s: waits at a different barrier than thread (%u,%u,%u)", place_of(w, fiber).c_str(),
                         w.waiting.front()->state->thread.x, w.waiting.front()->state->thread.y,
                         w.waiting.front()->state->thread.z);
             return false;
@@ -284,7 +284,7 @@ void clean_up(Worker &w, Fiber *faulted) {
     w.next.clear();
 }
 
-// While it exists, the worker handles the thread's signals.
+// Lets the worker handle the signals of its thread during the lifetime of this object.
 class Turn {
   public:
     explicit Turn(Worker &w) : worker(w), stack(w) {
@@ -316,7 +316,7 @@ void run_blocks(Worker &w, Launch &launch) {
             run_block(w, launch.block_number(settings().blocks_reversed ? blocks - 1 - number : number));
         }
     } else {
-        // First: the watch sends further signals, and each would jump here again.
+        // Must come first: the watch sends further signals, and each would jump here again.
         faulted = w.current;
         w.current = nullptr;
         tell_fault(w, faulted);

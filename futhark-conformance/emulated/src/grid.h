@@ -1,4 +1,4 @@
-// Running a kernel: all blocks of a grid, all threads of a block, on fibers.
+// Runs kernels: all blocks of a grid, and all threads of a block, on fibers.
 #pragma once
 
 #include <cstddef>

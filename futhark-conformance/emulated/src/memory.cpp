@@ -122,7 +122,7 @@ std::string place_in(uintptr_t begin, const Allocation &a, uintptr_t address, co
     else if (address < begin + a.size)
         snprintf(text, sizeof text, "at byte %zu of %s of %zu bytes", size_t(address - begin), what, a.size);
     else
-        snprintf(text, sizeof text, "%zu bytes behind the end of %s of %zu bytes", size_t(address - begin - a.size), what, a.size);
+        snprintf(text, sizeof text, "%zu bytes past the end of %s of %zu bytes", size_t(address - begin - a.size), what, a.size);
     return text;
 }
 

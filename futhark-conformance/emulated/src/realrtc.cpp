@@ -26,10 +26,10 @@ template <class F> F function(void *library, const Compiler &compiler, const cha
 std::string refused_by(const Compiler &compiler, const std::string &text, const std::vector<std::string> &options) {
     const char *named = getenv(compiler.variable);
     const char *file = named == nullptr || *named == 0 ? compiler.library : named;
-    // Prefers its own functions: ours have the same names.
+    // RTLD_DEEPBIND: the library must call its own functions, and ours have the same names.
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (library == nullptr)
-        return std::string("no real compiler: ") + dlerror() + "; name one in " + compiler.variable;
+        return std::string("cannot load the real compiler: ") + dlerror() + "; set " + compiler.variable + " to its path";
     using Lists = const char *const *;
     auto create = function<int (*)(void **, const char *, const char *, int, Lists, Lists)>(library, compiler, "CreateProgram");
     auto compile = function<int (*)(void *, int, Lists)>(library, compiler, "CompileProgram");
@@ -57,7 +57,7 @@ std::string refused_by(const Compiler &compiler, const std::string &text, const 
     constexpr int INVALID_OPTION = 5;
     if (result == INVALID_OPTION && log.find("architecture") != std::string::npos)
         return std::string("an architecture that is not known to ") + file + ": " + log.c_str();
-    return std::string(file) + " ends with " + std::to_string(result) + ":\n" + log.c_str();
+    return std::string(file) + " failed with code " + std::to_string(result) + ":\n" + log.c_str();
 }
 
 }  // namespace

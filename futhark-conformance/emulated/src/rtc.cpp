@@ -33,7 +33,7 @@ bool is_known(const std::string &option) {
     return false;
 }
 
-// False for an unknown option of NVRTC, which the log names.
+// Returns false if NVRTC does not have an option; the log names it.
 bool host_options(Source &source, const std::vector<std::string> &given, std::vector<std::string> &options) {
     std::string architecture = "520";
     for (size_t i = 0; i < given.size(); i++) {
@@ -73,8 +73,8 @@ int compile_source(Source &source, const std::string &text, const std::vector<st
     return compiled.ok ? SUCCESS : COMPILATION;
 }
 
-// Removes the further architectures from the options, and compiles the text with the real
-// compiler for each. False, with a log, if one rejects it.
+// Removes the additional architectures from the options, and compiles the text with the real
+// compiler for each of them. Returns false, with a log, if the compiler rejects it.
 using Refused = std::string (*)(const std::string &, std::vector<std::string>, const std::string &);
 bool compiles_elsewhere(Source &source, int count, const char *const *given, std::vector<std::string> &rest, Refused refused) {
     std::vector<std::string> architectures;

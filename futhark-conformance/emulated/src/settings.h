@@ -8,7 +8,7 @@ namespace emulated {
 
 // FUTHARK_EMULATED is a list such as "delayed,order=reversed,fail-launch=3". README.md describes
 // the settings. An unknown setting ends the process: a run with a mistyped mode would not test
-// what it seems to test.
+// what the user requested.
 struct Settings {
     bool delayed = false;        // asynchronous work waits for the next synchronisation
     bool guarded = true;         // allocations end at an inaccessible page
@@ -19,7 +19,7 @@ struct Settings {
     size_t memory = size_t(1) << 30;
     unsigned devices = 1;
     unsigned seconds = 60;       // the time limit of a kernel
-    unsigned long fail_allocation = 0, fail_copy = 0, fail_launch = 0, fail_event = 0, fail_set_device = 0;  // the n-th one; 0: none
+    unsigned long fail_allocation = 0, fail_copy = 0, fail_launch = 0, fail_event = 0, fail_set_device = 0;  // the number of the operation that fails; 0: none
     unsigned long lose_device = 0;  // from the n-th call on, the device is lost
     bool trace = false;          // every launch, on stderr
     std::string flags = "-O1";   // for the host's compiler, when it compiles kernels

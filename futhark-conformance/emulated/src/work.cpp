@@ -43,7 +43,7 @@ Status load_program(Program *&program, const char *image, const void *owner) {
     std::string path = temporary_folder() + "/futhark-emulated-XXXXXX";
     int fd = mkostemp(&path[0], O_CLOEXEC);
     if (fd < 0 || !write_all(fd, object)) {
-        fprintf(stderr, "emulated device: kernels cannot be written to %s: %s; name another folder in TMPDIR\n", path.c_str(),
+        fprintf(stderr, "emulated device: cannot write kernels to %s: %s; set TMPDIR to another folder\n", path.c_str(),
                 strerror(errno));
         if (fd >= 0) {
             close(fd);
@@ -57,8 +57,8 @@ Status load_program(Program *&program, const char *image, const void *owner) {
     unlink(path.c_str());
     auto kernels = handle == nullptr ? nullptr : static_cast<const Kernel *>(dlsym(handle, "emulated_kernels"));
     if (kernels == nullptr) {
-        fprintf(stderr, "emulated device: kernels cannot be loaded: %s; if it is mounted with noexec, name another folder in TMPDIR\n",
-                why == nullptr ? "they have no table" : why);
+        fprintf(stderr, "emulated device: cannot load kernels: %s; if the folder is mounted with noexec, set TMPDIR to another one\n",
+                why == nullptr ? "the table of kernels is missing" : why);
         if (handle != nullptr)
             dlclose(handle);
         return SHARED_OBJECT_INIT_FAILED;
@@ -194,10 +194,10 @@ void trace_launch(const Kernel &k, Dim g, Dim b, size_t shared, double milliseco
             g.y, g.z, b.x, b.y, b.z, shared, milliseconds);
 }
 
-// A driver only returns a number.
+// Prints the limits, because a driver returns only a number.
 void tell_limits(const Kernel *k, uint64_t threads, size_t shared) {
     if (k != nullptr)
-        fprintf(stderr, "emulated device: %s is not launched with %llu threads in a block and %zu bytes of shared memory: it takes %u and %zu\n",
+        fprintf(stderr, "emulated device: cannot launch %s with %llu threads in a block and %zu bytes of shared memory: the limits are %u and %zu\n",
                 k->name, static_cast<unsigned long long>(threads), shared, std::min(k->bound, MOST_THREADS), MOST_SHARED);
 }
 
@@ -221,8 +221,8 @@ Status copy_later(Queue &queue, const Copy &c) {
     uint64_t before = host == nullptr ? 0 : checksum(host, c.size);
     queue.add([=] {
         if (host != nullptr && checksum(host, c.size) != before) {
-            finding("a buffer of the host changed before the copy %s its %zu bytes was done", c.from_device ? "to" : "of", c.size);
-            // The memory may have another owner now.
+            finding("a host buffer changed before the copy %s its %zu bytes was complete", c.from_device ? "to" : "of", c.size);
+            // The memory may belong to another owner now.
             if (c.from_device)
                 return OK;
         }

@@ -76,8 +76,8 @@ struct Copy {
 };
 
 Status copy_now(Queue &queue, const Copy &copy);
-// A copy from the host reads its source as late as allowed. A change of the source since the call
-// is a finding, and so is a change of the target of a copy to the host.
+// A copy from the host reads its source as late as allowed. It is a finding if the source of a copy
+// from the host, or the target of a copy to the host, changes after the call.
 Status copy_later(Queue &queue, const Copy &copy);
 
 Status launch(Queue &queue, const Kernel *kernel, Dim grid, Dim block, size_t shared, void *const *arguments);

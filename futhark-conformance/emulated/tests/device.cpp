@@ -71,7 +71,7 @@ namespace {
     do {                                                                                              \
         long long is_ = (long long)(is), wanted_ = (long long)(wanted);                               \
         if (is_ != wanted_) {                                                                         \
-            printf("line %d: %s is %lld, and not %lld\n", __LINE__, #is, is_, wanted_);               \
+            printf("line %d: %s: expected %lld, got %lld\n", __LINE__, #is, wanted_, is_);            \
             exit(1);                                                                                  \
         }                                                                                             \
     } while (0)
@@ -164,7 +164,7 @@ struct Cuda {
     }
 };
 
-// Whether a finding contains `part`.
+// All findings of this process.
 std::string findings() {
     std::ifstream file(getenv("FUTHARK_EMULATED_FINDINGS"));
     std::stringstream text;
@@ -216,8 +216,8 @@ void errors_of_the_compiler() {
     EXPECT(nvrtcCompileProgram(program, 1, options), 5);
 }
 
-// Invalid uses of the compiler, which generated programs do not contain.
-void odd_texts() {
+// Invalid texts, which do not occur in generated programs.
+void invalid_texts() {
     std::string log;
     for (const char *text : {"__global__ %", "__global__ void", "__global__ __launch_bounds__(", "void barrier(", "barrier(", "extern __shared__"})
         compile(text, 6, &log);
@@ -279,14 +279,14 @@ void limits_of_a_launch() {
 }
 
 // `at`: the index to which a kernel writes, in an allocation of ten elements.
-void out_of_range(long long at, const char *told) {
+void out_of_range(long long at, const char *expected) {
     Cuda cuda;
     Address out = cuda.memory(40);
     int value = 1;
     EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
-    expect_finding(told);
+    expect_finding(expected);
     expect_finding("kernel put, block (0,0,0), thread (0,0,0)");
-    // The context is broken, as a real one would be; a new one works.
+    // The context is broken, as on a real device; a new context works.
     Address more;
     EXPECT(cuMemAlloc_v2(&more, 8), 700);
     EXPECT(cuCtxSynchronize(), 700);
@@ -296,11 +296,11 @@ void out_of_range(long long at, const char *told) {
     EXPECT(other.run("put", 1, 1, 0, {&fine, &at, &value}), 0);
 }
 
-void out_of_range_behind() { out_of_range(12, "8 bytes behind the end of an allocation of 40 bytes"); }
+void out_of_range_after() { out_of_range(12, "8 bytes past the end of an allocation of 40 bytes"); }
 void out_of_range_before() { out_of_range(-2000, "bytes before an allocation of 40 bytes"); }
 
-// Too close to reach the guard page: found when the memory is freed.
-void written_beside() {
+// These writes do not reach the guard page, so they are found when the memory is freed.
+void writes_next_to_an_allocation() {
     Cuda cuda;
     Address out = cuda.memory(40);
     long long at = -1;
@@ -344,7 +344,7 @@ void divergent_barriers() {
     Cuda cuda;
     Address out = cuda.memory(8);
     EXPECT(cuda.run("divergent", 1, 8, 0, {&out}), 719);
-    expect_finding("waits at another barrier than thread");
+    expect_finding("waits at a different barrier than thread");
 }
 
 void endless_kernels() {
@@ -376,7 +376,7 @@ void stack_overflow() {
 }
 
 // A frame larger than the guard page does not skip it.
-void big_frames() {
+void large_stack_frames() {
     Cuda cuda;
     Address out = cuda.memory(16);
     int n = 5;
@@ -392,16 +392,16 @@ void beyond_shared_memory() {
     expect_no_findings();
     n = 12;
     EXPECT(cuda.run("beyond", 1, 1, 40, {&out, &n}), 700);
-    expect_finding("beside the 40 bytes of shared memory");
+    expect_finding("outside of the 40 bytes of shared memory");
 }
 
-void wild_addresses() {
+void invalid_addresses() {
     Cuda cuda;
     Address out = cuda.memory(16);
     long long at = 1ll << 60;
     int value = 1;
     EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
-    expect_finding("at an address that no pointer can have");
+    expect_finding("at an address that is not canonical");
 }
 
 void empty_copies() {
@@ -417,7 +417,7 @@ void destroyed_contexts() {
     Cuda below, cuda;
     EXPECT(cuCtxPushCurrent_v2(cuda.context), 0);
     EXPECT(cuCtxDestroy_v2(cuda.context), 0);
-    expect_finding("destroyed that still lies on the stack");
+    expect_finding("destroyed while it was on the stack");
     void *context = nullptr;
     EXPECT(cuCtxGetCurrent(&context), 0);
     EXPECT(context == cuda.context, true);
@@ -435,7 +435,7 @@ void destroyed_contexts() {
 }
 
 // With `delayed`: freeing waits for the work of the owning context, current or not.
-void work_of_another_context() {
+void freeing_waits_for_the_owning_context() {
     Cuda first;
     void *event = nullptr;
     EXPECT(cuEventCreate(&event, 0), 0);
@@ -453,7 +453,7 @@ void work_of_another_context() {
     expect_no_findings();
 }
 
-// The text compiles, and then there is no folder for the image.
+// The kernels compile, but the folder for the image does not exist.
 void no_temporary_folder() {
     Cuda cuda;
     std::string image = compile(KERNELS);
@@ -479,7 +479,7 @@ void hip_without_devices() {
 }
 
 // With `delayed`.
-void copies_wait() {
+void delayed_copies_wait_for_a_sync() {
     Cuda cuda;
     Address memory = cuda.memory(4);
     int in = 1, out = 0;
@@ -493,16 +493,16 @@ void copies_wait() {
     in = 2;
     EXPECT(cuMemcpyDtoH_v2(&out, memory, 4), 0);
     EXPECT(out, 2);
-    expect_finding("before the copy of its 4 bytes was done");
-    // Changed memory may have another owner now, so it is not written.
+    expect_finding("before the copy of its 4 bytes was complete");
+    // Changed memory may belong to another owner now, so it is not written.
     EXPECT(cuMemcpyDtoHAsync_v2(&out, memory, 4, nullptr), 0);
     out = 3;
     EXPECT(cuCtxSynchronize(), 0);
     EXPECT(out, 3);
-    expect_finding("before the copy to its 4 bytes was done");
+    expect_finding("before the copy to its 4 bytes was complete");
 }
 
-void without_delay_copies_do_not_wait() {
+void copies_run_at_once_by_default() {
     Cuda cuda;
     Address memory = cuda.memory(4);
     int in = 1, out = 0;
@@ -512,7 +512,7 @@ void without_delay_copies_do_not_wait() {
 }
 
 // With `fail-allocation=2,fail-copy=2,fail-launch=2`.
-void the_second_one_fails() {
+void requested_failures() {
     Cuda cuda;
     Address memory = cuda.memory(40), other;
     EXPECT(cuMemAlloc_v2(&other, 4), 2);
@@ -633,12 +633,12 @@ const Case cases[] = {
 #define CASE(name) {#name, name}
     CASE(errors_of_the_driver), CASE(errors_of_the_compiler), CASE(no_compiler),
     CASE(grids_of_every_shape), CASE(barriers_and_shared_memory), CASE(limits_of_a_launch),
-    CASE(out_of_range_behind), CASE(out_of_range_before), CASE(written_beside),
+    CASE(out_of_range_after), CASE(out_of_range_before), CASE(writes_next_to_an_allocation),
     CASE(use_of_freed_memory), CASE(freed_twice), CASE(leaks), CASE(divergent_barriers),
-    CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(copies_wait),
-    CASE(without_delay_copies_do_not_wait), CASE(the_second_one_fails), CASE(fresh_memory_is_poisoned),
-    CASE(odd_texts), CASE(big_frames), CASE(beyond_shared_memory), CASE(wild_addresses), CASE(empty_copies),
-    CASE(destroyed_contexts), CASE(work_of_another_context), CASE(no_temporary_folder), CASE(hip_without_devices),
+    CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(delayed_copies_wait_for_a_sync),
+    CASE(copies_run_at_once_by_default), CASE(requested_failures), CASE(fresh_memory_is_poisoned),
+    CASE(invalid_texts), CASE(large_stack_frames), CASE(beyond_shared_memory), CASE(invalid_addresses), CASE(empty_copies),
+    CASE(destroyed_contexts), CASE(freeing_waits_for_the_owning_context), CASE(no_temporary_folder), CASE(hip_without_devices),
     CASE(damaged_images), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
 };
 

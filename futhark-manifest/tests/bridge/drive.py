@@ -1,8 +1,8 @@
-"""Runs a module that a generator wrote for programs/bridges/everything.fut against its library.
+"""Tests the generated module of programs/bridges/everything.fut with the compiled library.
 
     python3 drive.py MODULE LIBRARY
 
-What should be true whatever the values is asserted; every value is printed, for the caller to compare.
+Asserts what does not depend on the values, and prints every value, which the caller compares.
 """
 
 import ctypes
@@ -28,13 +28,13 @@ def show(what, *values):
 
 
 def refused(error, call, *arguments):
-    """What a call says that must be refused in that way."""
+    """The first line of the error of a call, which must fail with this type of error."""
     try:
         call(*arguments)
     except error as problem:
         assert type(problem) is error, problem
         return str(problem).split("\n")[0]
-    raise AssertionError("not refused")
+    raise AssertionError("the call did not fail")
 
 
 def scalars(m, ctx):
@@ -93,7 +93,7 @@ def tuples(m, ctx):
     number, pair = ctx.nested(5, True)
     ok, array = pair
     show("nested", number, ok, array.values())
-    # Abstract types are not: this one is a tuple.
+    # In the C API, this abstract type is a tuple.
     counter = ctx.step(ctx.count_from(5))
     show("counter", counter, ctx.count(counter), ctx.count(ctx.step(counter)))
 
@@ -115,7 +115,7 @@ def sums(m, ctx):
 
 
 def plain(value):
-    """A payload as what can be printed."""
+    """A payload in printable form."""
     for attribute in "match", "values":
         if hasattr(value, attribute):
             return getattr(value, attribute)()
@@ -141,7 +141,7 @@ def arrays_of_them(m, ctx):
         assert [light.match()[0] for light in replaced] == ["yellow", "green"]
     else:
         message = refused(m.FutharkError, m.ArrayLight.from_elements, ctx, [m.Light.red(ctx)])
-        assert message == "the compiler made no new for []light", message
+        assert message == "the compiler generated no function new for []light", message
 
 
 def storing(m, ctx):
@@ -171,12 +171,12 @@ def errors(m, ctx):
 
     def fails(what, error, call, *arguments):
         show(what, refused(error, call, *arguments))
-        # Nothing is left of it.
+        # The error is not pending any more.
         assert ctx.at(three, 2) == 3 and ctx.divided(7, 2) == 3
 
     fails("bounds", m.FutharkError, ctx.at, three, 10)
     assert isinstance(json.loads(ctx.report()), dict)
-    # An error is pending, as from work on a GPU; the call that finds it returns 0.
+    # Leaves an error pending, like failed work on a GPU; the next call returns 0.
     assert ctx._c.futhark_entry_divided(ctx._context, ctypes.byref(ctypes.c_int32()), 1, 0).failed
     fails("pending", m.FutharkError, ctx.answer)
     fails("division", m.FutharkError, ctx.divided, 1, 0)
@@ -217,7 +217,7 @@ def memory(m, ctx):
             array = m.ArrayI32.from_values(ctx, [n] * 10)
             results.append(ctx.dot(array, ctx.same(array)) == 10 * n * n)
 
-    # Values of several threads, dropped by whichever comes by.
+    # Values of several threads; any thread may free them.
     all_results = [[] for _ in range(4)]
     threads = [threading.Thread(target=work, args=(results,)) for results in all_results]
     for thread in threads:
@@ -225,7 +225,7 @@ def memory(m, ctx):
     for thread in threads:
         thread.join()
     assert all_results == [[True] * 200] * 4
-    # Nothing else is alive: all the other parts have let go of their values.
+    # All parts have dropped their values, so only those of this part can be alive.
     gc.collect()
     ctx.answer()
     show("alive", len(ctx._live))
@@ -236,7 +236,7 @@ def closing(m, library):
     array = m.ArrayI32.from_values(first, [1])
     show("other context", refused(ValueError, second.at, array, 0))
     show("both", first.at(array, 0), second.at(m.ArrayI32.from_values(second, [2]), 0))
-    # The value keeps its context.
+    # The value keeps its context alive.
     del first
     show("kept", array[0])
     array.ctx.close()

@@ -79,16 +79,16 @@ sizes: 'Error: entry point arguments have invalid sizes.'
 zip: 'Cannot zip arrays with different shapes.'
 index: '(3,) is out of bounds for the shape (3,)'
 negative index: '(-1,) is out of bounds for the shape (3,)'
-indices: '1 indices, not 2, lead to an element'
+indices: 'expected 1 indices, got 2'
 length: '3 elements do not have the shape [2, 2] of rank 2'
 negative: '2 elements do not have the shape [-1, -2] of rank 2'
-huge: 'not of type i64: [18446744073709551616]'
+huge: 'expected values of type i64, got [18446744073709551616]'
 rank: '2 elements do not have the shape [2] of rank 2'
-ragged: 'rows of different lengths'
-range: 'not of type i32: [2147483648]'
-element: 'not of type u8: [256]'
-type: 'expected ArrayI32, not ArrayI64'
-payload: 'expected Light, not Point'
+ragged: 'the rows have different lengths'
+range: 'expected values of type i32, got [2147483648]'
+element: 'expected values of type u8, got [256]'
+type: 'expected ArrayI32, got ArrayI64'
+payload: 'expected Light, got Point'
 freed: 'the value has been freed'
 close: 12
 fields: 1 2 3
@@ -96,11 +96,11 @@ primes: 2 3
 operator: 3
 about: 'cleared (xs: *[]i32) (i: i64) : []i32'
 alive: 0
-other context: 'the value is of another context'
+other context: 'the value belongs to another context'
 both: 1 2
 kept: 1
-closed: 'the context is closed, or of another process'
-setting: 'no such setting: there is no futhark_context_config_set_number_of_threads with one value'
+closed: 'the context is closed or belongs to another process'
+setting: 'unknown setting: the library has no function futhark_context_config_set_number_of_threads with one value'
 ";
 
 /// The same values with every compiler, on both backends that need no device.

@@ -1,6 +1,6 @@
-// `new` and `set` for the arrays of elements.fut, written by hand from the C API of compilers since
-// 0.25.36. Appended to the C of an older compiler, and based on the same functions of its runtime:
-// parts are copied, on devices asynchronously.
+// `new` and `set` for the arrays of elements.fut, written by hand, with the C API of compilers since
+// 0.25.36. The text is appended to the C code of an older compiler and uses the functions of its
+// runtime. Copies are asynchronous on devices.
 
 #ifdef FUTHARK_BACKEND_opencl
 #define NEWER_ALLOC memblock_alloc_device
@@ -24,7 +24,7 @@ static int64_t newer_product(const int64_t *shape, int rank) {
   return n;
 }
 
-// A component that is a scalar of each element, and one that is an array of each.
+// Creates a component of the array from a scalar of each element, or from an array of each element.
 #define NEWER_MAKE(v, dims, rank, inner, shape_of_part, size)                                 \
   arr->v = calloc(1, sizeof *arr->v);                                                         \
   memcpy(arr->v->shape, dims, sizeof(int64_t) * (rank));                                      \
@@ -47,7 +47,7 @@ static int64_t newer_product(const int64_t *shape, int rank) {
     err |= NEWER_PUT_PART(arr->v, at *bytes, elem->v, bytes);                                 \
   }
 
-// Functions of an array type, from how its parts are made and written.
+// The functions of an array type. MAKE creates its components, WRITE writes them for one element.
 #define NEWER_DIMS1 int64_t dim0
 #define NEWER_DIMS2 int64_t dim0, int64_t dim1
 #define NEWER_LIST1 {dim0}

@@ -50,7 +50,7 @@ int main(void) {
   struct futhark_context *ctx = futhark_context_new(cfg);
   char *start = futhark_context_get_error(ctx);
   if (start != NULL) {
-    /* Its constants fail; the check `lifecycle` tests whether they may. */
+    /* A constant of the program failed; the check `lifecycle` tests whether it may. */
     free(start);
     futhark_context_free(ctx);
     futhark_context_config_free(cfg);
