@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn backends_are_lists() {
+    fn backend_accepts_lists() {
         let cli =
             Cli::try_parse_from(["x", "run", "--backend", "c,opencl", "--backend", "hip"]).unwrap();
         let Command::Run(args) = cli.command else {

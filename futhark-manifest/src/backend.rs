@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn device_backends() {
+    fn gpu_backends_are_distinguished() {
         let gpus: Vec<_> = Backend::ALL.iter().filter(|b| b.is_gpu()).collect();
         assert_eq!(gpus, [&Backend::OpenCl, &Backend::Cuda, &Backend::Hip]);
     }

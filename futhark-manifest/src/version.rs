@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_texts_that_compilers_write() {
+    fn version_texts_of_compilers_are_parsed() {
         for (text, number, display) in [
             (
                 "0.25.32.\nCompiled with GHC 9.10.3.\n",
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn ordered_by_number() {
+    fn versions_are_ordered_by_number() {
         let sorted = ["", "0.9.9", "0.25.4", "0.25.32", "0.26.1", "1.0.0"];
         let versions: Vec<_> = sorted.iter().map(|text| Version::new(text)).collect();
         assert!(versions.is_sorted());

@@ -101,7 +101,7 @@ fn findings_have_place_excerpt_and_code() {
 }
 
 #[test]
-fn all_violations_of_the_form_are_listed() {
+fn all_schema_violations_are_listed() {
     let text = read("0.26.4")
         .replace("\"rank\": 2", "\"rank\": \"two\"")
         .replace("\"unique\": true", "\"unique\": 1");
@@ -127,7 +127,7 @@ fn all_violations_of_the_form_are_listed() {
 }
 
 #[test]
-fn warnings_fail_only_if_they_are_to() {
+fn warnings_fail_only_with_strict() {
     let text = read("0.26.4").replacen("\"backend\"", "\"abi\": 3, \"backend\"", 1);
     let output = run(&["check"], &text);
     assert_eq!(code(&output), 0);
@@ -236,7 +236,7 @@ fn unusable_input_is_an_error() {
 }
 
 #[test]
-fn a_program_on_a_page() {
+fn show_prints_entry_points_and_types() {
     let output = run(&["show"], &read("0.26.4"));
     let text = out(&output);
     for line in [
@@ -327,7 +327,7 @@ fn thousands_of_findings_are_all_printed() {
 }
 
 #[test]
-fn prototypes_for_any_backend() {
+fn prototypes_can_be_printed_for_any_backend() {
     let text = read("0.25.14");
     let raw = |backend: &str| {
         let output = run(&["prototypes", "--backend", backend], &text);

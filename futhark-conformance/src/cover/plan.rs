@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_whose_tag_excludes_a_program_is_covered_by_another() {
+    fn a_column_that_a_tag_excludes_is_covered_by_another_program() {
         let array = (Topic::Array, "array", Scope::Compiler);
         let mut tagged = features(&[array]);
         tagged.tags.push("no_opencl".to_owned());
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_must_not_compile_is_chosen_for_that() {
+    fn an_expected_compile_error_is_covered() {
         let source = "-- ==\n-- error: unknown\n";
         let programs = [("a.fut".to_owned(), Features::of(source, None))];
         let checks: Vec<&Check> = checks::ALL.iter().collect();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_failure_covers_nothing_of_its_check() {
+    fn a_known_failure_does_not_cover_its_check() {
         let array = (Topic::Array, "array", Scope::Compiler);
         let programs = ["a.fut", "b.fut"].map(|name| (name.to_owned(), features(&[array])));
         let checks: Vec<&Check> = checks::ALL.iter().collect();

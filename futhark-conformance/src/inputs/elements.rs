@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_are_what_they_are_said_to_be() {
+    fn edges_include_nans_infinities_and_limits() {
         for elem in [ElemType::F16, ElemType::F32, ElemType::F64] {
             let edges = edges(elem);
             let value = host(elem, &[edges.len()], &edges);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_in_every_type() {
+    fn whole_numbers_are_encoded_in_every_type() {
         for &elem in ElemType::ALL {
             let text = whole(elem, 1).element_text(0);
             assert!(

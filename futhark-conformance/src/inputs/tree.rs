@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_are_shown_as_futhark_would_write_them() {
+    fn inputs_are_displayed_in_futhark_notation() {
         let one = HostValue::new(ElemType::I32, vec![], 1i32.to_ne_bytes().to_vec());
         let one = Input::Host(one);
         let sum = Input::Sum {

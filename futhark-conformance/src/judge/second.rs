@@ -160,7 +160,7 @@ it does not compile
 ";
 
     #[test]
-    fn what_is_printed_is_understood() {
+    fn the_output_of_futhark_test_is_parsed() {
         let sections = sections(PRINTED).unwrap();
         assert_eq!(sections.len(), 2);
         let a = read(&sections["/x/a.fut"]);

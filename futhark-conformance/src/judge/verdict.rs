@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_refused_has_one_verdict() {
+    fn a_program_that_fails_as_a_whole_has_one_verdict() {
         let ours = [finding("compile", "", Outcome::Fail)];
         let mut tally = Tally::default();
         tally.add(&copied(), &Said::default(), &ours);

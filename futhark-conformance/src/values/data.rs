@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_values_and_text_follow_each_other() {
+    fn binary_values_and_text_can_be_mixed() {
         let mut contents = binary("i32", &[2], &[1, 0, 0, 0, 255, 255, 255, 255]);
         contents.extend(b" -- two\n[1.5f32, 2] ");
         contents.extend(binary("bool", &[], &[7]));
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_of_the_wanted_type_or_of_its_own() {
+    fn text_has_the_expected_type_or_its_own() {
         assert_eq!(shown(inputs(b"3\n", &[(I64, 0)]).unwrap()), ["3i64"]);
         assert_eq!(shown(values(b"3\n").unwrap()), ["3i32"]);
         assert!(inputs(b"3i32", &[(I64, 0)]).is_err());
     }
 
     #[test]
-    fn what_is_missing_left_over_or_another_thing_is_an_error() {
+    fn missing_extra_and_mistyped_values_are_errors() {
         let three = binary("i64", &[], &[3, 0, 0, 0, 0, 0, 0, 0]);
         let error = |contents: &[u8]| inputs(contents, &[(I64, 0)]).unwrap_err().to_string();
         assert_eq!(
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_not_believed() {
+    fn sizes_beyond_the_data_are_errors() {
         let error = |dims: &[i64]| values(&binary("i64", dims, &[])).unwrap_err().to_string();
         assert!(error(&[-1]).contains("size -1"));
         assert!(error(&[1 << 40]).contains("cut short"));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_files_are_read_and_damage_is_seen() {
+    fn compressed_files_are_read_and_damage_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("three.in.gz");
         let mut encoder = flate2::write::GzEncoder::new(

@@ -92,7 +92,7 @@ entry f (x: i64) = x
 ";
 
 #[test]
-fn bad_data_files_are_findings_of_their_cases() {
+fn a_bad_data_file_fails_its_case() {
     let three = b"b\x02\x00 i64\x03\0\0\0\0\0\0\0";
     let Some(corpus) = Corpus::new(&[
         ("bad.fut", BAD_DATA.as_bytes()),
@@ -169,7 +169,7 @@ entry two (xs: []i64) (ys: []i64) : i64 = xs[0] + ys[0]
 /// What fails here fails with `futhark test` as well, but for the case `consumed`: there the
 /// array that was consumed goes on.
 #[test]
-fn scripts_run_or_say_why_not() {
+fn scripts_run_or_fail_with_a_reason() {
     let Some(corpus) = Corpus::new(&[("scripts.fut", SCRIPTS.as_bytes())]) else {
         return;
     };
@@ -212,7 +212,7 @@ entry f (x: i32) = x
 /// Both say the same of good cases, of wrong ones, of an entry point that is not there, of blocks
 /// that cannot be read, and of programs that must not, or do not, compile.
 #[test]
-fn verdicts_are_those_of_futhark_test() {
+fn verdicts_equal_those_of_futhark_test() {
     let Some(corpus) = Corpus::new(&[
         ("several.fut", SEVERAL.as_bytes()),
         (

@@ -180,7 +180,7 @@ fn the_report_begins_with_a_header() {
 
 /// Two machines share the work, and a third puts together what they found.
 #[test]
-fn the_parts_of_a_run_make_a_whole() {
+fn the_parts_of_a_run_can_be_merged() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[("a.fut", GOOD), ("b.fut", GOOD), ("lib.fut", "def f = 1\n")]);
     let run = |arguments: &[&str]| {
@@ -242,7 +242,7 @@ fn the_parts_of_a_run_make_a_whole() {
 }
 
 #[test]
-fn a_type_error_is_a_finding_and_the_run_goes_on() {
+fn a_type_error_is_a_finding_and_the_run_continues() {
     let Some(compiler) = compiler() else { return };
     let wrong = "entry f (x: i32): f32 = x\n";
     let run = Corpus::new(&[("a-wrong.fut", wrong), ("good.fut", GOOD)]).run(&[
@@ -281,7 +281,7 @@ fn a_type_error_is_a_finding_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_program_that_must_not_compile_passes_by_not_compiling() {
+fn an_expected_compile_error_passes() {
     let Some(compiler) = compiler() else { return };
     let wrong = "-- ==\n-- error: does not have expected type\nentry f (x: i32): f32 = x\n";
     let fine = "-- ==\n-- error: nothing like that\nentry f (x: i32): i32 = x\n";
@@ -301,7 +301,7 @@ fn a_program_that_must_not_compile_passes_by_not_compiling() {
 }
 
 #[test]
-fn a_wrong_answer_is_shown_with_what_was_expected() {
+fn a_wrong_result_is_shown_with_the_expected_one() {
     let Some(compiler) = compiler() else { return };
     let wrong = "-- ==\n-- entry: f\n-- input { [1, 2] } output { [2, 4] }\nentry f (xs: []i32): []i32 = map (+ 1) xs\n";
     let run = Corpus::new(&[("wrong.fut", wrong)]).run(&[
@@ -322,7 +322,7 @@ fn a_wrong_answer_is_shown_with_what_was_expected() {
 }
 
 #[test]
-fn a_program_that_hangs_is_stopped_and_a_slow_one_is_repeated_in_optimised_code() {
+fn a_hanging_program_is_killed_and_a_slow_one_is_repeated_with_optimisation() {
     let Some(compiler) = compiler() else { return };
     // The C compiler replaces the loop by a product if it optimises.
     let slow = "-- ==\n-- entry: slow\n-- input { 20000000000i64 3i64 } output { -60000000000i64 }\n\
@@ -371,7 +371,7 @@ fn a_program_that_crashes_is_reported_with_its_signal() {
 }
 
 #[test]
-fn test_blocks_that_cannot_be_read_are_a_finding() {
+fn malformed_test_blocks_are_a_finding() {
     let Some(compiler) = compiler() else { return };
     let run = Corpus::new(&[(
         "bad.fut",
@@ -425,7 +425,7 @@ fn expected_failures_do_not_fail_the_run_and_unexpected_passes_do() {
 }
 
 #[test]
-fn an_expectation_that_nothing_matches_is_reported() {
+fn an_expectation_without_a_match_is_reported() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[
         ("good.fut", "entry f (x: i32) = x\n"),
@@ -444,7 +444,7 @@ fn an_expectation_that_nothing_matches_is_reported() {
 }
 
 #[test]
-fn shards_share_the_work() {
+fn shards_split_the_programs() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[
         ("a.fut", "entry f (x: i32) = x\n"),
@@ -496,7 +496,7 @@ fn libraries_are_skipped_with_the_reason() {
 }
 
 #[test]
-fn wrong_usage_ends_with_code_2() {
+fn usage_errors_exit_with_code_2() {
     let corpus = Corpus::new(&[("readme.md", "")]);
     let cases: &[(&[&str], &str)] = &[
         (&["run", "nowhere"], "nowhere"),
@@ -527,7 +527,7 @@ fn wrong_usage_ends_with_code_2() {
 }
 
 #[test]
-fn without_a_compiler_it_says_how_to_get_one() {
+fn without_a_compiler_the_error_says_how_to_get_one() {
     let corpus = Corpus::new(&[("good.fut", GOOD)]);
     let mut command = corpus.command();
     command
@@ -568,7 +568,7 @@ fn programs_and_checks_can_be_listed() {
 }
 
 #[test]
-fn a_check_that_is_none_is_wrong_usage() {
+fn an_unknown_check_is_a_usage_error() {
     let corpus = Corpus::new(&[("good.fut", GOOD)]);
     let run = corpus.run(&["--check", "blocks", "--check", "nonsense:x"]);
     assert_eq!(run.code(), 2);
@@ -598,7 +598,7 @@ fn checks_are_explained() {
 }
 
 #[test]
-fn without_a_cpp_compiler_there_is_no_emulated_device_and_it_is_said() {
+fn without_a_cpp_compiler_the_emulated_device_is_unusable_with_a_reason() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[("good.fut", GOOD)]);
     let run = |emulate: &str| {

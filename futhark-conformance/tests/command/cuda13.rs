@@ -16,7 +16,7 @@ entry total (xs: []i32): i32 = i32.sum xs
 ";
 
 #[test]
-fn the_headers_of_cuda_13_serve_as_well() {
+fn code_compiles_with_the_headers_of_cuda_13() {
     let headers = headers().ok_or("no headers of CUDA 13; run `ci/setup --only cuda13`".to_owned());
     let Some(headers) = needs::or_skip(headers) else {
         return;

@@ -231,7 +231,7 @@ fn devices_are_chosen_by_name() {
 
 /// Everything works as well where the toolchain has no PoCL, with a column less.
 #[test]
-fn without_pocl_there_is_a_column_less() {
+fn without_pocl_there_is_one_column_fewer() {
     let Some(here) = Here::with_two() else { return };
     let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").expect("there is one");
     // Headers and loader are needed as before.
@@ -256,7 +256,7 @@ fn without_pocl_there_is_a_column_less() {
 }
 
 #[test]
-fn the_host_is_a_device_too() {
+fn the_host_can_be_selected_as_a_device() {
     let Some(here) = Here::new() else { return };
     let mut command = here.command("run");
     command.args([

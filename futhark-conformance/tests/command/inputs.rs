@@ -117,7 +117,7 @@ impl Run {
 const DIFFERENTIAL: [&str; 4] = ["--backend", "multicore", "--check", "differential"];
 
 #[test]
-fn a_bug_that_nobody_wrote_a_test_for_is_found_and_made_simple() {
+fn a_bug_without_a_test_case_is_found_and_shrunk() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
@@ -133,7 +133,7 @@ fn a_bug_that_nobody_wrote_a_test_for_is_found_and_made_simple() {
 }
 
 #[test]
-fn the_command_that_repeats_a_failure_does() {
+fn the_repeat_command_reproduces_the_failure() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
@@ -178,7 +178,7 @@ fn the_same_seed_gives_the_same_failure() {
 }
 
 #[test]
-fn what_failed_once_is_kept_and_tried_first() {
+fn failing_inputs_are_kept_and_tried_first() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
@@ -218,7 +218,7 @@ fn what_failed_once_is_kept_and_tried_first() {
 }
 
 #[test]
-fn an_input_that_kills_the_process_is_kept_as_it_is() {
+fn an_input_that_kills_the_process_is_kept_without_shrinking() {
     // Where the sum is lost, the index is far outside, and nothing checks it.
     let wild = "\
 entry wild (xs: [4]i64) : i64 =
@@ -243,7 +243,7 @@ entry wild (xs: [4]i64) : i64 =
 }
 
 #[test]
-fn work_without_end_is_no_failure() {
+fn an_endless_call_is_not_a_failure() {
     let spin = "entry spin (x: i32) : i32 = loop x while x > 0 do x ^ 2\n\
                 entry fine (x: i32) : i32 = x + 1\n";
     let Some(bench) = Bench::new(spin) else {
@@ -258,7 +258,7 @@ fn work_without_end_is_no_failure() {
 }
 
 #[test]
-fn sizes_that_belong_together_are_learnt() {
+fn equal_sizes_are_learnt() {
     let program = "\
 entry product [n] [m] [k] (a: [n][m]i32) (b: [m][k]i32) : [n][k]i32 =
   map (\\r -> map (\\c -> i32.sum (map2 (*) r c)) (transpose b)) a
@@ -278,7 +278,7 @@ entry longer [n] (xs: [n + 1]i32) (ys: [n]i32) : i32 = xs[n] + i32.sum ys
 }
 
 #[test]
-fn values_of_every_structure_go_to_every_side() {
+fn values_of_every_structure_are_compared_on_every_side() {
     let program = "\
 module counter : { type t val make : i32 -> t val add : t -> i32 -> t val get : t -> i32 } = {
   type t = {sum: i32, calls: i64}

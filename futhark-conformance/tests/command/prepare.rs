@@ -100,7 +100,7 @@ impl Elsewhere {
 }
 
 #[test]
-fn what_was_recorded_is_checked_without_compilers() {
+fn recorded_programs_are_checked_without_compilers() {
     let Some(elsewhere) = Elsewhere::new() else {
         return;
     };
@@ -133,7 +133,7 @@ fn what_was_recorded_is_checked_without_compilers() {
 }
 
 #[test]
-fn what_was_changed_since_is_no_longer_recorded() {
+fn changed_files_invalidate_a_recording() {
     let Some(elsewhere) = Elsewhere::new() else {
         return;
     };

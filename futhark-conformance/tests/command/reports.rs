@@ -56,7 +56,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn parts_are_put_together_in_every_form() {
+fn parts_are_merged_in_every_format() {
     let folder = Folder::new();
     folder.part("1", "1/2", &[record("a.fut", "pass", "")]);
     folder.part("2", "2/2", &[record("b.fut", "fail", "died & <left>")]);
@@ -98,7 +98,7 @@ fn parts_are_put_together_in_every_form() {
 }
 
 #[test]
-fn the_exit_code_is_that_of_the_whole() {
+fn the_exit_code_is_that_of_the_merged_run() {
     let folder = Folder::new();
     folder.part("held", "", &[record("a.fut", "pass", "")]);
     assert_eq!(folder.report(&["held"]).status.code(), Some(0));
@@ -112,7 +112,7 @@ fn the_exit_code_is_that_of_the_whole() {
 }
 
 #[test]
-fn an_interrupted_run_is_not_reported_as_a_whole_one() {
+fn an_interrupted_run_is_reported_as_incomplete() {
     let folder = Folder::new();
     folder.part("cut", "", &[record("a.fut", "pass", "")]);
     let text_of = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
@@ -129,7 +129,7 @@ fn an_interrupted_run_is_not_reported_as_a_whole_one() {
 }
 
 #[test]
-fn files_that_are_damaged_are_named_with_the_line() {
+fn damaged_files_are_named_with_the_line() {
     let folder = Folder::new();
     folder.part(
         "bad",

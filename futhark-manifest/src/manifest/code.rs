@@ -184,7 +184,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn each_code_has_a_name_of_its_own() {
+    fn names_of_codes_are_unique() {
         let names: HashSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(names.len(), Code::ALL.len());
         for name in names {

@@ -463,7 +463,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn names_differ() {
+    fn names_of_operations_are_unique() {
         let names: HashSet<_> = Operation::ALL.iter().map(|op| op.as_str()).collect();
         assert_eq!(names.len(), Operation::ALL.len());
         assert!(Operation::ALL.is_sorted(), "the order of declaration");

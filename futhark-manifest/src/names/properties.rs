@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn names_that_want_something_else_change_nothing(
+    fn names_that_want_other_identifiers_change_nothing(
         scope in any_scope(),
         names in any_set(),
         more in any_set(),
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn each_place_of_a_list_has_its_own(scope in any_scope(), names in vec(any_name(), 0..12)) {
+    fn list_items_have_distinct_identifiers(scope in any_scope(), names in vec(any_name(), 0..12)) {
         let list = [names.clone(), names[..names.len() / 2].to_vec()].concat();
         let given = scope.assign_list(&list);
         prop_assert_eq!(given.len(), list.len());
@@ -182,7 +182,7 @@ proptest! {
 
 /// The last form, which real hashes do not produce in practice.
 #[test]
-fn equal_hashes_end_in_the_whole_name() {
+fn equal_hashes_fall_back_to_the_whole_name() {
     let scope = Scope::new(&RUST, Style::Value).with_hash(one_for_all);
     let names = scope.assign(["a.b", "a b", "a_b", "c.d"]);
     assert_eq!(&names["a_b"], "a_b");

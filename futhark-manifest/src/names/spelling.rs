@@ -194,7 +194,7 @@ mod tests {
     const CASES: [Case; 4] = [Case::Keep, Case::Uncapitalized, Case::Camel, Case::Upper];
 
     #[test]
-    fn a_word_of_each_operator() {
+    fn operators_are_spelled_as_words() {
         let all = "+-*/%=!<>|&^~$@?`";
         for c in all.chars() {
             let name = spell(&RUST, Style::Value, &c.to_string(), 1);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn cases() {
+    fn each_case_joins_words_in_its_way() {
         let texts = CASES.map(|case| apply(case, "My_typeOf_x"));
         assert_eq!(
             texts,
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn long_spellings_are_cut_and_tell_the_whole() {
+    fn long_spellings_are_cut_and_end_in_a_hash() {
         let long = "a".repeat(200);
         let other = format!("{}b", "a".repeat(199));
         for style in [Style::Type, Style::Constant] {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_recognized_and_nothing_else_ordinary() {
+    fn marked_spellings_are_distinguished_from_ordinary_names() {
         for case in CASES {
             for spelling in ["f", "f_", "F", "a_b0", ""] {
                 for digits in [

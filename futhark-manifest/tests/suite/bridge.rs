@@ -105,7 +105,7 @@ setting: 'no such setting: there is no futhark_context_config_set_number_of_thre
 
 /// The same values with every compiler, on both backends that need no device.
 #[test]
-fn the_module_drives_the_program() {
+fn the_generated_module_calls_compiled_programs() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source = crate_folder.join("../programs/bridges/everything.fut");
     if !has_python() {
@@ -135,7 +135,7 @@ fn the_module_drives_the_program() {
 
 /// Every manifest at hand gives a module: all versions, both forms of results.
 #[test]
-fn every_manifest_gives_a_module() {
+fn a_module_is_generated_for_every_manifest() {
     if !has_python() {
         return;
     }
@@ -157,7 +157,7 @@ fn every_manifest_gives_a_module() {
 /// One program, compiled before and after results became single: its users see
 /// the same tuple.
 #[test]
-fn a_tuple_is_a_tuple_in_both_forms() {
+fn a_tuple_result_is_a_tuple_in_both_forms() {
     let body = |version: &str| {
         let program = faultless(&fixture(version), version);
         let count = program.entry("count").expect("it is listed");

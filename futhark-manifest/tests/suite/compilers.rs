@@ -7,7 +7,7 @@ use futhark_manifest::{Backend, Code, Manifest};
 
 /// The one known mistake of the compilers in a manifest is refused, with its place.
 #[test]
-fn a_name_that_c_cannot_have_is_refused() {
+fn invalid_c_names_of_the_compiler_are_rejected() {
     let source = primes();
     for compiler in compilers() {
         let manifest = generate(&compiler, Backend::C, &source).expect("it compiles");

@@ -32,7 +32,7 @@ fn after(object: &str, key: &str, value: Option<Value>) -> Error {
 const CELL: &str = "{level: i32, tags: []i32}";
 
 #[test]
-fn text_that_is_not_json() {
+fn text_that_is_not_json_is_an_error_with_a_position() {
     for (text, line, column, found) in [
         ("", 1, 1, "an empty file"),
         (" \n", 2, 1, "nothing but white space"),
@@ -76,7 +76,7 @@ fn text_that_is_not_json() {
 
 /// Editors and shells write text in other encodings, and users name other files.
 #[test]
-fn bytes_that_are_not_utf8_json_are_named() {
+fn other_files_and_encodings_are_named() {
     let text = fixture("0.26.4");
     let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
     let with = |mark: &[u8], bytes: Vec<u8>| [mark, &bytes].concat();
@@ -180,7 +180,7 @@ fn deeply_nested_json_is_refused() {
 }
 
 #[test]
-fn json_that_is_not_a_manifest() {
+fn other_json_is_not_a_manifest() {
     for (text, found) in [
         ("[]", "an array"),
         ("3", "a number"),
@@ -203,7 +203,7 @@ fn json_that_is_not_a_manifest() {
 }
 
 #[test]
-fn missing_members() {
+fn missing_members_are_errors() {
     let record = format!("/types/{CELL}/record");
     let array = format!("/types/[]{CELL}/record_array");
     let function = "the name of a C function";
@@ -262,7 +262,7 @@ fn missing_members() {
 }
 
 #[test]
-fn values_of_the_wrong_json_type() {
+fn values_of_the_wrong_json_type_are_errors() {
     for (object, key, value, display) in [
         (
             "/types/[]i32",
@@ -338,7 +338,7 @@ fn values_of_the_wrong_json_type() {
 }
 
 #[test]
-fn unknown_words() {
+fn unknown_backends_and_kinds_are_errors() {
     for (code, object, key, value, display) in [
         (
             Code::UnknownBackend,
@@ -370,7 +370,7 @@ fn unknown_words() {
 }
 
 #[test]
-fn dangling_references() {
+fn dangling_references_are_errors() {
     let record = format!("/types/{CELL}/record");
     let expected = "a scalar type or one that is described under /types";
     for (object, key) in [
@@ -392,7 +392,7 @@ fn dangling_references() {
 
 /// C names end up in generated code, so nothing but a name may pass.
 #[test]
-fn c_names_that_c_would_not_accept() {
+fn invalid_c_names_are_rejected() {
     for (object, key) in [
         ("/entry_points/grow", "cfun"),
         ("/types/[]i32/ops", "values_raw"),
@@ -420,7 +420,7 @@ fn c_names_that_c_would_not_accept() {
 }
 
 #[test]
-fn names_that_are_taken() {
+fn duplicate_c_names_are_errors() {
     for (code, object, key, value, pointer, found) in [
         (
             Code::DuplicateCName,
@@ -471,7 +471,7 @@ fn names_that_are_taken() {
 }
 
 #[test]
-fn parts_that_disagree() {
+fn inconsistent_parts_are_errors() {
     let array = format!("/types/[]{CELL}/record_array");
     let elem = format!("{array}/elemtype");
     let opaque_elem = "/types/[][]state/opaque_array/elemtype";
@@ -608,7 +608,7 @@ fn parts_that_disagree() {
 }
 
 #[test]
-fn types_that_contain_themselves() {
+fn types_that_contain_themselves_are_errors() {
     let error = after(
         "/types/minmax/record/fields/1",
         "type",

@@ -18,7 +18,7 @@ fn fixtures_are_faultless_and_named_after_their_version() {
 /// and the value. The last fixture before, given with what stands there, does
 /// not have it yet.
 #[test]
-fn every_change_is_visible() {
+fn every_change_of_the_format_is_in_a_fixture() {
     let absent = Value::Null;
     for (version, pointer, value, before, old) in [
         // Records.
@@ -173,7 +173,7 @@ fn every_change_is_visible() {
 
 /// Up to 0.25.37 some types could not be taken apart.
 #[test]
-fn closed_types_are_no_more() {
+fn all_structures_are_known_in_0_27_1() {
     let closed = |version| {
         let program = faultless(&fixture(version), version);
         let types = program.types().iter();
@@ -190,7 +190,7 @@ fn closed_types_are_no_more() {
 
 /// One type of the program, two names, two C structs.
 #[test]
-fn two_names_for_one_type() {
+fn one_type_can_have_two_names() {
     let names = ["{x: f32, y: f32}", "{x:f32, y:f32}"];
     let [first, second] = names.map(|name| at("0.25.31", &format!("/types/{name}")));
     assert_ne!(first["ctype"], second["ctype"]);

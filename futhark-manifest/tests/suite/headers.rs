@@ -158,7 +158,7 @@ const DAMAGES: &[(&str, &str, DisagreementCode, &str)] = &[
 ];
 
 #[test]
-fn damaged_headers_are_found() {
+fn damaged_headers_disagree() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let whole = header_of(&program);
     for (text, damage, code, name) in DAMAGES {
@@ -197,7 +197,7 @@ fn header_line(header: &Header, line: usize) -> bool {
 /// Nothing can be dropped unnoticed: no line, and in no prototype a `const`, a
 /// star or a word of a type.
 #[test]
-fn everything_in_a_header_counts() {
+fn every_dropped_token_or_line_is_a_disagreement() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let whole = header_of(&program);
     // The macro and the structs that no manifest lists.
@@ -226,7 +226,7 @@ fn everything_in_a_header_counts() {
 
 /// A header that is cut off anywhere is read as far as it goes.
 #[test]
-fn cut_headers_are_read() {
+fn truncated_headers_are_parsed() {
     let program = faultless(&fixture("0.21.13"), "0.21.13");
     let whole = header_of(&program);
     let mut declared = 0;
@@ -240,7 +240,7 @@ fn cut_headers_are_read() {
 
 /// Names of parameters, blanks, comments and the order do not count.
 #[test]
-fn harmless_changes_are_none() {
+fn parameter_names_comments_and_order_are_ignored() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let mut lines: Vec<String> = header_of(&program).lines().map(str::to_owned).collect();
     for line in &mut lines {

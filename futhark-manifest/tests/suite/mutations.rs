@@ -282,7 +282,7 @@ fn of_a_part(at: &str) -> bool {
 const CELL_FIELDS: &str = "/types/{level: i32, tags: []i32}/record/fields";
 
 #[test]
-fn every_change_is_found_where_it_should_be() {
+fn every_change_is_found_at_the_expected_depth() {
     let base = Base::new();
     assert_eq!(base.depth(&base.json.to_string()), Depth::Nowhere);
     let nodes = pointers(&base.json).split_off(1); // not the top
@@ -318,7 +318,7 @@ fn every_change_is_found_where_it_should_be() {
 
 /// Kinds of damage by name, and the depth and code that they belong to.
 #[test]
-fn each_kind_of_damage_has_its_depth() {
+fn each_kind_of_damage_is_found_at_its_depth() {
     let base = Base::new();
     let cases: &[(&str, &str, Value, Depth)] = &[
         (

@@ -11,7 +11,7 @@ use futhark_manifest::names::{
 };
 
 #[test]
-fn values() {
+fn names_of_values_are_spelled_as_documented() {
     // Futhark, Rust, C, Python.
     let table = [
         ("mean", "mean", "mean", "mean"),
@@ -67,7 +67,7 @@ fn values() {
 }
 
 #[test]
-fn types() {
+fn names_of_types_are_spelled_as_documented() {
     let table = [
         ("pt", "Pt", "pt"),
         ("my_type", "MyType", "my_type"),
@@ -115,7 +115,7 @@ fn types() {
 }
 
 #[test]
-fn constants() {
+fn names_of_constants_are_spelled_as_documented() {
     for (futhark, rust, c) in [
         ("red", "RED", "RED"),
         ("f'", "F_PRIME", "F_PRIME"),
@@ -136,7 +136,7 @@ fn constants() {
 }
 
 #[test]
-fn collisions() {
+fn colliding_names_get_different_identifiers() {
     let values = Scope::new(&RUST, Style::Value);
     let names = values.assign(["self", "self_", "move", "move_"]);
     assert_eq!(&names["self_"], "self_");
@@ -170,7 +170,7 @@ fn reserved_words_are_avoided_in_every_form() {
 }
 
 #[test]
-fn lists() {
+fn repeated_names_of_a_list_get_different_identifiers() {
     let scope = Scope::new(&RUST, Style::Value).reserve(["context"]);
     let list = scope.assign_list(["_", "_", "x", "x", "x", "fn", "fn", "context"]);
     assert_eq!(
@@ -252,7 +252,7 @@ fn python_accepts_the_identifiers() {
 }
 
 #[test]
-fn the_words_of_python() {
+fn keywords_and_builtins_of_python_are_complete() {
     let folder = Scratch::new("words");
     let lists = "import keyword, builtins\n\
         print(*keyword.kwlist)\n\
@@ -343,7 +343,7 @@ fn c_and_cpp_accept_the_identifiers() {
 
 /// Whatever macro without parameters the standard headers define here is avoided.
 #[test]
-fn the_macros_of_c() {
+fn macros_of_the_c_headers_are_avoided() {
     let includes: String = HEADERS
         .iter()
         .map(|header| format!("#include <{header}.h>\n"))

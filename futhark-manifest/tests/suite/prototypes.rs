@@ -35,7 +35,7 @@ fn prototype_of(program: &Program, name: &str) -> Prototype {
 /// The walk gives every function of the manifest, and each once: all texts that
 /// begin like the name of one.
 #[test]
-fn every_function_is_walked_over_once() {
+fn functions_yields_every_function_once() {
     for (version, text, program) in all_fixtures() {
         let quoted = text.split('"').filter(|text| text.starts_with("futhark_"));
         let listed: HashSet<&str> = quoted.collect();
@@ -73,7 +73,7 @@ fn types_come_first_and_entry_points_last() {
 /// No fixture lists an operation that is said to be younger than it, and the
 /// fixtures have an example of each.
 #[test]
-fn operations_are_as_old_as_they_say() {
+fn operations_appear_in_the_version_that_since_returns() {
     let mut seen = HashSet::new();
     for (version, _, program) in all_fixtures() {
         for function in program.functions() {
@@ -92,7 +92,7 @@ fn operations_are_as_old_as_they_say() {
 
 /// A prototype of each operation, as C text.
 #[test]
-fn prototypes_as_headers_write_them() {
+fn prototypes_are_displayed_as_in_headers() {
     let program = program();
     let ctx = "struct futhark_context *ctx";
     let table = [
@@ -328,7 +328,7 @@ fn backends_differ_in_raw_memory_and_asynchronous_results() {
 /// An element that was read from a device is there after a sync, also one that is
 /// behind a handle: what newer versions do about it may differ by operation.
 #[test]
-fn reading_an_element_of_a_device_waits_for_a_sync() {
+fn elements_of_devices_are_complete_after_a_sync() {
     for version in ["0.25.19", "0.25.36"] {
         let program = faultless(&fixture(version), version);
         let indexing = program

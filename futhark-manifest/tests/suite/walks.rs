@@ -8,7 +8,7 @@ use futhark_manifest::{
 };
 
 #[test]
-fn types_stand_behind_their_parts() {
+fn types_come_after_their_parts() {
     for file in files_below(&fixtures(), "json") {
         let program = faultless(&read(&file), file.display());
         let mut seen = HashSet::new();

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_as_headers_do() {
+    fn types_are_displayed_as_in_headers() {
         let int64 = CType::INT64;
         let array = CType::structure("futhark_i32_1d");
         for (ty, text) in [

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn prototypes_are_read_and_written_alike() {
+    fn prototypes_round_trip() {
         for text in [
             "int f(void);",
             "const char *name(int);",
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn one_type_in_many_spellings() {
+    fn spellings_of_a_type_are_normalised() {
         for (text, same) in [
             ("int f();", "int f(void);"),
             ("extern int f(int const*x);", "int f(const int *x);"),
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn linkage_blocks_structs_and_macros() {
+    fn linkage_blocks_structs_and_macros_are_parsed() {
         let header = Header::parse(
             "#pragma once\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nstruct a;\n\
              int f(void);\n#define FUTHARK_BACKEND_opencl\n# define X  3 // three\n\
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told_and_passed_over() {
+    fn unknown_statements_are_reported_and_skipped() {
         for (text, unread) in [
             ("typedef int t;", "typedef int t ;"),
             (
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_texts_are_taken() {
+    fn long_and_odd_texts_are_accepted() {
         let long = 200_000;
         for text in [
             "*".repeat(long),

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_and_owners() {
+    fn functions_have_roles_and_ownership() {
         use LibraryReturns as Returns;
         use LibraryRole as Role;
         let borrowed = Passing::Borrowed { until_sync: false };
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_kept_where_the_version_does_not_copy_them() {
+    fn strings_must_outlive_the_context_before_0_25_6() {
         let name = "futhark_context_config_set_cache_file";
         let cache = library().iter().find(|function| function.name() == name);
         for version in [None, Some((0, 25, 5))] {

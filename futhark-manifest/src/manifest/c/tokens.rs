@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_lines() {
+    fn comments_are_skipped_and_lines_counted() {
         assert_eq!(
             all("a /* b\n * c */ d // e ; f\n/**/ #define X \\\n 1\n  # if 0 /* g\n */ h\n#x"),
             [
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_hide_their_content() {
+    fn a_literal_is_one_token() {
         assert_eq!(
             all(r#""a;\"b" '"' 12u;"#),
             [

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_that_separate_words_stay() {
+    fn only_spaces_between_words_are_kept() {
         for (name, expected) in [
             ("{bar: f32, foo: []i32}", "{bar:f32,foo:[]i32}"),
             ("{bar:f32, foo:[]i32}", "{bar:f32,foo:[]i32}"),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_follow_from_their_parts() {
+    fn renamed_parts_explain_a_renamed_whole() {
         let part = [("pt", "point")];
         assert!(follows("[]pt", "[]point", &part));
         assert!(follows("(pt, pt)", "(point, point)", &part));

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn places_far_into_a_long_line_are_found() {
+    fn positions_in_long_lines_are_found() {
         let members: String = (0..2000)
             .map(|n| format!("\"é{n}\": [{n}, {n}],\n\t"))
             .collect();
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found() {
+    fn positions_of_values_are_found() {
         let text = "\n{\"a\": [1, [2, \"x\\\"]\"], {\"b/c~\": true}],\n \"é\": 3, \"\\u0041\": 4,\n\"\":5}";
         for (pointer, position) in [
             ("", (2, 1)),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_leads_to_what_is_around_it() {
+    fn a_missing_value_has_the_position_of_the_value_around_it() {
         let text = r#"{"a": [10, {"b": []}], "c": {}}"#;
         for (pointer, position) in [
             ("/z", (1, 1)),
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_has_a_place() {
+    fn any_text_has_a_position() {
         for text in [
             "",
             "{",

@@ -24,13 +24,13 @@ fn chain(prefix: &str, scalar: &str) -> Value {
 }
 
 #[test]
-fn nothing_changed() {
+fn an_unchanged_chain_has_no_changes() {
     let chain = chain("t", "i32");
     assert!(compare(&chain, &chain).is_empty());
 }
 
 #[test]
-fn the_end_changed() {
+fn a_change_at_the_end_of_a_chain_is_reported_there() {
     let diff = compare(&chain("t", "i32"), &chain("t", "i64"));
     let expected = [
         "breaking field-type-changed /types/t1999/fields/a",
@@ -41,7 +41,7 @@ fn the_end_changed() {
 }
 
 #[test]
-fn every_name_changed() {
+fn every_type_of_a_chain_can_be_renamed() {
     let diff = compare(&chain("t", "i32"), &chain("u", "i32"));
     let expected = (0..LENGTH).map(|n| format!("breaking type-renamed /types/t{n:04}"));
     assert_eq!(lines(&diff), expected.collect::<Vec<_>>());
@@ -50,7 +50,7 @@ fn every_name_changed() {
 /// Names and the end changed: every structure differs, and types are matched by
 /// where they stand.
 #[test]
-fn everything_changed() {
+fn a_chain_with_new_names_and_structures_is_matched() {
     let diff = compare(&chain("t", "i32"), &chain("u", "i64"));
     let mut expected: Vec<String> = (0..LENGTH)
         .map(|n| format!("breaking type-renamed /types/t{n:04}"))
@@ -62,7 +62,7 @@ fn everything_changed() {
 
 /// Many parameters, inserted and reordered.
 #[test]
-fn many_parameters() {
+fn many_parameters_are_matched() {
     let uses = |names: Vec<usize>| {
         let mut f = entry("f", &[], "i32");
         let input = |n| json!({"name": format!("p{n}"), "type": "i32", "unique": false});

@@ -41,7 +41,7 @@ fn both_fields(json: &mut Value, edit: impl Fn(&mut Vec<Value>)) {
 }
 
 #[test]
-fn the_program() {
+fn edits_of_the_program_are_found() {
     check(&[
         (
             "backend",
@@ -65,7 +65,7 @@ fn the_program() {
 }
 
 #[test]
-fn entry_points() {
+fn edits_of_entry_points_are_found() {
     check(&[
         (
             "an entry point",
@@ -123,7 +123,7 @@ fn entry_points() {
 }
 
 #[test]
-fn parameters() {
+fn edits_of_parameters_are_found() {
     check(&[
         (
             "one at the front",
@@ -171,7 +171,7 @@ fn parameters() {
 }
 
 #[test]
-fn results() {
+fn edits_of_results_are_found() {
     check(&[
         (
             "another type",
@@ -237,7 +237,7 @@ fn results() {
 }
 
 #[test]
-fn records() {
+fn edits_of_records_are_found() {
     check(&[
         (
             "a field",
@@ -286,7 +286,7 @@ fn records() {
 }
 
 #[test]
-fn sums() {
+fn edits_of_sums_are_found() {
     check(&[
         (
             "a variant",
@@ -322,7 +322,7 @@ fn sums() {
 }
 
 #[test]
-fn arrays() {
+fn edits_of_arrays_are_found() {
     check(&[
         (
             "the elements of an array of scalars",
@@ -378,7 +378,7 @@ fn arrays() {
 }
 
 #[test]
-fn unknown_members() {
+fn edits_of_unknown_members_are_found() {
     check(&[
         (
             "at the top",
@@ -409,7 +409,7 @@ fn unknown_members() {
 }
 
 #[test]
-fn operations() {
+fn edits_of_operations_are_found() {
     check(&[
         (
             "of an array of scalars",
@@ -471,7 +471,7 @@ fn operations() {
 }
 
 #[test]
-fn known_structure_of_a_type() {
+fn revealed_and_hidden_structures_are_found() {
     check(&[
         (
             "a sum",
@@ -536,7 +536,7 @@ fn known_structure_of_a_type() {
 }
 
 #[test]
-fn names_of_types() {
+fn renamed_types_are_found() {
     check(&[
         (
             "a name, and that of the array which is made of it",

@@ -38,7 +38,7 @@ fn two_names_of_one_structure_are_two_types() {
 /// A type that two types take the place of: the one of the same structure is
 /// the old one under a new name, wherever it stands.
 #[test]
-fn the_same_structure_goes_first() {
+fn replacements_of_the_same_structure_are_matched_first() {
     let old = program(
         &[("pt", point("pt"))],
         &[
@@ -66,7 +66,7 @@ fn the_same_structure_goes_first() {
 
 /// Two types that swap their names keep them: a name is what users write.
 #[test]
-fn names_come_before_structures() {
+fn types_are_matched_by_name_before_structure() {
     let disk = || record("disk", &[("r", "f64")]);
     let program = |a: Value, b: Value| {
         let entries = [("f", entry("f", &["a", "b"], "f64"))];
@@ -89,7 +89,7 @@ fn names_come_before_structures() {
 /// 0.25.27 gives the elements of an array of rank 2 a type of their own, later
 /// compilers that of the program: two types for one, or another name for it.
 #[test]
-fn elements_under_another_name() {
+fn renamed_element_types_are_reported() {
     let matrix = |c_name: &str, elem: &str| {
         let c = |word: &str| format!("futhark_{word}_opaque_{c_name}");
         json!({
@@ -156,7 +156,7 @@ fn a_cause_is_reported_once() {
 }
 
 #[test]
-fn changes_are_written_for_people() {
+fn changes_are_displayed_with_users_and_reason() {
     let mut edited = base();
     items(&mut edited, "/entry_points/grow/inputs").reverse();
     set(

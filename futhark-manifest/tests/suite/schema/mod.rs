@@ -36,7 +36,7 @@ fn the_schema_is_valid_and_described() {
 
 /// The vocabulary of the schema is that of the crate.
 #[test]
-fn names_are_those_of_the_crate() {
+fn the_schema_lists_the_names_of_the_crate() {
     let schema = parsed(SCHEMA);
     let backends: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
     assert_eq!(schema["$defs"]["backend"]["enum"], json!(backends));
@@ -57,7 +57,7 @@ fn fixtures_and_samples_are_accepted() {
 
 /// The known compiler bug, invalid C names, is reported with its places.
 #[test]
-fn a_name_that_c_cannot_have_is_refused() {
+fn invalid_c_names_are_violations() {
     for compiler in compilers() {
         let file = generate(&compiler, Backend::C, &primes()).expect("it compiles");
         for violation in violations(&parsed(&read(&file))) {
@@ -168,7 +168,7 @@ fn each_constraint_is_violated_by_one_change() {
 
 /// Wherever a member stands, it is missed, if it is not one of a few.
 #[test]
-fn members_that_are_required() {
+fn missing_required_members_are_violations() {
     let whole = whole();
     let mut optional = 0;
     let mut required = 0;
