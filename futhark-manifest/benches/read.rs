@@ -10,10 +10,10 @@
 //! - `schema`: [`schema::validate`] of a `Value` that is there already.
 
 #[path = "../tests/suite/common.rs"]
-#[expect(dead_code, reason = "the tests need more of it")]
+#[expect(dead_code, reason = "the tests use all of it")]
 mod common;
 #[path = "../tests/suite/corpus.rs"]
-#[expect(dead_code, reason = "the tests need more of it")]
+#[expect(dead_code, reason = "the tests use all of it")]
 mod corpus;
 #[path = "../tests/suite/made.rs"]
 mod made;

@@ -9,7 +9,7 @@ pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
 
 /// Folds a hash into 32 bits by the exclusive or of its halves, as its authors advise.
 pub(crate) fn folded(hash: u64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    #[expect(clippy::cast_possible_truncation, reason = "truncation is intended")]
     let low = hash as u32;
     (hash >> 32) as u32 ^ low
 }

@@ -114,7 +114,7 @@
     )),
     allow(
         rustdoc::broken_intra_doc_links,
-        reason = "links to what a feature leaves out"
+        reason = "links to items of disabled features"
     )
 )]
 

@@ -7,14 +7,14 @@ use clap::ValueEnum;
 use futhark_manifest::Backend;
 use std::path::Path;
 
-/// When cuda and hip run on the emulated device.
+/// When to run cuda and hip on the emulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emulate {
-    /// Where no card can be used
+    /// Only if no GPU can be used
     Auto,
-    /// Also where there is one
+    /// Even if a GPU can be used
     Always,
-    /// Never: without a card, programs are only compiled
+    /// Never: without a GPU, programs are only compiled
     Never,
 }
 

@@ -153,7 +153,7 @@ fn float_bits(elem: ElemType, number: f64) -> u64 {
         ElemType::F16 => f16::from_f64(number).to_bits().into(),
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "small whole numbers and 0.5"
+            reason = "only small whole numbers and 0.5"
         )]
         ElemType::F32 => (number as f32).to_bits().into(),
         _ => number.to_bits(),

@@ -144,7 +144,7 @@ impl HostValue {
         } else {
             match elem {
                 // The shortest text that parses to the same value depends on the width.
-                #[expect(clippy::cast_possible_truncation, reason = "x came from an f32")]
+                #[expect(clippy::cast_possible_truncation, reason = "x was an f32")]
                 ElemType::F32 => format!("{:?}", x as f32),
                 _ => format!("{x:?}"),
             }

@@ -33,7 +33,7 @@ pub fn compiler() -> Option<Compiler> {
 }
 
 /// The path of the newest Futhark compiler, absolute.
-#[allow(dead_code, reason = "for the tests that run commands")]
+#[allow(dead_code, reason = "only tests that run commands use it")]
 pub fn compiler_path() -> Option<PathBuf> {
     let path = compiler()?.program().to_owned();
     Some(path.canonicalize().unwrap_or(path))

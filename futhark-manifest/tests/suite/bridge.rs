@@ -15,7 +15,7 @@ use crate::samples;
 use crate::toolchain::{compilers, generate};
 
 #[path = "../../examples/ctypes.rs"]
-#[expect(dead_code, reason = "its main is for the command line")]
+#[expect(dead_code, reason = "tests do not call its `main`")]
 mod ctypes;
 
 /// The values of `tests/bridge/drive.py`, worked out by hand from what
