@@ -1,5 +1,5 @@
-//! The promises of `emulated/README.md`. The cases are in `emulated/tests/device.cpp`, which calls
-//! the drivers' functions as a program does.
+//! Tests the promises of `emulated/README.md`. The cases are in `emulated/tests/device.cpp`, which
+//! calls the drivers' functions as a program does.
 
 mod support;
 
@@ -163,7 +163,7 @@ fn too_large_blocks_are_errors_and_the_context_stays_usable() {
     );
 }
 
-/// The switch between threads on processors for which there is none in assembly.
+/// The switch between fibers without assembly, for processors other than x86-64.
 #[test]
 fn the_portable_fiber_switch_works() {
     let Some(device) = portable() else { return };
@@ -183,7 +183,7 @@ struct Device {
     program: PathBuf,
 }
 
-/// The device as it is used.
+/// The device as `futhark-conformance` compiles it.
 fn device() -> Option<&'static Device> {
     static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
     let build = || {
@@ -197,7 +197,7 @@ fn device() -> Option<&'static Device> {
     DEVICE.get_or_init(build).as_ref()
 }
 
-/// The device with the switch between threads that is not written in assembly.
+/// The device with the switch between fibers that is not written in assembly.
 fn portable() -> Option<Device> {
     let emulated = support::emulated()?;
     // The device finds the headers for kernels next to its own code.

@@ -97,7 +97,7 @@ impl Translator<'_> {
         match c {
             '[' => self.brackets()?,
             '\\' => {
-                let c = self.rest.next().ok_or("a backslash stands last")?;
+                let c = self.rest.next().ok_or("a backslash at the end")?;
                 self.literal(c);
             }
             ')' if self.depth > 0 => {

@@ -13,6 +13,7 @@
 //! which expand to one entry each. `program` is required; a missing pattern matches everything.
 //! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
 //! of each check that matches must fail.
+//!
 //! A failure that matches becomes an expected failure. If everything that an entry matches passes,
 //! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
 //! true` may pass: for failures that depend on uninitialised memory or on generated inputs.

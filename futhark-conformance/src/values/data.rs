@@ -52,7 +52,7 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     if read? as u64 > LARGEST {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            "there is more than 4 GiB of it",
+            "the contents are larger than 4 GiB",
         ));
     }
     Ok(contents)
@@ -78,9 +78,8 @@ pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostVa
     reader.skip_space();
     if reader.at < contents.len() {
         let message = format!(
-            "{} bytes are left behind the {} values that are expected",
-            contents.len() - reader.at,
-            types.len()
+            "expected the end of the data, found {} more bytes",
+            contents.len() - reader.at
         );
         return Err(reader.error(message));
     }
@@ -157,7 +156,7 @@ impl<'a> Reader<'a> {
             shape.push(dim);
         }
         let size = HostValue::size(elem, &shape)
-            .ok_or_else(|| self.error(format!("an array of shape {shape:?} fits no memory")))?;
+            .ok_or_else(|| self.error(format!("an array of shape {shape:?} is too large")))?;
         let mut bytes = self.take(size, "the elements")?.to_vec();
         if elem == ElemType::Bool {
             bytes
@@ -180,7 +179,7 @@ impl<'a> Reader<'a> {
                 Ok(taken)
             }
             None => Err(self.error(format!(
-                "cut short: {what} would be {count} bytes, and {} are left",
+                "truncated: expected {count} bytes for {what}, found {}",
                 rest.len()
             ))),
         }
@@ -256,7 +255,7 @@ mod tests {
         let error = |contents: &[u8]| inputs(contents, &[(I64, 0)]).unwrap_err().to_string();
         assert_eq!(
             error(&three[..10]),
-            "at byte 7: cut short: the elements would be 8 bytes, and 3 are left"
+            "at byte 7: truncated: expected 8 bytes for the elements, found 3"
         );
         assert!(
             error(&three[..4]).contains("head"),
@@ -264,7 +263,7 @@ mod tests {
             error(&three[..4])
         );
         let more = [&three[..], b"\nx"].concat();
-        assert!(error(&more).contains("1 bytes are left") || error(&more).contains("are left"));
+        assert!(error(&more).ends_with("expected the end of the data, found 1 more bytes"));
         assert_eq!(error(b""), "at byte 0: expected a value, found the end");
         let i32 = binary("i32", &[], &[0; 4]);
         assert!(
@@ -282,8 +281,8 @@ mod tests {
     fn sizes_beyond_the_data_are_errors() {
         let error = |dims: &[i64]| values(&binary("i64", dims, &[])).unwrap_err().to_string();
         assert!(error(&[-1]).contains("size -1"));
-        assert!(error(&[1 << 40]).contains("cut short"));
-        assert!(error(&[1 << 40, 1 << 40]).contains("fits no memory"));
+        assert!(error(&[1 << 40]).contains("truncated"));
+        assert!(error(&[1 << 40, 1 << 40]).contains("is too large"));
         let empty = values(&binary("i64", &[1 << 62, 3, 0], &[])).unwrap();
         assert_eq!(shown(empty), ["empty([4611686018427387904][3][0]i64)"]);
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A folder of programs, and what a run over it says.
+/// A folder of programs.
 struct Corpus(TempDir);
 
 impl Corpus {
@@ -178,7 +178,7 @@ fn the_report_begins_with_a_header() {
     }
 }
 
-/// Two machines share the work, and a third puts together what they found.
+/// Two runs check one part each; `report` merges their reports.
 #[test]
 fn the_parts_of_a_run_can_be_merged() {
     let Some(compiler) = compiler() else { return };
@@ -330,7 +330,7 @@ fn a_hanging_program_is_killed_and_a_slow_one_is_repeated_with_optimisation() {
     let spin = "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
                 entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n";
     let corpus = Corpus::new(&[("slow.fut", slow), ("spin.fut", spin)]);
-    // Compiled beforehand in both ways, as the compilers may exceed the time limit.
+    // Compile both variants first, because compilation may exceed the time limit.
     for optimise in [&[][..], &["--optimise"]] {
         let compile = [&["--check", "compile", "--futhark", &compiler], optimise].concat();
         let compiled = corpus.run(&compile);
@@ -347,7 +347,7 @@ fn a_hanging_program_is_killed_and_a_slow_one_is_repeated_with_optimisation() {
     assert_eq!(run.code(), 1, "{}", run.shown());
     let hanging = run.one("spin.fut", "blocks", "spin #0");
     assert_eq!(hanging["cause"], "timeout", "{hanging}");
-    // Another process goes on behind it.
+    // Another process continues after it.
     assert_eq!(run.one("spin.fut", "blocks", "spin #1")["outcome"], "pass");
     let slow = run.one("slow.fut", "blocks", "slow #0");
     assert_eq!(slow["outcome"], "pass", "{slow}");
@@ -614,11 +614,11 @@ fn without_a_cpp_compiler_the_emulated_device_is_unusable_with_a_reason() {
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("CXX names a C++ compiler"), "{said}");
     assert!(said.contains("/nowhere/c++"), "{said}");
-    // Where it is only welcome, programs are compiled without it.
+    // With `auto`, programs are compiled without the device.
     assert_eq!(run("auto").status.code(), Some(0));
 }
 
-/// The newest compiler: one is enough for most tests.
+/// The newest compiler, which is enough for most tests.
 fn compiler() -> Option<String> {
     Some(needs::compiler_path()?.to_string_lossy().into_owned())
 }

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The compilers' own bug: no full reduction of f16 on multicore gives
-/// anything but 0.
+/// A known compiler bug: full reductions of f16 on multicore return 0.
 const HALF: &str = "entry sum (xs: []f16) : f16 = f16.sum xs\n";
 
-/// What the bug is called when its input is as simple as can be: one number.
+/// The start of the shrunk input of the bug, which is a single number.
 const SIMPLEST: &str = "\n  xs = [";
 
 /// A program and the newest compiler.
@@ -20,7 +19,7 @@ struct Bench {
     compiler: PathBuf,
     /// The name of the program, without `.fut`.
     name: &'static str,
-    /// Where failing inputs are kept.
+    /// The folder of failing inputs.
     regressions: PathBuf,
 }
 
@@ -62,7 +61,7 @@ impl Bench {
         }
         let output = command.output().expect("the program starts");
         let text = fs::read_to_string(report).unwrap_or_default();
-        // Between the header and the end.
+        // All lines except the header and the end.
         let records = text
             .lines()
             .skip(1)
@@ -75,7 +74,7 @@ impl Bench {
         }
     }
 
-    /// The files of inputs that were kept.
+    /// The files of kept inputs.
     fn kept(&self) -> Vec<PathBuf> {
         let files = fs::read_dir(self.regressions.join(self.name));
         let mut files: Vec<PathBuf> = files
@@ -126,7 +125,7 @@ fn a_bug_without_a_test_case_is_found_and_shrunk() {
     let (outcome, message) = run.case("differential", "sum");
     assert_eq!(outcome, "fail");
     assert!(message.contains("got 0.0"), "{message}");
-    // Whatever the seed: one element.
+    // One element, for every seed.
     let input = message.split(SIMPLEST).nth(1).expect("the input is shown");
     let elements = input.split(']').next().unwrap_or_default();
     assert!(!elements.contains(','), "{message}");
@@ -194,8 +193,8 @@ fn failing_inputs_are_kept_and_tried_first() {
             .is_some_and(|found| found.contains("multicore"))
     );
 
-    // Another input, put there by hand, comes before everything generated,
-    // and is not made simpler.
+    // An input added by hand is tried before generated ones, and is not
+    // shrunk.
     let ours = kept[0].with_file_name("a.json");
     let long = r#"{"entry": "sum", "found": "by hand", "arguments": [{"value": "f16",
         "shape": [3], "bits": ["0x3c00", "0x4000", "0x4200"], "shown": ""}]}"#;
@@ -204,7 +203,7 @@ fn failing_inputs_are_kept_and_tried_first() {
     let (_, message) = run.case("differential", "sum");
     assert!(message.contains("xs = [1.0f16, 2.0, 3.0]"), "{message}");
 
-    // Alone, and for a backend on which it holds.
+    // Only this input, and on a backend without the bug.
     let file = ours.to_str().expect("a path in UTF-8");
     let alone = bench.run(&[&DIFFERENTIAL[..], &["--input", file]].concat());
     assert_eq!(alone.case("differential", "sum").0, "fail");
@@ -219,7 +218,7 @@ fn failing_inputs_are_kept_and_tried_first() {
 
 #[test]
 fn an_input_that_kills_the_process_is_kept_without_shrinking() {
-    // Where the sum is lost, the index is far outside, and nothing checks it.
+    // If the sum is wrong, the index is far out of bounds, and is not checked.
     let wild = "\
 entry wild (xs: [4]i64) : i64 =
   let count = f16.sum (map (\\x -> f16.bool (x == x)) xs)

@@ -1,5 +1,4 @@
-//! The subcommand `report`, as its users run it: on files that `run --json`
-//! could have written.
+//! The subcommand `report`, on files as `run --json` writes them.
 
 use super::command;
 use std::fs;
@@ -19,7 +18,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// A file with a header, of part `shard` if that is not empty, records, and an end.
+    /// Writes a report: a header, for part `shard` unless that is empty, records, and an end.
     fn part(&self, name: &str, shard: &str, records: &[String]) {
         let mut header = HEADER.to_owned();
         if !shard.is_empty() {
@@ -91,7 +90,7 @@ fn parts_are_merged_in_every_format() {
         html.contains("<pre>died &#38; &#60;left&#62;</pre>"),
         "{html}"
     );
-    // What is written can be read: the whole is not a part any more.
+    // The merged report can be read, and is not a part.
     let again = folder.report(&["out/all.jsonl"]);
     assert_eq!(again.status.code(), Some(1));
     assert_eq!(text(&again.stdout), shown);
@@ -124,7 +123,7 @@ fn an_interrupted_run_is_reported_as_incomplete() {
     assert_eq!(output.status.code(), Some(3));
     let said = text(&output.stderr);
     assert!(said.contains("missing: the end of cut"), "{said}");
-    // Nor does it become whole on the way.
+    // A merged report of an incomplete run is incomplete, too.
     assert_eq!(folder.report(&["again"]).status.code(), Some(3));
 }
 

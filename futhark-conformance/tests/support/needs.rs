@@ -4,7 +4,7 @@ use futhark_safe::compile::Compiler;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Set by the gate, where a test that cannot run fails.
+/// If set, as in the gate, a test that cannot run fails instead of being skipped.
 const INSIST: &str = "FUTHARK_TESTS_NEED_COMPILERS";
 
 /// The value, or `None` and a message on the standard error: the test is skipped.
