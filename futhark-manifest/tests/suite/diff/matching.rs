@@ -190,6 +190,6 @@ was `i32`, is `u8` [field-type-changed]
 breaking: type `{level: i32, tags: []i32}`, field `level`: its type changed: \
 was `i32`, is `u8` [field-type-changed]
   used by `classify'`, `grow`
-  Code reads and gives a value of the old type."
+  Code reads and passes a value of the old type."
     );
 }
