@@ -111,7 +111,7 @@ impl fmt::Display for UnknownBackend {
     }
 }
 
-/// The text of `Display`, since `unwrap` and a failing `main` print this.
+/// Writes the text of `Display`, since `unwrap` and a failing `main` print this.
 impl fmt::Debug for UnknownBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -82,9 +82,8 @@ impl PartialOrd for Version {
     }
 }
 
-/// Three numbers with dots between them at the start of the text. What follows
-/// must not continue the last number's word, but may end the sentence (the
-/// compiler writes a full stop) or name a pre-release.
+/// Three numbers with dots between them at the start of the text. The text after them, without a
+/// full stop, must not start with a letter, a digit or an underscore.
 fn leading_number(text: &str) -> Option<(u32, u32, u32)> {
     let (major, rest) = leading_digits(text.trim_start())?;
     let (minor, rest) = leading_digits(rest.strip_prefix('.')?)?;

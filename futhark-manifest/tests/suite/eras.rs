@@ -1,5 +1,5 @@
-//! Every form of manifest since the first one is read, and what a form lacks is
-//! absent rather than an error.
+//! Manifests of every format since the first can be read. Members that a format lacks are
+//! absent, not errors.
 
 use crate::common::{faultless, fixture};
 use futhark_manifest::{
@@ -23,7 +23,7 @@ fn load(version: &str) -> Program {
     program
 }
 
-/// The names of the values that an entry point gives.
+/// The type names of the values that an entry point returns.
 fn components<'p>(program: &'p Program, entry: &str) -> Vec<&'p str> {
     let entry = program.entry(entry).expect("listed");
     let form = entry.result_form(program);
@@ -166,7 +166,7 @@ fn v0_25_36_array_builders_and_attributes_are_read() {
     assert_eq!(grow.doc, None);
 }
 
-/// The same program, before and after the compiler stopped splitting results.
+/// The same program, compiled by versions before and since 0.26.1.
 #[test]
 fn v0_26_1_results_look_alike_in_both_forms() {
     let (split, whole) = (load("0.25.36"), load("0.26.1"));
@@ -208,8 +208,7 @@ fn v0_26_4_documentation_is_read() {
     assert_eq!(doc("count"), None);
 }
 
-/// Members that no version has yet are reported where they stand, and what is
-/// known is read nevertheless.
+/// Unknown members are reported with their place; known members are still read.
 #[test]
 fn unknown_members_of_a_future_version_are_kept() {
     let mut json: serde_json::Value = serde_json::from_str(&fixture("0.26.4")).unwrap();
@@ -260,7 +259,7 @@ fn unknown_members_of_a_future_version_are_kept() {
     );
 }
 
-/// The schema does not require a version, and says nothing about its form: it is unknown.
+/// The schema does not require a version.
 #[test]
 fn a_manifest_without_a_version_is_accepted_with_a_warning() {
     let text = r#"{"backend": "c", "entry_points": {}, "types": {}}"#;

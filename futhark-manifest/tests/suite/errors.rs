@@ -4,7 +4,7 @@ use crate::common::fixture;
 use futhark_manifest::{Code, Error, Manifest, Position};
 use serde_json::{Value, json};
 
-/// The fixture with the most in it, to be damaged.
+/// The fixture with the most features, to be damaged.
 fn whole() -> Value {
     serde_json::from_str(&fixture("0.26.4")).expect("JSON")
 }
@@ -14,7 +14,7 @@ fn fails(text: &str) -> Error {
     result.expect_err(text)
 }
 
-/// The error after a member was changed or removed.
+/// The error after changing or removing a member.
 fn after(object: &str, key: &str, value: Option<Value>) -> Error {
     let mut json = whole();
     let target = json.pointer_mut(object).expect("the object is there");
@@ -74,7 +74,7 @@ fn text_that_is_not_json_is_an_error_with_a_position() {
     }
 }
 
-/// Editors and shells write text in other encodings, and users name other files.
+/// Editors and shells write text in other encodings, and users pass other files.
 #[test]
 fn other_files_and_encodings_are_named() {
     let text = fixture("0.26.4");
@@ -119,7 +119,7 @@ fn other_files_and_encodings_are_named() {
     }
 }
 
-/// What `futhark-manifest resolve` prints has the members of a manifest, in another form.
+/// The output of `futhark-manifest resolve` has the members of a manifest in another form.
 #[test]
 fn a_resolved_document_is_named() {
     let program = Manifest::parse(&fixture("0.26.4")).unwrap().resolve();
@@ -170,7 +170,7 @@ fn an_unknown_version_is_a_warning() {
     }
 }
 
-/// Neither the parser nor the reader may use a stack frame for each level.
+/// Deep nesting must not overflow the stack.
 #[test]
 fn deeply_nested_json_is_refused() {
     let deep = "[".repeat(100_000);
@@ -390,7 +390,7 @@ fn dangling_references_are_errors() {
     }
 }
 
-/// C names end up in generated code, so nothing but a name may pass.
+/// Generators insert C names into code, so anything but an identifier is rejected.
 #[test]
 fn invalid_c_names_are_rejected() {
     for (object, key) in [
@@ -620,7 +620,7 @@ fn types_that_contain_themselves_are_errors() {
         "at /types/minmax: expected a type that is not a part of itself, \
          found a part of \"minmax\""
     );
-    // Through an array of itself.
+    // Through an array of the type.
     let error = after(
         "/types/state/sum/variants/1/payload",
         "0",
@@ -630,7 +630,7 @@ fn types_that_contain_themselves_are_errors() {
     assert_eq!(error.pointer(), "/types/[][]state");
 }
 
-/// A chain of types as long as the manifest must not exhaust the stack.
+/// A long chain of types must not overflow the stack.
 #[test]
 fn long_chains_of_types_are_resolved() {
     let mut json = json!({"backend": "c", "entry_points": {}, "types": {}});

@@ -75,7 +75,7 @@ fn serde_agrees_with_parse_and_to_json() {
     assert!(error.to_string().starts_with(text), "{error}");
 }
 
-/// Which of two members counts is a matter of taste among readers of JSON.
+/// JSON readers disagree on which of two duplicate members counts.
 #[test]
 fn duplicate_members_are_rejected() {
     let text = fixture("0.26.4");

@@ -1,4 +1,4 @@
-//! The functions that a manifest lists, and the prototypes that follow.
+//! The functions that a manifest lists, and their prototypes.
 
 use std::collections::HashSet;
 
@@ -32,8 +32,7 @@ fn prototype_of(program: &Program, name: &str) -> Prototype {
     program.prototype(&function.unwrap_or_else(|| panic!("{name} is listed")))
 }
 
-/// The walk gives every function of the manifest, and each once: all texts that
-/// begin like the name of one.
+/// `functions` yields every text of the manifest with the prefix of a function, each once.
 #[test]
 fn functions_yields_every_function_once() {
     for (version, text, program) in all_fixtures() {
@@ -70,8 +69,8 @@ fn types_come_first_and_entry_points_last() {
     assert!(places.is_sorted());
 }
 
-/// No fixture lists an operation that is said to be younger than it, and the
-/// fixtures have an example of each.
+/// No fixture lists an operation before the version that `since` returns, and each operation
+/// occurs in a fixture.
 #[test]
 fn operations_appear_in_the_version_that_since_returns() {
     let mut seen = HashSet::new();
@@ -325,8 +324,8 @@ fn backends_differ_in_raw_memory_and_asynchronous_results() {
     }
 }
 
-/// An element that was read from a device is there after a sync, also one that is
-/// behind a handle: what newer versions do about it may differ by operation.
+/// An element of a device, or its handle, is complete after a sync in every version, although
+/// newer versions wait in some operations.
 #[test]
 fn elements_of_devices_are_complete_after_a_sync() {
     for version in ["0.25.19", "0.25.36"] {
@@ -452,8 +451,7 @@ fn parameters_have_roles_and_ownership() {
     }
 }
 
-/// What gives a handle says what the handle's storage may share, and what says
-/// so gives a handle.
+/// An operation has an aliasing of values if and only if it returns a handle.
 #[test]
 fn operations_that_return_handles_have_aliasing() {
     for (_, _, program) in all_fixtures() {
@@ -472,7 +470,7 @@ fn operations_that_return_handles_have_aliasing() {
                     | Aliasing::PerOutput
             );
             assert!(told || !gives, "{function:?}");
-            // A scalar field, an empty payload and a scalar result give none.
+            // Projecting a scalar field, and an empty payload or scalar result, return no handle.
             let may_not = [Aliasing::Arguments, Aliasing::PerOutput];
             assert!(gives || !told || may_not.contains(&function.operation.aliasing()));
         }

@@ -1,4 +1,4 @@
-//! Walking over a resolved program.
+//! The order of types and the visitor of a resolved program.
 
 use std::collections::HashSet;
 

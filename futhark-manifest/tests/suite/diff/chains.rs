@@ -1,5 +1,5 @@
-//! Big programs: each comparison ends, and neither the stack nor the time grows
-//! with the number of ways through the types.
+//! Large programs: the stack and the time of a comparison do not grow with the number of
+//! paths through the types.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use super::{compare, entry, lines, program, record};
 
 const LENGTH: usize = 2_000;
 
-/// Records each of which holds the next one twice, so that there are 2^2000
-/// ways from the first to the last, which holds a scalar.
+/// A chain of records, each with two fields of the next type, so that there are 2^2000 paths
+/// from the first to the last, which has scalar fields.
 fn chain(prefix: &str, scalar: &str) -> Value {
     let name = |n: usize| format!("{prefix}{n:04}");
     let names: Vec<String> = (0..LENGTH).map(name).collect();
@@ -47,8 +47,8 @@ fn every_type_of_a_chain_can_be_renamed() {
     assert_eq!(lines(&diff), expected.collect::<Vec<_>>());
 }
 
-/// Names and the end changed: every structure differs, and types are matched by
-/// where they stand.
+/// All names and the last type change, so every structure differs, and types are matched by
+/// place.
 #[test]
 fn a_chain_with_new_names_and_structures_is_matched() {
     let diff = compare(&chain("t", "i32"), &chain("u", "i64"));

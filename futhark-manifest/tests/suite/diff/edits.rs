@@ -1,11 +1,10 @@
-//! One edit to a manifest, and everything that it changes: forwards, and
-//! backwards, as if the edit were undone.
+//! Each edit of a manifest, with all changes that it causes, in both directions.
 
 use serde_json::{Value, json};
 
 use super::{CELL, array, at, base, compare, entry, items, lines, record, remove, rename, set};
 
-/// What is edited, how, and the changes in both directions.
+/// A description, the edit, and the changes in both directions.
 type Case = (
     &'static str,
     fn(&mut Value),

@@ -40,7 +40,7 @@ fn a_tuple_is_the_same_in_both_forms() {
     assert_eq!(downgrade.changes().len(), expected.len());
 }
 
-/// Read against the source of that program: nothing but the compiler changed.
+/// Only the compiler changed.
 #[test]
 fn a_program_of_many_types_is_the_same_in_both_forms() {
     let Some(samples) = samples::folder() else {
