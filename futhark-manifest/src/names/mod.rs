@@ -99,8 +99,8 @@
 //!
 //! # Other languages
 //!
-//! A [`Language`] is data; see there. Identifiers are made of ASCII letters, digits
-//! and underscores, which every language accepts.
+//! A constant of type [`Language`] describes a language. Identifiers consist of ASCII letters,
+//! digits and underscores, which every language accepts.
 
 mod language;
 #[cfg(feature = "languages")]

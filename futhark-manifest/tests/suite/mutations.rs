@@ -74,7 +74,7 @@ fn parent(pointer: &str) -> (&str, String) {
     (parent, key.replace("~1", "/").replace("~0", "~"))
 }
 
-/// A way to change a node: gives the new text, if it applies to the node.
+/// A way to change a node: returns the new text, or `None` if it does not apply to the node.
 type Mutation = fn(&Value, &str) -> Option<String>;
 
 const MUTATIONS: &[(&str, Mutation)] = &[

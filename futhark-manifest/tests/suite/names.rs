@@ -276,7 +276,7 @@ fn keywords_and_builtins_of_python_are_complete() {
         assert!(PYTHON_BUILTINS.contains(name), "{name}");
         assert!(
             PYTHON.is_identifier(name),
-            "{name} is a valid identifier"
+            "{name} is a valid Python identifier"
         );
     }
 }
