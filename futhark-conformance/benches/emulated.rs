@@ -38,10 +38,10 @@ fn main() {
     print!("{}", table.text());
 }
 
-/// Set in a process whose drivers are the emulated ones.
+/// Set in a process that uses the emulated drivers.
 const INSIDE: &str = "FUTHARK_BENCH_INSIDE";
 
-/// The drivers are found through the environment at the start of a process.
+/// Runs the benchmark again in a process whose environment names the emulated drivers.
 fn measure_with_the_device() {
     let emulated = Emulated::build(&kept()).expect("a C++ compiler");
     let status = Command::new(std::env::current_exe().expect("this program has a path"))
@@ -53,7 +53,7 @@ fn measure_with_the_device() {
     assert!(status.success(), "{status}");
 }
 
-/// A context, with kernels to compile and with cached kernels.
+/// Measures creating a context, with kernels to compile and with cached kernels.
 fn starts(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
     let program = "workloads/nbody.fut";
     for (name, cold) in [
@@ -84,7 +84,7 @@ fn config(backend: Backend, cold: bool) -> Config {
     Config::new().build_option(format!("-DBENCH_{process}_{number}=1"))
 }
 
-/// Programs of the corpus with an argument for the amount of work.
+/// Measures programs of the corpus that take the amount of work as an argument.
 fn works(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
     let all: [(&str, &str, Vec<Value>); 5] = [
         ("mandelbrot", "area", vec![800i64.into(), 400i32.into()]),
@@ -116,7 +116,7 @@ fn works(criterion: &mut Criterion<ProcessorTime>, table: &Table) {
     }
 }
 
-/// Built as for users: with optimisation.
+/// Builds a program with optimisation, as for users.
 fn build(program: &str, backend: Backend) -> Library {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
     let build = Build::new(programs.join(program), backend).out_dir(kept().join("bench"));
@@ -128,7 +128,7 @@ fn kept() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated")
 }
 
-/// The shortest time of each, in seconds.
+/// The shortest time of each benchmark and backend, in seconds.
 #[derive(Default)]
 struct Table(RefCell<BTreeMap<String, BTreeMap<String, f64>>>);
 
@@ -145,7 +145,7 @@ impl Table {
         all
     }
 
-    /// Seconds, and the ratio to the first backend.
+    /// The table: times, and their ratio to the first backend.
     fn text(&self) -> String {
         let mut text = String::new();
         for (name, row) in &*self.0.borrow() {
@@ -196,11 +196,11 @@ impl Measurement for ProcessorTime {
     }
 }
 
-/// Linux: the kernel counts hundredths of a second.
+/// The time of child processes that were waited for. Linux counts hundredths of a second.
 fn of_children() -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in parentheses, may contain spaces; two fields on are 16 and 17.
+    // Fields 16 and 17. Field 2, in parentheses, may contain spaces, so count after it.
     let fields = stat
         .rsplit(')')
         .next()

@@ -31,8 +31,8 @@ pub fn main(spec: &JobSpec) {
     steps.say(&Event::Done);
 }
 
-/// Makes the kernel kill this process when its parent ends, so that an interrupted run leaves no
-/// process behind.
+/// Makes the kernel kill this process when its parent ends, so that no process remains after an
+/// interrupted run.
 fn die_with_parent() {
     #[cfg(target_os = "linux")]
     {

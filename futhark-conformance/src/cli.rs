@@ -36,7 +36,7 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show the results of earlier runs, and merge the parts of a run
     Report(ReportArgs),
-    /// Compile programs for checking them on machines without compilers
+    /// Compile programs to check them on machines without compilers
     Prepare(PrepareArgs),
     /// Compare the results of each test case with `futhark test`
     Judge(JudgeArgs),
@@ -67,7 +67,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
 
-    /// Run the part of the programs that covers each construct with each check, backend and compiler
+    /// Run only programs that together cover each construct with each check, backend and compiler
     #[arg(long)]
     pub cover: bool,
 
@@ -88,7 +88,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub architectures: Vec<String>,
 
-    /// A Futhark compiler to compare with, whose own output is not checked; may be repeated
+    /// A Futhark compiler to compare results with, but not to check; may be repeated
     #[arg(long, value_name = "PATH")]
     pub against: Vec<PathBuf>,
 
@@ -106,11 +106,11 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The options that a command which repeats one finding of this run needs as well.
+    /// The further options of a command that repeats one finding of this run.
     ///
     /// Program, backend, device, compiler, check and seed come from the finding and the header of
-    /// the report. The options that remain choose how and from what inputs are generated, how the
-    /// emulated device behaves, and the build folder.
+    /// the report. The further options select the generated inputs, the behaviour of the emulated
+    /// device, and the build folder.
     #[must_use]
     pub fn options_to_repeat(&self) -> Vec<String> {
         let mut words = Vec::new();
@@ -174,8 +174,8 @@ pub struct MachineArgs {
     #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend)]
     pub backends: Vec<Backend>,
 
-    /// Use only devices with this name, where `*` matches any text; may be repeated [default: all
-    /// that `devices` shows]
+    /// Use only devices with a matching name, where `*` matches any text; may be repeated [default:
+    /// all that `devices` shows]
     #[arg(long = "device", value_name = "PATTERN")]
     pub devices: Vec<Pattern>,
 
@@ -183,7 +183,7 @@ pub struct MachineArgs {
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
 
-    /// When cuda and hip run on the emulated device, which needs a C++ compiler
+    /// When to run cuda and hip on the emulated device, which needs a C++ compiler
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub emulate: Emulate,
 
@@ -199,12 +199,12 @@ pub struct WorkArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 
-    /// Memory limit of a program on the host; 0 for no limit
+    /// Limit of the host memory of a program; 0 for no limit
     #[arg(long, value_name = "MIB", default_value_t = 8192)]
     pub memory: u64,
 
-    /// Optimise all C code; by default only steps that exceed the time limit are repeated in
-    /// optimised code, which compiles faster
+    /// Compile all C code with optimisation, which is slow; without this option, only steps that
+    /// exceed the time limit are repeated in optimised code
     #[arg(long)]
     pub optimise: bool,
 
@@ -221,12 +221,12 @@ pub struct InputArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub cases: Option<u32>,
 
-    /// Folder for inputs that showed a failure, which later runs try first [default: regressions in
-    /// the build directory]
+    /// Folder for failing inputs, which later runs try first [default: regressions in the build
+    /// directory]
     #[arg(long, value_name = "DIR")]
     pub regressions: Option<PathBuf>,
 
-    /// Try only the kept input in FILE
+    /// Try only the saved input in FILE
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
 }
@@ -295,7 +295,7 @@ pub struct JudgeArgs {
     #[arg(long)]
     pub altered: bool,
 
-    /// Judge the part of the programs that covers each construct of test blocks
+    /// Judge only programs that together cover each construct of test blocks
     #[arg(long)]
     pub cover: bool,
 
@@ -373,7 +373,7 @@ pub struct DevicesArgs {
 /// The arguments of the hidden subcommand `child`.
 #[derive(Debug, Args)]
 pub struct ChildArgs {
-    /// The work, as JSON (see `protocol::JobSpec`)
+    /// The job, as JSON (see `protocol::JobSpec`)
     #[arg(value_name = "JSON")]
     pub spec: String,
 }
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn backends_are_lists() {
+    fn backend_accepts_lists() {
         let cli =
             Cli::try_parse_from(["x", "run", "--backend", "c,opencl", "--backend", "hip"]).unwrap();
         let Command::Run(args) = cli.command else {

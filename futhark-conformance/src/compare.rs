@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn special_floats() {
+    fn nan_equals_nan_and_infinities_must_agree() {
         assert!(agree("f32.nan", "f32.nan"));
         assert!(!agree("0f32", "f32.nan"));
         assert!(!agree("f32.nan", "0f32"));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn identical_sees_every_bit() {
+    fn identical_compares_every_bit() {
         let zero = value("0f32");
         let error = identical(&value("-0.0f32"), &zero).unwrap_err();
         assert!(compare(&value("-0.0f32"), &zero).is_ok());

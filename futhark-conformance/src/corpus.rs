@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_cannot_serve_are_errors() {
+    fn unusable_paths_are_errors() {
         let folder = folder(&[("readme.md", "")]);
         let missing = find(&[folder.path().join("nowhere")]).unwrap_err();
         assert!(matches!(missing, CorpusError::Unreadable { .. }));

@@ -76,7 +76,7 @@ impl Emulated {
             .with_context(|| format!("failed to create {}", dir.display()))?;
         let dir = dir.canonicalize()?;
         let compiler = Compiler::find()?;
-        // Another compiler, or another version of it, compiles another device and other kernels.
+        // The key contains the compiler and its version, which determine the compiled code.
         let made_by = [compiler.name.as_encoded_bytes(), &compiler.version];
         let sources = SOURCES.iter().flat_map(|(name, text)| [name, text]);
         let parts: Vec<&[u8]> = sources.map(|text| text.as_bytes()).chain(made_by).collect();
@@ -218,7 +218,7 @@ fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()>
     }
     let made = fresh.keep();
     if let Err(error) = std::fs::rename(&made, folder) {
-        // Another process was first.
+        // Another process has compiled it at the same time.
         std::fs::remove_dir_all(&made)?;
         if !folder.join(LIBRARY).is_file() {
             return Err(error).with_context(|| format!("failed to create {}", folder.display()));

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_kept_apart() {
+    fn keys_depend_on_the_boundaries_of_parts() {
         assert_ne!(key(&[b"ab", b"c"]), key(&[b"a", b"bc"]));
         // The names must not change: files of older versions of this program use them.
         assert_eq!(key(&[]), "e3b0c44298fc1c14");

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_stand_for_anything() {
+    fn stars_match_any_text() {
         assert!(matches("*", ""));
         assert!(matches("a*", "a/b.fut"));
         assert!(matches("*/b.fut", "a/b.fut"));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stands_for_itself() {
+    fn other_characters_match_themselves() {
         assert!(matches("0.25.27", "0.25.27"));
         assert!(!matches("0.25.27", "0x25x27"));
         assert!(!matches("", "x"));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn check_patterns_name_a_check_or_a_case() {
+    fn check_patterns_match_a_check_or_a_case() {
         let pattern = |text: &str| CheckPattern::from(text.to_owned());
         assert!(pattern("blocks").matches("blocks", "main #0"));
         assert!(pattern("blocks:main *").matches("blocks", "main #0"));

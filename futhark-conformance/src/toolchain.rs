@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_compiler_that_is_none_is_an_error() {
+    fn a_program_that_is_not_a_compiler_is_an_error() {
         let error = compilers(&[PathBuf::from("/nowhere/futhark")]).unwrap_err();
         assert!(error.to_string().contains("/nowhere/futhark"), "{error}");
         assert!(compilers(&[PathBuf::from("/bin/true")]).is_err());

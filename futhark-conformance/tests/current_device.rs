@@ -26,25 +26,25 @@ entry at (i: i64): i32 = table[i]
 ";
 
 #[test]
-fn cuda_leaves_the_current_context_alone() {
-    if support::in_a_process_with_the_device("cuda_leaves_the_current_context_alone", "") {
+fn cuda_restores_the_current_context() {
+    if support::in_a_process_with_the_device("cuda_restores_the_current_context", "") {
         with_foreign_contexts();
     }
 }
 
 #[test]
-fn hip_leaves_the_current_device_alone() {
-    if support::in_a_process_with_the_device("hip_leaves_the_current_device_alone", "devices=3") {
+fn hip_restores_the_current_device() {
+    if support::in_a_process_with_the_device("hip_restores_the_current_device", "devices=3") {
         with_foreign_devices();
     }
 }
 
 #[test]
-fn hip_does_not_work_on_another_device() {
-    // The fourth call of hipSetDevice is that of the transfer. The first is the test's; the next
-    // two set and restore the device while the context is created.
+fn a_failed_hip_set_device_is_an_error() {
+    // The transfer makes the fourth call of hipSetDevice. The test makes the first; creating the
+    // context makes the next two, which set and restore the device.
     let settings = "devices=3,fail-set-device=4";
-    if !support::in_a_process_with_the_device("hip_does_not_work_on_another_device", settings) {
+    if !support::in_a_process_with_the_device("a_failed_hip_set_device_is_an_error", settings) {
         return;
     }
     let driver = Driver::open();
@@ -92,7 +92,7 @@ fn with_foreign_contexts() {
     lend(Backend::Cuda, &|| {
         let own = current();
         assert!(own != foreign && !own.is_null());
-        // As a failing call does.
+        // Push a context, as a failing call does.
         // SAFETY: a context that lives.
         assert_eq!(unsafe { push(own) }, 0);
     });
@@ -223,7 +223,7 @@ fn build(backend: Backend, name: &str, program: &str) -> Build {
     Build::new(&source, backend).out_dir(folder).fast(true)
 }
 
-/// The driver, used as another library of the process would use it.
+/// The driver, called directly, as by another library in the process.
 struct Driver(libloading::Library);
 
 impl Driver {

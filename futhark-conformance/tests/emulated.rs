@@ -1,5 +1,5 @@
-//! The promises of `emulated/README.md`. The cases are in `emulated/tests/device.cpp`, which calls
-//! the drivers' functions as a program does.
+//! Tests the promises of `emulated/README.md`. The cases are in `emulated/tests/device.cpp`, which
+//! calls the drivers' functions as a program does.
 
 mod support;
 
@@ -102,7 +102,7 @@ fn a_fault_of_the_host_ends_the_process_with_its_signal() {
 }
 
 #[test]
-fn a_mistyped_setting_is_refused() {
+fn unknown_settings_are_rejected() {
     let Some(device) = device() else { return };
     let output = device.run("leaks", "delaied", &[]);
     assert_eq!(output.status.code(), Some(2));
@@ -114,7 +114,7 @@ fn a_mistyped_setting_is_refused() {
 }
 
 #[test]
-fn a_setting_out_of_range_is_refused() {
+fn settings_out_of_range_are_rejected() {
     let Some(device) = device() else { return };
     for setting in ["threads=65", "threads=0", "poison=256"] {
         let output = device.run("leaks", setting, &[]);
@@ -137,7 +137,7 @@ entry sums (n: i64): [2]i64 =
 "#;
 
 #[test]
-fn a_block_of_too_many_threads_is_an_error_and_the_context_goes_on() {
+fn too_large_blocks_are_errors_and_the_context_stays_usable() {
     let Some(compiler) = support::needs::compiler_path() else {
         return;
     };
@@ -163,9 +163,9 @@ fn a_block_of_too_many_threads_is_an_error_and_the_context_goes_on() {
     );
 }
 
-/// The switch between threads on processors for which there is none in assembly.
+/// The switch between fibers without assembly, for processors other than x86-64.
 #[test]
-fn the_portable_switch_works_too() {
+fn the_portable_fiber_switch_works() {
     let Some(device) = portable() else { return };
     for case in [
         "barriers_and_shared_memory",
@@ -183,7 +183,7 @@ struct Device {
     program: PathBuf,
 }
 
-/// The device as it is used.
+/// The device as `futhark-conformance` compiles it.
 fn device() -> Option<&'static Device> {
     static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
     let build = || {
@@ -197,7 +197,7 @@ fn device() -> Option<&'static Device> {
     DEVICE.get_or_init(build).as_ref()
 }
 
-/// The device with the switch between threads that is not written in assembly.
+/// The device with the switch between fibers that is not written in assembly.
 fn portable() -> Option<Device> {
     let emulated = support::emulated()?;
     // The device finds the headers for kernels next to its own code.

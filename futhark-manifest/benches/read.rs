@@ -1,19 +1,19 @@
-//! How fast manifests are read and checked, in bytes of their text.
+//! The throughput of reading and checking manifests, in bytes of text.
 //!
-//! `cargo bench -p futhark-manifest --all-features` first compiles programs of the corpus,
-//! for its biggest manifest (a minute), then measures (two minutes);
-//! `-- 10000/` measures only the made manifest of that size. Each size has
+//! `cargo bench -p futhark-manifest --all-features` first compiles programs of the corpus to find
+//! the biggest manifest (a minute), then measures (two minutes);
+//! `-- 10000/` measures only the generated manifest of that size. Each size has
 //!
 //! - `value`: serde_json reads the text into a `Value`, for comparison;
 //! - `parse`: [`Manifest::parse`];
 //! - `resolve`: the same, and then [`Manifest::into_program`];
-//! - `schema`: [`schema::validate`] of a `Value` that is there already.
+//! - `schema`: [`schema::validate`] of a `Value` that was read before.
 
 #[path = "../tests/suite/common.rs"]
-#[expect(dead_code, reason = "the tests need more of it")]
+#[expect(dead_code, reason = "the tests use all of it")]
 mod common;
 #[path = "../tests/suite/corpus.rs"]
-#[expect(dead_code, reason = "the tests need more of it")]
+#[expect(dead_code, reason = "the tests use all of it")]
 mod corpus;
 #[path = "../tests/suite/made.rs"]
 mod made;
@@ -26,7 +26,7 @@ use criterion::{Criterion, SamplingMode, Throughput};
 use futhark_manifest::{Manifest, schema};
 use serde_json::Value;
 
-/// How many types made manifests have, and how many entry points.
+/// The number of types, and of entry points, of generated manifests.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
 fn main() {

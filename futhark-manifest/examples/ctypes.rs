@@ -1,5 +1,5 @@
-//! Writes a Python module (ctypes) for a compiled Futhark program, from the
-//! resolved form alone.
+//! Writes a Python module (ctypes) for a compiled Futhark program. Needs only the
+//! resolved form.
 //!
 //! ```text
 //! futhark c --library prog.fut
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The module begins with `ctypes_runtime.py`, which is the same for every
-//! program. `ctypes_from_json.py` writes the same module without any Rust.
+//! program. `ctypes_from_json.py` writes the same module without Rust.
 
 use std::error::Error;
 
@@ -42,20 +42,20 @@ pub fn python_module(program: &Program) -> String {
     format!("# @generated from the manifest of a Futhark program.\n\n{runtime}{types}{context}")
 }
 
-/// What a class of a program must not be called.
+/// Reserved names of classes.
 const CLASSES: &str = "Array BOOL Context F16 F32 F64 FutharkError I16 I32 I64 I8 Opaque OpaqueArray \
     Program Sum Tuple U16 U32 U64 U8 Value";
 
-/// What fields and variants must not be called: members of values, and parameters.
+/// Reserved names of fields and variants: members of values, and parameters.
 const MEMBERS: &str = "ELEMENT NAME OPERATIONS RANK VARIANTS _data _do _flat _handle _label \
     _operation _place argument cls copy ctx free from_elements handle match replaced restore self \
     shape slot store take zip";
 
-/// What entry points must not be called: members of contexts.
+/// Reserved names of entry points: members of contexts.
 const METHODS: &str = "FUNCTIONS INTERFACE LIBRARY _c _call _check _config _context _errors _free \
     _garbage _live _lock _process _text close report";
 
-/// They lend memory, in which a garbage collector should have no part.
+/// Operations that are not offered, because they lend memory that is not garbage collected.
 const RAW: [Operation; 2] = [Operation::ArrayNewRaw, Operation::ArrayValuesRaw];
 
 struct Bridge<'p> {
@@ -97,7 +97,7 @@ impl Bridge<'_> {
         self.parts(id, ty, text)
     }
 
-    /// The class with what its fields or variants add.
+    /// Adds the members for fields or variants to a class.
     fn parts(&self, id: TypeId, ty: &Type, mut text: String) -> String {
         let structure = ty.as_opaque().map(|opaque| &opaque.structure);
         let parts = match structure {
@@ -128,7 +128,7 @@ impl Bridge<'_> {
                     self.method("    @property\n", &format!("{part}(self"), &[], &function)
                 }
                 Operation::SumConstruct => {
-                    // All but the context and the result.
+                    // All parameters except the context and the result.
                     let count = self.program.prototype(&function).parameters.len() - 2;
                     let payload: Vec<_> = (0..count).map(|index| format!("v{index}")).collect();
                     self.method(
@@ -169,7 +169,7 @@ impl Bridge<'_> {
             "    INTERFACE = \"{:016x}\"\n",
             self.program.interface_hash()
         );
-        // What may not be there cannot be asked for. Types of other headers, such as
+        // Only functions that certainly exist. Types of other headers, such as
         // `cl_command_queue`, have no name in ctypes.
         let library = self.program.library_functions();
         let library = library
@@ -237,7 +237,7 @@ impl Bridge<'_> {
             .reserve(self.classes.identifiers())
             .assign_list(entry.inputs.iter().map(|input| &input.name));
         let call = self.call("self", function, &parameters);
-        // A tuple is one in Python, however the compiler gives it.
+        // Return a Python tuple in both forms of tuple results.
         let body = match entry.result_form(self.program) {
             ResultForm::Nothing | ResultForm::Unit(_) => call,
             ResultForm::One(_) => format!("return {call}[0]"),
@@ -249,7 +249,7 @@ impl Bridge<'_> {
         format!("\n{definition}        {about}\n        {body}\n")
     }
 
-    /// How an entry point looks in Futhark, and its documentation.
+    /// The signature of an entry point in Futhark syntax, and its documentation.
     fn about(&self, entry: &EntryPoint) -> String {
         let mut text = entry.name.clone();
         for input in &entry.inputs {
@@ -272,7 +272,7 @@ impl Bridge<'_> {
         }
     }
 
-    /// The call of a C function: the types that it gives, and what it takes.
+    /// The call of a C function: the types of its results, and its arguments.
     fn call(&self, ctx: &str, function: &Function<'_>, names: &[String]) -> String {
         let mut outputs = Vec::new();
         let mut arguments = Vec::new();
@@ -283,8 +283,8 @@ impl Bridge<'_> {
                 Role::Field { index, ty }
                 | Role::Payload { index, ty }
                 | Role::Argument { index, ty } => {
-                    // Nothing tells what shares memory with a value, constants of the
-                    // program included: what is consumed must be a copy.
+                    // Other values, or constants of the program, may share memory with the
+                    // argument, so pass a copy to a parameter that consumes.
                     let consumed = parameter.passing == Passing::Consumed;
                     let copy = if consumed { ".copy()" } else { "" };
                     let (class, name) = (self.class_of(ty), &names[index]);
@@ -334,7 +334,7 @@ fn members<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     scope.assign_list(names)
 }
 
-/// What ctypes calls a C type.
+/// The name of a C type in ctypes.
 fn c_type(ty: &CType) -> Option<String> {
     Some(match ty {
         CType::Void => "None".to_owned(),
@@ -362,7 +362,7 @@ fn docstring(text: &str) -> String {
     format!("\"\"{}\"\"", literal(text))
 }
 
-/// A text as Python writes it: as JSON does.
+/// A Python string literal. The syntax of JSON strings is valid in Python.
 fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! What holds for every manifest that could be read.
+//! Promises that hold for every manifest that can be read.
 
 use futhark_manifest::{Manifest, Severity, Visitor, c, diff, names};
 
@@ -6,8 +6,8 @@ struct Nothing;
 
 impl Visitor for Nothing {}
 
-/// Checking and resolving agree, everything resolved can be walked over, and
-/// findings have places.
+/// Checking and resolving agree, all parts of a resolved program can be visited, and
+/// findings have positions.
 pub fn of(manifest: &Manifest) {
     let findings = manifest.check();
     let errors = findings.iter().filter(|f| f.severity() == Severity::Error);

@@ -111,7 +111,7 @@ impl fmt::Display for UnknownBackend {
     }
 }
 
-/// The text of `Display`, since `unwrap` and a failing `main` print this.
+/// Writes the text of `Display`, since `unwrap` and a failing `main` print this.
 impl fmt::Debug for UnknownBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn device_backends() {
+    fn gpu_backends_are_distinguished() {
         let gpus: Vec<_> = Backend::ALL.iter().filter(|b| b.is_gpu()).collect();
         assert_eq!(gpus, [&Backend::OpenCl, &Backend::Cuda, &Backend::Hip]);
     }

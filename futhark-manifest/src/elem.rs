@@ -21,13 +21,13 @@ pub enum ElemType {
     U32,
     /// Unsigned, 64 bits.
     U64,
-    /// IEEE binary16; in C its bits in a `uint16_t`.
+    /// IEEE binary16; C passes its bits in a `uint16_t`.
     F16,
     /// IEEE binary32.
     F32,
     /// IEEE binary64.
     F64,
-    /// A truth value of one byte.
+    /// A boolean of one byte.
     Bool,
 }
 
@@ -48,7 +48,7 @@ impl ElemType {
         ElemType::Bool,
     ];
 
-    /// The Futhark name, which manifests use, too.
+    /// The name in Futhark and in manifests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -13,9 +13,9 @@
 //! - [`Manifest`] is the file as written, in which types refer to each other by name.
 //!   [`Manifest::parse`] keeps every member, so it can be written again without loss. Its parts
 //!   are in [`syntax`].
-//! - [`Program`] is the resolved form, to generate code from. In it references are typed, and
-//!   manifests of all compiler versions look alike. [`Manifest::resolve`] returns an error if the
-//!   parts do not fit together.
+//! - [`Program`] is the resolved form, for code generators. References are typed, and programs of
+//!   all compiler versions have the same form. [`Manifest::resolve`] returns an error if the
+//!   parts are inconsistent.
 //!
 //! Type names are opaque keys: the crate never parses them.
 //!
@@ -54,7 +54,7 @@
 //! let program = manifest.resolve()?;
 //!
 //! let total = program.entry("total").expect("it is listed");
-//! let TypeRef::Type(id) = total.inputs[0].ty else { unreachable!("[]f32 is no scalar") };
+//! let TypeRef::Type(id) = total.inputs[0].ty else { unreachable!("[]f32 is an array") };
 //! let TypeKind::Array(array) = &program[id].kind else { unreachable!() };
 //! assert_eq!((array.elem.size(), array.rank), (4, 1));
 //! assert_eq!(
@@ -114,7 +114,7 @@
     )),
     allow(
         rustdoc::broken_intra_doc_links,
-        reason = "links to what a feature leaves out"
+        reason = "links to items of disabled features"
     )
 )]
 

@@ -82,9 +82,8 @@ impl PartialOrd for Version {
     }
 }
 
-/// Three numbers with dots between them at the start of the text. What follows
-/// must not continue the last number's word, but may end the sentence (the
-/// compiler writes a full stop) or name a pre-release.
+/// Three numbers with dots between them at the start of the text. The text after them, without a
+/// full stop, must not start with a letter, a digit or an underscore.
 fn leading_number(text: &str) -> Option<(u32, u32, u32)> {
     let (major, rest) = leading_digits(text.trim_start())?;
     let (minor, rest) = leading_digits(rest.strip_prefix('.')?)?;
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_texts_that_compilers_write() {
+    fn version_texts_of_compilers_are_parsed() {
         for (text, number, display) in [
             (
                 "0.25.32.\nCompiled with GHC 9.10.3.\n",
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn ordered_by_number() {
+    fn versions_are_ordered_by_number() {
         let sorted = ["", "0.9.9", "0.25.4", "0.25.32", "0.26.1", "1.0.0"];
         let versions: Vec<_> = sorted.iter().map(|text| Version::new(text)).collect();
         assert!(versions.is_sorted());

@@ -1,5 +1,4 @@
-//! The command as its users run it: files and standard input, exit codes, and
-//! what it prints.
+//! The command as its users run it: files and standard input, exit codes, and output.
 #![cfg(feature = "command")]
 
 #[cfg(target_os = "linux")]
@@ -32,7 +31,7 @@ fn run(arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command was built");
-    // A command that needs no input may be gone by now.
+    // A command that needs no input may have ended already.
     let _ = child
         .stdin
         .take()
@@ -53,7 +52,7 @@ fn code(output: &Output) -> i32 {
     output.status.code().expect("it was not killed")
 }
 
-/// A file of the test's own, in a folder of its own.
+/// Writes a file to a folder that no other test uses.
 fn file(folder: &str, name: &str, text: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("command")
@@ -92,7 +91,7 @@ fn findings_have_place_excerpt_and_code() {
          |                                      ^\n\
          standard input: 1 error (schema, semantics)\n"
     );
-    // The schema alone has nothing to say about it.
+    // The schema alone does not detect it.
     let output = run(&["check", "--depth", "schema"], text);
     assert_eq!(
         (code(&output), out(&output)),
@@ -101,7 +100,7 @@ fn findings_have_place_excerpt_and_code() {
 }
 
 #[test]
-fn all_violations_of_the_form_are_listed() {
+fn all_schema_violations_are_listed() {
     let text = read("0.26.4")
         .replace("\"rank\": 2", "\"rank\": \"two\"")
         .replace("\"unique\": true", "\"unique\": 1");
@@ -127,7 +126,7 @@ fn all_violations_of_the_form_are_listed() {
 }
 
 #[test]
-fn warnings_fail_only_if_they_are_to() {
+fn warnings_fail_only_with_strict() {
     let text = read("0.26.4").replacen("\"backend\"", "\"abi\": 3, \"backend\"", 1);
     let output = run(&["check"], &text);
     assert_eq!(code(&output), 0);
@@ -189,7 +188,7 @@ fn unusable_input_is_an_error() {
     let output = run(&["check", "/nonexistent/prog.json"], "");
     assert_eq!(code(&output), 3);
     assert!(err(&output).starts_with("error: cannot read /nonexistent/prog.json: "));
-    // The others are looked at all the same.
+    // The other files are still checked.
     let good = fixture("0.26.4");
     let output = run(
         &[
@@ -201,7 +200,7 @@ fn unusable_input_is_an_error() {
     );
     assert_eq!(code(&output), 3);
     assert!(out(&output).contains("0.26.4.json: ok"), "{}", out(&output));
-    // An unusable manifest is no breaking change.
+    // An unusable manifest is not a breaking change.
     let output = run(
         &[
             "diff",
@@ -236,7 +235,7 @@ fn unusable_input_is_an_error() {
 }
 
 #[test]
-fn a_program_on_a_page() {
+fn show_prints_entry_points_and_types() {
     let output = run(&["show"], &read("0.26.4"));
     let text = out(&output);
     for line in [
@@ -256,7 +255,7 @@ fn a_program_on_a_page() {
     assert!(out(&coloured).contains('\u{1b}'));
 }
 
-/// Text of the program must not move the cursor or set colours, wherever it gets.
+/// Text of the program must not move the cursor or set colours, in any output for terminals.
 #[test]
 fn control_characters_are_not_printed() {
     let evil = "\\u001b[31m\\u0007\\u202e\\r";
@@ -284,7 +283,7 @@ fn control_characters_are_not_printed() {
         let evil = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!printed.contains(evil), "{arguments:?}: {printed:?}");
     }
-    // Machines get every byte.
+    // JSON output contains every byte.
     let deleted = read("0.26.4").replace("Grows", "Gro\u{7f}ws");
     let output = run(&["resolve"], &deleted);
     assert!(out(&output).contains("Gro\u{7f}ws"));
@@ -307,7 +306,7 @@ fn every_subcommand_prints_warnings() {
     assert_eq!(json["unknown"]["abi"], 3);
 }
 
-/// A stranger's file of megabytes in one line must not take for ever.
+/// Thousands of findings in one line of a large untrusted file are printed in linear time.
 #[test]
 fn thousands_of_findings_are_all_printed() {
     let entries = (0..5_000).map(|n| {
@@ -327,7 +326,7 @@ fn thousands_of_findings_are_all_printed() {
 }
 
 #[test]
-fn prototypes_for_any_backend() {
+fn prototypes_can_be_printed_for_any_backend() {
     let text = read("0.25.14");
     let raw = |backend: &str| {
         let output = run(&["prototypes", "--backend", backend], &text);
@@ -407,7 +406,7 @@ fn differences_decide_the_exit_code() {
     );
 }
 
-/// The whole process under a limit, so that no copy of the manifest goes unseen.
+/// Limits the memory of the whole process, so that every copy of the manifest counts.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_at_most_ten_times_the_text() {

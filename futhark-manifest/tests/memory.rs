@@ -11,10 +11,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// What `Manifest::parse` promises.
+/// The multiple that `Manifest::parse` promises.
 const MULTIPLE: f64 = 150.0;
 
-/// How many times the length of the text the work needed beside it.
+/// The memory that the work needed in addition to the text, as a multiple of the text.
 fn multiple<T>(text: &str, work: impl FnOnce() -> T) -> (f64, T) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -75,7 +75,7 @@ fn memory_is_bounded_by_the_length_of_the_text() {
     assert!(read < 10.0 && resolved < 10.0);
     drop(program);
 
-    // The same in the form in which compilers write, and all that the command does with it.
+    // The same for a text in the form that compilers write, with all operations of the command.
     let big = made::manifest(1_000);
     let (resolved, program) = multiple(&big, || Manifest::parse(&big)?.into_program());
     let program = program.expect("a faultless manifest");
@@ -91,7 +91,7 @@ fn memory_is_bounded_by_the_length_of_the_text() {
         assert!(validated < 2.0, "{validated} times the text");
     }
 
-    // A hundred megabytes that are no manifest are refused unread.
+    // A hundred megabytes that are not a manifest are rejected without being read.
     let size = 100_000_000;
     for (what, text, code) in [
         ("junk", "x".repeat(size), Code::NotJson),
@@ -111,7 +111,7 @@ fn memory_is_bounded_by_the_length_of_the_text() {
     ] {
         let (multiple, result) = multiple(&text, || Manifest::parse(&text));
         assert_eq!(result.expect_err(what).code(), code, "{what}");
-        // serde_json copies a text before anyone can refuse it.
+        // serde_json copies a string before the reader can reject it.
         assert!(multiple < 1.1, "{what}: {multiple} times the text");
     }
 }

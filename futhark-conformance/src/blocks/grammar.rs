@@ -144,8 +144,8 @@ impl<'a> Cursor<'a> {
             return Ok(Expected::Values(self.values()?));
         }
         if self.eat("error:") {
-            // Line ends are white space here, so the next line is the expression. There is none
-            // only at the end of a block.
+            // As in `futhark test`, an expression may be on the next line. Only at the end of a
+            // block is there none.
             self.skip_space();
             return Ok(Expected::Error(self.pattern()?));
         }
@@ -232,7 +232,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Counts of the compiler's own constructs, which are not part of the C API.
+    /// Skips counts of the compiler's own constructs, which are not part of the C API.
     fn structure(&mut self) -> Result<(), BlockError> {
         self.skip_space();
         if self.peek() != Some('{') && self.word().is_none() {

@@ -97,7 +97,7 @@ impl Translator<'_> {
         match c {
             '[' => self.brackets()?,
             '\\' => {
-                let c = self.rest.next().ok_or("a backslash stands last")?;
+                let c = self.rest.next().ok_or("a backslash at the end")?;
                 self.literal(c);
             }
             ')' if self.depth > 0 => {
@@ -177,7 +177,7 @@ mod tests {
 
     /// Each was tried with `futhark test` (0.25.32) on the same message.
     #[test]
-    fn expressions_match_as_futhark_test_has_them() {
+    fn expressions_match_as_in_futhark_test() {
         let found = [
             r"\.$",
             "29$",

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_have_values_names_and_calls_as_arguments() {
+    fn arguments_can_be_values_names_and_calls() {
         assert_eq!(parse(" k ").unwrap(), call("k", vec![]));
         let expected = call(
             "f'",
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn tuples_and_builtin_functions() {
+    fn tuples_and_builtin_functions_are_parsed() {
         let loaded = Exp::Builtin("loaddata".to_owned(), vec![value("\"a.in\"")]);
         let expected = Exp::Tuple(vec![loaded, value("empty([0]i32)")]);
         assert_eq!(
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn local_names_and_records() {
+    fn let_bindings_and_records_are_parsed() {
         let x = || call("x", vec![]);
         let bound = |names: &[&str], exp| (names.iter().map(|&n| n.to_owned()).collect(), exp);
         let expected = Exp::Let(
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_a_value_only_as_an_argument() {
+    fn a_leading_word_is_a_function_even_true() {
         assert_eq!(parse("true").unwrap(), call("true", vec![]));
         assert_eq!(parse("f true").unwrap(), call("f", vec![value("true")]));
         assert_eq!(parse("empty([0]i32)").unwrap(), value("empty([0]i32)"));
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_script_is_refused_where_it_stands() {
+    fn invalid_scripts_are_errors_with_a_position() {
         assert_eq!(parse("f 1,").unwrap_err().at, 3);
         assert_eq!(parse("").unwrap_err().at, 0);
         for open in ["(", "{a=", "let x = "] {

@@ -19,7 +19,7 @@ fn text(source: &Source) -> &str {
 }
 
 #[test]
-fn a_block_has_entries_inputs_and_outputs() {
+fn entries_inputs_and_outputs_are_parsed() {
     let blocks = read(
         "-- Adds.\n-- ==\n-- entry: inc inc'\n-- input { 1 } output { 2 }\n-- input { [1,\n-- 2] }\n-- output { [2,3] }\n\nentry inc x = x + 1\n",
     );
@@ -45,14 +45,14 @@ fn a_block_has_entries_inputs_and_outputs() {
 }
 
 #[test]
-fn main_is_the_entry_if_none_is_named() {
+fn main_is_the_default_entry_point() {
     let blocks = read("-- ==\n-- input {}\n\ndef main = 1i32\n");
     assert_eq!(blocks.cases[0].entry, "main");
     assert!(matches!(blocks.cases[0].expected, Expected::Success));
 }
 
 #[test]
-fn several_blocks_and_other_comments() {
+fn comments_outside_blocks_are_ignored() {
     let blocks = read(
         "-- nothing\n\n-- ==\n-- entry: f\n-- input { 1 }\n\n-- a comment\n\n-- Doubles.\n-- ==\n-- entry: g\n-- input { 1 }\n",
     );
@@ -65,7 +65,7 @@ fn several_blocks_and_other_comments() {
 }
 
 #[test]
-fn names_of_cases_are_unique() {
+fn case_names_are_made_unique() {
     let blocks = read(
         "-- ==\n-- entry: f\n-- input {1} output {1}\n\n-- ==\n-- entry: f\n-- input {2} output {2}\n-- \"third\" input {3}\n",
     );
@@ -74,7 +74,7 @@ fn names_of_cases_are_unique() {
 }
 
 #[test]
-fn tags_of_programs_and_of_cases() {
+fn tags_of_programs_and_cases_are_parsed() {
     let blocks = read(
         "-- ==\n-- tags { no_opencl kills-the-process }\n-- entry: f\n-- compiled nobench input { 1 }\n-- \"big\" notest input { 2 }\n",
     );
@@ -85,7 +85,7 @@ fn tags_of_programs_and_of_cases() {
 }
 
 #[test]
-fn errors_are_regular_expressions() {
+fn expected_errors_are_regular_expressions() {
     let blocks = read(
         "-- ==\n-- entry: f\n-- input { 1 } error: Index \\[.*\\] out\n-- input { 2 }\n-- error:\n-- the next line\n-- input { 3 } error:\n",
     );
@@ -107,7 +107,7 @@ fn errors_are_regular_expressions() {
 }
 
 #[test]
-fn a_program_that_must_not_compile() {
+fn expected_compile_errors_are_parsed() {
     let blocks = read("-- ==\n-- error: .*not in scope\n\nentry f = x\n");
     assert!(blocks.compile_error.is_some());
     assert!(blocks.cases.is_empty());
@@ -118,7 +118,7 @@ fn a_program_that_must_not_compile() {
 }
 
 #[test]
-fn values_from_elsewhere() {
+fn values_can_be_in_files_generated_or_from_scripts() {
     let blocks = read(
         "-- ==\n-- input @ data/a.in\n-- output @ data/a.out.gz\n-- random input { [10]i32 f32 } auto output\n-- script input { (iota 3, \"}\") }\n-- script input @ s.fut\n",
     );
@@ -135,7 +135,7 @@ fn values_from_elsewhere() {
 }
 
 #[test]
-fn a_case_knows_its_place_in_the_source() {
+fn cases_have_their_span_in_the_source() {
     let source = "-- å\n-- ==\n-- entry: f\n-- input { 1 } output { 1 } random\n-- input { i32 }\n";
     let blocks = read(source);
     let [first, second] = blocks.cases.as_slice() else {
@@ -148,7 +148,7 @@ fn a_case_knows_its_place_in_the_source() {
 }
 
 #[test]
-fn tags_say_where_not_to_run() {
+fn tags_exclude_cases_and_programs() {
     let blocks = read(
         "-- ==\n-- no_opencl input { 1 }\n-- disable input { 2 }\n-- notest input { 3 }\n-- whatever input { 4 }\n",
     );
@@ -165,7 +165,7 @@ fn tags_say_where_not_to_run() {
 }
 
 #[test]
-fn two_cases_of_a_block_cannot_have_one_name() {
+fn duplicate_names_in_a_block_are_rejected() {
     for cases in [
         "-- \"a\" input { 1 }\n-- \"a\" input { 2 }\n",
         "-- input @ a.in\n-- input @ a.in.gz\n",
@@ -176,7 +176,7 @@ fn two_cases_of_a_block_cannot_have_one_name() {
 }
 
 #[test]
-fn scripts_and_types_are_checked_when_they_are_read() {
+fn scripts_and_types_are_validated_while_parsing() {
     assert_eq!(
         refused("-- ==\n-- random input { i32\n--   []i32 }\n").line,
         3
@@ -185,7 +185,7 @@ fn scripts_and_types_are_checked_when_they_are_read() {
 }
 
 #[test]
-fn only_the_first_block_speaks_of_the_compiler() {
+fn tags_structure_and_warnings_belong_to_the_first_block() {
     let second =
         |text: &str| format!("-- ==\n-- input {{ 1 }}\n\n-- ==\n-- input {{ 2 }}\n-- {text}\n");
     for text in ["structure { Map 1 }", "warning: x", "tags { a }"] {
@@ -194,7 +194,7 @@ fn only_the_first_block_speaks_of_the_compiler() {
 }
 
 #[test]
-fn structure_is_passed_over_and_warnings_are_kept() {
+fn structure_is_ignored_and_warnings_are_kept() {
     let blocks = read(
         "-- ==\n-- input { 1 } output { 1 }\n-- structure gpu { SegMap 1 }\n-- structure { Map/Scan 0 }\n-- warning: .*unused\n",
     );
@@ -205,14 +205,14 @@ fn structure_is_passed_over_and_warnings_are_kept() {
 }
 
 #[test]
-fn properties_are_no_test_cases() {
+fn properties_are_not_test_cases() {
     let blocks = read("-- ==\n-- property: p q\n");
     assert_eq!(blocks.properties, ["p", "q"]);
     assert!(blocks.cases.is_empty());
 }
 
 #[test]
-fn what_is_not_understood_is_refused_with_its_line() {
+fn syntax_errors_have_a_line() {
     assert_eq!(refused("\n-- ==\n-- input { 1\n").line, 3);
     assert_eq!(
         refused("-- ==\n-- input { 1 }\n-- output { [1,\n--   x] }\n").line,
@@ -227,7 +227,7 @@ fn what_is_not_understood_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_source_without_blocks() {
+fn only_the_exact_marker_starts_a_block() {
     let blocks = read("-- A comment.\n--==\n-- x\n--  ==\n-- x\nentry f = 1\n");
     assert!(blocks.cases.is_empty() && blocks.tags.is_empty());
     assert_eq!(refused("-- == not alone on its line\n\n").line, 2);

@@ -90,7 +90,7 @@ fn outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
     Ok(())
 }
 
-#[expect(clippy::cast_possible_wrap, reason = "extents of arrays made here")]
+#[expect(clippy::cast_possible_wrap, reason = "the extents are small")]
 fn to_i64(extent: usize) -> i64 {
     extent as i64
 }

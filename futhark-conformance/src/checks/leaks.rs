@@ -224,7 +224,7 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
 /// they fill small gaps, too.
 #[expect(
     clippy::vec_box,
-    reason = "each piece is taken from the heap by itself"
+    reason = "each piece must be a separate heap allocation"
 )]
 fn soak() -> StepResult<Vec<Box<[u8; 24]>>> {
     const PIECES: usize = 4096;

@@ -1,6 +1,6 @@
-//! The greedy choice, over numbers: it knows nothing of programs or checks.
+//! The greedy choice of items, which are plain numbers: independent of programs and checks.
 
-/// What a job covers, and what it costs.
+/// The combinations that a job covers, and its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// The combinations, as numbers below the count that [`choose`] gets.
@@ -11,9 +11,9 @@ pub struct Item {
 
 /// The numbers of items that together cover every combination that any item covers, in order.
 ///
-/// Takes the item with the most new combinations per cost until nothing is new, the earlier one
-/// if two are equal. Then drops items, the most expensive first, whose combinations the others
-/// cover.
+/// Takes the item with the most new combinations per cost, the earlier one if two are equal, until
+/// no item has a new combination. Then drops each item whose combinations the others cover, the
+/// most expensive first.
 pub fn choose(items: &[Item], combinations: usize) -> Vec<usize> {
     let mut holders = vec![0u32; combinations];
     let mut chosen: Vec<usize> = Vec::new();

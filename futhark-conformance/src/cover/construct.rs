@@ -6,10 +6,10 @@ use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What a construct is about; `cover::demand` says which checks ask about it.
+/// The topic of a construct; `cover::demand` lists the checks that ask about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
-    /// Holds for every program.
+    /// Any program.
     Program,
     /// Identifiers.
     Name,
@@ -23,7 +23,7 @@ pub enum Topic {
     Consumption,
     /// Tuning parameters.
     Tuning,
-    /// Test cases and what they expect.
+    /// Test cases and their expected results.
     Case,
     /// Calls that must fail.
     Failure,
@@ -63,7 +63,7 @@ pub enum Scope {
 /// A property of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Construct {
-    /// What it is about.
+    /// Its topic.
     pub topic: Topic,
     /// Its name in reports, unique within the topic.
     pub name: String,
@@ -71,7 +71,7 @@ pub struct Construct {
     pub scope: Scope,
 }
 
-/// What the choice needs to know about a program.
+/// The properties of a program on which the choice depends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Features {
     /// The constructs of the program.
@@ -80,7 +80,7 @@ pub struct Features {
     pub compiles: bool,
     /// The tags of its first test block.
     pub tags: Vec<String>,
-    /// An estimate of what checking it costs, at least 1.
+    /// An estimate of the cost of checking it, at least 1.
     pub cost: u64,
 }
 
@@ -107,7 +107,7 @@ impl Features {
         }
     }
 
-    /// The features of a program as far as its test blocks say.
+    /// The features of a program that its test blocks show.
     #[must_use]
     pub fn of_test_blocks(source: &str) -> Features {
         Features {

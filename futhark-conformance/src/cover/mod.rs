@@ -2,8 +2,8 @@
 //!
 //! A *construct* is a property of a program that checks depend on: a type in its manifest, a
 //! consumed parameter, a kind of test case, an operator in its source. Each construct has a
-//! topic, and `demand` lists the topics that each check asks about. The part holds every
-//! combination of check and construct that the corpus has, at least once per place:
+//! topic, and `demand` lists the topics that each check asks about. The part contains
+//! every combination of check and construct of the corpus, at least once per place:
 //!
 //! | scope of the construct | once per |
 //! |---|---|
@@ -16,10 +16,10 @@
 //! scan       source, test blocks, manifest ─▶ constructs and cost of a program
 //! demand     check × construct × place     ─▶ what a job covers
 //! choose     jobs ─▶ the part: greedy, most new combinations per cost first
-//! plan       the part as a value, and as a text for people
+//! plan       the chosen part, as a value and as text
 //! ```
 //!
-//! The choice depends on the programs, the compilers' versions and the columns alone, so every
+//! The choice depends only on the programs, the compilers' versions and the columns, so every
 //! machine chooses the same part.
 
 mod choose;

@@ -1,4 +1,4 @@
-//! The parts that `run --cover` and `judge --cover` take.
+//! Chooses the jobs of `run --cover` and the programs of `judge --cover`.
 
 use super::construct::Features;
 use super::plan::{Column, Plan};
@@ -12,12 +12,12 @@ use anyhow::Context as _;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Leaves the jobs that together cover every construct of their programs with these checks, as far
-/// as the checks are not expected to fail.
+/// Keeps the jobs that together cover every construct of their programs with these checks, except
+/// where a check is expected to fail.
 ///
 /// # Errors
-/// If a file cannot be read or written, or the newest compiler is a recording, which makes no
-/// manifests.
+/// If a file cannot be read or written, or the newest compiler is a recording, which cannot
+/// generate manifests.
 pub fn of_jobs(
     jobs: &mut Vec<Job>,
     checks: &[&Check],
@@ -36,7 +36,7 @@ pub fn of_jobs(
         by_numbers.insert(numbers, &job.place);
     }
     let paths: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
-    // The newest compiler takes the most programs.
+    // The newest compiler accepts the most programs.
     let features = match jobs.last() {
         Some(job) => scan(
             &paths,
@@ -61,7 +61,7 @@ pub fn of_jobs(
     Ok(plan)
 }
 
-/// Leaves the programs that together have every construct of test blocks. Programs with one of
+/// Keeps the programs that together have every construct of test blocks. Programs with one of
 /// the tags `exclude` are not judged, so they cover nothing.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ pub struct Column {
     pub device: String,
     /// The compiler's version.
     pub compiler: String,
-    /// How many times as long as on the host a job takes.
+    /// The time of a job, in multiples of its time on the host.
     pub slowness: u64,
 }
 
@@ -32,9 +32,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Chooses from the jobs: each program in each column. `programs` has the name and the
-    /// features of each. `is_known_failure` says that a check is expected to fail for the program
-    /// in the column of these numbers: such a job does not cover what the check asks.
+    /// Chooses jobs among all pairs of a program and a column. `programs` has the name and the
+    /// features of each program. `is_known_failure(program, column, check)` returns whether the
+    /// check is expected to fail in that job; then the job covers nothing for the check.
     #[must_use]
     pub fn new(
         programs: &[(String, Features)],
@@ -84,7 +84,7 @@ impl Plan {
         }
     }
 
-    /// Whether the part has this job: the numbers of the program and of the column.
+    /// Whether the part has the job of this program and column, given by their indices.
     #[must_use]
     pub fn takes(&self, program: usize, column: usize) -> bool {
         self.chosen.contains(&(program, column))
@@ -97,7 +97,7 @@ impl Plan {
     }
 }
 
-/// What is covered and what is left out, for people.
+/// Lists the covered constructs and the omitted programs, for people.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -147,7 +147,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Something to cover: a check that meets a construct in a place of the construct's scope.
+/// Something to cover: a check, a construct, and a place in the construct's scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Combination<'a> {
     check: &'static str,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_whose_tag_excludes_a_program_is_covered_by_another() {
+    fn a_column_that_a_tag_excludes_is_covered_by_another_program() {
         let array = (Topic::Array, "array", Scope::Compiler);
         let mut tagged = features(&[array]);
         tagged.tags.push("no_opencl".to_owned());
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_must_not_compile_is_chosen_for_that() {
+    fn an_expected_compile_error_is_covered() {
         let source = "-- ==\n-- error: unknown\n";
         let programs = [("a.fut".to_owned(), Features::of(source, None))];
         let checks: Vec<&Check> = checks::ALL.iter().collect();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_failure_covers_nothing_of_its_check() {
+    fn a_known_failure_does_not_cover_its_check() {
         let array = (Topic::Array, "array", Scope::Compiler);
         let programs = ["a.fut", "b.fut"].map(|name| (name.to_owned(), features(&[array])));
         let checks: Vec<&Check> = checks::ALL.iter().collect();

@@ -13,11 +13,11 @@ use std::thread;
 
 /// The features of each source, in order, by this compiler, `threads` at a time.
 ///
-/// Manifests are kept in `build_dir` and found again by a hash of the source, its imports and
-/// the compiler's version.
+/// Manifests are cached in `build_dir`. The cache key is a hash of the source, its imports and the
+/// compiler's version.
 ///
 /// # Errors
-/// If a file cannot be read or written, or the compiler is a recording, which makes no
+/// If a file cannot be read or written, or the compiler is a recording, which cannot generate
 /// manifests. A program that does not compile is not an error.
 pub fn scan(
     sources: &[&Path],
@@ -85,7 +85,7 @@ fn manifest(source: &Path, compiler: &Compiler, folder: &Path) -> anyhow::Result
         if !status.success() {
             return Ok(None);
         }
-        // A move, so that an interrupted run leaves no part of a file.
+        // A rename, so that an interrupted run leaves no incomplete file.
         std::fs::rename(work.path().join("program.json"), &kept)?;
     }
     let text = std::fs::read_to_string(&kept)?;

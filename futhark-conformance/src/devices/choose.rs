@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pattern_must_mean_something() {
+    fn a_pattern_without_a_match_is_an_error() {
         let error = picked(&["A*", "C*"]).unwrap_err();
         assert_eq!(
             error,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_backend_that_was_asked_for_gets_a_column_without_a_device() {
+    fn only_requested_backends_get_a_column_without_a_device() {
         let names = |devices: &[Device], asked: &[Backend]| -> Vec<String> {
             let columns = columns(devices, asked).unwrap_or_default();
             columns.into_iter().map(|device| device.name).collect()
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_an_environment_is_not_at_hand() {
+    fn devices_with_an_environment_are_not_at_hand() {
         let mut devices = devices();
         let with_opencl = [Backend::C, Backend::Multicore, Backend::OpenCl];
         assert_eq!(at_hand(&devices).len(), with_opencl.len());

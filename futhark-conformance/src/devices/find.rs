@@ -7,18 +7,18 @@ use clap::ValueEnum;
 use futhark_manifest::Backend;
 use std::path::Path;
 
-/// When cuda and hip run on the emulated device.
+/// When to run cuda and hip on the emulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emulate {
-    /// Where no card can be used
+    /// Only if no GPU can be used
     Auto,
-    /// Also where there is one
+    /// Even if a GPU can be used
     Always,
-    /// Never: without a card, programs are only compiled
+    /// Never: without a GPU, programs are only compiled
     Never,
 }
 
-/// Per candidate, the name of the device, or why a program did not run on it.
+/// For each candidate: the name of the device, or why a program did not run on it.
 pub type Probed = Vec<Result<String, String>>;
 
 /// Which devices to search for, and how to try one.
@@ -136,7 +136,7 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
             let environment = emulated.environment(search.emulated_settings);
             let mut devices = try_all(unknown(environment, String::new()), search);
             for device in devices.iter_mut().filter(|device| device.usable) {
-                // Always this name, whatever the driver returns.
+                // Reports use this name instead of the one that the driver returns.
                 device.name = names::emulated(search.emulated_settings);
             }
             devices

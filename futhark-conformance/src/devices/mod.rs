@@ -1,5 +1,5 @@
-//! The devices that backends run on. The header of the reports, every job and every child process
-//! have their description.
+//! The devices that backends run on. Report headers, jobs and the arguments of child processes
+//! contain their description.
 
 mod choose;
 mod find;
@@ -33,10 +33,10 @@ pub struct Device {
     pub usable: bool,
     /// Why no program ran; of the emulated device, why no real one was used.
     pub reason: String,
-    /// Its name for the backend's option `--device`; without it the backend uses its first.
+    /// The device setting that selects it; without one the backend uses its first device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
-    /// The environment in which its processes find it.
+    /// The environment variables that its processes need to find it.
     #[serde(skip)]
     pub environment: Environment,
 }
@@ -98,9 +98,8 @@ impl Device {
         self.kind != Kind::Real
     }
 
-    /// Whether several threads of a process may each have a context on it. Not on Oclgrind, where
-    /// even plain C crashes or computes wrong results, nor on the emulated device, which is not
-    /// tested for it.
+    /// Whether several threads of a process may each have a context on it. On Oclgrind even plain C
+    /// crashes or computes wrong results then; the emulated device is not tested for it.
     #[must_use]
     pub fn bears_threads(&self) -> bool {
         self.kind == Kind::Real
@@ -126,8 +125,8 @@ impl Device {
         self.backend.is_gpu()
     }
 
-    /// Whether a cache file makes contexts cheaper. PoCL has its own cache and compiles a kernel
-    /// when it is first used; for a file it compiles all kernels.
+    /// Whether a cache file makes creating contexts faster. PoCL has its own cache and compiles
+    /// each kernel on first use, but would compile all kernels to write a file.
     #[must_use]
     pub fn needs_cache_file(&self) -> bool {
         self.compiles_kernels() && !pocl::is_it(&self.name)

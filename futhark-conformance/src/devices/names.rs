@@ -61,13 +61,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interpreters_are_known_by_their_names() {
+    fn simulators_are_recognised_by_name() {
         assert_eq!(Kind::of("Oclgrind: Oclgrind Simulator"), Kind::Simulated);
         assert_eq!(Kind::of("NVIDIA A100"), Kind::Real);
     }
 
     #[test]
-    fn long_reasons_become_one_short_line() {
+    fn long_reasons_are_shortened_to_one_line() {
         assert_eq!(one_line("a\n  b"), "a b");
         let long = one_line(&format!("from here{}to there", "é".repeat(500)));
         assert!(long.starts_with("from here") && long.ends_with("to there"));

@@ -22,19 +22,19 @@ pub(super) fn is_it(name: &str) -> bool {
 
 fn environment(root: &Path, library: &Path, search: &Search<'_>) -> Environment {
     let mut variables: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
-    // The loader that reads the path of a library from that variable.
+    // Other OpenCL loaders may not accept the path of a library in that variable.
     let loader = root.join("opencl/lib/libOpenCL.so.1");
     if loader.is_file() {
         variables.push(("FUTHARK_LIBOPENCL".into(), loader.into()));
     }
     let unset = |name: &str| std::env::var_os(name).is_none();
-    // Otherwise it would keep kernels in the user's home folder.
+    // By default PoCL caches kernels in the user's home folder.
     if unset("POCL_CACHE_DIR") {
         let kernels = search.build_dir.join("pocl-kernels");
         let kernels = std::path::absolute(&kernels).unwrap_or(kernels);
         variables.push(("POCL_CACHE_DIR".into(), kernels.into()));
     }
-    // The device uses the host's memory.
+    // The device allocates host memory.
     if search.memory > 0 && unset("POCL_MEMORY_LIMIT") {
         let gibibytes = search.memory.div_ceil(1024).to_string();
         variables.push(("POCL_MEMORY_LIMIT".into(), gibibytes.into()));

@@ -13,6 +13,7 @@
 //! which expand to one entry each. `program` is required; a missing pattern matches everything.
 //! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
 //! of each check that matches must fail.
+//!
 //! A failure that matches becomes an expected failure. If everything that an entry matches passes,
 //! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
 //! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_as_a_whole_must_fail_somewhere() {
+    fn an_entry_for_a_check_needs_one_failure() {
         let text = "[[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks\"\nreason = \"known\"\n";
         let judged = |outcomes: &[Outcome]| {
             let mut expectations = list(text);
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_sometimes_may_pass() {
+    fn an_entry_with_sometimes_may_pass() {
         let mut expectations = list(&format!("{F16}sometimes = true\n"));
         for (outcome, expected) in [
             (Outcome::Pass, Outcome::Pass),
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_left_alone() {
+    fn results_without_an_entry_are_not_changed() {
         let mut expectations = list(F16);
         for mut other in [
             record(
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_about_what_did_not_run_are_not_missed() {
+    fn entries_about_programs_that_did_not_run_are_not_reported() {
         let mut expectations = list(F16);
         let mut elsewhere = record(
             "programs/numbers/f16.fut",
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_a_list_must_come_true() {
+    fn each_pattern_of_a_list_must_match_a_failure() {
         let text = "[[expect]]\nprogram = [\"a.fut\", \"b.fut\"]\ncheck = [\"blocks\", \"arrays\"]\nreason = \"known\"\n";
         let mut expectations = list(text);
         for (program, check) in [("a.fut", "blocks"), ("b.fut", "arrays")] {
@@ -405,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_the_list_are_reported() {
+    fn invalid_entries_are_errors() {
         let wrong = [
             (
                 "[[expect]]\nprogram = []\nreason = \"none\"\n",

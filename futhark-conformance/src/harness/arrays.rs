@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_have_a_zero_in_every_place() {
+    fn shapes_have_a_zero_in_every_dimension() {
         for rank in 1..=5 {
             let shapes = shapes(rank);
             assert!(shapes.iter().all(|shape| shape.len() == rank));

@@ -47,7 +47,7 @@ pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue 
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "numbers up to 3"
+    reason = "the numbers are at most 3"
 )]
 fn push_number(elem: ElemType, number: u64, bytes: &mut Vec<u8>) {
     match elem {
@@ -151,7 +151,7 @@ impl<'a> Maker<'a> {
                 for offset in 0..sum.variants.len() {
                     #[expect(
                         clippy::cast_possible_truncation,
-                        reason = "less than the number of variants"
+                        reason = "it is less than the number of variants"
                     )]
                     let variant = &sum.variants[(first as usize + offset) % sum.variants.len()];
                     match self.values(variant.payload.iter().copied()) {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn values_round_trip() {
         let shapes: [&[usize]; 4] = [&[], &[3], &[2, 5], &[4, 0]];
         let values: Vec<HostValue> = ElemType::ALL
             .iter()
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_that_of_the_programs() {
+    fn the_format_is_that_of_futhark_programs() {
         let value = fill(1, ElemType::I8, &[1], Taste::Tame);
         let bytes = write(&value);
         assert_eq!(&bytes[..15], b"b\x02\x01  i8\x01\0\0\0\0\0\0\0");

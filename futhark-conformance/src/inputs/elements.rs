@@ -153,7 +153,7 @@ fn float_bits(elem: ElemType, number: f64) -> u64 {
         ElemType::F16 => f16::from_f64(number).to_bits().into(),
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "small whole numbers and 0.5"
+            reason = "only small whole numbers and 0.5"
         )]
         ElemType::F32 => (number as f32).to_bits().into(),
         _ => number.to_bits(),
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_are_what_they_are_said_to_be() {
+    fn edges_include_nans_infinities_and_limits() {
         for elem in [ElemType::F16, ElemType::F32, ElemType::F64] {
             let edges = edges(elem);
             let value = host(elem, &[edges.len()], &edges);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_in_every_type() {
+    fn whole_numbers_are_encoded_in_every_type() {
         for &elem in ElemType::ALL {
             let text = whole(elem, 1).element_text(0);
             assert!(

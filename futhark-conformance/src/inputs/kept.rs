@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_a_case_comes_back_from_its_file() {
+    fn a_case_round_trips_through_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Path::new("x/a b.fut"), "c");
         let path = store.keep(&case()).unwrap();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_running_when_a_process_died_is_kept() {
+    fn the_input_that_killed_a_process_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let open = || Store::open(folder.path(), Path::new("a.fut"), "c 0.25");
         open().running(&case());

@@ -2,7 +2,7 @@
 //! same ones, and they can be shrunk and saved.
 //!
 //! ```text
-//! program ─▶ recipe ─┬─ learn: trial calls tell which sizes belong together
+//! program ─▶ recipe ─┬─ learn: trial calls find which sizes must be equal
 //!                    └─▶ strategy ─▶ tree ─▶ values in any context
 //!                        elements      └─▶ kept: a file
 //! ```

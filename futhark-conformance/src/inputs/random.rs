@@ -2,7 +2,7 @@
 
 /// A generator: the same seed gives the same numbers.
 ///
-/// The algorithm is SplitMix64: short, and good for every seed.
+/// The algorithm is SplitMix64, which is short and accepts every seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

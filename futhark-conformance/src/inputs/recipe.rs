@@ -167,7 +167,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// `asked` has the types that calls are creating: none of them can be created from itself.
+    /// `asked` has the types that calls are creating, which must not depend on themselves.
     fn call(mut self, entry: &EntryPoint, asked: &mut Vec<TypeRef>) -> Result<Call, String> {
         let inputs = entry.inputs.iter();
         let arguments = inputs

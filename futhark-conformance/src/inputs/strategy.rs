@@ -11,7 +11,7 @@ use proptest::strategy::{Union, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::sync::Arc;
 
-/// Up to this number elements are generated, and shrink, one by one.
+/// The maximum number of elements that are generated and shrunk one by one.
 const SINGLE: usize = 48;
 
 /// The maximum size of arrays.
@@ -75,7 +75,7 @@ pub fn value(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Input> {
         .boxed()
 }
 
-/// Arguments with the given extents and scalars, always equal: for trials.
+/// Arguments for trial calls, with the given extents and scalars. The same on each call.
 #[must_use]
 pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option<Vec<Input>> {
     let strategy = fixed(call, extents, scalars, Taste::Tame, Limits::SLOW);

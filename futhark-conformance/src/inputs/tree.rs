@@ -5,8 +5,8 @@ use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 use std::fmt;
 
-/// The parts of a value. It has no type: compilers name types differently, and backends number
-/// them differently.
+/// The parts of a value, without types: names of types depend on the compiler, and their numbers on
+/// the backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A scalar or an array of scalars.
@@ -55,7 +55,7 @@ impl Input {
     /// See [`Failure`].
     pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Failure> {
         let program = context.library().program();
-        let unfit = || Failure::Unfit(format!("{self} is no {}", program.name_of(ty)));
+        let unfit = || Failure::Unfit(format!("{self} is not of type {}", program.name_of(ty)));
         if let Input::Host(value) = self {
             return match elements_of(program, ty) {
                 Some((elem, rank)) if (elem, rank) == (value.elem(), value.shape().len()) => {
@@ -135,7 +135,7 @@ impl Input {
     ) -> Result<Vec<Value>, Failure> {
         if inputs.len() != entry.inputs.len() {
             let message = format!(
-                "{} takes {} arguments, there are {}",
+                "{}: expected {} arguments, got {}",
                 entry.name,
                 entry.inputs.len(),
                 inputs.len()
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_are_shown_as_futhark_would_write_them() {
+    fn inputs_are_displayed_in_futhark_notation() {
         let one = HostValue::new(ElemType::I32, vec![], 1i32.to_ne_bytes().to_vec());
         let one = Input::Host(one);
         let sum = Input::Sum {

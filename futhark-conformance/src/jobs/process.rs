@@ -1,6 +1,6 @@
 //! A child process, seen from its parent.
 //!
-//! Three threads of the parent take part:
+//! Three threads of the parent are involved:
 //!
 //! * A reader of the child's standard output parses events and sends them into a channel.
 //! * A reader of its standard error keeps the last lines, for the message if the child dies.
@@ -12,7 +12,7 @@
 //! closed its standard output: the supervisor waits until the child has exited, and kills it if
 //! that takes longer than the time limit.
 //!
-//! Both readers end when the pipes close, so when the last process of the group is gone.
+//! Both readers end when the pipes close, which is when the last process of the group has ended.
 
 use super::log;
 use crate::protocol::{Event, events};
@@ -35,7 +35,7 @@ pub(super) struct Step {
     pub(super) check: String,
     pub(super) case: String,
     pub(super) begun: Instant,
-    /// The time limit of an attempt, which may run out without a failure.
+    /// The time limit of an attempt. An attempt that exceeds it is not a failure.
     pub(super) limit: Option<Duration>,
 }
 

@@ -42,7 +42,7 @@ const MAX_DEATHS: usize = 20;
 /// The same for timeouts, which take more time.
 const MAX_TIMEOUTS: usize = 5;
 
-/// The same for attempts that ran into their own time limit, which is not a failure.
+/// The same for attempts that exceeded their own time limit, which is not a failure.
 const MAX_ATTEMPTS: usize = 50;
 
 /// The factor on the time limit of a step that is repeated in optimised code.

@@ -133,7 +133,7 @@ mod tests {
     use crate::blocks::TestBlocks;
 
     #[test]
-    fn values_and_types_become_others() {
+    fn values_and_types_are_changed() {
         for (text, other) in [
             ("[[3i32, 4]]", "[[13i32, 4]]"),
             ("-2.5f32", "-12.5f32"),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_altered_in_one_of_the_ways_that_fit() {
+    fn cases_are_altered_in_a_way_that_applies_to_them() {
         let source =
             "-- ==\n-- \"a\" input { 1\n-- 2 } output { 3\n-- }\n-- input { 1 } error: x\n";
         let blocks = TestBlocks::parse(source).unwrap();

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_gets_a_name_and_a_copy_with_something_wrong() {
+    fn every_case_gets_a_name_and_an_altered_copy() {
         let source = "-- ==\n-- entry: f g\n-- input { 1 } output { 1 } \"b\" input { 2 }\nx\n";
         let blocks = TestBlocks::parse(source).unwrap();
         let named = renamed(source, &blocks, false);

@@ -12,7 +12,7 @@ pub struct Said {
     pub passed: bool,
     /// The failed cases: entry point and name.
     pub failed: HashSet<(String, String)>,
-    /// The cases that it could not run because of an earlier one.
+    /// The cases that it could not run because an earlier case failed.
     pub stumbled: HashSet<(String, String)>,
     /// The entry points that it did not find.
     pub unknown: HashSet<String>,
@@ -70,7 +70,7 @@ fn test(copies: &[&Copied], futhark: &str, threads: usize) -> Result<String> {
         .args(["test", "--no-terminal", "--backend=c"])
         .arg(format!("--concurrency={threads}"))
         .args(copies.iter().map(|copied| &copied.path))
-        // The programs run for a moment only, so optimising them costs more.
+        // The programs run only briefly, so more optimisation would cost more than it saves.
         .env("CFLAGS", "-O1")
         .output()
         .with_context(|| format!("failed to run {futhark} test"))?;
@@ -101,7 +101,7 @@ fn sections(text: &str) -> Result<HashMap<String, String>> {
         }
     }
     if !ended {
-        bail!("futhark test did not come to its end:\n{text}");
+        bail!("`futhark test` did not finish:\n{text}");
     }
     Ok(sections)
 }
@@ -160,7 +160,7 @@ it does not compile
 ";
 
     #[test]
-    fn what_is_printed_is_understood() {
+    fn the_output_of_futhark_test_is_parsed() {
         let sections = sections(PRINTED).unwrap();
         assert_eq!(sections.len(), 2);
         let a = read(&sections["/x/a.fut"]);

@@ -84,7 +84,7 @@ fn is_refusal(finding: &Finding) -> bool {
     has_failed(finding) && finding.check != "blocks"
 }
 
-/// Compares two verdicts; true if both are "passed".
+/// The verdicts of both on one case; true is "passed".
 struct Both<'a> {
     what: String,
     theirs: bool,
@@ -98,7 +98,7 @@ impl fmt::Display for Both<'_> {
         let verdict = |passed| if passed { "passed" } else { "failed" };
         writeln!(
             f,
-            "{}: {} says futhark test, {} says this program:",
+            "{}: futhark test: {}; futhark-conformance: {}:",
             self.what,
             verdict(self.theirs),
             verdict(self.ours)
@@ -117,7 +117,7 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}, {}: both say passed of {}, failed of {}; they differ on {}; {} without a verdict of both",
+            "{}, {}: both passed {}, both failed {}, they differ on {}; {} without a verdict of both",
             crate::report::counted(self.programs, "program"),
             crate::report::counted(
                 self.passed + self.failed + self.differences.len(),
@@ -171,13 +171,13 @@ mod tests {
         let mut tally = Tally::default();
         tally.add(&copied(), &theirs, &ours);
         assert_eq!((tally.passed, tally.failed, tally.open), (1, 0, 1));
-        assert!(tally.differences()[0].starts_with("p.fut: f b: failed says futhark test"));
+        assert!(tally.differences()[0].starts_with("p.fut: f b: futhark test: failed;"));
         tally.add(&copied(), &theirs, &ours[..2]);
         assert!(tally.differences()[2].ends_with("f c: was not run"));
     }
 
     #[test]
-    fn a_program_that_is_refused_has_one_verdict() {
+    fn a_program_that_fails_as_a_whole_has_one_verdict() {
         let ours = [finding("compile", "", Outcome::Fail)];
         let mut tally = Tally::default();
         tally.add(&copied(), &Said::default(), &ours);

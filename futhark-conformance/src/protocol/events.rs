@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn events_survive_the_pipe() {
+    fn events_round_trip() {
         let event = Event::Begin {
             index: 3,
             check: "arrays".into(),

@@ -73,7 +73,7 @@ mod tests {
     use crate::devices::Kind;
 
     #[test]
-    fn a_spec_survives_the_command_line() {
+    fn a_spec_round_trips_through_the_command_line() {
         let spec = JobSpec {
             program: Some("programs/a b.fut".into()),
             device: Device {

@@ -52,7 +52,7 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     if read? as u64 > LARGEST {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            "there is more than 4 GiB of it",
+            "the contents are larger than 4 GiB",
         ));
     }
     Ok(contents)
@@ -78,9 +78,8 @@ pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostVa
     reader.skip_space();
     if reader.at < contents.len() {
         let message = format!(
-            "{} bytes are left behind the {} values that are expected",
-            contents.len() - reader.at,
-            types.len()
+            "expected the end of the data, found {} more bytes",
+            contents.len() - reader.at
         );
         return Err(reader.error(message));
     }
@@ -157,7 +156,7 @@ impl<'a> Reader<'a> {
             shape.push(dim);
         }
         let size = HostValue::size(elem, &shape)
-            .ok_or_else(|| self.error(format!("an array of shape {shape:?} fits no memory")))?;
+            .ok_or_else(|| self.error(format!("an array of shape {shape:?} is too large")))?;
         let mut bytes = self.take(size, "the elements")?.to_vec();
         if elem == ElemType::Bool {
             bytes
@@ -180,7 +179,7 @@ impl<'a> Reader<'a> {
                 Ok(taken)
             }
             None => Err(self.error(format!(
-                "cut short: {what} would be {count} bytes, and {} are left",
+                "truncated: expected {count} bytes for {what}, found {}",
                 rest.len()
             ))),
         }
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_values_and_text_follow_each_other() {
+    fn binary_values_and_text_can_be_mixed() {
         let mut contents = binary("i32", &[2], &[1, 0, 0, 0, 255, 255, 255, 255]);
         contents.extend(b" -- two\n[1.5f32, 2] ");
         contents.extend(binary("bool", &[], &[7]));
@@ -244,19 +243,19 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_of_the_wanted_type_or_of_its_own() {
+    fn text_has_the_expected_type_or_its_own() {
         assert_eq!(shown(inputs(b"3\n", &[(I64, 0)]).unwrap()), ["3i64"]);
         assert_eq!(shown(values(b"3\n").unwrap()), ["3i32"]);
         assert!(inputs(b"3i32", &[(I64, 0)]).is_err());
     }
 
     #[test]
-    fn what_is_missing_left_over_or_another_thing_is_an_error() {
+    fn missing_extra_and_mistyped_values_are_errors() {
         let three = binary("i64", &[], &[3, 0, 0, 0, 0, 0, 0, 0]);
         let error = |contents: &[u8]| inputs(contents, &[(I64, 0)]).unwrap_err().to_string();
         assert_eq!(
             error(&three[..10]),
-            "at byte 7: cut short: the elements would be 8 bytes, and 3 are left"
+            "at byte 7: truncated: expected 8 bytes for the elements, found 3"
         );
         assert!(
             error(&three[..4]).contains("head"),
@@ -264,7 +263,7 @@ mod tests {
             error(&three[..4])
         );
         let more = [&three[..], b"\nx"].concat();
-        assert!(error(&more).contains("1 bytes are left") || error(&more).contains("are left"));
+        assert!(error(&more).ends_with("expected the end of the data, found 1 more bytes"));
         assert_eq!(error(b""), "at byte 0: expected a value, found the end");
         let i32 = binary("i32", &[], &[0; 4]);
         assert!(
@@ -279,17 +278,17 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_not_believed() {
+    fn sizes_beyond_the_data_are_errors() {
         let error = |dims: &[i64]| values(&binary("i64", dims, &[])).unwrap_err().to_string();
         assert!(error(&[-1]).contains("size -1"));
-        assert!(error(&[1 << 40]).contains("cut short"));
-        assert!(error(&[1 << 40, 1 << 40]).contains("fits no memory"));
+        assert!(error(&[1 << 40]).contains("truncated"));
+        assert!(error(&[1 << 40, 1 << 40]).contains("is too large"));
         let empty = values(&binary("i64", &[1 << 62, 3, 0], &[])).unwrap();
         assert_eq!(shown(empty), ["empty([4611686018427387904][3][0]i64)"]);
     }
 
     #[test]
-    fn compressed_files_are_read_and_damage_is_seen() {
+    fn compressed_files_are_read_and_damage_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("three.in.gz");
         let mut encoder = flate2::write::GzEncoder::new(

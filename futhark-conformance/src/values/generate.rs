@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_and_numbers() {
+    fn types_and_numbers_are_parsed() {
         let found = parse_generators(" [10][2]f32 7i8\n bool 3 ").unwrap();
         let array = Generator::Type(GeneratedType {
             shape: vec![10, 2],
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_types_must_be_known() {
+    fn unknown_sizes_and_types_are_errors() {
         for (text, at) in [("i32 []i32", 4), ("[n]i32", 0), ("[3]x", 0), ("[1,2]", 0)] {
             assert_eq!(parse_generators(text).unwrap_err().at, at, "{text}");
         }

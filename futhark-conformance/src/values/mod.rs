@@ -144,7 +144,7 @@ impl HostValue {
         } else {
             match elem {
                 // The shortest text that parses to the same value depends on the width.
-                #[expect(clippy::cast_possible_truncation, reason = "x came from an f32")]
+                #[expect(clippy::cast_possible_truncation, reason = "x was an f32")]
                 ElemType::F32 => format!("{:?}", x as f32),
                 _ => format!("{x:?}"),
             }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_futhark_writes_them() {
+    fn values_are_displayed_in_futhark_notation() {
         assert_eq!(ints(&[], &[-4]).to_string(), "-4i32");
         assert_eq!(
             ints(&[2, 2], &[1, 2, 3, 4]).to_string(),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_shown_with_their_own_precision() {
+    fn floats_are_displayed_with_the_precision_of_their_type() {
         let x = HostValue::new(ElemType::F32, vec![], 0.1f32.to_ne_bytes().to_vec());
         assert_eq!(x.to_string(), "0.1f32");
         let inf = f32::NEG_INFINITY.to_ne_bytes().to_vec();

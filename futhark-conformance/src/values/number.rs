@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_in_every_notation() {
+    fn integers_are_parsed_in_every_notation() {
         assert_eq!(as_i64("42"), Some(42));
         assert_eq!(as_i64("-1_000_000"), Some(-1_000_000));
         assert_eq!(as_i64("+7i64"), Some(7));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_in_every_notation() {
+    fn floats_are_parsed_in_every_notation() {
         assert_eq!(as_f64("1.5e-3"), Some(0.0015));
         assert_eq!(as_f64("-2.0f32"), Some(-2.0));
         assert_eq!(as_f64("3"), Some(3.0));

@@ -50,7 +50,7 @@ impl Corpus {
         let output = self.conformance(&arguments);
         let report = fs::read_to_string(self.path().join("report.jsonl"))
             .unwrap_or_else(|error| panic!("{error}: {}", text(&output)));
-        // Between the header and the end.
+        // All lines except the header and the end.
         let records = report
             .lines()
             .skip(1)
@@ -92,7 +92,7 @@ entry f (x: i64) = x
 ";
 
 #[test]
-fn bad_data_files_are_findings_of_their_cases() {
+fn a_bad_data_file_fails_its_case() {
     let three = b"b\x02\x00 i64\x03\0\0\0\0\0\0\0";
     let Some(corpus) = Corpus::new(&[
         ("bad.fut", BAD_DATA.as_bytes()),
@@ -114,9 +114,9 @@ fn bad_data_files_are_findings_of_their_cases() {
         "f missing",
         "bad.fut:4: failed to read ./nowhere.in",
     );
-    failed(&cases, "f cut short", "short.in at byte 7: cut short");
+    failed(&cases, "f cut short", "short.in at byte 7: truncated");
     failed(&cases, "f another type", "expected i64, found i32");
-    failed(&cases, "f more", "are left behind");
+    failed(&cases, "f more", "expected the end");
     failed(&cases, "f damaged", "damaged.in.gz");
     failed(&cases, "f no values", "junk.out at byte 0");
     failed(
@@ -166,10 +166,10 @@ entry work ((n, xs): data) : f32 = f32.i64 n + f32.sum xs
 entry two (xs: []i64) (ys: []i64) : i64 = xs[0] + ys[0]
 ";
 
-/// What fails here fails with `futhark test` as well, but for the case `consumed`: there the
-/// array that was consumed goes on.
+/// The failing cases fail with `futhark test`, too, except `consumed`: `futhark test` lets a script
+/// use an array after it was consumed.
 #[test]
-fn scripts_run_or_say_why_not() {
+fn scripts_run_or_fail_with_a_reason() {
     let Some(corpus) = Corpus::new(&[("scripts.fut", SCRIPTS.as_bytes())]) else {
         return;
     };
@@ -209,10 +209,10 @@ const SEVERAL: &str = "\
 entry f (x: i32) = x
 ";
 
-/// Both say the same of good cases, of wrong ones, of an entry point that is not there, of blocks
-/// that cannot be read, and of programs that must not, or do not, compile.
+/// Both verdicts are equal for correct and wrong cases, for an unknown entry point, for malformed
+/// blocks, and for programs that must not compile or do not compile.
 #[test]
-fn verdicts_are_those_of_futhark_test() {
+fn verdicts_equal_those_of_futhark_test() {
     let Some(corpus) = Corpus::new(&[
         ("several.fut", SEVERAL.as_bytes()),
         (
@@ -238,8 +238,8 @@ fn verdicts_are_those_of_futhark_test() {
     let said = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}{error}");
-    // Of several.fut: two entry points, three cases each that run, and one altered copy of each;
-    // the others are programs as a whole.
+    // In several.fut: two entry points with three cases each that run, and one altered copy of each
+    // case. The other programs have one verdict each.
     assert!(said.contains("5 programs"), "{said}");
     assert!(said.contains("they differ on 0"), "{said}");
 }
@@ -252,7 +252,7 @@ fn a_single_program_can_be_judged() {
     let output = corpus.conformance(&["judge", "several.fut"]);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
-        said.contains("1 program, 6 verdicts: both say passed of 1, failed of 5"),
+        said.contains("1 program, 6 verdicts: both passed 1, both failed 5"),
         "{said}"
     );
     assert_eq!(output.status.code(), Some(0));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A folder of programs, and what a run over it says.
+/// A folder of programs.
 struct Corpus(TempDir);
 
 impl Corpus {
@@ -178,9 +178,9 @@ fn the_report_begins_with_a_header() {
     }
 }
 
-/// Two machines share the work, and a third puts together what they found.
+/// Two runs check one part each; `report` merges their reports.
 #[test]
-fn the_parts_of_a_run_make_a_whole() {
+fn the_parts_of_a_run_can_be_merged() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[("a.fut", GOOD), ("b.fut", GOOD), ("lib.fut", "def f = 1\n")]);
     let run = |arguments: &[&str]| {
@@ -242,7 +242,7 @@ fn the_parts_of_a_run_make_a_whole() {
 }
 
 #[test]
-fn a_type_error_is_a_finding_and_the_run_goes_on() {
+fn a_type_error_is_a_finding_and_the_run_continues() {
     let Some(compiler) = compiler() else { return };
     let wrong = "entry f (x: i32): f32 = x\n";
     let run = Corpus::new(&[("a-wrong.fut", wrong), ("good.fut", GOOD)]).run(&[
@@ -281,7 +281,7 @@ fn a_type_error_is_a_finding_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_program_that_must_not_compile_passes_by_not_compiling() {
+fn an_expected_compile_error_passes() {
     let Some(compiler) = compiler() else { return };
     let wrong = "-- ==\n-- error: does not have expected type\nentry f (x: i32): f32 = x\n";
     let fine = "-- ==\n-- error: nothing like that\nentry f (x: i32): i32 = x\n";
@@ -301,7 +301,7 @@ fn a_program_that_must_not_compile_passes_by_not_compiling() {
 }
 
 #[test]
-fn a_wrong_answer_is_shown_with_what_was_expected() {
+fn a_wrong_result_is_shown_with_the_expected_one() {
     let Some(compiler) = compiler() else { return };
     let wrong = "-- ==\n-- entry: f\n-- input { [1, 2] } output { [2, 4] }\nentry f (xs: []i32): []i32 = map (+ 1) xs\n";
     let run = Corpus::new(&[("wrong.fut", wrong)]).run(&[
@@ -322,7 +322,7 @@ fn a_wrong_answer_is_shown_with_what_was_expected() {
 }
 
 #[test]
-fn a_program_that_hangs_is_stopped_and_a_slow_one_is_repeated_in_optimised_code() {
+fn a_hanging_program_is_killed_and_a_slow_one_is_repeated_with_optimisation() {
     let Some(compiler) = compiler() else { return };
     // The C compiler replaces the loop by a product if it optimises.
     let slow = "-- ==\n-- entry: slow\n-- input { 20000000000i64 3i64 } output { -60000000000i64 }\n\
@@ -330,7 +330,7 @@ fn a_program_that_hangs_is_stopped_and_a_slow_one_is_repeated_in_optimised_code(
     let spin = "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
                 entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n";
     let corpus = Corpus::new(&[("slow.fut", slow), ("spin.fut", spin)]);
-    // Compiled beforehand in both ways, as the compilers may exceed the time limit.
+    // Compile both variants first, because compilation may exceed the time limit.
     for optimise in [&[][..], &["--optimise"]] {
         let compile = [&["--check", "compile", "--futhark", &compiler], optimise].concat();
         let compiled = corpus.run(&compile);
@@ -347,7 +347,7 @@ fn a_program_that_hangs_is_stopped_and_a_slow_one_is_repeated_in_optimised_code(
     assert_eq!(run.code(), 1, "{}", run.shown());
     let hanging = run.one("spin.fut", "blocks", "spin #0");
     assert_eq!(hanging["cause"], "timeout", "{hanging}");
-    // Another process goes on behind it.
+    // Another process continues after it.
     assert_eq!(run.one("spin.fut", "blocks", "spin #1")["outcome"], "pass");
     let slow = run.one("slow.fut", "blocks", "slow #0");
     assert_eq!(slow["outcome"], "pass", "{slow}");
@@ -371,7 +371,7 @@ fn a_program_that_crashes_is_reported_with_its_signal() {
 }
 
 #[test]
-fn test_blocks_that_cannot_be_read_are_a_finding() {
+fn malformed_test_blocks_are_a_finding() {
     let Some(compiler) = compiler() else { return };
     let run = Corpus::new(&[(
         "bad.fut",
@@ -425,7 +425,7 @@ fn expected_failures_do_not_fail_the_run_and_unexpected_passes_do() {
 }
 
 #[test]
-fn an_expectation_that_nothing_matches_is_reported() {
+fn an_expectation_without_a_match_is_reported() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[
         ("good.fut", "entry f (x: i32) = x\n"),
@@ -444,7 +444,7 @@ fn an_expectation_that_nothing_matches_is_reported() {
 }
 
 #[test]
-fn shards_share_the_work() {
+fn shards_split_the_programs() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[
         ("a.fut", "entry f (x: i32) = x\n"),
@@ -496,7 +496,7 @@ fn libraries_are_skipped_with_the_reason() {
 }
 
 #[test]
-fn wrong_usage_ends_with_code_2() {
+fn usage_errors_exit_with_code_2() {
     let corpus = Corpus::new(&[("readme.md", "")]);
     let cases: &[(&[&str], &str)] = &[
         (&["run", "nowhere"], "nowhere"),
@@ -527,7 +527,7 @@ fn wrong_usage_ends_with_code_2() {
 }
 
 #[test]
-fn without_a_compiler_it_says_how_to_get_one() {
+fn without_a_compiler_the_error_says_how_to_get_one() {
     let corpus = Corpus::new(&[("good.fut", GOOD)]);
     let mut command = corpus.command();
     command
@@ -568,7 +568,7 @@ fn programs_and_checks_can_be_listed() {
 }
 
 #[test]
-fn a_check_that_is_none_is_wrong_usage() {
+fn an_unknown_check_is_a_usage_error() {
     let corpus = Corpus::new(&[("good.fut", GOOD)]);
     let run = corpus.run(&["--check", "blocks", "--check", "nonsense:x"]);
     assert_eq!(run.code(), 2);
@@ -598,7 +598,7 @@ fn checks_are_explained() {
 }
 
 #[test]
-fn without_a_cpp_compiler_there_is_no_emulated_device_and_it_is_said() {
+fn without_a_cpp_compiler_the_emulated_device_is_unusable_with_a_reason() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[("good.fut", GOOD)]);
     let run = |emulate: &str| {
@@ -614,11 +614,11 @@ fn without_a_cpp_compiler_there_is_no_emulated_device_and_it_is_said() {
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("CXX names a C++ compiler"), "{said}");
     assert!(said.contains("/nowhere/c++"), "{said}");
-    // Where it is only welcome, programs are compiled without it.
+    // With `auto`, programs are compiled without the device.
     assert_eq!(run("auto").status.code(), Some(0));
 }
 
-/// The newest compiler: one is enough for most tests.
+/// The newest compiler, which is enough for most tests.
 fn compiler() -> Option<String> {
     Some(needs::compiler_path()?.to_string_lossy().into_owned())
 }

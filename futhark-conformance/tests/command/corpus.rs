@@ -1,4 +1,4 @@
-//! The documents of the corpus, and its completeness.
+//! The corpus is documented and complete.
 
 use futhark_conformance::blocks::{Source, TestBlocks};
 use futhark_conformance::checks::ALL;
@@ -78,8 +78,8 @@ fn the_generated_list_of_programs_is_up_to_date() {
     }
 }
 
-/// The text with its tables of programs written anew, one per folder. A folder without a table
-/// gets one at the end.
+/// The text with the table of programs of each folder updated. A folder without a table gets one at
+/// the end.
 fn with_lists(readme: &str, programs: &[(String, String)]) -> String {
     let mut tables: BTreeMap<&str, String> = BTreeMap::new();
     for (path, source) in programs {
@@ -94,7 +94,7 @@ fn with_lists(readme: &str, programs: &[(String, String)]) -> String {
             .strip_prefix("| [`")
             .and_then(|row| row.split('/').next())
         {
-            // The first row becomes the table; the others go.
+            // Replace the first row by the table, and drop the others.
             Some(folder) => text += &tables.remove(folder).unwrap_or_default(),
             None => text += line,
         }

@@ -1,6 +1,6 @@
-//! The code of Futhark 0.25 compiles against the headers of CUDA 13 as well, and then calls
-//! the driver as these want it; every other test has those of CUDA 12. It runs on the emulated
-//! device. The headers are the part `cuda13` of `ci/setup`, named by `FUTHARK_TOOLCHAIN`.
+//! The code of Futhark 0.25 also compiles with the headers of CUDA 13, and then calls the driver
+//! functions that these declare. All other tests use the headers of CUDA 12. The code runs on the
+//! emulated device. `ci/setup --only cuda13` installs the headers below `FUTHARK_TOOLCHAIN`.
 
 use super::{command, needs, text};
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ entry total (xs: []i32): i32 = i32.sum xs
 ";
 
 #[test]
-fn the_headers_of_cuda_13_serve_as_well() {
+fn code_compiles_with_the_headers_of_cuda_13() {
     let headers = headers().ok_or("no headers of CUDA 13; run `ci/setup --only cuda13`".to_owned());
     let Some(headers) = needs::or_skip(headers) else {
         return;
@@ -26,7 +26,7 @@ fn the_headers_of_cuda_13_serve_as_well() {
     };
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("two.fut"), PROGRAM).unwrap();
-    // Where other tests keep the emulated device, too.
+    // Other tests use the same folder for the emulated device.
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
     let output = command(folder.path())
         .env("CUDA_HOME", headers)
@@ -56,7 +56,7 @@ fn headers() -> Option<PathBuf> {
     folder.join("include/cuda.h").is_file().then_some(folder)
 }
 
-/// What was built of the program: one by each compiler.
+/// The libraries of the program, one per compiler.
 fn libraries(build_dir: &Path) -> Vec<PathBuf> {
     let files = |folder: &Path| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();

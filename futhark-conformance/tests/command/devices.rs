@@ -1,6 +1,6 @@
-//! Several devices for one backend, as users meet them: Oclgrind, or whatever OpenCL finds
-//! here, and PoCL of the toolchain (`ci/setup --only opencl,pocl`). Where one is missing,
-//! these tests say so and pass, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
+//! Several devices for one backend: the OpenCL device of the environment, such as Oclgrind, and
+//! PoCL of the toolchain (`ci/setup --only opencl,pocl`). If one of them is missing, these tests
+//! are skipped with a message, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
 
 use super::{build_dir, command, needs, text};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The first test case is right, the second wrong; neither takes a kernel.
+/// The first test case is correct, the second wrong; neither launches a kernel.
 const PROGRAM: &str = "\
 -- ==
 -- entry: next
@@ -20,7 +20,7 @@ entry next (x: i32): i32 = x + 1
 
 const POCL: &str = "Portable Computing Language: ";
 
-/// A folder with the program, and what a run over it says.
+/// A folder with the program.
 struct Here {
     folder: TempDir,
     compiler: PathBuf,
@@ -55,7 +55,7 @@ impl Here {
         let mut command = self.command(subcommand);
         command.args(["--backend", "opencl", "--futhark"]);
         command.arg(&self.compiler);
-        // What PoCL compiles takes seconds: once for all tests.
+        // Shared by all tests, because PoCL needs seconds to compile.
         command.arg("--build-dir").arg(build_dir());
         command.env("HOME", self.folder.path());
         command.args(arguments);
@@ -81,7 +81,7 @@ impl Here {
     }
 }
 
-/// Whether there is an OpenCL that the environment names, and PoCL beside it.
+/// Checks that the environment names an OpenCL device, and that the toolchain has PoCL.
 fn both() -> Result<(), &'static str> {
     let named = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
     let vendors = named("OCL_ICD_VENDORS").ok_or("OCL_ICD_VENDORS names no OpenCL device")?;
@@ -115,7 +115,7 @@ impl Run {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let outcomes = records.map(|record| (text(&record["device"]), text(&record["outcome"])));
         let mut outcomes: Vec<_> = outcomes.collect();
-        // PoCL is the second of the two, whatever the first is called.
+        // PoCL comes second, whatever the name of the first.
         outcomes.sort_by_key(|(device, _)| device.starts_with(POCL));
         outcomes
     }
@@ -163,7 +163,7 @@ fn each_device_has_a_column_and_expectations_of_its_own() {
     assert_eq!(outcomes("next #0"), ["pass", "pass"], "{shown}");
     assert_eq!(outcomes("next #1"), ["fail", "expected-fail"], "{shown}");
 
-    // The one that failed is repeated on its device alone.
+    // The command repeats the failure on its device only.
     let failed = &run.outcomes("next #1")[0].0;
     let repeat = shown
         .lines()
@@ -176,7 +176,7 @@ fn each_device_has_a_column_and_expectations_of_its_own() {
     let again = here.run(&["--device", failed, "--check", "blocks:next #1"]);
     assert_eq!(again.outcomes("next #1").len(), 1, "{}", again.shown());
 
-    // Every report has both.
+    // Every report has both devices.
     let rows = shown.lines().filter(|line| line.starts_with("next.fut "));
     let cells: Vec<Vec<&str>> = rows
         .map(|row| row.split("  ").filter(|cell| !cell.is_empty()).collect())
@@ -210,7 +210,7 @@ fn devices_are_chosen_by_name() {
         matches!(&outcomes[..], [(device, _)] if device.starts_with(POCL)),
         "{outcomes:?}"
     );
-    // What PoCL compiles is kept with everything else that is, not in the user's home.
+    // PoCL caches its kernels in the build folder, not in the user's home.
     assert!(build_dir().join("pocl-kernels").is_dir());
     assert!(!here.path(".cache").exists());
 
@@ -229,12 +229,12 @@ fn devices_are_chosen_by_name() {
     }
 }
 
-/// Everything works as well where the toolchain has no PoCL, with a column less.
+/// Without PoCL in the toolchain, the run has one column fewer and works otherwise.
 #[test]
-fn without_pocl_there_is_a_column_less() {
+fn without_pocl_there_is_one_column_fewer() {
     let Some(here) = Here::with_two() else { return };
     let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").expect("there is one");
-    // Headers and loader are needed as before.
+    // Headers and loader are still needed.
     let opencl = Path::new(&toolchain).join("opencl");
     let opencl = opencl.canonicalize().expect("the toolchain has OpenCL");
     let other = here.path("toolchain");
@@ -256,7 +256,7 @@ fn without_pocl_there_is_a_column_less() {
 }
 
 #[test]
-fn the_host_is_a_device_too() {
+fn the_host_can_be_selected_as_a_device() {
     let Some(here) = Here::new() else { return };
     let mut command = here.command("run");
     command.args([

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The compilers' own bug: no full reduction of f16 on multicore gives
-/// anything but 0.
+/// A known compiler bug: full reductions of f16 on multicore return 0.
 const HALF: &str = "entry sum (xs: []f16) : f16 = f16.sum xs\n";
 
-/// What the bug is called when its input is as simple as can be: one number.
+/// The start of the shrunk input of the bug, which is a single number.
 const SIMPLEST: &str = "\n  xs = [";
 
 /// A program and the newest compiler.
@@ -20,7 +19,7 @@ struct Bench {
     compiler: PathBuf,
     /// The name of the program, without `.fut`.
     name: &'static str,
-    /// Where failing inputs are kept.
+    /// The folder of failing inputs.
     regressions: PathBuf,
 }
 
@@ -62,7 +61,7 @@ impl Bench {
         }
         let output = command.output().expect("the program starts");
         let text = fs::read_to_string(report).unwrap_or_default();
-        // Between the header and the end.
+        // All lines except the header and the end.
         let records = text
             .lines()
             .skip(1)
@@ -75,7 +74,7 @@ impl Bench {
         }
     }
 
-    /// The files of inputs that were kept.
+    /// The files of kept inputs.
     fn kept(&self) -> Vec<PathBuf> {
         let files = fs::read_dir(self.regressions.join(self.name));
         let mut files: Vec<PathBuf> = files
@@ -117,7 +116,7 @@ impl Run {
 const DIFFERENTIAL: [&str; 4] = ["--backend", "multicore", "--check", "differential"];
 
 #[test]
-fn a_bug_that_nobody_wrote_a_test_for_is_found_and_made_simple() {
+fn a_bug_without_a_test_case_is_found_and_shrunk() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
@@ -126,14 +125,14 @@ fn a_bug_that_nobody_wrote_a_test_for_is_found_and_made_simple() {
     let (outcome, message) = run.case("differential", "sum");
     assert_eq!(outcome, "fail");
     assert!(message.contains("got 0.0"), "{message}");
-    // Whatever the seed: one element.
+    // One element, for every seed.
     let input = message.split(SIMPLEST).nth(1).expect("the input is shown");
     let elements = input.split(']').next().unwrap_or_default();
     assert!(!elements.contains(','), "{message}");
 }
 
 #[test]
-fn the_command_that_repeats_a_failure_does() {
+fn the_repeat_command_reproduces_the_failure() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
@@ -178,7 +177,7 @@ fn the_same_seed_gives_the_same_failure() {
 }
 
 #[test]
-fn what_failed_once_is_kept_and_tried_first() {
+fn failing_inputs_are_kept_and_tried_first() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
@@ -194,8 +193,8 @@ fn what_failed_once_is_kept_and_tried_first() {
             .is_some_and(|found| found.contains("multicore"))
     );
 
-    // Another input, put there by hand, comes before everything generated,
-    // and is not made simpler.
+    // An input added by hand is tried before generated ones, and is not
+    // shrunk.
     let ours = kept[0].with_file_name("a.json");
     let long = r#"{"entry": "sum", "found": "by hand", "arguments": [{"value": "f16",
         "shape": [3], "bits": ["0x3c00", "0x4000", "0x4200"], "shown": ""}]}"#;
@@ -204,7 +203,7 @@ fn what_failed_once_is_kept_and_tried_first() {
     let (_, message) = run.case("differential", "sum");
     assert!(message.contains("xs = [1.0f16, 2.0, 3.0]"), "{message}");
 
-    // Alone, and for a backend on which it holds.
+    // Only this input, and on a backend without the bug.
     let file = ours.to_str().expect("a path in UTF-8");
     let alone = bench.run(&[&DIFFERENTIAL[..], &["--input", file]].concat());
     assert_eq!(alone.case("differential", "sum").0, "fail");
@@ -218,8 +217,8 @@ fn what_failed_once_is_kept_and_tried_first() {
 }
 
 #[test]
-fn an_input_that_kills_the_process_is_kept_as_it_is() {
-    // Where the sum is lost, the index is far outside, and nothing checks it.
+fn an_input_that_kills_the_process_is_kept_without_shrinking() {
+    // If the sum is wrong, the index is far out of bounds, and is not checked.
     let wild = "\
 entry wild (xs: [4]i64) : i64 =
   let count = f16.sum (map (\\x -> f16.bool (x == x)) xs)
@@ -243,7 +242,7 @@ entry wild (xs: [4]i64) : i64 =
 }
 
 #[test]
-fn work_without_end_is_no_failure() {
+fn an_endless_call_is_not_a_failure() {
     let spin = "entry spin (x: i32) : i32 = loop x while x > 0 do x ^ 2\n\
                 entry fine (x: i32) : i32 = x + 1\n";
     let Some(bench) = Bench::new(spin) else {
@@ -258,7 +257,7 @@ fn work_without_end_is_no_failure() {
 }
 
 #[test]
-fn sizes_that_belong_together_are_learnt() {
+fn equal_sizes_are_learnt() {
     let program = "\
 entry product [n] [m] [k] (a: [n][m]i32) (b: [m][k]i32) : [n][k]i32 =
   map (\\r -> map (\\c -> i32.sum (map2 (*) r c)) (transpose b)) a
@@ -278,7 +277,7 @@ entry longer [n] (xs: [n + 1]i32) (ys: [n]i32) : i32 = xs[n] + i32.sum ys
 }
 
 #[test]
-fn values_of_every_structure_go_to_every_side() {
+fn values_of_every_structure_are_compared_on_every_side() {
     let program = "\
 module counter : { type t val make : i32 -> t val add : t -> i32 -> t val get : t -> i32 } = {
   type t = {sum: i32, calls: i64}

@@ -1,5 +1,5 @@
-//! What `prepare` records is checked by `run` where there is no compiler. To record, a Futhark
-//! compiler and a C compiler are needed.
+//! `run` checks programs that `prepare` recorded, without a compiler. Recording needs a Futhark
+//! compiler and a C compiler.
 
 use super::{build_dir, command, needs, text};
 use serde_json::Value;
@@ -26,7 +26,7 @@ const REFUSED: &str = "\
 entry wrong = nowhere
 ";
 
-/// Programs and a recording of them, as one unpacks them elsewhere.
+/// Programs and a recording of them, as unpacked on another machine.
 struct Elsewhere(TempDir);
 
 impl Elsewhere {
@@ -73,7 +73,7 @@ impl Elsewhere {
         paths.find(is_main).expect("main.fut was recorded")
     }
 
-    /// Runs with the recording in the place of a compiler, and without any other.
+    /// Runs with the recording instead of a compiler, and no compiler in the environment.
     fn run(&self) -> (Output, Vec<Value>) {
         let report = self.path("report.jsonl");
         let output = command(self.0.path())
@@ -100,7 +100,7 @@ impl Elsewhere {
 }
 
 #[test]
-fn what_was_recorded_is_checked_without_compilers() {
+fn recorded_programs_are_checked_without_compilers() {
     let Some(elsewhere) = Elsewhere::new() else {
         return;
     };
@@ -133,7 +133,7 @@ fn what_was_recorded_is_checked_without_compilers() {
 }
 
 #[test]
-fn what_was_changed_since_is_no_longer_recorded() {
+fn changed_files_invalidate_a_recording() {
     let Some(elsewhere) = Elsewhere::new() else {
         return;
     };

@@ -1,5 +1,4 @@
-//! The subcommand `report`, as its users run it: on files that `run --json`
-//! could have written.
+//! The subcommand `report`, on files as `run --json` writes them.
 
 use super::command;
 use std::fs;
@@ -19,7 +18,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// A file with a header, of part `shard` if that is not empty, records, and an end.
+    /// Writes a report: a header, for part `shard` unless that is empty, records, and an end.
     fn part(&self, name: &str, shard: &str, records: &[String]) {
         let mut header = HEADER.to_owned();
         if !shard.is_empty() {
@@ -56,7 +55,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn parts_are_put_together_in_every_form() {
+fn parts_are_merged_in_every_format() {
     let folder = Folder::new();
     folder.part("1", "1/2", &[record("a.fut", "pass", "")]);
     folder.part("2", "2/2", &[record("b.fut", "fail", "died & <left>")]);
@@ -91,14 +90,14 @@ fn parts_are_put_together_in_every_form() {
         html.contains("<pre>died &#38; &#60;left&#62;</pre>"),
         "{html}"
     );
-    // What is written can be read: the whole is not a part any more.
+    // The merged report can be read, and is not a part.
     let again = folder.report(&["out/all.jsonl"]);
     assert_eq!(again.status.code(), Some(1));
     assert_eq!(text(&again.stdout), shown);
 }
 
 #[test]
-fn the_exit_code_is_that_of_the_whole() {
+fn the_exit_code_is_that_of_the_merged_run() {
     let folder = Folder::new();
     folder.part("held", "", &[record("a.fut", "pass", "")]);
     assert_eq!(folder.report(&["held"]).status.code(), Some(0));
@@ -112,7 +111,7 @@ fn the_exit_code_is_that_of_the_whole() {
 }
 
 #[test]
-fn an_interrupted_run_is_not_reported_as_a_whole_one() {
+fn an_interrupted_run_is_reported_as_incomplete() {
     let folder = Folder::new();
     folder.part("cut", "", &[record("a.fut", "pass", "")]);
     let text_of = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
@@ -124,12 +123,12 @@ fn an_interrupted_run_is_not_reported_as_a_whole_one() {
     assert_eq!(output.status.code(), Some(3));
     let said = text(&output.stderr);
     assert!(said.contains("missing: the end of cut"), "{said}");
-    // Nor does it become whole on the way.
+    // A merged report of an incomplete run is incomplete, too.
     assert_eq!(folder.report(&["again"]).status.code(), Some(3));
 }
 
 #[test]
-fn files_that_are_damaged_are_named_with_the_line() {
+fn damaged_files_are_named_with_the_line() {
     let folder = Folder::new();
     folder.part(
         "bad",

@@ -8,7 +8,7 @@ use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Backend, Config, ErrorKind};
 use std::path::Path;
 
-/// Set in a process that meets a failure: the library, and the file for its ending.
+/// Set in a process on a failing device: the library, and the file for the outcome.
 pub const LIBRARY: &str = "FUTHARK_WALK_LIBRARY";
 pub const REPORT: &str = "FUTHARK_WALK_REPORT";
 
@@ -67,7 +67,7 @@ fn attempt(library: &Library, context: Option<Context>) -> Result<(), Ended> {
     let mut operation = "context";
     let context = match context {
         Some(context) => context,
-        // The second device, if there is one, because the calling thread's is the first.
+        // The second device, if there is one, because the first is the calling thread's.
         None => {
             let several =
                 std::env::var("FUTHARK_EMULATED").is_ok_and(|all| all.contains("devices="));

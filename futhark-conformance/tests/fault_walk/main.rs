@@ -1,7 +1,7 @@
 //! Failures of a device, one at a time. A script uses every operation of a context, on an emulated
 //! device whose first allocation fails, then in another process on one whose second allocation
-//! fails, and so on until the script ends without a failure. Copies, launches, events, the choice
-//! of a device and the loss of the device follow in the same way.
+//! fails, and so on until the script ends without a failure. Then the same for copies, launches,
+//! events, setting the current device, and loss of the device.
 //!
 //! The operation in progress must return an error, or every later result is correct. The process
 //! survives. The context returns correct results afterwards, or it is lost and a new one works,
@@ -25,8 +25,8 @@ use std::process::Command;
 /// If set, the strides in [`FAILURES`] are 1.
 const ALL: &str = "FUTHARK_WALK_ALL";
 
-/// The setting of the device for a failure, further settings, and the stride: of the hundreds of
-/// calls that can fail, each such one does.
+/// The setting of the device for a failure, further settings, and the stride between the calls that
+/// fail, because there are hundreds of calls.
 const FAILURES: [(&str, &str, usize); 6] = [
     ("fail-allocation", "", 1),
     ("fail-copy", "", 1),
@@ -39,7 +39,7 @@ const FAILURES: [(&str, &str, usize); 6] = [
 /// The device is lost for the rest of the process.
 const LOSE_DEVICE: &str = "lose-device";
 
-/// More than the calls of any kind in the script.
+/// An upper bound on the number of calls of each kind in the script.
 const ENOUGH: usize = 5000;
 
 #[test]

@@ -73,7 +73,7 @@ pub struct Outcome {
 /// caller.
 const OF_THE_DEVICE: [&str; 5] = ["Backend", "OutOfMemory", "ContextLost", "Start", "Load"];
 
-/// Known leaks of the generated code if a device fails: the operation (empty: any), the failure,
+/// Known leaks of the generated code if a device fails: the operation (empty for any), the failure,
 /// and the reason.
 const NEVER_FREED: [(&str, &str, &str); 3] = [
     (

@@ -94,7 +94,7 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     let dot = context.call("dot", vec![Arg::Borrow(&restored)])?.remove(0);
     same("dot", scalar(dot)?, Scalar::I64(30))?;
     begin("entry point that consumes a record");
-    // Its memory is shared with `left`: it is copied first.
+    // It shares memory with `left`, so the call works on a copy.
     let added = array(call(context, "consumed", vec![columns.into()])?)?;
     same("consumed", added.to_vec::<i64>()?, vec![2, 4, 6, 8])?;
     same("left again", left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;

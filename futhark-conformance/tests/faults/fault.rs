@@ -23,7 +23,7 @@ pub struct Fault {
     /// The cause in the report: mismatch, error, crash, timeout, leak or misuse. Several,
     /// separated by ` or `, if the effect of the fault is undefined behaviour.
     pub cause: &'static str,
-    /// The only case that runs (empty: all of the check), where others would crash or time out.
+    /// The only case to run, if others would crash or time out; empty for all cases.
     pub case: &'static str,
 }
 

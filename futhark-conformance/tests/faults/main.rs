@@ -44,7 +44,7 @@ fn every_fault_is_found_by_the_check_that_should_find_it() {
     let all = catalogue::all();
     assert_text_matches(&nursery, &all);
     let mut faults = chosen(all);
-    // Those that wait longest first, so that no processor is idle at the end.
+    // Slow faults first, so that no processor is idle at the end.
     faults.sort_by_key(|fault| (fault.cause != "timeout", !fault.is_on_gpu()));
     let healthy = controls(&nursery, &faults);
     let tried: Vec<&Fault> = faults

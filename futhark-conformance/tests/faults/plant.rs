@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 use tempfile::TempDir;
 
-/// Names the folder of changed files to the compiler, see [`Nursery::compiler`].
+/// The variable that names the folder of changed files; see [`Nursery::compiler`].
 pub const PLANTED: &str = "FUTHARK_PLANTED";
 
 /// Plants faults into the output of one compiler.
@@ -96,7 +96,7 @@ impl Nursery {
         Ok(self.write(fault.name, fault.program, fault.backend, &mutant))
     }
 
-    /// The same without a fault.
+    /// Writes the unchanged text in the same way.
     ///
     /// # Errors
     /// If the compiler rejects the program.

@@ -92,7 +92,7 @@ impl Verdict {
     }
 }
 
-/// The time limit, in seconds, of a step that must run into it.
+/// The time limit, in seconds, of a step that must exceed it.
 const TIMEOUT: &str = "3";
 
 /// Plants a fault and runs the check that must find it.
@@ -114,8 +114,8 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
         case => format!("{}:{case}", fault.check),
     };
     let mut run = if fault.cause == "timeout" {
-        // Compiled in a run of its own, which has the usual time limit. Optimised, because a
-        // step that times out is otherwise compiled and run again with optimisation.
+        // Compile in a separate run with the usual time limit, and optimised, because otherwise a
+        // step that times out is compiled and run again with optimisation.
         setting.run(nursery, &["--check", "compile", "--optimise"]);
         let limited = ["--check", &check, "--timeout", TIMEOUT, "--optimise"];
         setting.run(nursery, &limited)
@@ -185,7 +185,7 @@ impl Setting<'_> {
         command.arg("--json").arg(&report).args(arguments);
         let output = command.output().expect("the program starts");
         let text = std::fs::read_to_string(report).unwrap_or_default();
-        // Between the header and the end.
+        // All lines except the header and the end.
         let records = text
             .lines()
             .skip(1)

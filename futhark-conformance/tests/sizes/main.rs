@@ -18,7 +18,7 @@ use std::path::Path;
 
 const MIN: i64 = i64::MIN;
 const MAX: i64 = i64::MAX;
-/// As a number of bytes, larger than the address space.
+/// Larger than the address space, in bytes.
 const HUGE: i64 = 1 << 48;
 
 /// The values of each argument, by the number of arguments.

@@ -17,7 +17,7 @@ pub fn emulated() -> Option<Emulated> {
 }
 
 /// Replaces a file in one step, as another test may compile it at the same time.
-#[allow(dead_code, reason = "for tests that compile programs")]
+#[allow(dead_code, reason = "only tests that compile programs use it")]
 pub fn write_at_once(path: &Path, text: &str) {
     let folder = path.parent().unwrap();
     std::fs::create_dir_all(folder).unwrap();
@@ -28,7 +28,7 @@ pub fn write_at_once(path: &Path, text: &str) {
 
 /// Runs the test in a process whose driver is the emulated device. Returns `true` in that
 /// process, and `false` in the one that starts it.
-#[allow(dead_code, reason = "not for tests that start other processes")]
+#[allow(dead_code, reason = "tests that start other processes do not use it")]
 pub fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
     if std::env::var_os("FUTHARK_LIBCUDA").is_some_and(|file| is_emulated(Path::new(&file))) {
         return true;

@@ -4,7 +4,7 @@ use futhark_safe::compile::Compiler;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Set by the gate, where a test that cannot run fails.
+/// If set, as in the gate, a test that cannot run fails instead of being skipped.
 const INSIST: &str = "FUTHARK_TESTS_NEED_COMPILERS";
 
 /// The value, or `None` and a message on the standard error: the test is skipped.
@@ -33,7 +33,7 @@ pub fn compiler() -> Option<Compiler> {
 }
 
 /// The path of the newest Futhark compiler, absolute.
-#[allow(dead_code, reason = "for the tests that run commands")]
+#[allow(dead_code, reason = "only tests that run commands use it")]
 pub fn compiler_path() -> Option<PathBuf> {
     let path = compiler()?.program().to_owned();
     Some(path.canonicalize().unwrap_or(path))

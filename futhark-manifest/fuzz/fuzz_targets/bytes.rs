@@ -1,5 +1,5 @@
-//! Any bytes: reading them ends, with a manifest or with an error that has a
-//! place. What is read is written again without loss.
+//! Arbitrary bytes: reading returns a manifest or an error with a position. A manifest
+//! is written again without loss.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Valid manifests with some nodes changed: deleted, retyped, renamed, doubled,
-//! exchanged. Closer to what goes wrong than bytes are.
+//! Valid manifests with some nodes changed: deleted, retyped, renamed, duplicated,
+//! exchanged. Closer to real mistakes than arbitrary bytes.
 
 #![no_main]
 

@@ -28,8 +28,7 @@ pub enum Code {
     UnknownBackend,
     /// A reference to a type that the manifest does not describe.
     DanglingType,
-    /// A description of a scalar type. Scalars are known everywhere and have no
-    /// C functions.
+    /// A description of a scalar type. Scalars are built in and have no C functions.
     ScalarDescribed,
     /// A C name that is not a C identifier. Generators insert C names into code, so anything else is
     /// rejected.
@@ -50,8 +49,8 @@ pub enum Code {
     WrongElement,
     /// An array of records has other fields than its record.
     FieldsDisagree,
-    /// A field of an array of records that is not the array of that field: its
-    /// rank is not the sum of both ranks, or its elements are others.
+    /// A field of an array of records does not have the type of an array of that field: its
+    /// rank is not the sum of both ranks, or it has other elements.
     WrongFieldType,
     /// A type that is a part of itself.
     TypeContainsItself,
@@ -63,8 +62,8 @@ pub enum Code {
     UnknownMember,
     /// Warning: the compiler is newer than those that this version of the crate supports.
     NewerCompiler,
-    /// Warning: the manifest has no [version](crate::Version), or not one of a compiler that writes
-    /// manifests. Results that depend on the version are uncertain.
+    /// Warning: the manifest has no [version](crate::Version), or one that no compiler that writes
+    /// manifests has. Results that depend on the version are uncertain.
     UnknownVersion,
     /// Warning: a type lacks an operation that this compiler version generates for all types of its
     /// kind, or the other half of a pair such as `store` and `restore`. Not an error, since a compiler
@@ -184,7 +183,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn each_code_has_a_name_of_its_own() {
+    fn names_of_codes_are_unique() {
         let names: HashSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(names.len(), Code::ALL.len());
         for name in names {

@@ -163,7 +163,7 @@ fn object<'a>(members: impl Iterator<Item = (&'a String, Value)>) -> Value {
     members.map(|(name, value)| (name.clone(), value)).collect()
 }
 
-/// A JSON object as it grows, unknown members first.
+/// Builds a JSON object, unknown members first.
 struct Members(Unknown);
 
 impl Members {

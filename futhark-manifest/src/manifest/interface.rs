@@ -10,8 +10,8 @@ impl Program {
     /// Hashes the interface that callers depend on: FNV-1a (64 bits) of
     /// the bytes of [`interface_text`](Program::interface_text).
     ///
-    /// It is the same for all backends of a program, so it answers whether a library
-    /// that was loaded has the entry points and types that a binding was made for.
+    /// The hash is the same for all backends of a program. It shows whether a loaded library has
+    /// the entry points and types for which a binding was generated.
     /// It does not cover how the C functions must be called: everything else that a generator read from
     /// the manifest (C names, unique results, results that are complete only after a sync) is valid for
     /// that build only. The hash is not cryptographic.
@@ -23,7 +23,7 @@ impl Program {
     /// Writes the interface that callers depend on as a canonical text; two programs have the same interface if the texts are equal.
     ///
     /// Lines end in a line feed, words are separated by one space. The first
-    /// line is `futhark-interface 1`. Then comes a line for each type, and one
+    /// line is `futhark-interface 1`. A line for each type follows, then one
     /// for each entry point, both ordered by name:
     ///
     /// ```text
@@ -37,15 +37,15 @@ impl Program {
     /// ```
     ///
     /// `NAME`, `FIELD`, `VARIANT` and `TYPE` are names of the program, each
-    /// with its length in bytes and a colon before it, so that no name can
-    /// look like something else: `5:[]i32`. `COUNT` is the number of groups
+    /// prefixed with its length in bytes and a colon, so that names are
+    /// unambiguous: `5:[]i32`. `COUNT` is the number of groups
     /// that follow. `MODE` is `consumes` for a parameter whose argument is
-    /// consumed, else `observes`. The second count of an entry point is that
-    /// of the output parameters of its C function.
+    /// consumed, else `observes`. The second count of an entry point is the
+    /// number of output parameters of its C function.
     ///
-    /// It leaves out, since callers do not depend on them: C names, the names of
-    /// parameters, whether results are unique, which optional operations there
-    /// are, tuning parameters, attributes, documentation, backend and version.
+    /// Callers do not depend on these, so they are not included: C names, the names of
+    /// parameters, uniqueness of results, optional operations, tuning parameters,
+    /// attributes, documentation, backend and version.
     #[must_use]
     pub fn interface_text(&self) -> String {
         let mut text = Text(String::from("futhark-interface 1"));
@@ -100,7 +100,7 @@ impl Program {
     }
 }
 
-/// The text as it grows; each call adds to the current line.
+/// Builds the text; each call adds to the current line.
 struct Text(String);
 
 impl Text {

@@ -1,4 +1,4 @@
-//! Manifests, from the text to the resolved program and what follows from it.
+//! Manifests, from the text to the resolved program and what is derived from it.
 //!
 //! ```text
 //! text --json--> members --decode--> syntax::Manifest --check--> findings

@@ -41,13 +41,13 @@ pub struct ArrayOps {
     pub free: String,
     /// Returns the shape.
     pub shape: String,
-    /// Copies all elements into memory of the host.
+    /// Copies all elements to host memory.
     pub values: String,
-    /// Makes an array from memory of the host.
+    /// Creates an array from host memory.
     pub new: String,
     /// Reads one element. From 0.25.19.
     pub index: Option<String>,
-    /// Makes an array that borrows raw memory of the backend. From 0.25.14.
+    /// Creates an array that borrows raw memory of the backend. From 0.25.14.
     pub new_raw: Option<String>,
     /// Returns the raw memory of the backend. From 0.25.14.
     pub values_raw: Option<String>,
@@ -73,7 +73,7 @@ pub struct OpaqueOps {
     pub free: String,
     /// Writes a value as bytes.
     pub store: Option<String>,
-    /// Makes a value from bytes.
+    /// Creates a value from bytes.
     pub restore: Option<String>,
     /// Members of its JSON object that this version of the crate does not know.
     pub unknown: Unknown,
@@ -82,7 +82,7 @@ pub struct OpaqueOps {
 /// The known structure of an opaque type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Structure<T = TypeRef> {
-    /// Nothing: values can be passed on, stored and freed.
+    /// None is known: values can be passed on, stored and freed.
     Plain,
     /// A record, tuples and the unit type included.
     Record(Record<T>),
@@ -90,7 +90,7 @@ pub enum Structure<T = TypeRef> {
     Sum(Sum<T>),
     /// An array whose elements are records.
     RecordArray(RecordArray<T>),
-    /// An array whose elements are opaque in another way.
+    /// An array whose elements are other opaque values.
     OpaqueArray(OpaqueArray<T>),
 }
 
@@ -100,7 +100,7 @@ pub enum Structure<T = TypeRef> {
 pub struct Record<T = TypeRef> {
     /// The fields in the order of the parameters of `new`.
     pub fields: Vec<Field<T>>,
-    /// Makes a record from its fields.
+    /// Creates a record from its fields.
     pub new: String,
     /// Members of its JSON object that this version of the crate does not know.
     pub unknown: Unknown,
@@ -116,8 +116,8 @@ impl<T> Record<T> {
         self.fields.len() >= 2 && fields.all(|(index, field)| is_decimal(&field.name, index))
     }
 
-    /// Whether this is the unit type: no fields. Compilers before 0.25.35
-    /// write that one as [`Structure::Plain`].
+    /// Whether this is the unit type, which has no fields. In manifests of compilers before
+    /// 0.25.35 it is [`Structure::Plain`].
     #[must_use]
     pub fn is_unit(&self) -> bool {
         self.fields.is_empty()
@@ -130,10 +130,9 @@ impl<T> Record<T> {
 pub struct Field<T = TypeRef> {
     /// Its name in Futhark, which need not be an identifier elsewhere.
     pub name: String,
-    /// Its type. In an array of records this is the array of all the fields of
-    /// that name, not the type of one.
+    /// Its type. In an array of records, the type of the array of all fields with this name.
     pub ty: T,
-    /// Reads it.
+    /// Reads the field.
     pub project: String,
     /// Members of its JSON object that this version of the crate does not know.
     pub unknown: Unknown,
@@ -143,7 +142,7 @@ pub struct Field<T = TypeRef> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sum<T = TypeRef> {
-    /// Tells which variant a value is: an index into `variants`.
+    /// Returns the variant of a value: an index into `variants`.
     pub variant: String,
     /// The variants; at least one in a program.
     pub variants: Vec<Variant<T>>,
@@ -157,9 +156,9 @@ pub struct Sum<T = TypeRef> {
 pub struct Variant<T = TypeRef> {
     /// Its name, without the `#` of Futhark's syntax.
     pub name: String,
-    /// Makes a value from the payload.
+    /// Creates a value from the payload.
     pub construct: String,
-    /// Takes a value apart. The process aborts if it is of another variant.
+    /// Returns the payload of a value. Aborts the process if the value has another variant.
     pub destruct: String,
     /// The types of the payload, in the order of the parameters.
     pub payload: Vec<T>,
@@ -178,13 +177,13 @@ pub struct RecordArray<T = TypeRef> {
     /// One array for each field of the record, in the order of the parameters
     /// of `zip`.
     pub fields: Vec<Field<T>>,
-    /// Makes an array from the arrays of its fields.
+    /// Creates an array from the arrays of its fields.
     pub zip: String,
     /// Reads one element.
     pub index: String,
     /// Returns the shape.
     pub shape: String,
-    /// Makes an array from single elements. From 0.25.36.
+    /// Creates an array from single elements. From 0.25.36.
     pub new: Option<String>,
     /// Replaces one element. From 0.25.36.
     pub set: Option<String>,
@@ -204,7 +203,7 @@ pub struct OpaqueArray<T = TypeRef> {
     pub index: String,
     /// Returns the shape.
     pub shape: String,
-    /// Makes an array from single elements. From 0.25.36.
+    /// Creates an array from single elements. From 0.25.36.
     pub new: Option<String>,
     /// Replaces one element. From 0.25.36.
     pub set: Option<String>,
@@ -216,12 +215,12 @@ pub struct OpaqueArray<T = TypeRef> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input<T = TypeRef> {
-    /// Its name in Futhark; `_` for one that has none, so names can repeat.
+    /// Its name in Futhark; `_` if it has none, so names can repeat.
     pub name: String,
     /// Its type.
     pub ty: T,
-    /// Whether the call consumes the argument: afterwards its value is
-    /// unspecified, and so is that of everything that aliases it.
+    /// Whether the call consumes the argument: afterwards its value, and every value that
+    /// aliases it, is unspecified.
     pub unique: bool,
     /// Members of its JSON object that this version of the crate does not know.
     pub unknown: Unknown,
@@ -241,7 +240,7 @@ pub struct Output<T = TypeRef> {
 }
 
 impl<T> TypeKind<T> {
-    /// Every type that this one is made of, as its operations see it: fields,
+    /// Every type that occurs in this one, in terms of its operations: fields,
     /// elements and payloads, with repetitions.
     pub fn parts(&self) -> impl Iterator<Item = &T> {
         let structure = match self {
@@ -263,8 +262,7 @@ impl<T> TypeKind<T> {
             .chain(payloads)
     }
 
-    /// The number of dimensions: 0 for an opaque value that is not an array, or
-    /// of which nothing is known.
+    /// The number of dimensions; 0 for an opaque value that is not known to be an array.
     #[must_use]
     pub fn rank(&self) -> usize {
         match self {
@@ -286,7 +284,7 @@ impl<T> TypeKind<T> {
 }
 
 impl<T> Structure<T> {
-    /// The number of dimensions: 0 if it is not known to be an array.
+    /// The number of dimensions; 0 if it is not known to be an array.
     #[must_use]
     pub fn rank(&self) -> usize {
         match self {

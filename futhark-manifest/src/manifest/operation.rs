@@ -9,13 +9,13 @@ use crate::manifest::program::{EntryPoint, Program, Type, TypeId, TypeRef};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Operation {
-    /// Makes an array of scalars from memory of the host.
+    /// Creates an array of scalars from host memory.
     ArrayNew,
-    /// Makes an array of scalars that borrows raw memory of the backend.
+    /// Creates an array of scalars that borrows raw memory of the backend.
     ArrayNewRaw,
     /// Frees a handle of an array of scalars.
     ArrayFree,
-    /// Copies all elements into memory of the host.
+    /// Copies all elements to host memory.
     ArrayValues,
     /// Reads one element of an array of scalars.
     ArrayIndex,
@@ -27,27 +27,27 @@ pub enum Operation {
     OpaqueFree,
     /// Writes an opaque value as bytes.
     OpaqueStore,
-    /// Makes an opaque value from bytes.
+    /// Creates an opaque value from bytes.
     OpaqueRestore,
     /// Reads a field of a record.
     RecordProject,
-    /// Makes a record from its fields.
+    /// Creates a record from its fields.
     RecordNew,
-    /// Makes a value of one variant from its payload.
+    /// Creates a value of a variant from its payload.
     SumConstruct,
-    /// Takes a value of one variant apart.
+    /// Returns the payload of a value of a variant.
     SumDestruct,
-    /// Tells which variant a value is.
+    /// Returns the variant of a value.
     SumVariant,
-    /// Reads a field of every record in an array: an array again.
+    /// Reads a field of every record in an array; the result is an array.
     RecordArrayProject,
-    /// Makes an array of records from the arrays of its fields.
+    /// Creates an array of records from the arrays of its fields.
     RecordArrayZip,
     /// Reads one record of an array.
     RecordArrayIndex,
     /// Returns the shape of an array of records.
     RecordArrayShape,
-    /// Makes an array of records from single records.
+    /// Creates an array of records from single records.
     RecordArrayNew,
     /// Replaces one record of an array.
     RecordArraySet,
@@ -55,7 +55,7 @@ pub enum Operation {
     OpaqueArrayIndex,
     /// Returns the shape of an array of opaque values.
     OpaqueArrayShape,
-    /// Makes an array of opaque values from single ones.
+    /// Creates an array of opaque values from single values.
     OpaqueArrayNew,
     /// Replaces one element of an array of opaque values.
     OpaqueArraySet,
@@ -94,8 +94,8 @@ impl Operation {
         Operation::EntryPoint,
     ];
 
-    /// A stable name: what the operation belongs to and what it is called
-    /// there, both as the manifest spells them, such as `record_array.zip`.
+    /// A stable name, such as `record_array.zip`: the object and the key of the operation in the
+    /// manifest.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -128,8 +128,8 @@ impl Operation {
         }
     }
 
-    /// The first compiler version whose manifests list it; `None` for what
-    /// they have listed since there are manifests (0.20.3).
+    /// The first compiler version whose manifests list it; `None` if all manifests do (since
+    /// 0.20.3).
     #[must_use]
     pub const fn since(self) -> Option<(u32, u32, u32)> {
         match self {
@@ -208,17 +208,17 @@ impl fmt::Display for Operation {
 pub enum Aliasing {
     /// The result has no storage: a status, a shape, or copied scalars and bytes.
     NoValue,
-    /// None: the result has new storage.
+    /// No other value: the result has new storage.
     Fresh,
-    /// The values that it is made from, or the value that it is taken from.
+    /// The values that it was created from, or the value that it was read from.
     Arguments,
-    /// Memory of the caller, which must live as long as the value and
-    /// everything that shares with it. In-place updates write there.
+    /// Memory of the caller, which must outlive the value and every value that shares
+    /// it. In-place updates write to it.
     CallersMemory,
     /// The result is a pointer to the storage.
     Exposed,
-    /// It overwrites the array in place, which is like consuming the array's
-    /// old value: values that share storage with it change too.
+    /// The operation overwrites the array in place. As with consumption, values that share
+    /// storage with the array change, too.
     Overwrites,
     /// It depends on the output: see [`Output::aliasing`].
     PerOutput,
@@ -228,14 +228,14 @@ pub enum Aliasing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutputAliasing {
-    /// Nothing: it is a scalar.
+    /// No other value: it is a scalar.
     Scalar,
-    /// Nothing that was there before the call. Two unique results share with
-    /// each other where the caller passed one value for two parameters.
+    /// No value from before the call. Two unique results share storage if the caller
+    /// passed one value for two parameters.
     Unique,
-    /// Every argument that was not consumed, the other results, and constants
-    /// of the program, which no handle shows: consuming such a result would
-    /// change what later calls compute. Copy it before it is consumed.
+    /// Every argument that was not consumed, the other results, and constants of the
+    /// program, which have no handle. Consuming such a result could change the results of
+    /// later calls: copy it before it is consumed.
     Shared,
 }
 
@@ -252,7 +252,7 @@ impl Output {
 }
 
 impl Input {
-    /// Whether the call consumes the argument. A scalar is a copy in any case.
+    /// Whether the call consumes the argument. Scalars are never consumed.
     #[must_use]
     pub const fn is_consumed(&self) -> bool {
         self.unique && matches!(self.ty, TypeRef::Type(_))
@@ -269,9 +269,8 @@ pub struct Function<'a> {
     pub operation: Operation,
     /// The type or entry point that it belongs to.
     pub owner: Owner,
-    /// Which field a projection reads, and which variant is constructed or
-    /// destructed: a place in the owner's fields or variants. `None` for every
-    /// other operation.
+    /// The index of the field that is projected, or of the variant that is constructed or
+    /// destructed. `None` for all other operations.
     pub part: Option<usize>,
 }
 
@@ -280,26 +279,26 @@ pub struct Function<'a> {
 pub enum Owner {
     /// A type.
     Type(TypeId),
-    /// An entry point: its place among [`Program::entries`].
+    /// An entry point: its index in [`Program::entries`].
     Entry(usize),
 }
 
 impl Program {
-    /// Every C function that the manifest lists: those of the types, in the
+    /// Every C function that the manifest lists: the functions of each type, in the
     /// order of [`types`](Program::types), then the
-    /// [entry points](Program::entries). Those of one type come in the order
-    /// in which the generated header declares them.
+    /// [entry points](Program::entries). The functions of a type are in the order of
+    /// the generated header.
     pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
         let of_types = self.types_with_ids();
         let of_types = of_types.flat_map(|(id, ty)| ty.functions(id));
         of_types.chain(self.entries().iter().enumerate().map(of_entry))
     }
 
-    /// The C function that does this to values of a type, if it has one: of which
-    /// field or variant, for those operations that are about one.
+    /// The C function of a type for an operation, if the type has it. `part` is the index of the
+    /// field or variant, for operations on one.
     ///
     /// # Panics
-    /// If the identity is of another program that has more types.
+    /// If the id belongs to another program that has more types.
     #[must_use]
     pub fn function(
         &self,
@@ -311,21 +310,19 @@ impl Program {
         functions.find(|function| (function.operation, function.part) == (operation, part))
     }
 
-    /// The C function of an entry point: its place among
-    /// [`entries`](Program::entries).
+    /// The C function of the entry point with this index in [`entries`](Program::entries).
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the index is out of bounds.
     #[must_use]
     pub fn function_of_entry(&self, index: usize) -> Function<'_> {
         of_entry((index, &self.entries()[index]))
     }
 
-    /// The C functions of one type, in the order in which the generated header
-    /// declares them.
+    /// The C functions of a type, in the order of the generated header.
     ///
     /// # Panics
-    /// If the identity is of another program that has more types.
+    /// If the id belongs to another program that has more types.
     pub fn functions_of(&self, id: TypeId) -> impl Iterator<Item = Function<'_>> {
         self.get(id).functions(id)
     }
@@ -340,7 +337,7 @@ fn of_entry((index, entry): (usize, &EntryPoint)) -> Function<'_> {
     }
 }
 
-/// An operation with the C function that does it.
+/// An operation and its C function.
 type Named<'a> = (Operation, &'a str);
 
 impl Type {
@@ -463,7 +460,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn names_differ() {
+    fn names_of_operations_are_unique() {
         let names: HashSet<_> = Operation::ALL.iter().map(|op| op.as_str()).collect();
         assert_eq!(names.len(), Operation::ALL.len());
         assert!(Operation::ALL.is_sorted(), "the order of declaration");

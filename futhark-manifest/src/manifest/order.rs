@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_stand_before_wholes() {
+    fn parts_come_before_wholes() {
         assert_eq!(order(&[]), Ok(vec![]));
         assert_eq!(order(&[&[], &[], &[]]), Ok(vec![0, 1, 2]));
         assert_eq!(order(&[&[2, 1], &[3], &[3], &[]]), Ok(vec![3, 2, 1, 0]));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_needs_no_stack() {
+    fn a_long_chain_does_not_overflow_the_stack() {
         let count = 200_000;
         let chain = parts_first(count, |whole| (whole + 1..count).take(1));
         assert_eq!(chain.ok().unwrap().first(), Some(&(count - 1)));

@@ -30,13 +30,13 @@ pub struct Program {
 }
 
 impl Program {
-    /// The types, by name. A [`TypeId`] is an index into them.
+    /// The types, ordered by name. A [`TypeId`] is an index into this slice.
     #[must_use]
     pub fn types(&self) -> &[Type] {
         &self.types
     }
 
-    /// The types with their identities, by name.
+    /// The types with their ids, ordered by name.
     pub fn types_with_ids(&self) -> impl ExactSizeIterator<Item = (TypeId, &Type)> {
         self.types
             .iter()
@@ -44,27 +44,27 @@ impl Program {
             .map(|(index, ty)| (TypeId::new(index), ty))
     }
 
-    /// The types with their identities in dependency order: each stands behind
-    /// those that it is made of ([`Type::parts`]). So declarations that are
-    /// written in this order refer only to what is declared already.
+    /// The types with their ids in dependency order: each type comes after its
+    /// [parts](Type::parts). Declarations in this order refer only to earlier
+    /// declarations.
     pub fn types_in_order(&self) -> impl ExactSizeIterator<Item = (TypeId, &Type)> {
         self.order.iter().map(|&id| (id, self.get(id)))
     }
 
-    /// The entry points, by name.
+    /// The entry points, ordered by name.
     #[must_use]
     pub fn entries(&self) -> &[EntryPoint] {
         &self.entries
     }
 
-    /// The type of that name; scalar types are not among them.
+    /// The type with this name; `None` for scalar types.
     #[must_use]
     pub fn type_named(&self, name: &str) -> Option<TypeId> {
         let found = self.types.binary_search_by(|ty| ty.name.as_str().cmp(name));
         found.ok().map(TypeId::new)
     }
 
-    /// The entry point of that name.
+    /// The entry point with this name.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<&EntryPoint> {
         let found = self
@@ -73,11 +73,11 @@ impl Program {
         found.ok().map(|index| &self.entries[index])
     }
 
-    /// The type of that identity; indexing, `program[id]`, gives the same. The
-    /// result for an identity of another program is unspecified.
+    /// The type with this id; `program[id]` returns the same. The result for an id of
+    /// another program is unspecified.
     ///
     /// # Panics
-    /// If it is of another program that has more types.
+    /// If the id belongs to another program that has more types.
     #[must_use]
     pub fn get(&self, id: TypeId) -> &Type {
         &self.types[id.index()]
@@ -102,8 +102,8 @@ impl Program {
         }
     }
 
-    /// The number of dimensions: 0 for a scalar, and for an opaque value that
-    /// is not an array.
+    /// The number of dimensions; 0 for a scalar, and for an opaque value that is not an
+    /// array.
     #[must_use]
     pub fn rank_of(&self, ty: TypeRef) -> usize {
         match ty {
@@ -121,18 +121,17 @@ impl Index<TypeId> for Program {
     }
 }
 
-/// Which type of a [`Program`]: its place among [`Program::types`].
+/// The id of a type in a [`Program`]: its index in [`Program::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(u32);
 
 impl TypeId {
-    /// The identity of the type at that place. The resolver refuses programs
-    /// in which this could fail.
+    /// The id of the type at this index. The resolver rejects programs with too many types.
     pub(crate) fn new(index: usize) -> TypeId {
         TypeId(u32::try_from(index).expect("the resolver has counted the types"))
     }
 
-    /// The place among [`Program::types`].
+    /// The index in [`Program::types`].
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -262,20 +261,20 @@ impl Type {
         }
     }
 
-    /// The number of dimensions: 0 for an opaque value that is not an array.
+    /// The number of dimensions; 0 for an opaque value that is not an array.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.kind.rank()
     }
 
-    /// Every type that this one is made of, as its operations see it: fields,
+    /// Every type that occurs in this one, in terms of its operations: fields,
     /// payloads and elements, with repetitions.
     pub fn parts(&self) -> impl Iterator<Item = TypeRef> {
         self.kind.parts().copied()
     }
 }
 
-/// A function that a program offers.
+/// An entry point of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryPoint {
@@ -285,9 +284,8 @@ pub struct EntryPoint {
     pub cfun: String,
     /// The parameters, in order.
     pub inputs: Vec<Input>,
-    /// The results of the C function: one for each output
-    /// parameter. For the result as the program means it see
-    /// [`result_form`](EntryPoint::result_form).
+    /// The results of the C function, one per output parameter. For the result in terms
+    /// of the program, see [`result_form`](EntryPoint::result_form).
     pub outputs: Vec<Output>,
     /// The tuning parameters that influence this entry point. They depend on
     /// the backend.
@@ -301,13 +299,13 @@ pub struct EntryPoint {
 }
 
 impl EntryPoint {
-    /// The parameters whose arguments a call consumes, with their places.
+    /// The parameters whose arguments a call consumes, with their indices.
     pub fn consumed(&self) -> impl Iterator<Item = (usize, &Input)> {
         let inputs = self.inputs.iter().enumerate();
         inputs.filter(|(_, input)| input.is_consumed())
     }
 
-    /// The result as the program means it, however the compiler splits it.
+    /// The result in terms of the program, independent of how the compiler splits it.
     ///
     /// Up to 0.25.37 the C function has an output parameter for each component
     /// of a tuple, and none for the unit value; from 0.26.1 it has a single
@@ -340,12 +338,11 @@ impl EntryPoint {
 pub enum ResultForm<'a> {
     /// No value, and no output parameter.
     Nothing,
-    /// No value that matters, but an output parameter: a value of the unit
-    /// type, to be freed.
+    /// A value of the unit type in an output parameter, which must be freed.
     Unit(TypeId),
     /// One value.
     One(TypeRef),
-    /// Several values, each with an output parameter of its own.
+    /// Several values, each with its own output parameter.
     Several(&'a [Output]),
     /// Several values in one output parameter: a tuple, to be projected.
     Tuple {
@@ -357,8 +354,7 @@ pub enum ResultForm<'a> {
 }
 
 impl<'a> ResultForm<'a> {
-    /// The values that the program gives: none, one, or the components of a
-    /// tuple.
+    /// The values that the program returns: none, one, or the components of a tuple.
     pub fn components(self) -> impl Iterator<Item = TypeRef> + 'a {
         let (one, outputs, fields): (_, &[Output], &[Field]) = match self {
             ResultForm::Nothing | ResultForm::Unit(_) => (None, &[], &[]),

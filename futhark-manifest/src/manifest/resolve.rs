@@ -8,8 +8,8 @@ use crate::manifest::program::{EntryPoint, Program, Type, TypeId, TypeRef};
 use crate::manifest::syntax::{Manifest, Outputs};
 use crate::version::Version;
 
-/// Resolves every reference of a manifest that [`check`](super::check) found no errors in. Moves strings
-/// instead of copying them, since manifests can be large.
+/// Resolves every reference of a manifest in which [`check`](super::check) found no errors. Moves
+/// strings instead of copying them, since manifests can be large.
 pub(crate) fn program(manifest: Manifest) -> Program {
     let ids: HashMap<String, TypeId> = manifest
         .types

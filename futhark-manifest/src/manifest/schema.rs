@@ -6,8 +6,8 @@
 //! for diagnostics; reading a manifest does not need it.
 //!
 //! The schema describes the form of each part, and is stricter than the reader:
-//! C names must be names, and a rank is from 1 to 255. It does not say how the
-//! parts fit together, which [`Manifest::resolve`](crate::Manifest::resolve) does.
+//! C names must be identifiers, and a rank is from 1 to 255. It does not describe the
+//! consistency of the parts, which [`Manifest::resolve`](crate::Manifest::resolve) checks.
 //!
 //! # Example
 //!
@@ -58,21 +58,20 @@ use crate::manifest::json::{Path, compare_pointers};
 use crate::printable::Printable;
 use crate::words::alternatives;
 
-/// The schema, in JSON Schema 2020-12: one for the manifests of all compilers
-/// from 0.20.3 to 0.27.1.
+/// The schema, in JSON Schema 2020-12, for the manifests of all compilers from 0.20.3
+/// to 0.27.1.
 ///
-/// Any validator for this version of JSON Schema can use it.
-/// Members that it does not describe are allowed everywhere, since newer
-/// compilers add some. Compilers also write what it refuses in one case that is
-/// known: the C names of a variant with a prime in its name, which C refuses too.
+/// Any validator for this version of JSON Schema can use it. Unknown members are
+/// allowed everywhere, since newer compilers add some. The schema rejects one known
+/// output of compilers: the C names of a variant with a prime in its name, which are
+/// not valid in C.
 pub const SCHEMA: &str = include_str!("../../schema/manifest.schema.json");
 
 /// Validates a manifest against [`SCHEMA`].
 ///
-/// The schema is compiled at the first call, once in a process. Memory grows
-/// with the number of violations and the length of their places, so a manifest
-/// from an untrusted source should go through [`Manifest::parse`](crate::Manifest::parse)
-/// first, which stops at the first error.
+/// The first call in a process compiles the schema. Memory grows with the number of
+/// violations and the length of their places, so first pass a manifest from an untrusted
+/// source to [`Manifest::parse`](crate::Manifest::parse), which stops at the first error.
 ///
 /// # Errors
 /// All violations, ordered by place in the manifest (items of an array by
@@ -92,12 +91,13 @@ pub fn validate(manifest: &Value) -> Result<(), Vec<Violation>> {
 /// for one type or entry point at a time.
 ///
 /// # Errors
-/// As [`Manifest::parse`](crate::Manifest::parse), for a text that is not JSON, is no object
-/// or names a member twice.
+/// As [`Manifest::parse`](crate::Manifest::parse), for a text that is not JSON, is not an
+/// object or has a duplicate member.
 pub fn validate_text(text: &[u8]) -> Result<Vec<Violation>, Error> {
     let mut violations = Vec::new();
     let mut add = |part: &Value| violations.extend(validate(part).err().unwrap_or_default());
-    // The schema says nothing about two members together, so each can be alone in a manifest.
+    // The schema has no rule about two types or entry points together, so validate each in a
+    // manifest of its own.
     let top = decode::json(text, &mut |path, value| {
         if let Path::Key(Path::Key(_, section), name) = *path {
             let mut part = json!({"backend": "c", "entry_points": {}, "types": {}});
@@ -115,10 +115,10 @@ pub fn validate_text(text: &[u8]) -> Result<Vec<Violation>, Error> {
 #[non_exhaustive]
 pub struct Violation {
     /// The place in the manifest, as a JSON pointer (RFC 6901). Empty for the
-    /// whole document. For a member that is missing it is the object.
+    /// whole document. For a missing member, the place of the object.
     pub instance_path: String,
-    /// The keyword of the schema, as a JSON pointer into [`SCHEMA`]: references
-    /// have been followed.
+    /// The keyword of the schema, as a JSON pointer into [`SCHEMA`], with references
+    /// resolved.
     pub schema_path: String,
     /// The expected and the actual value, as a lower-case fragment of bounded length.
     pub message: String,
@@ -156,7 +156,7 @@ impl Compiled {
         }
     }
 
-    /// The validator's own messages may print all of the manifest.
+    /// The message. The validator's own messages may contain the whole manifest.
     fn message(&self, kind: &ValidationErrorKind, schema_path: &str, found: &Value) -> String {
         let expected = self.title(schema_path);
         let found = describe(found);
@@ -176,8 +176,8 @@ impl Compiled {
         }
     }
 
-    /// The title of the innermost schema around a keyword that has one. Titles
-    /// are written such that they follow "expected".
+    /// The title of the innermost schema with a title around a keyword. Titles are worded to
+    /// follow "expected".
     fn title(&self, mut path: &str) -> &str {
         loop {
             let title = self.schema.pointer(path).and_then(|at| at.get("title"));

@@ -30,8 +30,8 @@ pub struct Manifest {
     pub version: Option<String>,
     /// The entry points by name.
     pub entry_points: BTreeMap<String, EntryPoint>,
-    /// The types by name; scalar types are not among them. A name is an
-    /// opaque key; do not parse it.
+    /// The types by name, without scalar types. A name is an opaque key; do not parse
+    /// it.
     pub types: BTreeMap<String, Type>,
     /// Members that this version of the crate does not know.
     pub unknown: Unknown,
@@ -155,7 +155,7 @@ pub struct EntryPoint {
     pub unknown: Unknown,
 }
 
-/// The results of an entry point, in either of the two ways of writing them.
+/// The results of an entry point, in one of two forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outputs {
     /// `outputs`, up to 0.25.37: one for each component if the result is a

@@ -35,7 +35,7 @@ use crate::manifest::program::{EntryPoint, Program, Type, TypeId};
 /// assert_eq!(lines.0, ["array []i8 of i8, rank 1", "entry go"]);
 /// # Ok::<(), futhark_manifest::Error>(())
 /// ```
-#[expect(unused_variables, reason = "the names are for those who override")]
+#[expect(unused_variables, reason = "implementors use the names")]
 pub trait Visitor {
     /// An array of scalars.
     fn array(&mut self, id: TypeId, ty: &Type, array: &ArrayType) {}

@@ -21,7 +21,7 @@
 /// assert_eq!(&Scope::new(&JULIA, Style::Value).assign(["end"])["end"], "var\"end\"");
 /// ```
 ///
-/// In a language made by [`new`](Language::new), identifiers are ASCII letters, digits
+/// In a language created by [`new`](Language::new), identifiers are ASCII letters, digits
 /// and underscores, without a digit at the beginning, and nothing is reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Language {

@@ -51,7 +51,7 @@ pub const CPP_KEYWORDS: [&str; 42] = [
 /// Python 3.
 ///
 /// Names with two underscores in a row have a meaning in classes (`__init__`, `__x`),
-/// so none is assigned. Built-in names and soft keywords are ordinary identifiers
+/// so they are never assigned. Built-in names and soft keywords are ordinary identifiers
 /// and not reserved; see [`PYTHON_BUILTINS`] and [`PYTHON_SOFT_KEYWORDS`].
 ///
 /// Python has one scope for types and values, so name the types first:
@@ -82,8 +82,8 @@ pub const PYTHON: Language = Language::new("Python")
 /// The words that are Python keywords in some contexts only.
 pub const PYTHON_SOFT_KEYWORDS: [&str; 4] = ["_", "case", "match", "type"];
 
-/// The names that Python defines everywhere (3.8 to 3.14). A module or a function that
-/// names something else so can no longer use them.
+/// The built-in names of Python (3.8 to 3.14). A module or function that defines one of them
+/// hides the built-in.
 pub const PYTHON_BUILTINS: [&str; 142] = [
     "ArithmeticError",
     "AssertionError",

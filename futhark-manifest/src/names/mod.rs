@@ -28,14 +28,14 @@
 //!
 //! # Guarantees
 //!
-//! - **Total.** Any text has an identifier, and it is valid in the language.
+//! - **Total.** Every text gets an identifier that is valid in the language.
 //! - **Injective.** No two names of a set get the same identifier, nor one that is
 //!   reserved. Upper and lower case are different.
 //! - **Deterministic.** The order of the names does not matter: the same names get the
 //!   same identifiers in every run and, as far as possible, in every later version of
 //!   this crate.
-//! - **Stable.** A name's identifier depends on the scope and on those names that
-//!   want the same identifier, on no other.
+//! - **Stable.** A name's identifier depends only on the scope and on the names that
+//!   want the same identifier.
 //!
 //! # How a name is spelled
 //!
@@ -50,17 +50,17 @@
 //! | nothing is left | `arg` | `opaque` |
 //! | more than 60 characters, not an identifier already | cut, with a hash of the whole | cut, with a hash of the whole |
 //!
-//! This only makes readable words: nothing is concluded from a type's name.
-//! Then the language's [`Case`] for the style is applied:
+//! This only makes readable words; a type's name is not interpreted. Then the
+//! language's [`Case`] for the style is applied:
 //!
 //! | | [`Style::Value`] | [`Style::Type`] | [`Style::Constant`] |
 //! |---|---|---|---|
 //! | [`RUST`], [`PYTHON`] | as is | `CamelCase` | `UPPER_CASE` |
 //! | [`C`] | as is | as is, words joined by `_` | `UPPER_CASE` |
 //!
-//! Variants of a sum are types in that sense where they are classes or Rust's
-//! `enum` variants, and constants in C. Text that may not begin an identifier gets
-//! a prefix (`0` is `_0` in Rust and Python, `x0` in C, `T0` in camel
+//! For variants of a sum, use the style of types if they are classes or Rust's
+//! `enum` variants, and that of constants in C. Text that cannot begin an identifier
+//! gets a prefix (`0` is `_0` in Rust and Python, `x0` in C, `T0` in camel
 //! case). Finally, keywords get the language's escaped form (`r#move`) and other reserved
 //! words get an underscore at the end.
 //!
@@ -79,28 +79,28 @@
 //!
 //! The digits are the FNV-1a hash (64 bits) of the name in UTF-8; form 1 has the
 //! exclusive or of its two halves. In camel case the mark is `H` (`FHbddaec9d`),
-//! after an underscore `0h`. A form that is reserved counts as wanted by another;
-//! form 3 repeats from its `x` until it is not.
+//! after an underscore `0h`. A reserved form is treated as wanted by another name;
+//! form 3 repeats the part from its `x` until it is not reserved.
 //!
-//! *Why this is injective.* Read from the end, the digits, the mark and what stands
+//! *Why this is injective.* Read from the end, the digits, the mark and the text
 //! before it are unambiguous, so forms 1, 2 and 3 never look alike; and a name whose
-//! form 0 looks like one of them does not get it. So only names of one form can
-//! meet. Form 0, 1 and 2 go to one name at most by the rule, and form 3 spells the
-//! whole name out.
+//! form 0 looks like one of them does not get form 0. So only names of the same form
+//! can collide. By the rule, at most one name gets a form 0, 1 or 2, and form 3
+//! contains the whole name.
 //!
-//! *Why this is stable.* Names that meet in form 1 or 2 have the same spelling before
-//! the mark, so they want the same form 0: a name that wants another takes no part.
-//! What decides is how many want a form, so order takes no part either.
+//! *Why this is stable.* Names that collide in form 1 or 2 have the same spelling
+//! before the mark, so they want the same form 0; names that want another form 0 have
+//! no influence. Only the number of names that want a form matters, not their order.
 //!
 //! # Several kinds of names in one scope
 //!
-//! Where a language has one scope for values and types, name the types first and
-//! reserve their identifiers for the values; [`PYTHON`] has an example.
+//! If a language has one scope for values and types, assign the types first and
+//! reserve their identifiers in the scope of the values; [`PYTHON`] has an example.
 //!
 //! # Other languages
 //!
-//! A [`Language`] is data; see there. Identifiers are made of ASCII letters, digits
-//! and underscores, which every language accepts.
+//! A constant of type [`Language`] describes a language. Identifiers consist of ASCII letters,
+//! digits and underscores, which every language accepts.
 
 mod language;
 #[cfg(feature = "languages")]

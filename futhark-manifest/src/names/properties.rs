@@ -14,12 +14,12 @@ const SWIFT: Language = Language::new("Swift")
     .escape("`", "`")
     .case(Style::Value, Case::Uncapitalized);
 
-/// A escaped form of letters only, which other names have too.
+/// Its escaped form consists of letters and underscores, so other names can have it, too.
 const ODD: Language = Language::new("odd")
     .keywords(&["f", "x", "self", "self_"])
     .escape("x_", "");
 
-/// The real one, one for all names, and one whose short form is the same for all.
+/// The real hash, a constant, and a hash with the same short form for all names.
 const HASHES: [fn(&[u8]) -> u64; 3] = [fnv1a, one_for_all, short_for_all];
 
 fn one_for_all(_: &[u8]) -> u64 {
@@ -36,7 +36,7 @@ fn any_scope() -> impl Strategy<Value = Scope> {
     let hash = prop::sample::select(HASHES.to_vec());
     (language, style, hash, vec(any_name(), 0..4)).prop_map(|(language, style, hash, words)| {
         let scope = Scope::new(&language, style).with_hash(hash);
-        // Identifiers that names would get, so that reserving them matters.
+        // Reserve identifiers that names would get.
         let alone: Vec<String> = words.iter().map(|word| wanted(&scope, word)).collect();
         scope.reserve(alone).reserve(["new", "r#match"])
     })
@@ -93,7 +93,7 @@ fn any_set() -> impl Strategy<Value = BTreeSet<String>> {
     btree_set(any_name(), 0..24)
 }
 
-/// The identifier that a name gets where it is alone.
+/// The identifier that a name gets on its own.
 fn wanted(scope: &Scope, name: &str) -> String {
     scope.assign([name])[name].to_owned()
 }
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn names_that_want_something_else_change_nothing(
+    fn names_that_want_other_identifiers_change_nothing(
         scope in any_scope(),
         names in any_set(),
         more in any_set(),
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn each_place_of_a_list_has_its_own(scope in any_scope(), names in vec(any_name(), 0..12)) {
+    fn list_items_have_distinct_identifiers(scope in any_scope(), names in vec(any_name(), 0..12)) {
         let list = [names.clone(), names[..names.len() / 2].to_vec()].concat();
         let given = scope.assign_list(&list);
         prop_assert_eq!(given.len(), list.len());
@@ -180,15 +180,15 @@ proptest! {
     }
 }
 
-/// The last form, which real hashes do not produce in practice.
+/// Tests form 3, which real hashes do not produce in practice.
 #[test]
-fn equal_hashes_end_in_the_whole_name() {
+fn equal_hashes_fall_back_to_the_whole_name() {
     let scope = Scope::new(&RUST, Style::Value).with_hash(one_for_all);
     let names = scope.assign(["a.b", "a b", "a_b", "c.d"]);
     assert_eq!(&names["a_b"], "a_b");
     assert_eq!(&names["a.b"], "a_b_h0123456789abcdefx612e62");
     assert_eq!(&names["a b"], "a_b_h0123456789abcdefx612062");
-    assert_eq!(&names["c.d"], "c_d", "its hash is asked for by nobody");
+    assert_eq!(&names["c.d"], "c_d", "no other name wants it");
     let scope = scope.reserve(["a_b_h0123456789abcdefx612e62"]);
     let names = scope.assign(["a.b", "a b"]);
     assert_eq!(&names["a.b"], "a_b_h0123456789abcdefx612e62x612e62");

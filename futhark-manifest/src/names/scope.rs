@@ -23,7 +23,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// A scope of that language, for names of one style.
+    /// A scope of a language, for names of one style.
     #[must_use]
     pub fn new(language: &Language, style: Style) -> Scope {
         Scope {
@@ -79,8 +79,8 @@ impl Scope {
     /// Assigns identifiers to a list in which names may repeat, such as parameters called `_`: one
     /// for each place, all different.
     ///
-    /// The second of several equal names wants the identifier with a `2`, and so on; otherwise as
-    /// [`assign`](Scope::assign).
+    /// The second of several equal names wants the identifier with a `2`, and so on. The other
+    /// rules are those of [`assign`](Scope::assign).
     ///
     /// ```
     /// use futhark_manifest::names::{RUST, Scope, Style};
@@ -179,7 +179,7 @@ impl Scope {
         self.language.is_identifier(identifier) && !looks_marked(self.case(), identifier)
     }
 
-    /// The form that spells the whole name out, which no other name can have.
+    /// The form that contains the whole name, which no other name can have.
     fn whole(&self, candidate: &Candidate<'_>) -> String {
         let bytes = candidate.key.bytes();
         let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -212,7 +212,7 @@ impl Scope {
         &self.language
     }
 
-    /// Whether that is reserved; a keyword's escaped form is not.
+    /// Whether an identifier is reserved; a keyword's escaped form is not.
     pub(super) fn is_reserved(&self, identifier: &str) -> bool {
         self.reserved.contains(identifier)
     }
@@ -256,7 +256,7 @@ impl Index<&str> for Names {
     /// If the set did not contain the name.
     fn index(&self, name: &str) -> &str {
         self.get(name)
-            .unwrap_or_else(|| panic!("{name:?} was given no identifier"))
+            .unwrap_or_else(|| panic!("{name:?} has no identifier"))
     }
 }
 
@@ -280,7 +280,7 @@ impl Key<'_> {
     }
 }
 
-/// All that decides about a key's identifier, other names aside.
+/// Everything that determines a key's identifier, except other names.
 struct Candidate<'n> {
     key: Key<'n>,
     spelling: String,
@@ -294,8 +294,8 @@ enum Form {
     Long,
 }
 
-/// The one that is spelled exactly like the identifier that all of them want, or
-/// would be if that were not reserved: of `self` and `self_` the latter.
+/// The name that equals the identifier that the group wants. If there is none, the first name that
+/// equals its own spelling. Of `self` and `self_`, which both want `self_`, the latter.
 fn namesake(identifier: &str, group: &[usize], all: &[Candidate<'_>]) -> Option<usize> {
     let names = || {
         group

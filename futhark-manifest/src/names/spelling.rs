@@ -1,4 +1,4 @@
-//! From a Futhark name to the words of an identifier, and to the forms with a hash.
+//! Spells Futhark names as words of identifiers, and builds the forms with a hash.
 //! Independent of reserved words and of other names.
 
 use super::language::{Case, Language, Style};
@@ -7,8 +7,8 @@ use crate::hash::fnv1a;
 /// Longer spellings are cut and end in a hash, if they are not the name itself.
 const LONGEST: usize = 60;
 
-/// How a name, the `nth` of its kind, is spelled in that style: letters, digits and
-/// underscores only, in the case and with a beginning that the language takes.
+/// Spells a name, the `nth` of several equal ones, in a style: letters, digits and
+/// underscores only, in the language's case and with a valid first character.
 pub(super) fn spell(language: &Language, style: Style, futhark: &str, nth: usize) -> String {
     let words = match style {
         Style::Type => read_type(futhark),
@@ -22,7 +22,7 @@ pub(super) fn spell(language: &Language, style: Style, futhark: &str, nth: usize
     if nth > 1 {
         append(case, &mut text, &nth.to_string());
     }
-    // With the mark, which must not turn the text into a reserved prefix.
+    // Test the text with a mark, which must not turn it into a reserved prefix.
     if language.needs_lead(&marked(case, &text, "")) {
         text.insert_str(0, &recase(case, language.lead_of(case)));
     }
@@ -44,9 +44,8 @@ pub(super) fn marked(case: Case, spelling: &str, digits: &str) -> String {
     format!("{spelling}{}", recase(case, &format!("{mark}{digits}")))
 }
 
-/// Whether the text could be the result of [`marked`]: the mark, and then 8 digits,
-/// or 16 with or without a whole name after them. Also true for some more that
-/// nobody writes.
+/// Whether the text could be the result of [`marked`]: the mark, then 8 digits, or 16 digits with
+/// or without a whole name after them. Also true for some other texts, which are unlikely as names.
 pub(super) fn looks_marked(case: Case, text: &str) -> bool {
     let (marks, hex): (&[&str], fn(char) -> bool) = match case {
         Case::Camel => (&["H"], is_lower_hex),
@@ -194,7 +193,7 @@ mod tests {
     const CASES: [Case; 4] = [Case::Keep, Case::Uncapitalized, Case::Camel, Case::Upper];
 
     #[test]
-    fn a_word_of_each_operator() {
+    fn operators_are_spelled_as_words() {
         let all = "+-*/%=!<>|&^~$@?`";
         for c in all.chars() {
             let name = spell(&RUST, Style::Value, &c.to_string(), 1);
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn cases() {
+    fn each_case_joins_words_in_its_way() {
         let texts = CASES.map(|case| apply(case, "My_typeOf_x"));
         assert_eq!(
             texts,
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn long_spellings_are_cut_and_tell_the_whole() {
+    fn long_spellings_are_cut_and_end_in_a_hash() {
         let long = "a".repeat(200);
         let other = format!("{}b", "a".repeat(199));
         for style in [Style::Type, Style::Constant] {
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_recognized_and_nothing_else_ordinary() {
+    fn marked_spellings_are_distinguished_from_ordinary_names() {
         for case in CASES {
             for spelling in ["f", "f_", "F", "a_b0", ""] {
                 for digits in [

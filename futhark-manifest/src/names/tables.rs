@@ -18,13 +18,14 @@ pub const RUST: Language = Language::new("Rust")
 /// C23.
 ///
 /// Reserved are the keywords of C23 and those that compilers add in their default
-/// mode, the macros of the standard headers that replace a name wherever it stands,
-/// and the beginnings that the standard keeps for such macros. An underscore at the
-/// beginning and two in a row belong to the implementation, so neither is assigned.
+/// mode, the macros of the standard headers that replace a name without parentheses or
+/// have no function of the same name, and the prefixes that the standard reserves for
+/// macros. Names with a leading underscore or two underscores in a row belong to the
+/// implementation, so they are never assigned.
 ///
-/// The functions and types of the standard library are not reserved, for they matter
-/// at file scope only: names there should begin with a prefix of the program's own,
-/// as those that Futhark generates do. For a header that C++ can include too, reserve
+/// The functions and types of the standard library are not reserved, because they matter
+/// only at file scope: names there should begin with a prefix of the program, as the names
+/// that Futhark generates do. For a header that C++ can include too, reserve
 /// [`CPP_KEYWORDS`](super::CPP_KEYWORDS).
 pub const C: Language = Language::new("C")
     .keywords(&[
@@ -127,7 +128,7 @@ pub const C: Language = Language::new("C")
         "ONCE_FLAG_INIT",
         "TSS_DTOR_ITERATIONS",
         "WEOF",
-        // Macros with parameters that the standard has as nothing else.
+        // Macros with parameters that the standard defines only as macros.
         "assert",
         "offsetof",
         "setjmp",

@@ -1,7 +1,7 @@
-//! The proof of reuse: the generators of `examples/` write a Python module from
-//! the resolved form, and what they write drives compiled programs.
+//! The generators of `examples/` write a Python module from the resolved form, and the
+//! module calls compiled programs.
 //!
-//! Without Python or without a compiler, the tests say so and pass.
+//! Without Python or without a compiler, the tests are skipped with a message.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,11 +15,11 @@ use crate::samples;
 use crate::toolchain::{compilers, generate};
 
 #[path = "../../examples/ctypes.rs"]
-#[expect(dead_code, reason = "its main is for the command line")]
+#[expect(dead_code, reason = "tests do not call its `main`")]
 mod ctypes;
 
-/// The values of `tests/bridge/drive.py`, worked out by hand from what
-/// `programs/bridges/everything.fut` means.
+/// The expected output of `tests/bridge/drive.py`, derived by hand from
+/// `programs/bridges/everything.fut`.
 const VALUES: &str = "\
 scalars: (-128, -32768, -2147483648, -9223372036854775808, 0, 0, 0, 0, 1.5, 1.5, 1.5, False)
 infinite: (inf, -inf, 1e+300, True)
@@ -105,7 +105,7 @@ setting: 'unknown setting: the library has no function futhark_context_config_se
 
 /// The same values with every compiler, on both backends that need no device.
 #[test]
-fn the_module_drives_the_program() {
+fn the_generated_module_calls_compiled_programs() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source = crate_folder.join("../programs/bridges/everything.fut");
     if !has_python() {
@@ -124,7 +124,7 @@ fn the_module_drives_the_program() {
             python.arg(crate_folder.join("tests/bridge/drive.py"));
             let values = output_of(python.arg(&module).arg(&library), "");
             let what = format!("{} {backend}", compiler.display());
-            // Line by line: a difference can then be read.
+            // Compare line by line, so that a difference is readable.
             for (value, expected) in values.lines().zip(VALUES.lines()) {
                 assert_eq!(value, expected, "{what}");
             }
@@ -133,9 +133,9 @@ fn the_module_drives_the_program() {
     }
 }
 
-/// Every manifest at hand gives a module: all versions, both forms of results.
+/// Covers all versions and both forms of tuple results.
 #[test]
-fn every_manifest_gives_a_module() {
+fn a_module_is_generated_for_every_manifest() {
     if !has_python() {
         return;
     }
@@ -154,10 +154,9 @@ fn every_manifest_gives_a_module() {
     println!("{} modules", modules.len());
 }
 
-/// One program, compiled before and after results became single: its users see
-/// the same tuple.
+/// One program, compiled by versions before and since 0.26.1, returns the same tuple.
 #[test]
-fn a_tuple_is_a_tuple_in_both_forms() {
+fn a_tuple_result_is_a_tuple_in_both_forms() {
     let body = |version: &str| {
         let program = faultless(&fixture(version), version);
         let count = program.entry("count").expect("it is listed");
@@ -213,7 +212,7 @@ for used, reserved in (classes, generator.CLASSES), (values, generator.MEMBERS),
     }
 }
 
-/// The module of a program, after both generators have agreed about it.
+/// The module of a program. Both generators must write the same text.
 fn module_of_both(program: &Program) -> String {
     let module = ctypes::python_module(program);
     let twin = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/ctypes_from_json.py");
@@ -237,7 +236,7 @@ fn library(manifest: &Path) -> PathBuf {
 
 fn python() -> Command {
     let mut python = Command::new("python3");
-    // Nothing is written beside the sources.
+    // Do not write bytecode beside the sources.
     python.arg("-B").env("PYTHONIOENCODING", "utf-8");
     python
 }
@@ -260,7 +259,7 @@ fn output_of(command: &mut Command, input: &str) -> String {
         .spawn()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let mut stdin = child.stdin.take().expect("it is piped");
-    // All of it is read before anything is printed.
+    // The command reads all input before it prints, so this cannot deadlock.
     let written = stdin.write_all(input.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");

@@ -15,7 +15,7 @@ pub fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text of the fixture of that version.
+/// The text of the fixture of a version.
 pub fn fixture(version: &str) -> String {
     read(&fixtures().join(format!("{version}.json")))
 }
@@ -42,8 +42,8 @@ pub fn faultless(text: &str, what: impl std::fmt::Display) -> Program {
     program
 }
 
-/// The files in a folder and the folders below it that end so, in order.
-/// Empty if the folder does not exist.
+/// The files with an extension in a folder and its subfolders, in order. Empty if the
+/// folder does not exist.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -66,7 +66,7 @@ pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The JSON pointers to all values, that of the top first.
+/// The JSON pointers to all values, the top first.
 pub fn pointers(json: &Value) -> Vec<String> {
     let mut found = vec![String::new()];
     match json {

@@ -1,26 +1,26 @@
-//! The manifests of the installed compilers: their one known mistake, and their backends.
+//! The manifests of the installed compilers: their one known bug, and their backends.
 
 use crate::common::{faultless, fixtures, read};
 use crate::corpus::primes;
 use crate::toolchain::{compilers, generate};
 use futhark_manifest::{Backend, Code, Manifest};
 
-/// The one known mistake of the compilers in a manifest is refused, with its place.
+/// The one known bug of compilers in manifests is an error, with its place.
 #[test]
-fn a_name_that_c_cannot_have_is_refused() {
+fn invalid_c_names_of_the_compiler_are_rejected() {
     let source = primes();
     for compiler in compilers() {
         let manifest = generate(&compiler, Backend::C, &source).expect("it compiles");
         let manifest = Manifest::parse(&read(&manifest)).expect("it is a manifest");
         let error = manifest
             .resolve()
-            .expect_err("the compiler has learned it: no exception is needed");
+            .expect_err("the compiler bug is fixed: remove this exception");
         assert_eq!(error.code(), Code::InvalidCName, "{error}");
         assert!(error.pointer().starts_with("/types/"), "{error}");
     }
 }
 
-/// The backends differ in C names at most: the interface is the same.
+/// Backends may differ only in C names.
 #[test]
 fn all_backends_have_the_same_interface() {
     let source = fixtures().join("everything.fut");
@@ -35,7 +35,7 @@ fn all_backends_have_the_same_interface() {
         let c = build(Backend::C);
         assert!(!c.entries().is_empty());
         for &backend in Backend::ALL {
-            // Its code generator runs the ISPC compiler, which few have.
+            // Its code generator runs the ISPC compiler, which is often missing.
             if backend == Backend::Ispc {
                 continue;
             }

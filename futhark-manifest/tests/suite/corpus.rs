@@ -19,7 +19,7 @@ const WHOLE: &str = "FUTHARK_TESTS_WHOLE_CORPUS";
 /// A program with a prime in a variant's name: no known compiler writes valid C for it.
 const PRIMES: &str = "names/variants_with_primes.fut";
 
-/// How many neighbouring tokens make a feature.
+/// The maximum number of neighbouring tokens in a feature.
 const LENGTH: usize = 2;
 
 /// The selected programs, without [`primes`].
@@ -128,7 +128,7 @@ fn is_scalar(token: &str) -> bool {
     ElemType::from_name(token).is_some()
 }
 
-/// Which kind of token it is; symbols and keywords are their own kind.
+/// The kind of a token; each symbol and keyword is its own kind.
 fn class(token: &str) -> &str {
     match token {
         "entry" | "type" => token,

@@ -1,5 +1,5 @@
-//! Every form of manifest since the first one is read, and what a form lacks is
-//! absent rather than an error.
+//! Manifests of every format since the first can be read. Members that a format lacks are
+//! absent, not errors.
 
 use crate::common::{faultless, fixture};
 use futhark_manifest::{
@@ -23,7 +23,7 @@ fn load(version: &str) -> Program {
     program
 }
 
-/// The names of the values that an entry point gives.
+/// The type names of the values that an entry point returns.
 fn components<'p>(program: &'p Program, entry: &str) -> Vec<&'p str> {
     let entry = program.entry(entry).expect("listed");
     let form = entry.result_form(program);
@@ -31,7 +31,7 @@ fn components<'p>(program: &'p Program, entry: &str) -> Vec<&'p str> {
 }
 
 #[test]
-fn v0_20_3_the_first_manifests() {
+fn v0_20_3_manifests_are_read() {
     let program = load("0.20.3");
     assert_eq!(program.backend, Backend::Multicore);
     assert_eq!(*structure(&program, "model"), Structure::Plain);
@@ -59,7 +59,7 @@ fn v0_20_3_the_first_manifests() {
 }
 
 #[test]
-fn v0_21_13_records() {
+fn v0_21_13_records_are_read() {
     let program = load("0.21.13");
     let line = ty(&program, "line").as_record().expect("a record");
     assert_eq!(line.new, "futhark_new_opaque_line");
@@ -74,7 +74,7 @@ fn v0_21_13_records() {
 }
 
 #[test]
-fn v0_24_1_tuning_parameters() {
+fn v0_24_1_tuning_parameters_are_read() {
     let program = load("0.24.1");
     assert_eq!(program.backend, Backend::OpenCl);
     let tuning = |name: &str| program.entry(name).expect("listed").tuning_params.clone();
@@ -89,7 +89,7 @@ fn v0_24_1_tuning_parameters() {
 }
 
 #[test]
-fn v0_25_12_sums() {
+fn v0_25_12_sums_are_read() {
     let program = load("0.25.12");
     assert_eq!(program.backend, Backend::Cuda);
     let Structure::Sum(Sum {
@@ -112,7 +112,7 @@ fn v0_25_12_sums() {
 }
 
 #[test]
-fn v0_25_14_raw_arrays() {
+fn v0_25_14_raw_arrays_are_read() {
     let program = load("0.25.14");
     assert_eq!(program.backend, Backend::Hip);
     let cells = ty(&program, "[][][]bool").as_array().expect("an array");
@@ -124,7 +124,7 @@ fn v0_25_14_raw_arrays() {
 }
 
 #[test]
-fn v0_25_19_arrays_of_records_and_of_opaques() {
+fn v0_25_19_arrays_of_records_and_opaques_are_read() {
     let program = load("0.25.19");
     assert_eq!(program.backend, Backend::Ispc);
     let Structure::RecordArray(cells) = structure(&program, "[]{level:i32, tags:[]i32}") else {
@@ -155,7 +155,7 @@ fn v0_25_35_the_unit_type_is_a_record() {
 }
 
 #[test]
-fn v0_25_36_building_arrays_and_attributes() {
+fn v0_25_36_array_builders_and_attributes_are_read() {
     let program = load("0.25.36");
     let Structure::RecordArray(cells) = structure(&program, "[]{level: i32, tags: []i32}") else {
         panic!("an array of records");
@@ -166,7 +166,7 @@ fn v0_25_36_building_arrays_and_attributes() {
     assert_eq!(grow.doc, None);
 }
 
-/// The same program, before and after the compiler stopped splitting results.
+/// The same program, compiled by versions before and since 0.26.1.
 #[test]
 fn v0_26_1_results_look_alike_in_both_forms() {
     let (split, whole) = (load("0.25.36"), load("0.26.1"));
@@ -201,17 +201,16 @@ fn entry_form(program: &Program, name: &str) -> &'static str {
 }
 
 #[test]
-fn v0_26_4_documentation() {
+fn v0_26_4_documentation_is_read() {
     let program = load("0.26.4");
     let doc = |name: &str| program.entry(name).expect("listed").doc.as_deref();
     assert_eq!(doc("grow"), Some("Grows each cell.\nA \"cell\" has\ttags."));
     assert_eq!(doc("count"), None);
 }
 
-/// Members that no version has yet are reported where they stand, and what is
-/// known is read nevertheless.
+/// Unknown members are reported with their place; known members are still read.
 #[test]
-fn a_future_version_with_unknown_members() {
+fn unknown_members_of_a_future_version_are_kept() {
     let mut json: serde_json::Value = serde_json::from_str(&fixture("0.26.4")).unwrap();
     let added = [
         (
@@ -260,9 +259,9 @@ fn a_future_version_with_unknown_members() {
     );
 }
 
-/// The schema does not require a version, and says nothing about its form: it is unknown.
+/// The schema does not require a version.
 #[test]
-fn a_manifest_without_a_version() {
+fn a_manifest_without_a_version_is_accepted_with_a_warning() {
     let text = r#"{"backend": "c", "entry_points": {}, "types": {}}"#;
     let manifest = Manifest::parse(text).unwrap();
     let codes: Vec<Code> = manifest.check().iter().map(Finding::code).collect();

@@ -4,7 +4,7 @@ use crate::common::fixture;
 use futhark_manifest::{Code, Error, Manifest, Position};
 use serde_json::{Value, json};
 
-/// The fixture with the most in it, to be damaged.
+/// The fixture with the most features, to be damaged.
 fn whole() -> Value {
     serde_json::from_str(&fixture("0.26.4")).expect("JSON")
 }
@@ -14,7 +14,7 @@ fn fails(text: &str) -> Error {
     result.expect_err(text)
 }
 
-/// The error after a member was changed or removed.
+/// The error after changing or removing a member.
 fn after(object: &str, key: &str, value: Option<Value>) -> Error {
     let mut json = whole();
     let target = json.pointer_mut(object).expect("the object is there");
@@ -32,7 +32,7 @@ fn after(object: &str, key: &str, value: Option<Value>) -> Error {
 const CELL: &str = "{level: i32, tags: []i32}";
 
 #[test]
-fn text_that_is_not_json() {
+fn text_that_is_not_json_is_an_error_with_a_position() {
     for (text, line, column, found) in [
         ("", 1, 1, "an empty file"),
         (" \n", 2, 1, "nothing but white space"),
@@ -74,9 +74,9 @@ fn text_that_is_not_json() {
     }
 }
 
-/// Editors and shells write text in other encodings, and users name other files.
+/// Editors and shells write text in other encodings, and users pass other files.
 #[test]
-fn bytes_that_are_not_utf8_json_are_named() {
+fn other_files_and_encodings_are_named() {
     let text = fixture("0.26.4");
     let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
     let with = |mark: &[u8], bytes: Vec<u8>| [mark, &bytes].concat();
@@ -119,7 +119,7 @@ fn bytes_that_are_not_utf8_json_are_named() {
     }
 }
 
-/// What `futhark-manifest resolve` prints has the members of a manifest, in another form.
+/// The output of `futhark-manifest resolve` has the members of a manifest in another form.
 #[test]
 fn a_resolved_document_is_named() {
     let program = Manifest::parse(&fixture("0.26.4")).unwrap().resolve();
@@ -170,7 +170,7 @@ fn an_unknown_version_is_a_warning() {
     }
 }
 
-/// Neither the parser nor the reader may use a stack frame for each level.
+/// Deep nesting must not overflow the stack.
 #[test]
 fn deeply_nested_json_is_refused() {
     let deep = "[".repeat(100_000);
@@ -180,7 +180,7 @@ fn deeply_nested_json_is_refused() {
 }
 
 #[test]
-fn json_that_is_not_a_manifest() {
+fn other_json_is_not_a_manifest() {
     for (text, found) in [
         ("[]", "an array"),
         ("3", "a number"),
@@ -203,7 +203,7 @@ fn json_that_is_not_a_manifest() {
 }
 
 #[test]
-fn missing_members() {
+fn missing_members_are_errors() {
     let record = format!("/types/{CELL}/record");
     let array = format!("/types/[]{CELL}/record_array");
     let function = "the name of a C function";
@@ -262,7 +262,7 @@ fn missing_members() {
 }
 
 #[test]
-fn values_of_the_wrong_json_type() {
+fn values_of_the_wrong_json_type_are_errors() {
     for (object, key, value, display) in [
         (
             "/types/[]i32",
@@ -338,7 +338,7 @@ fn values_of_the_wrong_json_type() {
 }
 
 #[test]
-fn unknown_words() {
+fn unknown_backends_and_kinds_are_errors() {
     for (code, object, key, value, display) in [
         (
             Code::UnknownBackend,
@@ -370,7 +370,7 @@ fn unknown_words() {
 }
 
 #[test]
-fn dangling_references() {
+fn dangling_references_are_errors() {
     let record = format!("/types/{CELL}/record");
     let expected = "a scalar type or one that is described under /types";
     for (object, key) in [
@@ -390,9 +390,9 @@ fn dangling_references() {
     }
 }
 
-/// C names end up in generated code, so nothing but a name may pass.
+/// Generators insert C names into code, so anything but an identifier is rejected.
 #[test]
-fn c_names_that_c_would_not_accept() {
+fn invalid_c_names_are_rejected() {
     for (object, key) in [
         ("/entry_points/grow", "cfun"),
         ("/types/[]i32/ops", "values_raw"),
@@ -420,7 +420,7 @@ fn c_names_that_c_would_not_accept() {
 }
 
 #[test]
-fn names_that_are_taken() {
+fn duplicate_c_names_are_errors() {
     for (code, object, key, value, pointer, found) in [
         (
             Code::DuplicateCName,
@@ -471,7 +471,7 @@ fn names_that_are_taken() {
 }
 
 #[test]
-fn parts_that_disagree() {
+fn inconsistent_parts_are_errors() {
     let array = format!("/types/[]{CELL}/record_array");
     let elem = format!("{array}/elemtype");
     let opaque_elem = "/types/[][]state/opaque_array/elemtype";
@@ -608,7 +608,7 @@ fn parts_that_disagree() {
 }
 
 #[test]
-fn types_that_contain_themselves() {
+fn types_that_contain_themselves_are_errors() {
     let error = after(
         "/types/minmax/record/fields/1",
         "type",
@@ -620,7 +620,7 @@ fn types_that_contain_themselves() {
         "at /types/minmax: expected a type that is not a part of itself, \
          found a part of \"minmax\""
     );
-    // Through an array of itself.
+    // Through an array of the type.
     let error = after(
         "/types/state/sum/variants/1/payload",
         "0",
@@ -630,7 +630,7 @@ fn types_that_contain_themselves() {
     assert_eq!(error.pointer(), "/types/[][]state");
 }
 
-/// A chain of types as long as the manifest must not exhaust the stack.
+/// A long chain of types must not overflow the stack.
 #[test]
 fn long_chains_of_types_are_resolved() {
     let mut json = json!({"backend": "c", "entry_points": {}, "types": {}});

@@ -1,4 +1,4 @@
-//! The fixtures show every change that compilers made to manifests.
+//! The fixtures contain every change of the manifest format.
 
 use crate::common::{faultless, files_below, fixture, fixtures};
 use serde_json::{Value, json};
@@ -14,11 +14,10 @@ fn fixtures_are_faultless_and_named_after_their_version() {
     }
 }
 
-/// Each row is a change: the version since when a place has a value, the place,
-/// and the value. The last fixture before, given with what stands there, does
-/// not have it yet.
+/// Each row is a change: the version since which a place has a value, the place, and the
+/// value; then an earlier fixture with a place and its older value.
 #[test]
-fn every_change_is_visible() {
+fn every_change_of_the_format_is_in_a_fixture() {
     let absent = Value::Null;
     for (version, pointer, value, before, old) in [
         // Records.
@@ -171,9 +170,9 @@ fn every_change_is_visible() {
     }
 }
 
-/// Up to 0.25.37 some types could not be taken apart.
+/// Up to 0.25.37, some types had no known structure.
 #[test]
-fn closed_types_are_no_more() {
+fn all_structures_are_known_in_0_27_1() {
     let closed = |version| {
         let program = faultless(&fixture(version), version);
         let types = program.types().iter();
@@ -188,9 +187,9 @@ fn closed_types_are_no_more() {
     assert_eq!(closed("0.27.1"), 0);
 }
 
-/// One type of the program, two names, two C structs.
+/// One type of a program can have two names and two C structs.
 #[test]
-fn two_names_for_one_type() {
+fn one_type_can_have_two_names() {
     let names = ["{x: f32, y: f32}", "{x:f32, y:f32}"];
     let [first, second] = names.map(|name| at("0.25.31", &format!("/types/{name}")));
     assert_ne!(first["ctype"], second["ctype"]);

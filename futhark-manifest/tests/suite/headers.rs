@@ -1,4 +1,4 @@
-//! The reader of headers, and their agreement with manifests.
+//! Parsing headers, and comparing them with manifests.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ fn generated_headers_agree_with_their_manifest() {
 
 /// Damages of a header, with the code and the name of the expected disagreement.
 const DAMAGES: &[(&str, &str, DisagreementCode, &str)] = &[
-    // A line, what it becomes, what is found.
+    // A text of the header, its replacement, and the expected disagreement.
     (
         "int futhark_free_i32_1d(struct futhark_context *ctx, struct futhark_i32_1d *arr);",
         "",
@@ -158,7 +158,7 @@ const DAMAGES: &[(&str, &str, DisagreementCode, &str)] = &[
 ];
 
 #[test]
-fn damaged_headers_are_found() {
+fn damaged_headers_disagree() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let whole = header_of(&program);
     for (text, damage, code, name) in DAMAGES {
@@ -175,7 +175,7 @@ fn damaged_headers_are_found() {
         );
         let told = disagreement.to_string();
         assert!(told.starts_with(code.as_str()), "{told}");
-        // What is declared differently is shown, with its line.
+        // A different declaration is reported with its line.
         let found = disagreement.line.map(|line| header_line(&header, line));
         assert_eq!(found.is_some(), disagreement.found.is_some(), "{told}");
         assert!(found.is_none_or(|declared| declared), "{told}");
@@ -184,7 +184,7 @@ fn damaged_headers_are_found() {
         let mut codes = DAMAGES.iter().map(|(_, _, code, _)| code);
         assert!(
             codes.any(|damage| damage == code),
-            "{code}: no damage leads to it"
+            "{code}: no damage causes it"
         );
     }
 }
@@ -194,13 +194,12 @@ fn header_line(header: &Header, line: usize) -> bool {
         || header.defines.iter().any(|one| one.line == line)
 }
 
-/// Nothing can be dropped unnoticed: no line, and in no prototype a `const`, a
-/// star or a word of a type.
+/// Dropping a line, or a `const`, a star or a word of a type in a prototype, is detected.
 #[test]
-fn everything_in_a_header_counts() {
+fn every_dropped_token_or_line_is_a_disagreement() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let whole = header_of(&program);
-    // The macro and the structs that no manifest lists.
+    // Skip the macro and the structs that no manifest lists.
     let (start, _) = whole.match_indices('\n').nth(2).expect("three lines");
     let found = |text: &str| !c::agree(&program, &Header::parse(text)).is_full();
     let mut dropped = 0;
@@ -224,9 +223,9 @@ fn everything_in_a_header_counts() {
     );
 }
 
-/// A header that is cut off anywhere is read as far as it goes.
+/// A truncated header is parsed up to its end.
 #[test]
-fn cut_headers_are_read() {
+fn truncated_headers_are_parsed() {
     let program = faultless(&fixture("0.21.13"), "0.21.13");
     let whole = header_of(&program);
     let mut declared = 0;
@@ -238,9 +237,9 @@ fn cut_headers_are_read() {
     assert!(declared > 10);
 }
 
-/// Names of parameters, blanks, comments and the order do not count.
+/// Names of parameters, white space, comments and the order are ignored.
 #[test]
-fn harmless_changes_are_none() {
+fn parameter_names_comments_and_order_are_ignored() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let mut lines: Vec<String> = header_of(&program).lines().map(str::to_owned).collect();
     for line in &mut lines {
@@ -254,8 +253,8 @@ fn harmless_changes_are_none() {
     assert_eq!(c::agree(&program, &header).disagreements, []);
 }
 
-/// An array type that no manifest lists is told from other things, whatever it
-/// is called.
+/// Unlisted array types are distinguished from other declarations, independent of their
+/// names.
 #[test]
 fn unlisted_declarations_are_grouped() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
@@ -298,8 +297,8 @@ fn unlisted_declarations_are_grouped() {
     );
 }
 
-/// A header that a compiler wrote agrees with the manifest beside it to the
-/// last character, and what it has beyond is the table of the library.
+/// The prototypes in a compiler's header equal those of its manifest to the last character, and
+/// all other functions are in the table of the library.
 fn assert_header_agrees(manifest: &Path) {
     let what = manifest.display();
     let program = faultless(&read(manifest), &what);
@@ -329,7 +328,7 @@ fn assert_header_agrees(manifest: &Path) {
     let mut expected: BTreeSet<String> = program.prototypes().map(|one| one.to_string()).collect();
     expected.extend(library.map(|one| nameless(&one.declaration)));
     let declared = header.declarations.iter().map(|one| {
-        // Compilers name the parameters of the others now so, now so.
+        // The names of parameters of library functions depend on the compiler.
         if listed.contains(&*one.name) {
             text_of_line(&text, one.line)
         } else {
@@ -382,7 +381,7 @@ fn headers_of_all_backends_agree() {
             match generate(&compiler, backend, &source) {
                 Ok(manifest) => assert_header_agrees(&manifest),
                 Err(text) if backend == Backend::Ispc => {
-                    // Its code generator runs the ISPC compiler, which few have.
+                    // Its code generator runs the ISPC compiler, which is often missing.
                     println!("skipped: {} {backend}: {text}", compiler.display());
                 }
                 Err(text) => panic!("{} {backend}: {text}", compiler.display()),
@@ -391,8 +390,7 @@ fn headers_of_all_backends_agree() {
     }
 }
 
-/// The judgement of a C compiler: our prototypes are C, and they redeclare what
-/// the generated header declares.
+/// For a C compiler, our prototypes are valid redeclarations of those in the generated header.
 #[test]
 fn a_c_compiler_accepts_our_prototypes_with_the_header() {
     let cc = || Command::new("cc");
@@ -424,6 +422,6 @@ fn a_c_compiler_accepts_our_prototypes_with_the_header() {
         };
         assert!(accepts(&ours), "{}", file.display());
         let damaged = ours.replacen("int64_t dim0", "float dim0", 1);
-        assert!(!accepts(&damaged), "it would take anything");
+        assert!(!accepts(&damaged), "a wrong prototype was accepted");
     }
 }

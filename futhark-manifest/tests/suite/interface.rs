@@ -12,9 +12,9 @@ fn hash(json: &Value) -> u64 {
     faultless(&json.to_string(), "changed").interface_hash()
 }
 
-/// The text is a promise: other languages compute the hash from it.
+/// The text must not change, because other languages compute the hash from it.
 #[test]
-fn the_canonical_text() {
+fn the_interface_text_and_hash_are_stable() {
     let program = faultless(&fixture("0.25.12"), "0.25.12");
     assert_eq!(
         program.interface_text(),
@@ -92,9 +92,9 @@ fn the_interface_covers_entry_points_and_types() {
     assert_eq!(hashes.len(), count, "each change gives another hash");
 }
 
-/// The order of members in the JSON text means nothing.
+/// Members of the JSON text can be in any order.
 #[test]
-fn independent_of_the_order_of_members() {
+fn the_order_of_members_does_not_matter() {
     let text = fixture("0.25.36");
     let reordered = json("0.25.36").to_string();
     assert_ne!(text, reordered);

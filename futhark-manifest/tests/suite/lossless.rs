@@ -14,7 +14,7 @@ fn objects(json: &Value) -> Vec<String> {
 const MAPS: [&str; 2] = ["/types", "/entry_points"];
 
 #[test]
-fn unknown_members_are_kept_wherever_they_stand() {
+fn unknown_members_are_kept_in_every_object() {
     let mut places = 0;
     for file in files_below(&fixtures(), "json") {
         let original: Value = serde_json::from_str(&read(&file)).unwrap();
@@ -61,7 +61,7 @@ fn optional_members_stay_absent() {
 }
 
 #[test]
-fn serde_reads_and_writes_what_parse_and_to_json_do() {
+fn serde_agrees_with_parse_and_to_json() {
     let text = fixture("0.25.36");
     let manifest = Manifest::parse(&text).unwrap();
     let by_serde: Manifest = serde_json::from_str(&text).unwrap();
@@ -75,9 +75,9 @@ fn serde_reads_and_writes_what_parse_and_to_json_do() {
     assert!(error.to_string().starts_with(text), "{error}");
 }
 
-/// Which of two members counts is a matter of taste among readers of JSON.
+/// JSON readers disagree on which of two duplicate members counts.
 #[test]
-fn a_member_that_stands_there_twice_is_refused() {
+fn duplicate_members_are_rejected() {
     let text = fixture("0.26.4");
     for (from, to, pointer) in [
         ("\"backend\":", "\"backend\": 1, \"backend\":", "/backend"),
@@ -104,7 +104,7 @@ fn a_member_that_stands_there_twice_is_refused() {
 }
 
 #[test]
-fn errors_lead_to_the_line() {
+fn errors_have_line_and_column() {
     let text = "{\n  \"backend\": \"c\",\n  \"types\": {\n    \"ö\": {\"kind\": 3}},\n  \"entry_points\": {}\n}";
     let error = Manifest::parse(text).unwrap_err();
     assert_eq!(error.pointer(), "/types/ö/kind");

@@ -1,9 +1,9 @@
-//! Large manifests: a generator, so that none has to be stored.
+//! Generates large manifests, so that none has to be stored.
 
 use serde_json::{Map, Value, json};
 
-/// A manifest with so many types, of every kind and in equal parts, and so many
-/// entry points, in the form that compilers have written since 0.26.4.
+/// A manifest with `size` types, of every kind in equal numbers, and `size` entry points, in the
+/// form that compilers have written since 0.26.4.
 pub fn manifest(size: usize) -> String {
     let mut types = Map::new();
     let mut entries = Map::new();
@@ -35,8 +35,8 @@ fn type_name(n: usize) -> String {
     format!("module.type_{n}")
 }
 
-/// Types come in fives that refer to each other: an array, a record, a sum, and
-/// arrays of these two.
+/// Types come in groups of five that refer to each other: an array, a record, a sum, and
+/// arrays of the last two.
 fn ty(n: usize) -> Value {
     let function = |name: &str| format!("futhark_{name}_opaque_module_type_{n}");
     let field = |name: &str, ty: String| {

@@ -1,4 +1,4 @@
-//! The tests of the crate as its users see it, in one program.
+//! The tests of the public API, in one program.
 
 mod bridge;
 mod common;

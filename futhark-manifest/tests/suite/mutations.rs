@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::common::{faultless, fixture, pointers};
 
-/// Where a change is found first.
+/// The first depth that finds a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Depth {
     Text,
@@ -28,7 +28,7 @@ struct Base {
 }
 
 impl Base {
-    /// The manifest with the most in it, and a header that fits.
+    /// The fixture with the most features, and a header that agrees with it.
     fn new() -> Base {
         let text = fixture("0.26.4");
         let program = faultless(&text, "0.26.4");
@@ -74,7 +74,7 @@ fn parent(pointer: &str) -> (&str, String) {
     (parent, key.replace("~1", "/").replace("~0", "~"))
 }
 
-/// A way to change a node: gives the new text, if it applies to the node.
+/// A way to change a node: returns the new text, or `None` if it does not apply to the node.
 type Mutation = fn(&Value, &str) -> Option<String>;
 
 const MUTATIONS: &[(&str, Mutation)] = &[
@@ -97,7 +97,7 @@ const MUTATIONS: &[(&str, Mutation)] = &[
         })
     }),
     ("a member twice", |json, at| {
-        // Only a text can say so.
+        // Only text can have duplicate members.
         let marked = edit_object(json, at, |members, key| {
             let value = members[key].clone();
             members.insert("\u{1}".to_owned(), value);
@@ -116,7 +116,7 @@ const MUTATIONS: &[(&str, Mutation)] = &[
         })?;
         changed.then_some(text)
     }),
-    ("a member that nobody knows", |json, at| {
+    ("an unknown member", |json, at| {
         let mut json = json.clone();
         json.pointer_mut(at)?
             .as_object_mut()?
@@ -278,11 +278,11 @@ fn of_a_part(at: &str) -> bool {
     at.ends_with("/name") && (at.contains("/record/fields/") || at.contains("/sum/variants/"))
 }
 
-/// Fields of which there is an array, whose field names must agree.
+/// The fields of a record that has an array type, whose field names must agree.
 const CELL_FIELDS: &str = "/types/{level: i32, tags: []i32}/record/fields";
 
 #[test]
-fn every_change_is_found_where_it_should_be() {
+fn every_change_is_found_at_the_expected_depth() {
     let base = Base::new();
     assert_eq!(base.depth(&base.json.to_string()), Depth::Nowhere);
     let nodes = pointers(&base.json).split_off(1); // not the top
@@ -316,9 +316,9 @@ fn every_change_is_found_where_it_should_be() {
     assert_eq!(table.len(), MUTATIONS.len(), "each kind applies somewhere");
 }
 
-/// Kinds of damage by name, and the depth and code that they belong to.
+/// Named kinds of damage, with the expected depth and code.
 #[test]
-fn each_kind_of_damage_has_its_depth() {
+fn each_kind_of_damage_is_found_at_its_depth() {
     let base = Base::new();
     let cases: &[(&str, &str, Value, Depth)] = &[
         (

@@ -1,5 +1,5 @@
-//! Identifiers: what ordinary and extraordinary names become in each language, and
-//! whether compilers and interpreters of those languages agree that they are identifiers.
+//! The identifiers of ordinary and unusual names in each language. Compilers and interpreters
+//! of these languages must accept them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use futhark_manifest::names::{
 };
 
 #[test]
-fn values() {
+fn names_of_values_are_spelled_as_documented() {
     // Futhark, Rust, C, Python.
     let table = [
         ("mean", "mean", "mean", "mean"),
@@ -67,7 +67,7 @@ fn values() {
 }
 
 #[test]
-fn types() {
+fn names_of_types_are_spelled_as_documented() {
     let table = [
         ("pt", "Pt", "pt"),
         ("my_type", "MyType", "my_type"),
@@ -115,7 +115,7 @@ fn types() {
 }
 
 #[test]
-fn constants() {
+fn names_of_constants_are_spelled_as_documented() {
     for (futhark, rust, c) in [
         ("red", "RED", "RED"),
         ("f'", "F_PRIME", "F_PRIME"),
@@ -130,20 +130,20 @@ fn constants() {
     let names = Scope::new(&C, Style::Constant).assign(["f'", "f_prime"]);
     assert_eq!(
         &names["f'"], "F_PRIME_HBDDAEC9D",
-        "nobody's own name: both move"
+        "no name equals it, so neither gets it"
     );
     assert!(names["f_prime"].starts_with("F_PRIME_H"));
 }
 
 #[test]
-fn collisions() {
+fn colliding_names_get_different_identifiers() {
     let values = Scope::new(&RUST, Style::Value);
     let names = values.assign(["self", "self_", "move", "move_"]);
     assert_eq!(&names["self_"], "self_");
     assert!(names["self"].starts_with("self_h"), "{names:?}");
     assert_eq!([&names["move"], &names["move_"]], ["r#move", "move_"]);
 
-    // A name that looks made up is not left alone, so nothing made up can meet it.
+    // A name that looks like a form with a hash gets another form, so no hash can collide with it.
     let names = values.assign(["f'", "f_prime", "f_prime_hbddaec9d"]);
     assert_eq!(&names["f'"], "f_prime_hbddaec9d");
     assert!(names["f_prime_hbddaec9d"].starts_with("f_prime_hbddaec9d_h"));
@@ -170,7 +170,7 @@ fn reserved_words_are_avoided_in_every_form() {
 }
 
 #[test]
-fn lists() {
+fn repeated_names_of_a_list_get_different_identifiers() {
     let scope = Scope::new(&RUST, Style::Value).reserve(["context"]);
     let list = scope.assign_list(["_", "_", "x", "x", "x", "fn", "fn", "context"]);
     assert_eq!(
@@ -252,7 +252,7 @@ fn python_accepts_the_identifiers() {
 }
 
 #[test]
-fn the_words_of_python() {
+fn keywords_and_builtins_of_python_are_complete() {
     let folder = Scratch::new("words");
     let lists = "import keyword, builtins\n\
         print(*keyword.kwlist)\n\
@@ -276,7 +276,7 @@ fn the_words_of_python() {
         assert!(PYTHON_BUILTINS.contains(name), "{name}");
         assert!(
             PYTHON.is_identifier(name),
-            "{name} can be used, if one must"
+            "{name} is a valid Python identifier"
         );
     }
 }
@@ -341,9 +341,9 @@ fn c_and_cpp_accept_the_identifiers() {
     }
 }
 
-/// Whatever macro without parameters the standard headers define here is avoided.
+/// All macros without parameters that the standard headers of this machine define are avoided.
 #[test]
-fn the_macros_of_c() {
+fn macros_of_the_c_headers_are_avoided() {
     let includes: String = HEADERS
         .iter()
         .map(|header| format!("#include <{header}.h>\n"))
@@ -411,8 +411,8 @@ fn alone(scope: &Scope, name: &str) -> String {
     scope.assign([name])[name].to_owned()
 }
 
-/// Some hundred names: words that mean something somewhere, alone and changed a
-/// little, and pieces put together.
+/// Some hundred names: words with a meaning in some language, unchanged and slightly changed, and
+/// random combinations of pieces.
 fn nasty_names() -> BTreeSet<String> {
     let words = "abstract alignas and as asm assert async await auto become bool box break case \
         char class complex const constexpr continue crate def default del do double dyn else enum \
@@ -451,7 +451,7 @@ fn nasty_names() -> BTreeSet<String> {
 
 /// The output of Python; `None`, with a message, if Python is not installed.
 fn python(program: &str, folder: &Path) -> Option<Output> {
-    // Isolated, so that nothing but Python itself is there.
+    // Isolated mode, without modules of the user or of the site.
     let arguments = ["-I", "-S", "-c", program];
     let output = Command::new("python3")
         .args(arguments)
@@ -475,7 +475,7 @@ fn accepted(output: std::io::Result<Output>) -> Output {
     output
 }
 
-/// A folder that goes when it is dropped.
+/// A folder that is removed when it is dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -486,7 +486,7 @@ impl Scratch {
         Scratch(folder)
     }
 
-    /// Writes a file and gives the folder.
+    /// Writes a file and returns the folder.
     fn write(&self, name: &str, text: &str) -> PathBuf {
         std::fs::write(self.0.join(name), text).expect("a file for tests");
         self.0.clone()
@@ -495,7 +495,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left of it is in the target folder.
+        // If this fails, the folder remains in the target folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

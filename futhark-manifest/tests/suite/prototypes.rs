@@ -1,4 +1,4 @@
-//! The functions that a manifest lists, and the prototypes that follow.
+//! The functions that a manifest lists, and their prototypes.
 
 use std::collections::HashSet;
 
@@ -32,10 +32,9 @@ fn prototype_of(program: &Program, name: &str) -> Prototype {
     program.prototype(&function.unwrap_or_else(|| panic!("{name} is listed")))
 }
 
-/// The walk gives every function of the manifest, and each once: all texts that
-/// begin like the name of one.
+/// `functions` yields every text of the manifest with the prefix of a function, each once.
 #[test]
-fn every_function_is_walked_over_once() {
+fn functions_yields_every_function_once() {
     for (version, text, program) in all_fixtures() {
         let quoted = text.split('"').filter(|text| text.starts_with("futhark_"));
         let listed: HashSet<&str> = quoted.collect();
@@ -70,10 +69,10 @@ fn types_come_first_and_entry_points_last() {
     assert!(places.is_sorted());
 }
 
-/// No fixture lists an operation that is said to be younger than it, and the
-/// fixtures have an example of each.
+/// No fixture lists an operation before the version that `since` returns, and each operation
+/// occurs in a fixture.
 #[test]
-fn operations_are_as_old_as_they_say() {
+fn operations_appear_in_the_version_that_since_returns() {
     let mut seen = HashSet::new();
     for (version, _, program) in all_fixtures() {
         for function in program.functions() {
@@ -92,7 +91,7 @@ fn operations_are_as_old_as_they_say() {
 
 /// A prototype of each operation, as C text.
 #[test]
-fn prototypes_as_headers_write_them() {
+fn prototypes_are_displayed_as_in_headers() {
     let program = program();
     let ctx = "struct futhark_context *ctx";
     let table = [
@@ -325,10 +324,10 @@ fn backends_differ_in_raw_memory_and_asynchronous_results() {
     }
 }
 
-/// An element that was read from a device is there after a sync, also one that is
-/// behind a handle: what newer versions do about it may differ by operation.
+/// An element of a device, or its handle, is complete after a sync in every version, although
+/// newer versions wait in some operations.
 #[test]
-fn reading_an_element_of_a_device_waits_for_a_sync() {
+fn elements_of_devices_are_complete_after_a_sync() {
     for version in ["0.25.19", "0.25.36"] {
         let program = faultless(&fixture(version), version);
         let indexing = program
@@ -452,8 +451,7 @@ fn parameters_have_roles_and_ownership() {
     }
 }
 
-/// What gives a handle says what the handle's storage may share, and what says
-/// so gives a handle.
+/// An operation has an aliasing of values if and only if it returns a handle.
 #[test]
 fn operations_that_return_handles_have_aliasing() {
     for (_, _, program) in all_fixtures() {
@@ -472,7 +470,7 @@ fn operations_that_return_handles_have_aliasing() {
                     | Aliasing::PerOutput
             );
             assert!(told || !gives, "{function:?}");
-            // A scalar field, an empty payload and a scalar result give none.
+            // Projecting a scalar field, and an empty payload or scalar result, return no handle.
             let may_not = [Aliasing::Arguments, Aliasing::PerOutput];
             assert!(gives || !told || may_not.contains(&function.operation.aliasing()));
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::common::{faultless, files_below, read};
 
-/// Names a folder of manifests, at any depth.
+/// The variable that names a folder of manifests, which may be in subfolders.
 const VARIABLE: &str = "FUTHARK_EXTRA_MANIFESTS";
 
 #[test]

@@ -1,8 +1,8 @@
 //! The installed compilers, and the manifests that they write for the corpus.
 //!
-//! Compilers are `bin/futhark-*` below the folder that `FUTHARK_TOOLCHAIN`
-//! names, the program that `FUTHARK` names, and `futhark` on the path. Without
-//! any, the tests print that they skip and pass.
+//! Compilers are `bin/futhark-*` below the folder that `FUTHARK_TOOLCHAIN` names, the program
+//! that `FUTHARK` names, and `futhark` on `PATH`. Without a compiler, the tests are skipped with
+//! a message.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::env;
@@ -34,7 +34,7 @@ pub fn compilers() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&path).map(|folder| folder.join("futhark"));
     found.extend(on_path.filter(|program| program.is_file()).take(1));
-    // `futhark` may be a link to one that was found already.
+    // `futhark` may be a link to a compiler that was found before.
     let mut seen = HashSet::new();
     found.retain(|path| seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
     if found.is_empty() {

@@ -1,4 +1,4 @@
-//! Walking over a resolved program.
+//! The order of types and the visitor of a resolved program.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use futhark_manifest::{
 };
 
 #[test]
-fn types_stand_behind_their_parts() {
+fn types_come_after_their_parts() {
     for file in files_below(&fixtures(), "json") {
         let program = faultless(&read(&file), file.display());
         let mut seen = HashSet::new();

@@ -13,7 +13,7 @@ pub(super) fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) ->
         (_, 2) => (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect(),
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "the lower half of a pattern is a pattern too"
+            reason = "the low bits of a pattern are a pattern, too"
         )]
         (_, 4) => wide_patterns(random)
             .into_iter()

@@ -24,7 +24,7 @@ impl Trial<'_> {
         held: &mut Held<'_>,
     ) -> StepResult<Value> {
         let what = format!(
-            "the value of which it was {}",
+            "the held value (argument: {})",
             way.describe(self.env.program())
         );
         match *way {

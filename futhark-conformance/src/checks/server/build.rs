@@ -35,7 +35,7 @@ pub fn server(
     }
     let failed = |error: std::io::Error| error.to_string();
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    // In the same folder, so that a rename puts it into place.
+    // A rename puts the program into place, so the work folder must be in the same file system.
     let work = tempfile::tempdir_in(&folder).map_err(failed)?;
     let made = work.path().join("server");
     let level = if optimise { "-O3" } else { "-O0" };

@@ -28,7 +28,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         }
         let (name, ty) = (described.name.as_str(), TypeRef::Type(id));
         if is_array_of_units(program, ty) {
-            let reason = "the elements of an array of units are never written, as `opaque` tells";
+            let reason = "the elements of an array of units are never written, see `opaque`";
             steps.skip("store", name, reason);
             continue;
         }

@@ -414,7 +414,7 @@ fn adapted(value: &HostValue, elem: ElemType) -> Option<HostValue> {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_precision_loss,
-            reason = "that a number is wrapped or rounded to its type is what is asked for"
+            reason = "wrapping and rounding to the type are intended"
         )]
         match elem {
             I8 => bytes.extend((number as i8).to_ne_bytes()),

@@ -24,7 +24,7 @@ const LEARNING: Duration = Duration::from_millis(500);
 /// are many inputs, and the work may grow with the square of the extent.
 const AFFORDABLE: f64 = 0.02;
 
-/// The same for inputs to a simulated device, which is much slower than the oracle.
+/// The same limit for inputs to a simulated device, which is much slower than the oracle.
 const TOO_MUCH: f64 = 0.003;
 
 /// The settings that all sessions of a check share.

@@ -57,7 +57,7 @@ impl Lesson<'_> {
                 return Some(sizes.clone());
             }
         }
-        // All combinations of a few sizes.
+        // Try all combinations of a few sizes.
         let top: usize = match count {
             1 => 130,
             2 => 17,
@@ -95,7 +95,7 @@ impl Lesson<'_> {
             }
         }
         while let Some(first) = tied.first().copied() {
-            // The smallest group: two, otherwise all of the rest.
+            // The smallest group: a pair, otherwise all remaining sizes.
             let others = tied[1..].to_vec();
             let partner = others
                 .iter()
@@ -112,7 +112,7 @@ impl Lesson<'_> {
                     if all.len() > 2 && self.accepts(&with(&all)) {
                         self.fewest(base, first, all)
                     } else {
-                        // A constant.
+                        // The size must have this one value.
                         tied.remove(0);
                         continue;
                     }
@@ -170,7 +170,7 @@ impl Lesson<'_> {
         self.accepts_with(extents, &scalars)
     }
 
-    /// Includes the scalars that are sizes.
+    /// Calls the entry point with these extents, and with the scalars that are sizes.
     fn accepts_call(&mut self, extents: &[usize]) -> bool {
         self.accepts_with(extents, &[])
     }

@@ -49,7 +49,7 @@ fn learnt(call: &Call, fits: impl Fn(&[i64]) -> bool) -> Call {
 }
 
 #[test]
-fn extents_that_must_agree_are_found() {
+fn equal_extents_are_found() {
     // [n][m] [m][k] [n]
     let call = learnt(&call(&[2, 2, 1], 0), |s| s[1] == s[2] && s[0] == s[4]);
     assert_eq!(call.variables(), 3);
@@ -59,7 +59,7 @@ fn extents_that_must_agree_are_found() {
 }
 
 #[test]
-fn three_that_must_agree_are_found() {
+fn three_equal_extents_are_found() {
     let call = learnt(&call(&[1, 1, 1, 1], 0), |s| s[0] == s[1] && s[1] == s[3]);
     assert_eq!(call.variables(), 2);
     assert_eq!(call.extents[0], call.extents[3]);
@@ -77,7 +77,7 @@ fn constants_and_sizes_that_are_arguments_are_found() {
 }
 
 #[test]
-fn a_scalar_with_which_the_work_grows_stays_small() {
+fn a_scalar_that_determines_the_work_stays_small() {
     let call = call(&[], 2);
     let mut largest = 0;
     let mut trial = |_: &str, inputs: &[Input]| {
@@ -96,7 +96,7 @@ fn a_scalar_with_which_the_work_grows_stays_small() {
 }
 
 #[test]
-fn arrays_stay_as_short_as_the_work_wants() {
+fn arrays_stay_short_if_the_work_grows_with_them() {
     let call = call(&[2], 0);
     let mut trial = |_: &str, inputs: &[Input]| {
         let count = inputs.iter().flat_map(Input::leaves).map(HostValue::count);
@@ -117,7 +117,7 @@ fn arrays_stay_as_short_as_the_work_wants() {
 }
 
 #[test]
-fn what_is_never_accepted_is_an_error() {
+fn an_entry_point_that_rejects_all_sizes_is_an_error() {
     let mut trial = |_: &str, _: &[Input]| {
         Some(Trial {
             fits: false,

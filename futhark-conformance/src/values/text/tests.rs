@@ -16,7 +16,7 @@ fn refused(text: &str) -> TextError {
 }
 
 #[test]
-fn several_values_in_a_row() {
+fn several_values_are_parsed() {
     assert_eq!(shown("1 2.5 true"), ["1i32", "2.5f64", "true"]);
     assert_eq!(
         shown("  [1,2] -3i8 [[1.5f32],[2]]"),
@@ -75,7 +75,7 @@ fn a_number_of_an_input_takes_the_type_of_its_parameter() {
 }
 
 #[test]
-fn empty_arrays() {
+fn empty_arrays_need_a_type_and_a_zero_size() {
     let values = parse("empty([0][3]i32)").unwrap();
     assert_eq!(values[0].shape(), [0, 3]);
     assert_eq!(shown("empty([3][0]bool)"), ["empty([3][0]bool)"]);
@@ -109,7 +109,7 @@ fn strings_are_arrays_of_bytes() {
 }
 
 #[test]
-fn what_is_no_value_is_refused_where_it_stands() {
+fn invalid_values_are_errors_with_a_position() {
     assert_eq!(refused("1 foo").at, 2);
     assert_eq!(refused("[[1,2],[3]]").at, 7);
     assert_eq!(refused("[1 2]").at, 3);
@@ -120,7 +120,7 @@ fn what_is_no_value_is_refused_where_it_stands() {
 }
 
 #[test]
-fn long_texts_are_read() {
+fn long_texts_are_parsed() {
     let text = format!("[{}]", "1_000i64, ".repeat(50_000));
     let value = parse(&text).unwrap()[0].by_itself().unwrap();
     assert_eq!(value.shape(), [50_000]);

@@ -58,7 +58,7 @@ pub(crate) struct CheckArgs {
     /// The manifests.
     #[arg(default_value = "-")]
     pub(crate) files: Vec<File>,
-    /// How much to check; each depth includes the previous ones [default: header if there is one, else semantics].
+    /// What to check; each depth includes the previous ones [default: header if there is one, else semantics].
     #[arg(long, value_enum)]
     pub(crate) depth: Option<Depth>,
     /// The header to compare with, for one manifest [default: prog.h beside prog.json, if it exists].
@@ -74,11 +74,11 @@ pub(crate) struct CheckArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Depth {
-    /// The form, by the JSON Schema.
+    /// The JSON Schema.
     Schema,
-    /// Also whether the parts are consistent.
+    /// Also the consistency of the parts.
     Semantics,
-    /// Also whether the header has the declarations that follow from the manifest.
+    /// Also the agreement of the header with the manifest.
     Header,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct PrototypesArgs {
     /// The manifest.
     #[arg(default_value = "-")]
     pub(crate) file: File,
-    /// Print the prototypes of another backend than that of the manifest.
+    /// Print the prototypes for this backend instead of the manifest's.
     #[arg(long)]
     pub(crate) backend: Option<Backend>,
     /// Also print the functions that manifests do not list: configuration, contexts, tuning, profiling.

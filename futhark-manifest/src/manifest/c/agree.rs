@@ -12,7 +12,7 @@ use crate::manifest::program::Program;
 /// Compares a header with the declarations that follow from a manifest: each prototype with
 /// its exact types, and each struct.
 ///
-/// The names of parameters do not matter; `const` does, wherever it stands.
+/// Ignores the names of parameters, but compares each `const`.
 /// Time and memory are linear in the sizes of both.
 ///
 /// # Example
@@ -81,20 +81,20 @@ pub struct Agreement {
     /// [types](Program::types), then functions in the order of
     /// [`functions`](Program::functions).
     pub disagreements: Vec<Disagreement>,
-    /// The declarations that the manifest does not list, in the order of groups,
-    /// and in the order of the header in each. Every header has some.
+    /// The declarations that the manifest does not list, ordered by group and then as
+    /// in the header. Every header has some.
     pub beyond: Vec<Beyond>,
 }
 
 impl Agreement {
-    /// Whether nothing was found.
+    /// Whether the header and the manifest agree.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.disagreements.is_empty()
     }
 }
 
-/// Something in which a header does not agree with a manifest.
+/// A difference between a header and a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disagreement {
@@ -106,7 +106,7 @@ pub struct Disagreement {
     pub expected: String,
     /// The declaration in the header, as C text.
     pub found: Option<String>,
-    /// The line of the header, counted from 1, if it has something instead.
+    /// The line of `found`, counted from 1.
     pub line: Option<usize>,
 }
 
@@ -128,15 +128,15 @@ impl fmt::Display for Disagreement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DisagreementCode {
-    /// The header is for another backend, or says that it is for several. Raw
-    /// memory then has another type, and calls have other rules.
+    /// The header names another backend, or several. The type of raw memory and the
+    /// rules for calls depend on the backend.
     BackendMacroDisagrees,
     /// A type of the manifest has no struct in the header.
     UndeclaredStruct,
     /// A function of the manifest is not in the header.
     UndeclaredFunction,
-    /// A function has other types in the header: calling it as the manifest
-    /// says would be undefined behaviour.
+    /// A function has other types in the header. A call with the types of the manifest
+    /// would be undefined behaviour.
     DifferentPrototype,
     /// A function of the manifest is in the header more than once. Only the
     /// first declaration was compared.
@@ -172,7 +172,7 @@ impl fmt::Display for DisagreementCode {
     }
 }
 
-/// Something that a header declares and that no manifest lists.
+/// A declaration in a header that the manifest does not list, with its purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beyond {
@@ -194,7 +194,7 @@ pub enum BeyondItem {
 
 /// Declarations of a header by name.
 struct Named<'h, T> {
-    /// The first and, if any, the second declaration of a name.
+    /// For each name the first declaration, and the second one if there are several.
     by_name: HashMap<&'h str, (&'h T, Option<&'h T>)>,
 }
 
@@ -219,7 +219,7 @@ impl<'h, T> Named<'h, T> {
     }
 }
 
-/// A header need not name a backend; if it does, it must be the right one.
+/// Compares the backend, if the header names one.
 fn backend(program: &Program, header: &Header) -> Vec<Disagreement> {
     let expected = program.backend.as_str();
     let names = header.backend_names();
@@ -301,7 +301,7 @@ fn beyond(program: &Program, header: &Header) -> Vec<Beyond> {
     });
 
     let mut beyond: Vec<Beyond> = further_structs.chain(further).collect();
-    // Stable, so that the order of the header stays within a group.
+    // Within a group, keep the order of the header.
     beyond.sort_by_key(|one| (one.group, one.item.line()));
     beyond
 }
@@ -317,8 +317,8 @@ impl BeyondItem {
     }
 }
 
-/// The structs that no manifest lists and that have a shape. Nothing follows
-/// from how they are called.
+/// The unlisted structs for which a function returns a shape. Their names are not
+/// considered.
 fn hidden_arrays<'h>(listed: &HashSet<&str>, header: &'h Header) -> HashSet<&'h str> {
     let shape = CType::INT64.constant().pointer();
     let shapes = header.declarations.iter();
@@ -329,7 +329,7 @@ fn hidden_arrays<'h>(listed: &HashSet<&str>, header: &'h Header) -> HashSet<&'h 
         .collect()
 }
 
-/// The structs that a function deals with.
+/// The structs in the result and the parameters of a function.
 fn tags(declaration: &Declaration) -> impl Iterator<Item = &str> {
     let parameters = declaration.parameters.iter();
     let parameters = parameters.filter_map(|parameter| parameter.ty.struct_tag());

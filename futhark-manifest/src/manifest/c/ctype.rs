@@ -1,4 +1,4 @@
-//! C types, as far as generated headers use them.
+//! The C types that generated headers use.
 
 use std::fmt;
 
@@ -23,8 +23,8 @@ pub enum CType {
     Named(String),
     /// A pointer to a type.
     Pointer(Box<CType>),
-    /// A type that cannot be assigned to. `const int *` is a pointer to such
-    /// a type, `int *const` is a pointer that is itself one.
+    /// A `const` type. `const int *` is a pointer to a `const` type, `int *const` is a
+    /// `const` pointer.
     Const(Box<CType>),
 }
 
@@ -53,7 +53,7 @@ impl CType {
         })
     }
 
-    /// The type of raw memory of a backend.
+    /// The type of a backend's raw memory.
     #[must_use]
     pub fn raw_memory(backend: Backend) -> CType {
         match backend {
@@ -66,7 +66,7 @@ impl CType {
         }
     }
 
-    /// The struct of that tag.
+    /// The struct with this tag.
     #[must_use]
     pub fn structure(tag: impl Into<String>) -> CType {
         CType::Struct(tag.into())
@@ -78,8 +78,7 @@ impl CType {
         CType::Pointer(Box::new(self))
     }
 
-    /// This type as one that cannot be assigned to; that of such a type is the
-    /// type itself.
+    /// The `const` variant of this type; the type itself if it is `const` already.
     #[must_use]
     pub fn constant(self) -> CType {
         match self {
@@ -88,7 +87,7 @@ impl CType {
         }
     }
 
-    /// The tag of the struct that this is, or leads to by pointers.
+    /// The tag of this struct, or of the struct that this pointer points to.
     #[must_use]
     pub fn struct_tag(&self) -> Option<&str> {
         match self {
@@ -98,14 +97,13 @@ impl CType {
         }
     }
 
-    /// Writes the declaration of something of this type: the type alone where
-    /// the name is empty.
+    /// Writes a declaration with this type: only the type if the name is empty.
     pub(crate) fn declare(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
         fmt::Display::fmt(self, f)?;
         if name.is_empty() {
             return Ok(());
         }
-        // A name stands right behind a star.
+        // No space between a star and the name.
         let space = if matches!(self, CType::Pointer(_)) {
             ""
         } else {
@@ -210,7 +208,7 @@ impl Primitive {
         }
     }
 
-    /// The primitive type of that name in C.
+    /// The primitive type with this name in C.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Primitive> {
         let mut all = Primitive::ALL.iter().copied();
@@ -244,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_as_headers_do() {
+    fn types_are_displayed_as_in_headers() {
         let int64 = CType::INT64;
         let array = CType::structure("futhark_i32_1d");
         for (ty, text) in [

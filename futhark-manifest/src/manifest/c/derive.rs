@@ -1,4 +1,4 @@
-//! How the prototypes follow from a manifest.
+//! Derives the prototypes from a manifest.
 
 use super::ctype::{CType, Primitive};
 use super::prototype::{Parameter, ParameterRole, Passing, Prototype, Returns};
@@ -26,20 +26,20 @@ impl Program {
     /// The result for a function of another program is unspecified.
     ///
     /// # Panics
-    /// If the function is of another program, which has more in it.
+    /// May panic if the function is of another program.
     #[must_use]
     pub fn prototype(&self, function: &Function<'_>) -> Prototype {
         self.prototype_for(function, self.backend)
     }
 
-    /// The prototype that a function has where the program is compiled for
-    /// this backend. Backends differ in the type of raw memory, and in what is
-    /// done only with the next `futhark_context_sync`.
+    /// The prototype of a function if the program is compiled for this backend.
+    /// Backends differ in the type of raw memory, and in which operations are complete
+    /// only after the next `futhark_context_sync`.
     ///
     /// The result for a function of another program is unspecified.
     ///
     /// # Panics
-    /// If the function is of another program, which has more in it.
+    /// May panic if the function is of another program.
     #[must_use]
     pub fn prototype_for(&self, function: &Function<'_>, backend: Backend) -> Prototype {
         let mut list = List::new(self, backend);
@@ -59,7 +59,7 @@ impl Program {
     }
 }
 
-/// A list of parameters that grows.
+/// Builds a list of parameters.
 struct List<'p> {
     program: &'p Program,
     backend: Backend,
@@ -110,7 +110,7 @@ impl<'p> List<'p> {
                 self.push("data", data, ParameterRole::Data(elem(ty)), passing);
             }
             Operation::ArrayIndex | Operation::RecordArrayIndex | Operation::OpaqueArrayIndex => {
-                // From 0.25.36 on some elements are there at once; waiting twice is harmless.
+                // From 0.25.36 some elements are complete at once; a further sync is harmless.
                 self.output("out".to_owned(), 0, element(ty), self.backend.is_gpu());
                 self.value("arr", ty, BORROWED);
                 self.numbers("i", rank, ParameterRole::Index);
@@ -145,7 +145,7 @@ impl<'p> List<'p> {
             }
             Operation::RecordProject | Operation::RecordArrayProject => {
                 let field = &fields(ty)[part(function)];
-                // The scalars of a record lie in memory of the host.
+                // The scalars of a record are in host memory.
                 self.output("out".to_owned(), 0, field.ty, false);
                 self.constant_value("obj", ty);
             }
@@ -188,7 +188,7 @@ impl<'p> List<'p> {
     }
 
     fn entry(&mut self, entry: &EntryPoint) {
-        // Work on the device is in order, so that only scalars need a sync.
+        // Work on the device is in order, so only scalars need a sync.
         let gpu = self.backend.is_gpu();
         let after_sync = |ty: TypeRef| gpu && ty.as_scalar().is_some();
         let single = self.program.version.is_at_least(SINGLE_RESULT);
@@ -237,12 +237,12 @@ impl<'p> List<'p> {
         );
     }
 
-    /// The value whose operation it is.
+    /// The value that owns the operation.
     fn value(&mut self, name: &str, ty: &Type, passing: Passing) {
         self.push(name, handle(ty), ParameterRole::Value, passing);
     }
 
-    /// The same, where the function promises not to change it.
+    /// The same, for a function that does not change the value.
     fn constant_value(&mut self, name: &str, ty: &Type) {
         let handle = CType::structure(ty.c_ident()).constant().pointer();
         self.push(name, handle, ParameterRole::Value, BORROWED);
@@ -270,8 +270,8 @@ impl<'p> List<'p> {
         self.push(name, slot, ParameterRole::Output { index, ty }, passing);
     }
 
-    /// How an element is passed of which the function makes a copy. On a device
-    /// the copy may come later.
+    /// The passing of an element that the function copies. On a device the copy may be
+    /// asynchronous.
     fn copied(&self) -> Passing {
         Passing::Borrowed {
             until_sync: self.backend.is_gpu(),
@@ -314,8 +314,8 @@ fn handle(ty: &Type) -> CType {
     CType::structure(ty.c_ident()).pointer()
 }
 
-// An operation comes with what it needs of its type: that is how functions are
-// made. One of another program may not, which is what these panic for.
+// `Program::functions` yields only operations that fit their type, so these functions panic only
+// for a function of another program.
 
 /// The elements of an array of scalars.
 fn elem(ty: &Type) -> ElemType {
@@ -357,8 +357,8 @@ fn structure(ty: &Type) -> Option<&Structure> {
 
 const FOREIGN: &str = "the function is of another program";
 
-/// A Futhark name as the compiler writes it into a C identifier. `z` and `Z`
-/// begin a code and are therefore coded themselves.
+/// Encodes a Futhark name as the compiler does in C identifiers. `z` and `Z` start a code, so
+/// they are encoded, too.
 fn z_encoded(name: &str) -> String {
     let mut encoded = String::with_capacity(name.len());
     for c in name.chars() {
@@ -369,7 +369,7 @@ fn z_encoded(name: &str) -> String {
             '_' => encoded.push('_'),
             c if c.is_ascii_alphanumeric() => encoded.push(c),
             c => {
-                // A code point; a zero in front where it would begin with a
+                // A code point, with a leading zero if it would start with a
                 // letter, which could be read as another code.
                 let hex = format!("{:x}", u32::from(c));
                 let zero = if hex.starts_with(|c: char| c.is_ascii_digit()) {

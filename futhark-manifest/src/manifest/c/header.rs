@@ -8,9 +8,9 @@ use crate::backend::Backend;
 
 /// The declarations of a C header.
 ///
-/// The reader knows prototypes, forward declarations of structs, `#define` and
-/// `extern "C"`. It does not run the preprocessor: both sides of a condition
-/// count, and macros are not expanded. Anything else is kept as
+/// The parser knows prototypes, forward declarations of structs, `#define` and
+/// `extern "C"`. It does not run the preprocessor: it reads both branches of a
+/// condition, and does not expand macros. Everything else is kept in
 /// [`unread`](Header::unread), and is never an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub struct Header {
     pub structs: Vec<StructDeclaration>,
     /// The macros in order.
     pub defines: Vec<Define>,
-    /// The parts that were not understood, in order.
+    /// The parts that could not be parsed, in order.
     pub unread: Vec<Unread>,
 }
 
@@ -32,9 +32,9 @@ impl Header {
         parse::header(text)
     }
 
-    /// The backends that the header says it is for, by `FUTHARK_BACKEND_`
-    /// macros: one in every generated header. The names are those of the
-    /// macros, since they may be of a backend that this crate does not know.
+    /// The backends in the header's `FUTHARK_BACKEND_` macros, each with its line. Every
+    /// generated header has one. Names are returned as text, because they may be unknown
+    /// to this crate.
     pub fn backend_names(&self) -> impl Iterator<Item = (&str, usize)> {
         let defines = self.defines.iter();
         defines.filter_map(|define| {
@@ -43,8 +43,8 @@ impl Header {
         })
     }
 
-    /// The backend that the header says it is for; `None` if it names none, a
-    /// second one, or one that this crate does not know.
+    /// The header's backend; `None` if it names none, several, or one that this crate
+    /// does not know.
     #[must_use]
     pub fn backend(&self) -> Option<Backend> {
         let mut names = self.backend_names();
@@ -67,7 +67,7 @@ pub struct Declaration {
     pub result: CType,
     /// The parameters in order.
     pub parameters: Vec<DeclaredParameter>,
-    /// The line of the header that it begins on, counted from 1.
+    /// The first line of the declaration in the header, counted from 1.
     pub line: usize,
 }
 
@@ -112,12 +112,12 @@ pub struct Define {
     pub line: usize,
 }
 
-/// A place in a header that was not understood.
+/// A part of a header that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unread {
-    /// The line that it begins on, counted from 1.
+    /// Its first line, counted from 1.
     pub line: usize,
-    /// The first words of it.
+    /// Its first words.
     pub text: String,
 }

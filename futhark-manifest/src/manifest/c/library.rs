@@ -10,8 +10,8 @@ use crate::manifest::program::Program;
 /// The functions of the libraries of each backend that manifests do not list, for all compiler
 /// versions that write manifests.
 ///
-/// The table was compared with the headers of 0.25.27 and 0.25.32, all
-/// backends. It does not have functions that later versions add.
+/// The table was compared with the headers of 0.25.27 and 0.25.32 for all backends.
+/// It lacks functions that later versions add.
 ///
 /// ```
 /// use futhark_manifest::{Backend, c};
@@ -38,12 +38,12 @@ pub fn library() -> &'static [LibraryFunction] {
 
 /// A function that manifests do not list.
 ///
-/// A function may be in [`library`] several times, where backends have it since
-/// different versions.
+/// [`library`] may list a function several times, if backends have it since different
+/// versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LibraryFunction {
-    /// Its prototype. The line is of no meaning.
+    /// Its prototype. The line has no meaning.
     pub declaration: Declaration,
     /// Its purpose.
     pub group: Group,
@@ -62,8 +62,8 @@ impl LibraryFunction {
         &self.declaration.name
     }
 
-    /// Whether the library that this version makes for this backend has it;
-    /// `None` where that is not known.
+    /// Whether libraries of this compiler version and backend have it; `None` if that is
+    /// not known.
     #[must_use]
     pub fn exists(&self, backend: Backend, version: (u32, u32, u32)) -> Option<bool> {
         if !self.backends.contains(&backend) {
@@ -80,8 +80,8 @@ impl LibraryFunction {
 }
 
 impl Program {
-    /// The functions that no manifest lists and that the library of this backend
-    /// and compiler version has; false for those of which that is not certain.
+    /// The functions that no manifest lists and that libraries of this backend and
+    /// compiler version have, each with whether that is certain.
     pub fn library_functions(&self) -> impl Iterator<Item = (&'static LibraryFunction, bool)> {
         let (backend, version) = (self.backend, &self.version);
         let version = version.number.filter(|_| version.is_known());
@@ -89,7 +89,7 @@ impl Program {
             let exists = match version {
                 Some(version) => function.exists(backend, version),
                 None if !function.backends.contains(&backend) => Some(false),
-                // Nothing is known of the version, so it must be in all of them.
+                // The version is unknown, so only functions of all versions are certain.
                 None => {
                     (function.since == Since::Manifests && function.until.is_none()).then_some(true)
                 }
@@ -105,7 +105,7 @@ impl Program {
 pub enum Group {
     /// Creating a configuration, and settings of all backends.
     Configuration,
-    /// Making and freeing contexts, waiting, errors, caches.
+    /// Creating, synchronising and freeing contexts, errors, caches.
     Context,
     /// Tuning parameters.
     Tuning,
@@ -113,8 +113,8 @@ pub enum Group {
     Profiling,
     /// Functions of some backends only.
     Backend,
-    /// An array type that only the inside of the library uses. No library that
-    /// was seen has one in its header; symbols of such types exist.
+    /// An array type that only the library itself uses. Known headers do not declare
+    /// such types, but libraries have symbols for them.
     HiddenArray,
     /// Unknown.
     Other,
@@ -153,20 +153,19 @@ impl fmt::Display for Group {
     }
 }
 
-/// From which compiler version on something is so.
+/// The compiler version since which something holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Since {
-    /// As long as there are manifests (0.20.3).
+    /// Since the first version that writes manifests (0.20.3).
     Manifests,
     /// Exactly this version.
     Version((u32, u32, u32)),
-    /// This version or an earlier one: this is the oldest in which it was seen
-    /// to be so.
+    /// This version or an earlier one; this is the oldest version that was examined.
     AtLatest((u32, u32, u32)),
 }
 
 impl Since {
-    /// The version, where it is known exactly.
+    /// The version, if it is known exactly.
     #[must_use]
     pub const fn exactly(self) -> Option<(u32, u32, u32)> {
         match self {
@@ -176,7 +175,7 @@ impl Since {
         }
     }
 
-    /// Whether it is so in this version; `None` where that is not known.
+    /// Whether it holds in this version; `None` if that is not known.
     #[must_use]
     pub fn holds(self, version: (u32, u32, u32)) -> Option<bool> {
         match self {
@@ -189,8 +188,8 @@ impl Since {
 
 /// A macro of the generated header for a code that functions return.
 ///
-/// A call may fail with any other code too, and with one of these for another
-/// reason: only zero and not zero can be relied on.
+/// A call may also fail with another code, and with one of these for another reason. Rely
+/// only on zero and nonzero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorCode {
@@ -224,13 +223,13 @@ pub const ERROR_CODES: &[ErrorCode] = &[
 /// The structs that every generated header declares.
 pub(crate) const STRUCTS: &[&str] = &["futhark_context", "futhark_context_config"];
 
-/// Functions that differ in their prototype only.
+/// Functions that differ only in their prototype.
 struct Rows {
     group: Group,
     backends: &'static [Backend],
     since: Since,
     until: Option<Since>,
-    /// C text: a prototype in each line.
+    /// C text, one prototype per line.
     prototypes: &'static str,
 }
 
@@ -263,8 +262,8 @@ const CUDA: &[Backend] = &[Backend::Cuda];
 const OPENCL_HIP: &[Backend] = &[Backend::OpenCl, Backend::Hip];
 const OPENCL_CUDA: &[Backend] = &[Backend::OpenCl, Backend::Cuda];
 
-// A backend is younger than some of its rows say: ispc came with 0.21.13, hip
-// with 0.25.3. No library of an older version is theirs, so nothing is wrong.
+// Some rows state an older version than the backend's first (ispc: 0.21.13, hip: 0.25.3). That is
+// harmless, because no library of such a backend is older.
 const TABLE: &[Rows] = &[
     Rows {
         group: Group::Configuration,

@@ -1,5 +1,5 @@
-//! A small reader of C declarations: enough for the headers that the compiler
-//! generates. It accepts any text, in linear time and without recursion.
+//! A small parser of C declarations, sufficient for generated headers. It accepts any
+//! text, in linear time and without recursion.
 
 use std::iter::Peekable;
 
@@ -18,23 +18,22 @@ pub(super) fn header(text: &str) -> Header {
     parser.header
 }
 
-/// No function of a generated header has more stars in a row. Types are walked
-/// by recursion, so that there must be some limit.
+/// More stars in a row than generated headers have. Limits the recursion over types.
 const MAX_POINTERS: usize = 8;
 
-/// How many characters of something unread are kept.
+/// The maximum number of characters of the excerpt of an unread part.
 const EXCERPT: usize = 60;
 
 struct Parser<'a, I: Iterator<Item = Token<'a>>> {
     tokens: Peekable<I>,
     header: Header,
-    /// How many `extern "C" {` are open.
+    /// The number of open `extern "C" {` blocks.
     linkage_blocks: usize,
     /// The text of the current statement so far.
     excerpt: Excerpt,
 }
 
-/// The statement is not one that the reader knows.
+/// The parser does not know this kind of statement.
 struct NotUnderstood;
 
 impl<'a, I: Iterator<Item = Token<'a>>> Parser<'a, I> {
@@ -144,9 +143,9 @@ impl<'a, I: Iterator<Item = Token<'a>>> Parser<'a, I> {
             if token.text == "const" {
                 constant = true;
             } else if ty.is_none() && words.take(token.text) {
-                // More words may follow.
+                // More words of the type may follow.
             } else if ty.is_some() || !words.is_empty() {
-                // The name of what is declared.
+                // The declared name.
                 break;
             } else if token.text == "struct" {
                 self.next();
@@ -183,8 +182,8 @@ impl<'a, I: Iterator<Item = Token<'a>>> Parser<'a, I> {
         }
     }
 
-    /// Skips the statement that was not understood: up to its semicolon,
-    /// or the closing brace of a function.
+    /// Skips an unknown statement: up to its semicolon, or the closing brace of a
+    /// function.
     fn recover(&mut self) {
         let mut depth = 0_usize;
         let mut needs_semicolon = false;
@@ -282,7 +281,7 @@ impl Excerpt {
             .extend(text.chars().take(EXCERPT - self.0.len().min(EXCERPT)));
     }
 
-    /// Whether braces in the statement are the content of a type.
+    /// Whether braces in the statement contain the members of a type.
     fn begins_like_a_type(&self) -> bool {
         let first = self.0.split(' ').next();
         first.is_some_and(|word| ["typedef", "struct", "union", "enum"].contains(&word))
@@ -318,7 +317,7 @@ struct BasicType<'a> {
 }
 
 impl<'a> BasicType<'a> {
-    /// Takes a word if it can be one of those of the type.
+    /// Accepts a word that can be part of the type.
     fn take(&mut self, word: &'a str) -> bool {
         let slot = match word {
             "signed" | "unsigned" => &mut self.sign,
@@ -354,7 +353,7 @@ impl<'a> BasicType<'a> {
             Some(_) => return None,
         }
         let longs = if self.long_long { Some("long") } else { None };
-        // `signed` and `int` say nothing where another word stands.
+        // `signed` and `int` are redundant next to another word.
         let base = self.base.filter(|&base| base != "int" || !sized);
         let sign = self
             .sign
@@ -376,8 +375,7 @@ fn named(name: &str) -> CType {
     }
 }
 
-/// Words that are no names; what the reader knows of them it has looked for
-/// before.
+/// Keywords, which are not names. The caller has handled the known ones before.
 fn is_keyword(word: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "auto", "bool", "char", "const", "double", "enum", "extern", "float", "inline", "int",
@@ -403,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn prototypes_are_read_and_written_alike() {
+    fn prototypes_round_trip() {
         for text in [
             "int f(void);",
             "const char *name(int);",
@@ -417,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn one_type_in_many_spellings() {
+    fn spellings_of_a_type_are_normalised() {
         for (text, same) in [
             ("int f();", "int f(void);"),
             ("extern int f(int const*x);", "int f(const int *x);"),
@@ -439,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn linkage_blocks_structs_and_macros() {
+    fn linkage_blocks_structs_and_macros_are_parsed() {
         let header = Header::parse(
             "#pragma once\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nstruct a;\n\
              int f(void);\n#define FUTHARK_BACKEND_opencl\n# define X  3 // three\n\
@@ -455,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told_and_passed_over() {
+    fn unknown_statements_are_reported_and_skipped() {
         for (text, unread) in [
             ("typedef int t;", "typedef int t ;"),
             (
@@ -495,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_texts_are_taken() {
+    fn long_and_odd_texts_are_accepted() {
         let long = 200_000;
         for text in [
             "*".repeat(long),

@@ -1,4 +1,4 @@
-//! The prototype of a C function that a manifest lists, with the meaning of
+//! The prototype of a C function that a manifest lists, with the role and ownership of
 //! its parts.
 
 use std::fmt;
@@ -67,13 +67,12 @@ pub struct Parameter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParameterRole {
-    /// The context, always the first parameter. All values of a call must be
-    /// of that one.
+    /// The context, always the first parameter. All values in a call must belong to it.
     Context,
-    /// The value whose operation this is.
+    /// The value that owns the operation.
     Value,
-    /// The elements of an array in memory of the host, in row-major order. The
-    /// number of them is the product of the dimensions.
+    /// The elements of an array in host memory, in row-major order. Their number is the
+    /// product of the dimensions.
     Data(ElemType),
     /// Raw memory of the backend that holds the elements in row-major order.
     RawMemory(ElemType),
@@ -84,21 +83,21 @@ pub enum ParameterRole {
     Index(usize),
     /// The value of a field.
     Field {
-        /// Which field of the type.
+        /// The index of the field.
         index: usize,
         /// Its type.
         ty: TypeRef,
     },
     /// A part of the payload of a variant.
     Payload {
-        /// Which part.
+        /// The index of the part.
         index: usize,
         /// Its type.
         ty: TypeRef,
     },
     /// An argument of an entry point.
     Argument {
-        /// Which one.
+        /// The index of the argument.
         index: usize,
         /// Its type.
         ty: TypeRef,
@@ -107,16 +106,16 @@ pub enum ParameterRole {
     Element(TypeRef),
     /// All elements of an array in row-major order: a C array of handles.
     Elements(TypeRef),
-    /// Where a result is written.
+    /// The slot for a result.
     Output {
-        /// Which result; 0 where there is only one.
+        /// The index of the result; 0 if there is only one.
         index: usize,
         /// Its type.
         ty: TypeRef,
     },
     /// A value as bytes.
     Bytes,
-    /// The number of those bytes.
+    /// The number of bytes.
     ByteCount,
 }
 
@@ -140,14 +139,14 @@ pub enum Passing {
     Overwritten,
     /// The handle is freed and must not be used again.
     Freed,
-    /// Memory of the host from which the function reads.
+    /// Host memory that the function reads.
     HostRead {
         /// Whether it may still be read after the function has returned, until
-        /// the next `futhark_context_sync`: it must live and stay unchanged
-        /// until then.
+        /// the next `futhark_context_sync`. The memory must be valid and
+        /// unchanged until then.
         until_sync: bool,
     },
-    /// Memory of the host that the function fills.
+    /// Host memory that the function fills.
     HostWritten {
         /// Whether it may still be written after the function has returned,
         /// until the next `futhark_context_sync`.
@@ -156,31 +155,31 @@ pub enum Passing {
     /// Memory that the new value uses as its own: it must outlive the value
     /// and everything that shares storage with it, and Futhark never frees it.
     Lent,
-    /// The context keeps using it: it must outlive the context.
+    /// The context keeps a reference: it must outlive the context.
     KeptByContext,
-    /// A slot into which a scalar is written.
+    /// A slot that receives a scalar.
     GivesScalar {
-        /// Whether the scalar is there only after the next
-        /// `futhark_context_sync`; the slot must live until then.
+        /// Whether the scalar is complete only after the next
+        /// `futhark_context_sync`. The slot must be valid until then.
         after_sync: bool,
     },
-    /// A slot into which a handle is written that the caller must free.
+    /// A slot that receives a handle, which the caller must free.
     GivesHandle {
         /// Whether the value is complete only after the next
-        /// `futhark_context_sync`: nothing may be done with it before, freeing
-        /// included.
+        /// `futhark_context_sync`. It must not be used before, not even
+        /// freed.
         after_sync: bool,
     },
-    /// A slot for a pointer to bytes. No slot (`NULL`): nothing is written but
-    /// their number. A slot with `NULL`: it gets memory that the caller must
-    /// release with `free`. Otherwise the bytes are written where the slot
-    /// points.
+    /// A slot for a pointer to bytes. If it is `NULL`, the function writes only the
+    /// number of bytes. If it contains `NULL`, the function allocates memory, which the
+    /// caller must release with `free`. Otherwise the function writes the bytes to the
+    /// address in the slot.
     GivesBytes {
         /// Whether the bytes may still be written after the function has
         /// returned, until the next `futhark_context_sync`.
         until_sync: bool,
     },
-    /// A slot into which a number of bytes is written.
+    /// A slot that receives a number of bytes.
     GivesByteCount,
 }
 
@@ -194,13 +193,13 @@ pub enum Returns {
     /// A handle that the caller must free, or `NULL` for a failure; see
     /// [`Prototype`].
     Handle,
-    /// The length of each dimension, outermost first: a pointer that is valid
-    /// as long as the handle. It cannot fail.
+    /// A pointer to the length of each dimension, outermost first, valid as long as the
+    /// handle. The function cannot fail.
     Shape {
         /// The number of dimensions.
         rank: usize,
     },
-    /// The index of the variant. It cannot fail.
+    /// The index of the variant. The function cannot fail.
     Variant,
     /// Raw memory of the backend, which is valid as long as the value, its owner.
     RawMemory,

@@ -53,15 +53,15 @@ pub enum LibraryReturns {
     Nothing,
     /// 0 for success.
     Status,
-    /// A count, which cannot fail.
+    /// A count. The function cannot fail.
     Count,
     /// A configuration that the caller must free, after the context that uses it.
     Config,
-    /// A context that the caller must free, or `NULL`. It is also returned on failure:
-    /// `futhark_context_get_error` tells.
+    /// A context that the caller must free, or `NULL`. A failing call may also return a
+    /// context: query `futhark_context_get_error`.
     Context,
-    /// A text that the caller must release with C's `free`, or `NULL`: no error for
-    /// `futhark_context_get_error`, a failure for `futhark_context_report`.
+    /// A text that the caller must release with C's `free`, or `NULL`, which means no error for
+    /// `futhark_context_get_error`, and a failure for `futhark_context_report`.
     OwnedText,
     /// A text that belongs to the library or to the configuration, and must not be freed.
     BorrowedText,
@@ -85,8 +85,8 @@ impl LibraryReturns {
         }
     }
 
-    /// The C function with which the caller must release it; `None` for what the caller
-    /// does not own.
+    /// The C function with which the caller must release the result; `None` if the caller
+    /// does not own it.
     #[must_use]
     pub const fn freed_by(self) -> Option<&'static str> {
         match self {
@@ -139,13 +139,13 @@ impl LibraryFunction {
         })
     }
 
-    /// How each parameter is passed, and its ownership, in the library that this
-    /// version makes. Where the version is not known, the caller has the most duties.
+    /// How each parameter is passed, and its ownership, in libraries of this compiler
+    /// version. For an unknown version, the strictest rules of all versions.
     pub fn passing(&self, version: Option<(u32, u32, u32)>) -> impl Iterator<Item = Passing> {
         let name = self.name();
         let frees = name == "futhark_context_free" || name == "futhark_context_config_free";
         let makes_context = self.returns() == LibraryReturns::Context;
-        // The name of a tuning parameter is looked up at once.
+        // The name of a tuning parameter is only used during the call.
         let copies = name == "futhark_context_config_set_tuning_param"
             || version.is_some_and(|version| version >= COPIES_TEXTS);
         self.roles().map(move |role| match role {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_and_owners() {
+    fn functions_have_roles_and_ownership() {
         use LibraryReturns as Returns;
         use LibraryRole as Role;
         let borrowed = Passing::Borrowed { until_sync: false };
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_kept_where_the_version_does_not_copy_them() {
+    fn strings_must_outlive_the_context_before_0_25_6() {
         let name = "futhark_context_config_set_cache_file";
         let cache = library().iter().find(|function| function.name() == name);
         for version in [None, Some((0, 25, 5))] {

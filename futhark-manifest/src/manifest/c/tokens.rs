@@ -1,10 +1,10 @@
 //! Splits C text into tokens. Accepts any text; time is linear in its length.
 
-/// A token and the line that it begins on, counted from 1.
+/// A token and its first line, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: TokenKind,
-    /// The token as written; of a directive, what follows the `#`.
+    /// The token as written; for a directive, the text after the `#`.
     pub(crate) text: &'a str,
     pub(crate) line: usize,
 }
@@ -38,7 +38,7 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     line: usize,
-    /// Whether only blanks have been seen on this line.
+    /// Whether the line has had only white space so far.
     line_begins: bool,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Lexer<'a> {
         kind
     }
 
-    /// The end of a preprocessor line: a comment or a backslash carries it on.
+    /// The end of a preprocessor line, which a comment or a backslash can continue.
     fn directive_end(&self) -> usize {
         let bytes = self.bytes();
         let mut at = self.at;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_lines() {
+    fn comments_are_skipped_and_lines_counted() {
         assert_eq!(
             all("a /* b\n * c */ d // e ; f\n/**/ #define X \\\n 1\n  # if 0 /* g\n */ h\n#x"),
             [
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_hide_their_content() {
+    fn a_literal_is_one_token() {
         assert_eq!(
             all(r#""a;\"b" '"' 12u;"#),
             [

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn c_identifiers() {
+    fn c_identifiers_are_recognized() {
         for name in ["a", "_", "futhark_entry_f_1", "X9"] {
             assert!(is_c_identifier(name), "{name}");
         }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn c_struct_pointers() {
+    fn c_struct_pointers_are_recognized() {
         assert_eq!(struct_tag("struct a_1 *"), Some("a_1"));
         for ctype in [
             "",

@@ -1,4 +1,4 @@
-//! Which parameter, field or variant of the one program is which of the other.
+//! Matches the parameters, fields and variants of two programs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,24 +35,24 @@ impl Members {
         }
     }
 
-    /// Whether the common members stand in another order.
+    /// Whether the common members have another order.
     pub(super) fn reordered(&self) -> bool {
         !self.common.is_sorted_by_key(|&(_, j)| j)
     }
 }
 
-/// How the parameters of an entry point were matched.
+/// The matched parameters of an entry point.
 pub(super) struct Inputs {
-    /// Indices in the old and the new list; one is missing where a parameter
-    /// was added or removed.
+    /// Indices in the old and the new list; one is missing if the parameter was added or
+    /// removed.
     pub(super) pairs: Vec<(Option<usize>, Option<usize>)>,
-    /// Whether the same parameters stand in another order.
+    /// Whether the same parameters have another order.
     pub(super) reordered: bool,
 }
 
 impl Inputs {
-    /// Parameters go by position. Names help where this says too little: they
-    /// tell which one was inserted, and whether two changed places.
+    /// Matches parameters by position. Names show which parameter was inserted, and whether
+    /// parameters were reordered.
     pub(super) fn align(old: &[Input], new: &[Input]) -> Inputs {
         if old.len() == new.len() {
             if let Some(pairs) = permutation(old, new) {
@@ -73,7 +73,7 @@ impl Inputs {
         let ends = old.iter().rev().zip(new.iter().rev());
         let end = ends.take(shorter - start).take_while(same).count();
 
-        // Between the two ends, what has no counterpart comes last.
+        // In the middle, parameters without a counterpart come last.
         let middle = start..(old.len().max(new.len()) - end);
         let within = |i: usize, len: usize| (i < len - end).then_some(i);
         let mut pairs: Vec<_> = (0..start).map(|i| (Some(i), Some(i))).collect();
@@ -89,7 +89,7 @@ impl Inputs {
 
 /// The parameters by name, if they are the same but not in the same order.
 fn permutation(old: &[Input], new: &[Input]) -> Option<Vec<(Option<usize>, Option<usize>)>> {
-    // A name that repeats, such as that of a pattern, identifies nothing.
+    // Names can repeat: a parameter that is a pattern is called `_`.
     let mut seen = HashSet::new();
     if !old.iter().all(|input| seen.insert(&input.name)) {
         return None;
@@ -100,8 +100,8 @@ fn permutation(old: &[Input], new: &[Input]) -> Option<Vec<(Option<usize>, Optio
     (same && members.reordered()).then(|| pairs.collect())
 }
 
-/// The references to types that stand at the same place in two types: the same
-/// field, the same payload value, the element.
+/// The references to types at the same place in two types: the same field, the same
+/// payload value, the element.
 pub(super) fn parts(old: &Type, new: &Type) -> Vec<(TypeRef, TypeRef)> {
     let (TypeKind::Opaque(old), TypeKind::Opaque(new)) = (&old.kind, &new.kind) else {
         return Vec::new();

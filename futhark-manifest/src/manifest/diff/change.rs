@@ -14,8 +14,8 @@ pub struct Diff {
 
 impl Diff {
     pub(super) fn new(mut changes: Vec<Change>) -> Diff {
-        // Stable: changes of one kind at one place stay in the order of discovery,
-        // which depends on nothing but the two programs.
+        // A stable sort: changes with the same code and place stay in the order of discovery,
+        // which depends only on the two programs.
         changes.sort_by(|a, b| (&a.place, a.code).cmp(&(&b.place, b.code)));
         Diff { changes }
     }
@@ -27,14 +27,14 @@ impl Diff {
         &self.changes
     }
 
-    /// The changes of that impact, in the same order.
+    /// The changes with this impact, in the same order.
     pub fn of(&self, impact: Impact) -> impl Iterator<Item = &Change> {
         self.changes
             .iter()
             .filter(move |change| change.impact() == impact)
     }
 
-    /// The worst impact; none if nothing differs.
+    /// The worst impact; `None` if nothing differs.
     #[must_use]
     pub fn verdict(&self) -> Option<Impact> {
         self.changes.iter().map(Change::impact).max()
@@ -56,7 +56,7 @@ impl<'a> IntoIterator for &'a Diff {
     }
 }
 
-/// One change, each as a [`Change`] is written; nothing if there is none.
+/// Writes one line per change.
 impl fmt::Display for Diff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for change in self {
@@ -67,9 +67,9 @@ impl fmt::Display for Diff {
     }
 }
 
-/// Something that differs between two programs.
+/// A difference between two programs.
 ///
-/// `{}` writes it in one line, `{:#}` with its users and the reason below.
+/// `{}` writes one line; `{:#}` adds lines with the users and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
@@ -77,11 +77,11 @@ pub struct Change {
     pub code: ChangeCode,
     /// The place: in the new program for additions, otherwise in the old one.
     pub place: Place,
-    /// The old value in Futhark syntax; none if there was nothing.
+    /// The old value in Futhark syntax; `None` for an addition.
     pub was: Option<String>,
-    /// The new value in Futhark syntax; none if there is nothing.
+    /// The new value in Futhark syntax; `None` for a removal.
     pub is: Option<String>,
-    /// The entry points that a change of a type reaches.
+    /// The entry points that use the changed type.
     pub used_by: UsedBy,
 }
 
@@ -106,13 +106,13 @@ impl Change {
         self
     }
 
-    /// How much it matters.
+    /// The impact of the change.
     #[must_use]
     pub fn impact(&self) -> Impact {
         self.code.impact()
     }
 
-    /// Why it matters that much: a sentence.
+    /// The reason for the impact, as a sentence.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         self.code.reason()
@@ -142,20 +142,19 @@ impl fmt::Display for Change {
     }
 }
 
-/// Entry points that use a type: in a parameter or a result, or in what these
-/// are made of.
+/// Entry points that use a type, in a parameter or a result or in their parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UsedBy {
-    /// Their names: the first ones by name, at most [`UsedBy::MOST`]. None if
-    /// the change is that of an entry point, or nothing uses the type.
+    /// The first names in order, at most [`UsedBy::MOST`]. Empty if the change belongs to
+    /// an entry point, or if nothing uses the type.
     pub entries: Vec<String>,
-    /// Whether there are others.
+    /// Whether there are more.
     pub more: bool,
 }
 
 impl UsedBy {
-    /// The most entry points that are named.
+    /// The maximum number of names.
     pub const MOST: usize = 8;
 }
 

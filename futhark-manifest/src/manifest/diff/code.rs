@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-/// How much a change matters to the users of a bridge.
+/// The impact of a change on the users of a bridge.
 ///
-/// Ordered: a worse one is greater.
+/// Ordered: a worse impact is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Impact {
-    /// No code of a user depends on it.
+    /// No user code depends on it.
     Cosmetic,
     /// Additions; existing code works as before.
     Compatible,
-    /// Code that worked may no longer do so.
+    /// Existing code may no longer work.
     Breaking,
 }
 
 impl Impact {
-    /// The word for it, in lower case.
+    /// The name, in lower case.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,8 +39,8 @@ impl fmt::Display for ChangeCode {
     }
 }
 
-/// One table for the name of each code, its impact and the reason, from which the documentation
-/// is made, too.
+/// A table of the codes with their names, impacts and reasons, which also generates their
+/// documentation.
 macro_rules! codes {
     ($($variant:ident, $code:literal, $impact:ident, $what:literal, $reason:literal;)*) => {
         /// What changed. Each code has one impact and a stable name.
@@ -67,7 +67,7 @@ macro_rules! codes {
                 }
             }
 
-            /// How much such a change matters.
+            /// The impact of such a change.
             #[must_use]
             pub const fn impact(self) -> Impact {
                 match self {
@@ -83,7 +83,7 @@ macro_rules! codes {
                 }
             }
 
-            /// Why such a change matters that much: a sentence.
+            /// The reason for the impact, as a sentence.
             #[must_use]
             pub const fn reason(self) -> &'static str {
                 match self {
@@ -130,40 +130,40 @@ codes! {
     ParameterRemoved, "parameter-removed", Breaking, "it was removed",
         "Every call has an argument too many.";
     ParametersReordered, "parameters-reordered", Breaking, "its parameters changed places",
-        "Arguments go by position: a call does not compile any more or, where the types agree, \
-         compiles and means something else.";
+        "Arguments are passed by position: a call no longer compiles or, if the types agree, compiles \
+         and passes the wrong arguments.";
     ParameterTypeChanged, "parameter-type-changed", Breaking, "its type changed",
         "Callers pass a value of the old type.";
     ParameterConsumed, "parameter-consumed", Breaking, "it is now consumed",
-        "The call takes the argument away: a caller that lends it, or uses it afterwards, does not \
-         compile any more, and fails at run time in a language that does not check this.";
+        "A caller that passes the argument by reference, or uses it afterwards, no longer compiles, \
+         or fails at run time in a language that does not check this.";
     ParameterObserved, "parameter-observed", Breaking, "it is no longer consumed",
         "Typed bridges take a consumed argument by value and any other by reference, so calls \
-         that pass it by value do not compile any more.";
+         that pass it by value no longer compile.";
     ParameterRenamed, "parameter-renamed", Cosmetic, "its name changed",
-        "Arguments go by position, so no call depends on the name. But a bridge that offers \
-         keyword arguments exposes it: tell the users of such a bridge.";
+        "Arguments are passed by position, so no call depends on the name. But a bridge with keyword \
+         arguments exposes it to its users.";
 
     // Results.
     ResultTypeChanged, "result-type-changed", Breaking, "its type changed",
         "Callers expect a value of the old type.";
     ResultCountChanged, "result-count-changed", Breaking, "the number of values changed",
-        "Callers take the result apart into as many values as there were.";
+        "Callers expect the old number of values.";
     ResultFormChanged, "result-form-changed", Cosmetic, "C returns the same values in another form",
         "Up to 0.25.37 compilers return each component of a tuple separately and do not return the unit \
          value; from 0.26.1 they return one value. A bridge returns the components in both cases.";
     ResultUniquenessChanged, "result-uniqueness-changed", Cosmetic, "its uniqueness changed",
-        "The compiler infers it where the source does not say, so unrelated edits change it; \
+        "The compiler infers it if the source does not declare it, so unrelated edits change it; \
          it is not part of a bridge's API.";
 
     // Types as a whole.
     TypeAdded, "type-added", Compatible, "it was added",
         "No existing code uses it.";
     TypeRemoved, "type-removed", Breaking, "it was removed",
-        "Bridges have a type for it; code that names this one does not compile any more.";
+        "Bridges have a type for it; code that names this type no longer compiles.";
     TypeRenamed, "type-renamed", Breaking, "its name changed",
-        "Bridges name their types after it, so code that names the old one does not compile any \
-         more; the values are the same.";
+        "Bridges name their types after it, so code that names the old type no longer compiles; \
+         the values are the same.";
     TypeReplaced, "type-replaced", Breaking, "another type replaced it",
         "Callers have and expect values of the old type, under its old name.";
     TypeRespelled, "type-respelled", Cosmetic, "its name has other spaces",
@@ -175,8 +175,8 @@ codes! {
          accessible now. A bridge that gives tuples or the unit value as types of its own \
          language must decide for itself.";
     TypeHidden, "type-hidden", Breaking, "its structure is no longer known",
-        "Code that makes such values from their parts, or takes them apart, has no operation for \
-         it any more.";
+        "Code that constructs such values from their parts, or reads their parts, no longer has an \
+         operation for it.";
     TypeKindChanged, "type-kind-changed", Breaking, "it is of another kind",
         "Operations of one kind do not work on values of the other.";
     TypeFunctionsChanged, "type-functions-changed", Cosmetic, "its C names changed",
@@ -202,34 +202,34 @@ codes! {
 
     // Parts of types.
     FieldAdded, "field-added", Breaking, "it was added",
-        "A record is made from all of its fields, so code that makes one lacks a value.";
+        "A record is constructed from all of its fields, so code that constructs one lacks a value.";
     FieldRemoved, "field-removed", Breaking, "it was removed",
-        "Code that reads it or gives a value for it does not compile any more.";
+        "Code that reads it or passes a value for it no longer compiles.";
     FieldRenamed, "field-renamed", Breaking, "its name changed",
-        "Code that reads or gives it by name does not compile any more, and since fields are \
-         ordered by name, code that gives fields by position may give the wrong ones.";
+        "Code that uses the old name no longer compiles; and since fields are ordered by name, code \
+         that passes fields by position may pass the wrong ones.";
     FieldTypeChanged, "field-type-changed", Breaking, "its type changed",
-        "Code reads and gives a value of the old type.";
+        "Code reads and passes a value of the old type.";
     FieldsReordered, "fields-reordered", Breaking, "its fields changed places",
-        "Fields are given by position: code does not compile any more or, where the types agree, \
-         compiles and means something else.";
+        "Fields are passed by position: code no longer compiles or, if the types agree, compiles and \
+         passes the wrong fields.";
     VariantAdded, "variant-added", Breaking, "it was added",
-        "Code that handles each variant does not handle this one; where the language checks that, \
-         it does not compile any more.";
+        "Code that handles each variant does not handle this one; if the language checks that, it no \
+         longer compiles.";
     VariantRemoved, "variant-removed", Breaking, "it was removed",
-        "Code that makes or handles it does not compile any more.";
+        "Code that constructs or handles it no longer compiles.";
     VariantRenamed, "variant-renamed", Breaking, "its name changed",
-        "Code that makes or handles it by name does not compile any more.";
+        "Code that constructs or handles it by name no longer compiles.";
     VariantsReordered, "variants-reordered", Breaking, "its variants changed places",
-        "A value tells its variant by number, so code that goes by number handles the wrong one.";
+        "A value stores its variant as a number, so code that uses the number handles the wrong one.";
     PayloadCountChanged, "payload-count-changed", Breaking, "the number of payload values changed",
-        "Code that makes it or takes it apart does so with as many values as there were.";
+        "Code that constructs or destructs it uses the old number of values.";
     PayloadTypeChanged, "payload-type-changed", Breaking, "its type changed",
-        "Code reads and gives a value of the old type.";
+        "Code reads and passes a value of the old type.";
     ElementTypeChanged, "element-type-changed", Breaking, "its element type changed",
-        "Code puts elements of the old type in and takes them out.";
+        "Code writes and reads elements of the old type.";
     RankChanged, "rank-changed", Breaking, "its rank changed",
-        "Code gives and expects the old number of dimensions.";
+        "Code passes and expects the old number of dimensions.";
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Entry points compared: they are matched by name.
+//! Compares entry points, which are matched by name.
 
 use super::align::Inputs;
 use super::change::Change;
@@ -54,7 +54,7 @@ impl Entries<'_> {
         self.changes.push(change.was(was).is(is));
     }
 
-    /// What does not show in a call.
+    /// Compares properties that do not affect calls.
     fn around(&mut self) {
         let (before, after) = (self.before, self.after);
         if before.cfun != after.cfun {
@@ -168,8 +168,8 @@ impl Entries<'_> {
         }
     }
 
-    /// Whether both give a single value of the same type. What is new about the
-    /// type is then said at the type.
+    /// Whether both return a single value of the same type. Changes of the type itself are then
+    /// reported for the type.
     fn same_whole(&self) -> bool {
         match (&self.before.outputs[..], &self.after.outputs[..]) {
             ([before], [after]) => self.pairing.same(before.ty, after.ty),
@@ -192,7 +192,7 @@ impl Entries<'_> {
     }
 }
 
-/// A value among the results: where there is one only, it is the result.
+/// The place of a result value; the whole result if there is only one value.
 fn result_part(single: bool, index: usize) -> EntryPart {
     if single {
         EntryPart::Result

@@ -5,37 +5,38 @@
 //! depend on more, such as the names of C functions; a cosmetic change
 //! can break them.
 //!
-//! Each [`Change`] says where it is, what was there and what is there now, and
-//! by its [`ChangeCode`] how much it matters ([`Impact`]) and why. A cause is
-//! reported once: a record with a new field is a change of the record, not of
-//! the entry points that use it, which [`Change::used_by`] names.
+//! Each [`Change`] has a place, an old and a new value, and a [`ChangeCode`], which
+//! determines the [`Impact`] and its reason. A cause is reported once: a record with a
+//! new field is a change of the record, not of the entry points that use it, which
+//! [`Change::used_by`] lists.
 //!
 //! # Which types are compared
 //!
 //! Entry points are matched by name. For types a name is not enough: compilers
-//! spell the names of anonymous types differently, and a name that the program
-//! gave can change. A type of the old program is matched with the new one
-//! 1. that has the same name;
-//! 2. else, that differs in nothing but spaces in its name, or is the array of
-//!    the same elements and rank;
-//! 3. else, that is in the place of the old one (parameter, result, field,
-//!    payload, element) and has the same structure;
-//! 4. else, that is in the place of the old one.
+//! spell the names of anonymous types differently, and the program can rename its
+//! types. The rules that match a type of the old program, in this order:
+//! 1. the new type with the same name;
+//! 2. the new type whose name differs only in spaces, or the array with the same
+//!    elements and rank;
+//! 3. the new type in the same place (parameter, result, field, payload, element),
+//!    if it has the same structure;
+//! 4. the new type in the same place.
 //!
-//! No type is matched twice, and none that kept its name is matched by 2 to 4.
+//! No type is matched twice, and a type that kept its name is matched only by rule 1.
 //! The remaining types were removed or added. A matched type whose name changed is
 //! respelled if only spaces differ ([`ChangeCode::TypeRespelled`], cosmetic);
 //! renamed if its structure is the same ([`ChangeCode::TypeRenamed`], breaking:
 //! bridges name their types after it); else replaced
-//! ([`ChangeCode::TypeReplaced`], breaking). A new name that is the old one with
-//! the new name of a part put in, `[]point` for `[]pt`, is no change of its own.
+//! ([`ChangeCode::TypeReplaced`], breaking). A name that changed only because a part was
+//! renamed, as `[]pt` to `[]point`, is not a change of its own.
 //! Names are compared as texts and never parsed.
 //!
 //! # Results
 //!
-//! They are compared as [`ResultForm::components`](crate::ResultForm::components)
-//! gives them, since compilers before 0.26.1 split a tuple into several results.
-//! A bridge that gives a tuple as a type of its own has to look at
+//! Results are compared by their
+//! [`components`](crate::ResultForm::components), since compilers before 0.26.1 split
+//! a tuple into several results. A bridge that returns a tuple as a type of its own
+//! must consider
 //! [`ChangeCode::ResultFormChanged`], [`ChangeCode::ResultTypeAdded`] and
 //! [`ChangeCode::ResultTypeRemoved`].
 //!
@@ -105,9 +106,9 @@ pub use place::{EntryPart, Place, TypePart};
 use crate::manifest::program::Program;
 use pairing::Pairing;
 
-/// Compares two programs: the one that users have, and the one that they get.
+/// Compares the program that users have with the new one.
 ///
-/// Linear in the size of both.
+/// Time and memory are linear in the size of both.
 #[must_use]
 pub fn compare(old: &Program, new: &Program) -> Diff {
     let pairing = Pairing::find(old, new);
@@ -128,7 +129,7 @@ fn program(old: &Program, new: &Program, changes: &mut Vec<Change>) {
     }
     if old.version != new.version {
         let change = Change::new(ChangeCode::CompilerChanged, Place::Version);
-        // Builds of one number differ in the rest of the text.
+        // Builds with the same number differ in the rest of the text.
         let (was, is) = if old.version.number == new.version.number {
             (old.version.text.clone(), new.version.text.clone())
         } else {

@@ -1,4 +1,4 @@
-//! The C functions of a type, each under the word that the manifest has for it.
+//! Compares the C functions of a type, by their keys in the manifest.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use super::place::{Place, TypePart};
 use crate::manifest::model::{Structure, TypeKind};
 use crate::manifest::program::Type;
 
-/// Those that every opaque type has or may have, whatever is known of it.
+/// Operations that opaque types of every structure have or may have.
 const COMMON: [&str; 3] = ["free", "restore", "store"];
 
-/// Reports operations that came and went, and other C names.
+/// Reports added and removed operations, and changed C names.
 pub(super) fn compare(old: &Type, new: &Type, changes: &mut Vec<Change>) {
     let (before, after) = (operations(old), operations(new));
     let (old_kind, new_kind) = (Known::of(old), Known::of(new));
-    // What comes with a structure is said when the structure is.
+    // A change of the known structure already reports the operations that belong to it.
     let reported = |&(word, member): &(&str, &str), own: Known, other: Known| {
         member.is_empty() && (own <= other || COMMON.contains(&word))
     };
@@ -35,7 +35,7 @@ pub(super) fn compare(old: &Type, new: &Type, changes: &mut Vec<Change>) {
         changes.push(change(ChangeCode::OperationsAdded).is(words));
     }
 
-    // With the type's own name its C names change: nothing of its own.
+    // C names follow the type's name, so a renamed type is reported once.
     if old.name != new.name {
         return;
     }
@@ -43,17 +43,17 @@ pub(super) fn compare(old: &Type, new: &Type, changes: &mut Vec<Change>) {
         .iter()
         .filter_map(|(key, was)| Some((*was, *after.get(key)?)));
     let mut names = std::iter::once((old.c_ident(), new.c_ident())).chain(common);
-    // The first stands for all: they are made of the same word.
+    // Report the first difference only: all C names contain the same part.
     if let Some((was, is)) = names.find(|(was, is)| was != is) {
         changes.push(change(ChangeCode::TypeFunctionsChanged).was(was).is(is));
     }
 }
 
-/// How much is known of a type's inside; more is greater.
+/// How much is known of a type's structure. Ordered: more is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Known {
     Nothing,
-    /// That it is an array, and of what.
+    /// It is an array, with known elements.
     Elements,
     Everything,
 }
@@ -70,7 +70,7 @@ impl Known {
     }
 }
 
-/// C names by operation and, where there are several of a kind, by member.
+/// C names by operation and, if there are several of a kind, by member.
 type Operations<'p> = BTreeMap<(&'static str, &'p str), &'p str>;
 
 fn operations(ty: &Type) -> Operations<'_> {

@@ -1,4 +1,4 @@
-//! Which type of the one program is which of the other.
+//! Matches the types of two programs.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -8,10 +8,10 @@ use super::spelling::squeezed;
 use super::structure::Numbers;
 use crate::manifest::program::{EntryPoint, Program, TypeId, TypeRef};
 
-/// Types matched across two programs, each at most once. The rules are in the
-/// documentation of the module above.
+/// Types matched across two programs, each at most once. The documentation of the parent
+/// module lists the rules.
 pub(super) struct Pairing {
-    /// For each type of the old program, that of the new one.
+    /// For each type of the old program, the matching type of the new one.
     new_of: Vec<Option<TypeId>>,
     old_of: Vec<Option<TypeId>>,
 }
@@ -60,7 +60,7 @@ impl Pairing {
         self.old_of[id.index()]
     }
 
-    /// Whether two references lead to the same scalar or to partners.
+    /// Whether two references are the same scalar or matched types.
     pub(super) fn same(&self, old: TypeRef, new: TypeRef) -> bool {
         match (old, new) {
             (TypeRef::Scalar(old), TypeRef::Scalar(new)) => old == new,
@@ -78,7 +78,7 @@ impl Pairing {
         self.of_old(old).is_none() && self.of_new(new).is_none()
     }
 
-    /// Matches what is left by a key, where only one type of each program has it.
+    /// Matches the remaining types by a key, if only one type of each program has it.
     fn by_key<K: Eq + Hash>(
         &mut self,
         old: &Program,
@@ -108,17 +108,17 @@ impl Pairing {
     }
 }
 
-/// Pairs of types that stand at the same place, still to be looked at.
+/// A queue of pairs of types at the same place.
 ///
-/// Each place is visited once, and a pair leads to further places only when it
-/// is matched, which happens at most once for each type.
+/// Each place is visited once. A pair leads to further places only when it is matched, which
+/// happens at most once per type.
 struct Meetings<'p> {
     old: &'p Program,
     new: &'p Program,
     old_numbers: Vec<usize>,
     new_numbers: Vec<usize>,
     pairing: Pairing,
-    /// Of the same structure: they come first.
+    /// Pairs with the same structure, which are matched first.
     alike: VecDeque<(TypeId, TypeId)>,
     different: VecDeque<(TypeId, TypeId)>,
 }
@@ -177,8 +177,8 @@ impl Meetings<'_> {
         let (Some(a), Some(b)) = (old.as_type(), new.as_type()) else {
             return;
         };
-        // An array of scalars is nothing but its elements and rank: where these
-        // differ, the place has changed its type.
+        // Arrays of scalars with other elements or another rank are different types, so the type
+        // of the place has changed.
         let is_opaque = |program: &Program, id| program.get(id).as_opaque().is_some();
         let are_opaque = is_opaque(self.old, a) && is_opaque(self.new, b);
         if !are_opaque || !self.pairing.are_free(a, b) {

@@ -1,4 +1,4 @@
-//! Where a change is.
+//! The place of a change.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use super::text::quote;
 
 /// A place in a program's API.
 ///
-/// The order is that in which changes are reported: the program as a whole,
-/// entry points by name, types by name, and each whole before its parts.
+/// Ordered as changes are reported: the program as a whole, entry points by name, types
+/// by name, and each whole before its parts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Place {
-    /// All of it.
+    /// The program as a whole.
     Program,
-    /// What the code was generated for.
+    /// The backend.
     Backend,
     /// The compiler.
     Version,
@@ -23,41 +23,41 @@ pub enum Place {
     Entry {
         /// Its name.
         name: String,
-        /// What of it.
+        /// The part.
         part: EntryPart,
     },
     /// A type, or a part of one.
     Type {
         /// Its name.
         name: String,
-        /// What of it.
+        /// The part.
         part: TypePart,
     },
 }
 
-/// What of an entry point is meant.
+/// A part of an entry point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EntryPart {
-    /// All of it.
+    /// The whole.
     Whole,
-    /// The parameter of that index.
+    /// The parameter with this index.
     Input(usize),
     /// The result.
     Result,
-    /// The component of that index, where the result is a tuple.
+    /// The component with this index, if the result is a tuple.
     Component(usize),
 }
 
-/// What of a type is meant.
+/// A part of a type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TypePart {
-    /// All of it.
+    /// The whole.
     Whole,
-    /// The field of that name.
+    /// The field with this name.
     Field(String),
-    /// The variant of that name.
+    /// The variant with this name.
     Variant(String),
     /// A value in the payload of a variant.
     Payload {
@@ -83,8 +83,8 @@ impl Place {
     /// `/entry_points/f/inputs/0`, `/entry_points/f/result/1`,
     /// `/types/point/fields/x`, `/types/shape/variants/circle/payload/0`.
     ///
-    /// The steps are those of the resolved form, so they are the same whichever
-    /// compiler wrote a manifest; fields and variants go by name.
+    /// The path follows the resolved form, so it does not depend on the compiler that wrote
+    /// the manifest. Fields and variants are identified by name.
     #[must_use]
     pub fn pointer(&self) -> String {
         let escape = json::escape;

@@ -1,10 +1,9 @@
-//! Names of types compared as texts.
+//! Compares names of types as texts.
 //!
-//! Nothing here says what a type is. It tells whether a difference between two
-//! names needs to be reported, once the types are known to belong together.
+//! This does not interpret the names. It decides whether a difference between the names of
+//! two matched types must be reported.
 
-/// The name without the spaces that separate nothing: those that do not stand
-/// between two words.
+/// The name without redundant spaces, which are those that are not between two words.
 pub(super) fn squeezed(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut space = false;
@@ -22,10 +21,10 @@ pub(super) fn squeezed(name: &str) -> String {
     text
 }
 
-/// Whether the new name is the old one with the new names of parts in the place
-/// of their old ones. Each part is a pair of an old and a new name.
+/// Whether replacing the old names of parts by their new ones turns the old name into the
+/// new one. Each part is a pair of an old and a new name.
 pub(super) fn follows(old: &str, new: &str, parts: &[(&str, &str)]) -> bool {
-    // What has many parts is no type whose name is made of theirs.
+    // A type with many parts is not named after them.
     const MOST: usize = 16;
     if parts.is_empty() || parts.len() > MOST {
         return false;
@@ -37,7 +36,7 @@ pub(super) fn follows(old: &str, new: &str, parts: &[(&str, &str)]) -> bool {
     name == squeezed(new)
 }
 
-/// Replaces a text where it is no part of a longer word.
+/// Replaces a text where it is not part of a longer word.
 fn replace_words(text: &str, from: &str, to: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut copied = 0;
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_that_separate_words_stay() {
+    fn only_spaces_between_words_are_kept() {
         for (name, expected) in [
             ("{bar: f32, foo: []i32}", "{bar:f32,foo:[]i32}"),
             ("{bar:f32, foo:[]i32}", "{bar:f32,foo:[]i32}"),
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_follow_from_their_parts() {
+    fn renamed_parts_explain_a_renamed_whole() {
         let part = [("pt", "point")];
         assert!(follows("[]pt", "[]point", &part));
         assert!(follows("(pt, pt)", "(point, point)", &part));

@@ -1,4 +1,4 @@
-//! What types are made of, however they are called.
+//! Compares the structure of types, independent of their names.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use crate::elem::ElemType;
 use crate::manifest::model::{Field, Structure, TypeKind};
 use crate::manifest::program::{Program, Type, TypeRef};
 
-/// Gives each type a number: two types, of whichever program, have the same one
-/// if they are made of the same parts, names of types aside. Where nothing is
-/// known of the inside, the name is all there is to go by.
+/// Assigns a number to each type. Two types, of one program or of both, have the same number if
+/// they have the same structure, names of types aside. A type of unknown structure is identified by
+/// its name.
 ///
-/// Numbers are given parts first, so comparing two types is comparing two
-/// numbers, however deep they are.
+/// Parts get their numbers before wholes, so comparing two types is comparing two numbers,
+/// however deep the types are.
 #[derive(Default)]
 pub(super) struct Numbers<'p>(HashMap<Shape<'p>, usize>);
 

@@ -1,11 +1,10 @@
-//! Programs as a person writes them, in a few words.
+//! Short texts for types and entry points, in Futhark syntax.
 
 use super::align::Members;
 use crate::manifest::model::{Field, Input, Structure, TypeKind, Variant};
 use crate::manifest::program::{EntryPoint, Program, ResultForm, TypeId, TypeRef};
 
-/// A text in back quotes, on one line and not too long: nobody reads a hundred
-/// fields in a line.
+/// Quotes a text in backquotes, on one line and shortened.
 pub(super) fn quote(text: &str) -> String {
     const LONGEST: usize = 120;
     let mut quoted = String::from("`");
@@ -47,7 +46,7 @@ pub(super) fn mode(program: &Program, ty: TypeRef, unique: bool) -> String {
     format!("{star}{}", program.name_of(ty))
 }
 
-/// The result in the form in which C gives it.
+/// The result in the form in which C returns it.
 pub(super) fn result(program: &Program, entry: &EntryPoint) -> String {
     match entry.result_form(program) {
         ResultForm::Nothing => "nothing".to_owned(),
@@ -60,13 +59,13 @@ pub(super) fn result(program: &Program, entry: &EntryPoint) -> String {
     }
 }
 
-/// A type with what it is made of: `point = {x: f64, y: f64}`.
+/// A type with its definition: `point = {x: f64, y: f64}`.
 pub(super) fn definition(program: &Program, id: TypeId) -> String {
     let name = &program.get(id).name;
     format!("{name} = {}", made_of(program, id))
 }
 
-/// What a type is, in notation like Futhark's.
+/// The definition of a type, in notation like Futhark's.
 pub(super) fn made_of(program: &Program, id: TypeId) -> String {
     let opaque = match &program.get(id).kind {
         TypeKind::Array(array) => return array_of(array.rank, array.elem.as_str()),
@@ -75,7 +74,7 @@ pub(super) fn made_of(program: &Program, id: TypeId) -> String {
     let of = |ty: TypeRef| program.name_of(ty);
     match &opaque.structure {
         Structure::Plain => "opaque".to_owned(),
-        // The unit type is the tuple of nothing.
+        // The unit type is the empty tuple.
         Structure::Record(record) if record.is_tuple() || record.is_unit() => {
             let fields = list(&record.fields, ", ", |field| of(field.ty).to_owned());
             format!("({fields})")
@@ -97,7 +96,7 @@ pub(super) fn variant_of(program: &Program, variant: &Variant) -> String {
     format!("#{}{}", variant.name, payload.collect::<String>())
 }
 
-/// The names of members that are common, in either order.
+/// The names of the common members, in the old and the new order.
 pub(super) fn orders<T>(
     members: &Members,
     old: &[T],

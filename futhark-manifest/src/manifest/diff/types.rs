@@ -1,4 +1,4 @@
-//! Types compared: those that were matched, and those that were not.
+//! Compares matched types, and reports the others as added or removed.
 
 use super::align::{self, Members};
 use super::change::Change;
@@ -52,7 +52,7 @@ pub(super) fn compare(old: &Program, new: &Program, pairing: &Pairing, changes: 
     }
 }
 
-/// The changes of a type that was matched.
+/// The changes of a matched type.
 fn pair(old: &Program, new: &Program, pairing: &Pairing, ids: (TypeId, TypeId)) -> Vec<Change> {
     let (before, after) = (old.get(ids.0), new.get(ids.1));
     let mut inside = Types {
@@ -73,7 +73,7 @@ fn pair(old: &Program, new: &Program, pairing: &Pairing, ids: (TypeId, TypeId)) 
     let place = Place::ty(&before.name, TypePart::Whole);
     let breaking = |change: &Change| change.impact() == Impact::Breaking;
     if squeezed(&before.name) != squeezed(&after.name) && changes.iter().any(breaking) {
-        // Field by field is of no use: it is another type.
+        // It is another type, so differences of single fields are of no use.
         let change = Change::new(ChangeCode::TypeReplaced, place);
         let was = text::definition(old, ids.0);
         return vec![change.was(was).is(text::definition(new, ids.1))];
@@ -90,8 +90,8 @@ fn pair(old: &Program, new: &Program, pairing: &Pairing, ids: (TypeId, TypeId)) 
     changes
 }
 
-/// Whether the new name says no more than that parts have new names, which is
-/// reported where these parts are.
+/// Whether the name changed only because parts were renamed, which is reported for these
+/// parts.
 fn named_by_parts(old: &Program, new: &Program, pairing: &Pairing, ids: (TypeId, TypeId)) -> bool {
     let (before, after) = (old.get(ids.0), new.get(ids.1));
     let parts = align::parts(before, after).into_iter();
@@ -105,18 +105,17 @@ fn named_by_parts(old: &Program, new: &Program, pairing: &Pairing, ids: (TypeId,
     follows(&before.name, &after.name, &names)
 }
 
-/// What is known of an array that is opaque, and of one of records: both are
-/// written the same.
+/// Descriptions of an opaque array and of an array of records, which have the same syntax.
 const ELEMENTS: &str = "an array of known elements";
 const FIELDS: &str = "an array of known elements and fields";
 
-/// Two types that were matched.
+/// Two matched types.
 struct Types<'a> {
     old: &'a Program,
     new: &'a Program,
     pairing: &'a Pairing,
     ids: (TypeId, TypeId),
-    /// That of the old one.
+    /// The name of the old type.
     name: &'a str,
     changes: Vec<Change>,
 }
@@ -157,7 +156,7 @@ impl Types<'_> {
         operations::compare(before, after, &mut self.changes);
     }
 
-    /// A change that is told by what the types are made of.
+    /// Reports a change with both definitions.
     fn whole(&mut self, code: ChangeCode) {
         let was = text::made_of(self.old, self.ids.0);
         let is = text::made_of(self.new, self.ids.1);
@@ -172,7 +171,7 @@ impl Types<'_> {
         self.ranks(before.rank, after.rank);
     }
 
-    /// Compares what is known of the inside; false if that is of two kinds.
+    /// Compares the known structures. Returns false if they are of different kinds.
     fn structures(&mut self, before: &Structure, after: &Structure) -> bool {
         match (before, after) {
             (Structure::Plain, Structure::Plain) => {}
@@ -193,7 +192,7 @@ impl Types<'_> {
                 self.ranks(before.rank, after.rank);
                 self.elements(before.elem, after.elem);
             }
-            // The one has all operations of the other, and those of its fields.
+            // An array of records also has the operations of an opaque array.
             (Structure::OpaqueArray(before), Structure::RecordArray(after)) => {
                 let code = ChangeCode::TypeRevealed;
                 self.report(code, TypePart::Whole, ELEMENTS, FIELDS);
@@ -227,7 +226,7 @@ impl Types<'_> {
         );
     }
 
-    /// Two types at one place, told by their names if they are not the same.
+    /// Reports the names of two types at the same place, if they are not matched.
     fn reference(&mut self, code: ChangeCode, part: TypePart, before: TypeRef, after: TypeRef) {
         if !self.pairing.same(before, after) {
             let (was, is) = (self.old.name_of(before), self.new.name_of(after));
@@ -265,8 +264,8 @@ impl Types<'_> {
         }
     }
 
-    /// The fields of an array are arrays of the fields of its element, whose
-    /// changes are reported there. Only what they do not explain is left.
+    /// The fields of an array of records are arrays of the record's fields. Reports only changes
+    /// that the changes of the record do not explain.
     fn array_fields(&mut self, before: &RecordArray, after: &RecordArray) {
         let element_fields = |program: &Program, elem: TypeRef| {
             let record = elem.as_type().and_then(|id| program.get(id).as_record());
@@ -280,7 +279,7 @@ impl Types<'_> {
                 (Some(was), Some(is)) => !self.pairing.same(was.ty, is.ty),
                 _ => true,
             };
-            // A new rank is one of every field.
+            // A change of rank changes every field.
             if !explained && before.rank == after.rank {
                 let part = TypePart::Field(before.fields[i].name.clone());
                 let (was, is) = (before.fields[i].ty, after.fields[j].ty);

@@ -1,4 +1,4 @@
-//! Members of the manifest that this version of the crate does not know.
+//! Compares members of the manifest that this version of the crate does not know.
 
 use super::change::Change;
 use super::code::ChangeCode;
@@ -7,8 +7,8 @@ use super::place::{EntryPart, Place, TypePart};
 use crate::manifest::model::{Structure, TypeKind, Unknown};
 use crate::manifest::program::{EntryPoint, Program, Type};
 
-/// Reports where they differ: once for the whole, and once for each entry point
-/// and type, parts included.
+/// Reports differences: one for the program as a whole, and one for each entry point and type,
+/// including their parts.
 pub(super) fn compare(old: &Program, new: &Program, pairing: &Pairing, changes: &mut Vec<Change>) {
     let mut report = |place: Place, was: &[&Unknown], is: &[&Unknown]| {
         if was == is {
@@ -34,7 +34,7 @@ pub(super) fn compare(old: &Program, new: &Program, pairing: &Pairing, changes: 
     }
 }
 
-/// The names of the members; nothing if there is none.
+/// The names of the members; `None` if there are none.
 fn names(all: &[&Unknown]) -> Option<String> {
     let names: Vec<&str> = all
         .iter()
@@ -44,8 +44,8 @@ fn names(all: &[&Unknown]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// Objects without such members are left out, so that compilers which split
-/// results differently do not differ here.
+/// Omits objects without unknown members, so that the two forms of tuple results compare as
+/// equal.
 fn of_entry(entry: &EntryPoint) -> Vec<&Unknown> {
     let inputs = entry.inputs.iter().map(|input| &input.unknown);
     let outputs = entry.outputs.iter().map(|output| &output.unknown);

@@ -1,4 +1,4 @@
-//! Which entry points use which types.
+//! Finds the entry points that use each type.
 
 use super::change::UsedBy;
 use crate::manifest::program::{Program, ResultForm, TypeId, TypeRef};
@@ -6,18 +6,17 @@ use crate::manifest::program::{Program, ResultForm, TypeId, TypeRef};
 /// The users of the types of a program.
 pub(super) struct Users<'p> {
     program: &'p Program,
-    /// For each type the first entry points that use it: one more than are
-    /// named, to know whether there are more.
+    /// For each type the first entry points that use it; one more than are listed, to know
+    /// whether there are more.
     entries: Vec<Vec<usize>>,
-    /// For each type whether it does nothing but carry whole results.
+    /// For each type whether it only carries whole results.
     carriers: Vec<bool>,
 }
 
 impl<'p> Users<'p> {
     pub(super) fn of(program: &'p Program) -> Users<'p> {
         let mut entries = direct(program);
-        // Users before what they use: what is known of a type is complete when
-        // its parts inherit it.
+        // Wholes before parts: the users of a type are complete when its parts inherit them.
         for &id in program.order.iter().rev() {
             let own = std::mem::take(&mut entries[id.index()]);
             for part in program.get(id).parts().filter_map(TypeRef::as_type) {
@@ -43,14 +42,14 @@ impl<'p> Users<'p> {
         }
     }
 
-    /// Whether the type does nothing but carry the whole result of entry
-    /// points, as the tuple types of 0.26.1 and later often do.
+    /// Whether the type only carries whole results of entry points, as many tuple types do since
+    /// 0.26.1.
     pub(super) fn is_carrier(&self, id: TypeId) -> bool {
         self.carriers[id.index()]
     }
 }
 
-/// For each type the first entry points that name it.
+/// For each type the first entry points that have it as a parameter or result.
 fn direct(program: &Program) -> Vec<Vec<usize>> {
     let mut entries = vec![Vec::new(); program.types().len()];
     for (index, entry) in program.entries().iter().enumerate() {
@@ -63,7 +62,7 @@ fn direct(program: &Program) -> Vec<Vec<usize>> {
     entries
 }
 
-/// Adds to a sorted list, which stays sorted and short.
+/// Adds to a list, and keeps it sorted and short.
 fn merge(list: &mut Vec<usize>, others: &[usize]) {
     list.extend(others);
     list.sort_unstable();

@@ -1,4 +1,4 @@
-//! C functions in the document: the words of the format, in one place.
+//! C functions in the document. Defines all words of the format.
 
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ fn parameter(places: &Places<'_>, parameter: &Parameter) -> Value {
     json
 }
 
-/// The word for it, and whether it goes on until the next sync where it can.
+/// The word for a passing, and whether it lasts until the next sync; `None` if it never does.
 fn passing(passing: Passing) -> (&'static str, Option<bool>) {
     match passing {
         Passing::Scalar => ("scalar", None),

@@ -15,8 +15,8 @@ use crate::manifest::operation::OutputAliasing;
 use crate::manifest::program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
 use crate::version::Version;
 
-/// Changes when a reader of the older form could misread the newer. Members that
-/// are only added leave it as it is.
+/// Increases when a reader of the older format could misread the newer one. Additional
+/// members do not change it.
 const FORMAT_VERSION: u32 = 1;
 
 impl Program {
@@ -24,8 +24,8 @@ impl Program {
     /// complete: readers need no further tables. `futhark-manifest resolve` prints it.
     ///
     /// The format is stable: `format` is `"futhark-manifest-resolved"`, and
-    /// `format_version`, now 1, changes when a reader of the older form could
-    /// misread the newer. New members may come at any time.
+    /// `format_version`, now 1, increases when a reader of the older format could
+    /// misread the newer one. New members may be added at any time.
     ///
     /// | member | content |
     /// |---|---|
@@ -34,7 +34,7 @@ impl Program {
     /// | `scalars` | per scalar type its `c_type` and `size` in bytes |
     /// | `types` | in dependency order: parts before wholes |
     /// | `entry_points` | by name |
-    /// | `library` | the functions that manifests do not list, [for this backend and version](Program::library_functions); `certain` where that is known |
+    /// | `library` | the functions that manifests do not list, [for this backend and version](Program::library_functions); `certain` if that is known |
     /// | `error_codes` | the codes that the header names |
     /// | `unknown` | members of the manifest that this crate does not know; types and entry points have their own |
     ///
@@ -53,19 +53,19 @@ impl Program {
     /// | `opaque_array` | `element`, a reference to an opaque type |
     ///
     /// An entry point has `name`, `doc`, `attributes`, `tuning_params`, `inputs`
-    /// (`name`, `type`, `consumed`), `outputs` as C gives them (`type`, `unique`,
-    /// `aliasing`: `scalar`, `unique` or `shared`), `function`, and `result` as
-    /// the program means it: `form` (see [`ResultForm`]: `nothing`, `unit`, `one`,
+    /// (`name`, `type`, `consumed`), `outputs` as C returns them (`type`, `unique`,
+    /// `aliasing`: `scalar`, `unique` or `shared`), `function`, and `result` in terms
+    /// of the program: `form` (see [`ResultForm`]: `nothing`, `unit`, `one`,
     /// `several` or `tuple`) and `components`, references.
     ///
     /// A function has `name`, `operation` and `since` (see
-    /// [`Operation`](crate::Operation)), `aliasing`, `field` or `variant` where it
-    /// is about one, `declaration` (C text), `result` (its C type), `returns`
+    /// [`Operation`](crate::Operation)), `aliasing`, `field` or `variant` if it
+    /// operates on one, `declaration` (C text), `result` (its C type), `returns`
     /// (`status`, `handle`, `shape`, `variant` or `raw_memory`: see
     /// [`Returns`](crate::c::Returns)) and `parameters`. A parameter has `name`,
     /// `c_type`, `role` (see [`ParameterRole`](crate::c::ParameterRole)) with
-    /// `index` and `type` where it is one of several, and `passing` with
-    /// `until_sync` where that can matter (see [`Passing`](crate::c::Passing)).
+    /// `index` and `type` if it is one of several, and `passing` with
+    /// `until_sync` if that applies (see [`Passing`](crate::c::Passing)).
     ///
     /// A function of `library` has `name`, `group`, `certain`, `declaration`, `result`, `returns`
     /// (see [`LibraryReturns`](crate::c::LibraryReturns)), `freed_by`, the C function with which
@@ -80,8 +80,8 @@ impl Program {
         value.expect("the document has no maps with keys other than strings")
     }
 
-    /// The document of [`to_json`](Program::to_json), to be serialized: it is made piece by
-    /// piece, so writing it needs almost no memory.
+    /// The document of [`to_json`](Program::to_json), to be serialized. It is generated during
+    /// serialization, so writing it needs almost no memory.
     #[must_use]
     pub fn document(&self) -> Document<'_> {
         Document(Places::of(self))

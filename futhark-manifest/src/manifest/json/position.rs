@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::escape;
 
-/// A place in a text. Line and column count from one; a column counts characters.
+/// A position in a text. Lines and columns are counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Position {
@@ -153,12 +153,12 @@ impl<'t> Locator<'t> {
     }
 }
 
-/// Bytes that begin a character of UTF-8.
+/// The number of UTF-8 characters that start in these bytes.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&b| b & 0xc0 != 0x80).count()
 }
 
-/// A segment of a JSON pointer as it was before it was escaped.
+/// Unescapes a segment of a JSON pointer.
 fn unescape(segment: &str) -> Cow<'_, str> {
     if segment.contains('~') {
         Cow::Owned(segment.replace("~1", "/").replace("~0", "~"))
@@ -167,7 +167,7 @@ fn unescape(segment: &str) -> Cow<'_, str> {
     }
 }
 
-/// Goes over JSON without a stack, so that no text is nested too deep for it.
+/// Scans JSON without recursion, so that deeply nested text cannot overflow the stack.
 #[derive(Clone, Copy)]
 struct Scanner<'t> {
     text: &'t str,
@@ -175,8 +175,8 @@ struct Scanner<'t> {
 }
 
 impl Scanner<'_> {
-    /// Where the value begins to which a pointer leads from here, or the
-    /// innermost one around it.
+    /// The start of the value that a pointer names, relative to the value at the scanner; if it
+    /// does not exist, that of the innermost existing value around it.
     fn nearest(mut self, pointer: &str) -> usize {
         self.space();
         let mut found = self.at;
@@ -189,7 +189,7 @@ impl Scanner<'_> {
         found
     }
 
-    /// The members of the object that begins here, each with its start.
+    /// The members of the object at the scanner, each with the start of its value.
     fn members(mut self) -> Vec<(String, usize)> {
         let mut members = Vec::new();
         self.space();
@@ -204,8 +204,8 @@ impl Scanner<'_> {
         members
     }
 
-    /// From the start of a value to that of the member or item; false, with the
-    /// scanner anywhere, if there is none.
+    /// Moves from the start of a value to that of its member or item. Returns false if there is
+    /// none; the position of the scanner is then unspecified.
     fn enter(&mut self, segment: &str) -> bool {
         match self.next() {
             Some(b'{') => self.enter_object(segment),
@@ -226,8 +226,8 @@ impl Scanner<'_> {
         false
     }
 
-    /// Over a name and its colon, to the start of the member's value. The name
-    /// itself is missing where JSON could not read it.
+    /// Moves past a name and its colon, to the start of the member's value. The inner `None` means
+    /// that the name is not valid JSON.
     fn key(&mut self) -> Option<Option<String>> {
         self.space();
         let start = self.at;
@@ -320,7 +320,7 @@ impl Scanner<'_> {
 mod tests {
     use super::*;
 
-    /// By both ways, which must agree.
+    /// The position by both functions, which must agree.
     fn at(text: &str, pointer: &str) -> (usize, usize) {
         let position = Position::nearest(text, pointer);
         assert_eq!(Locator::new(text).nearest(pointer), position, "{pointer}");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn places_far_into_a_long_line_are_found() {
+    fn positions_in_long_lines_are_found() {
         let members: String = (0..2000)
             .map(|n| format!("\"é{n}\": [{n}, {n}],\n\t"))
             .collect();
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found() {
+    fn positions_of_values_are_found() {
         let text = "\n{\"a\": [1, [2, \"x\\\"]\"], {\"b/c~\": true}],\n \"é\": 3, \"\\u0041\": 4,\n\"\":5}";
         for (pointer, position) in [
             ("", (2, 1)),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_leads_to_what_is_around_it() {
+    fn a_missing_value_has_the_position_of_the_value_around_it() {
         let text = r#"{"a": [10, {"b": []}], "c": {}}"#;
         for (pointer, position) in [
             ("/z", (1, 1)),
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_has_a_place() {
+    fn any_text_has_a_position() {
         for text in [
             "",
             "{",

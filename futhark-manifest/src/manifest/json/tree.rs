@@ -55,7 +55,7 @@ impl<'s> Reading<'s> {
 
 /// Why valid JSON was rejected.
 pub(crate) enum Refused {
-    /// The top is not an object but this.
+    /// The top is not an object, but this.
     NotAnObject(&'static str),
     /// The pointer to a duplicate member.
     Twice(String),
@@ -73,7 +73,7 @@ impl Tree<'_, '_> {
         E::custom(text)
     }
 
-    /// A value that cannot be the whole document.
+    /// Returns the value, unless it is the whole document, which must be an object.
     fn part<E: serde_core::de::Error>(&self, value: Value, what: &'static str) -> Result<Value, E> {
         match self.path {
             Path::Root => Err(self.refuse(Refused::NotAnObject(what), what)),
@@ -108,7 +108,7 @@ impl<'de> Visitor<'de> for Tree<'_, '_> {
             }
             let mut value = map.next_value_seed(Tree { path, reading })?;
             if is_section {
-                // The name stays, to find a second member of that name.
+                // Keep the name, to detect a duplicate.
                 (reading.sink.borrow_mut())(&path, value.take());
             }
             members.insert(key, value);
@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for Tree<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        // An array at the top can be long: it is not read at all.
+        // Reject an array at the top without reading it, because it can be long.
         self.part::<A::Error>(Value::Null, "an array")?;
         let mut items = Vec::new();
         loop {
@@ -146,9 +146,9 @@ impl<'de> Visitor<'de> for Tree<'_, '_> {
     }
 
     fn visit_f64<E: serde_core::de::Error>(self, value: f64) -> Result<Value, E> {
-        // Formats other than JSON have numbers that JSON has not.
+        // Other formats have numbers that JSON lacks, such as NaN.
         let number = Number::from_f64(value);
-        let number = number.ok_or_else(|| E::custom("a number that JSON cannot write"))?;
+        let number = number.ok_or_else(|| E::custom("a number that JSON cannot represent"))?;
         self.part(Value::Number(number), "a number")
     }
 

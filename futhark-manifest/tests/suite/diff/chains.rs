@@ -1,5 +1,5 @@
-//! Big programs: each comparison ends, and neither the stack nor the time grows
-//! with the number of ways through the types.
+//! Large programs: the stack and the time of a comparison do not grow with the number of
+//! paths through the types.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use super::{compare, entry, lines, program, record};
 
 const LENGTH: usize = 2_000;
 
-/// Records each of which holds the next one twice, so that there are 2^2000
-/// ways from the first to the last, which holds a scalar.
+/// A chain of records, each with two fields of the next type, so that there are 2^2000 paths
+/// from the first to the last, which has scalar fields.
 fn chain(prefix: &str, scalar: &str) -> Value {
     let name = |n: usize| format!("{prefix}{n:04}");
     let names: Vec<String> = (0..LENGTH).map(name).collect();
@@ -24,13 +24,13 @@ fn chain(prefix: &str, scalar: &str) -> Value {
 }
 
 #[test]
-fn nothing_changed() {
+fn an_unchanged_chain_has_no_changes() {
     let chain = chain("t", "i32");
     assert!(compare(&chain, &chain).is_empty());
 }
 
 #[test]
-fn the_end_changed() {
+fn a_change_at_the_end_of_a_chain_is_reported_there() {
     let diff = compare(&chain("t", "i32"), &chain("t", "i64"));
     let expected = [
         "breaking field-type-changed /types/t1999/fields/a",
@@ -41,16 +41,16 @@ fn the_end_changed() {
 }
 
 #[test]
-fn every_name_changed() {
+fn every_type_of_a_chain_can_be_renamed() {
     let diff = compare(&chain("t", "i32"), &chain("u", "i32"));
     let expected = (0..LENGTH).map(|n| format!("breaking type-renamed /types/t{n:04}"));
     assert_eq!(lines(&diff), expected.collect::<Vec<_>>());
 }
 
-/// Names and the end changed: every structure differs, and types are matched by
-/// where they stand.
+/// All names and the last type change, so every structure differs, and types are matched by
+/// place.
 #[test]
-fn everything_changed() {
+fn a_chain_with_new_names_and_structures_is_matched() {
     let diff = compare(&chain("t", "i32"), &chain("u", "i64"));
     let mut expected: Vec<String> = (0..LENGTH)
         .map(|n| format!("breaking type-renamed /types/t{n:04}"))
@@ -62,7 +62,7 @@ fn everything_changed() {
 
 /// Many parameters, inserted and reordered.
 #[test]
-fn many_parameters() {
+fn many_parameters_are_matched() {
     let uses = |names: Vec<usize>| {
         let mut f = entry("f", &[], "i32");
         let input = |n| json!({"name": format!("p{n}"), "type": "i32", "unique": false});

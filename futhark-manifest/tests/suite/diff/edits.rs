@@ -1,11 +1,10 @@
-//! One edit to a manifest, and everything that it changes: forwards, and
-//! backwards, as if the edit were undone.
+//! Each edit of a manifest, with all changes that it causes, in both directions.
 
 use serde_json::{Value, json};
 
 use super::{CELL, array, at, base, compare, entry, items, lines, record, remove, rename, set};
 
-/// What is edited, how, and the changes in both directions.
+/// A description, the edit, and the changes in both directions.
 type Case = (
     &'static str,
     fn(&mut Value),
@@ -41,7 +40,7 @@ fn both_fields(json: &mut Value, edit: impl Fn(&mut Vec<Value>)) {
 }
 
 #[test]
-fn the_program() {
+fn edits_of_the_program_are_found() {
     check(&[
         (
             "backend",
@@ -65,7 +64,7 @@ fn the_program() {
 }
 
 #[test]
-fn entry_points() {
+fn edits_of_entry_points_are_found() {
     check(&[
         (
             "an entry point",
@@ -123,7 +122,7 @@ fn entry_points() {
 }
 
 #[test]
-fn parameters() {
+fn edits_of_parameters_are_found() {
     check(&[
         (
             "one at the front",
@@ -171,7 +170,7 @@ fn parameters() {
 }
 
 #[test]
-fn results() {
+fn edits_of_results_are_found() {
     check(&[
         (
             "another type",
@@ -237,7 +236,7 @@ fn results() {
 }
 
 #[test]
-fn records() {
+fn edits_of_records_are_found() {
     check(&[
         (
             "a field",
@@ -286,7 +285,7 @@ fn records() {
 }
 
 #[test]
-fn sums() {
+fn edits_of_sums_are_found() {
     check(&[
         (
             "a variant",
@@ -322,7 +321,7 @@ fn sums() {
 }
 
 #[test]
-fn arrays() {
+fn edits_of_arrays_are_found() {
     check(&[
         (
             "the elements of an array of scalars",
@@ -378,7 +377,7 @@ fn arrays() {
 }
 
 #[test]
-fn unknown_members() {
+fn edits_of_unknown_members_are_found() {
     check(&[
         (
             "at the top",
@@ -409,7 +408,7 @@ fn unknown_members() {
 }
 
 #[test]
-fn operations() {
+fn edits_of_operations_are_found() {
     check(&[
         (
             "of an array of scalars",
@@ -471,7 +470,7 @@ fn operations() {
 }
 
 #[test]
-fn known_structure_of_a_type() {
+fn revealed_and_hidden_structures_are_found() {
     check(&[
         (
             "a sum",
@@ -536,7 +535,7 @@ fn known_structure_of_a_type() {
 }
 
 #[test]
-fn names_of_types() {
+fn renamed_types_are_found() {
     check(&[
         (
             "a name, and that of the array which is made of it",

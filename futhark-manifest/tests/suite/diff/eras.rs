@@ -9,7 +9,7 @@ use crate::common::{faultless, files_below, fixture, fixtures, read};
 use crate::samples;
 
 #[test]
-fn nothing_differs_from_itself() {
+fn a_program_does_not_differ_from_itself() {
     let mut files = files_below(&fixtures(), "json");
     assert!(!files.is_empty());
     files.extend(samples::files());
@@ -40,9 +40,9 @@ fn a_tuple_is_the_same_in_both_forms() {
     assert_eq!(downgrade.changes().len(), expected.len());
 }
 
-/// Read against the source of that program: nothing but the compiler changed.
+/// Only the compiler changed.
 #[test]
-fn a_program_of_many_types_in_both_forms() {
+fn a_program_of_many_types_is_the_same_in_both_forms() {
     let Some(samples) = samples::folder() else {
         return;
     };

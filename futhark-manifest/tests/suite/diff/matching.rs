@@ -1,4 +1,4 @@
-//! Which types belong together, who uses them, and how a change is written.
+//! The matching of types, their users, and the text of changes.
 
 use futhark_manifest::diff::UsedBy;
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ fn point(c_name: &str) -> Value {
     record(c_name, &[("x", "f64"), ("y", "f64")])
 }
 
-/// One structure under two names: a use that goes from the one to the other is
-/// the change, and no type has another name.
+/// Two types have the same structure. If a parameter changes from one to the other, only the
+/// parameter changed.
 #[test]
 fn two_names_of_one_structure_are_two_types() {
     let types = [("pt", point("pt")), ("vec", point("vec"))];
@@ -25,7 +25,7 @@ fn two_names_of_one_structure_are_two_types() {
     let expected = ["breaking parameter-type-changed /entry_points/f/inputs/0"];
     assert_eq!(lines(&compare(&uses("pt"), &uses("vec"))), expected);
 
-    // The old one is still in use, so the new name is a new type.
+    // The old type is still in use, so the new name is a new type.
     let old = program(&types[..1], &[("f", entry("f", &["pt", "pt"], "f64"))]);
     let new = program(&types, &[("f", entry("f", &["pt", "vec"], "f64"))]);
     let expected = [
@@ -35,10 +35,10 @@ fn two_names_of_one_structure_are_two_types() {
     assert_eq!(lines(&compare(&old, &new)), expected);
 }
 
-/// A type that two types take the place of: the one of the same structure is
-/// the old one under a new name, wherever it stands.
+/// Two new types are in places of one old type. The type with the same structure is the renamed
+/// one, in any order of the places.
 #[test]
-fn the_same_structure_goes_first() {
+fn replacements_of_the_same_structure_are_matched_first() {
     let old = program(
         &[("pt", point("pt"))],
         &[
@@ -64,9 +64,9 @@ fn the_same_structure_goes_first() {
     assert_eq!(lines(&compare(&old, &new)), expected);
 }
 
-/// Two types that swap their names keep them: a name is what users write.
+/// Two types swap their structures. Users refer to types by name, so the structures changed.
 #[test]
-fn names_come_before_structures() {
+fn types_are_matched_by_name_before_structure() {
     let disk = || record("disk", &[("r", "f64")]);
     let program = |a: Value, b: Value| {
         let entries = [("f", entry("f", &["a", "b"], "f64"))];
@@ -86,10 +86,10 @@ fn names_come_before_structures() {
     assert_eq!(lines(&diff), expected);
 }
 
-/// 0.25.27 gives the elements of an array of rank 2 a type of their own, later
-/// compilers that of the program: two types for one, or another name for it.
+/// 0.25.27 uses a separate type for the elements of an array of rank 2, later compilers the
+/// type of the program, so there are two types, or one with another name.
 #[test]
-fn elements_under_another_name() {
+fn renamed_element_types_are_reported() {
     let matrix = |c_name: &str, elem: &str| {
         let c = |word: &str| format!("futhark_{word}_opaque_{c_name}");
         json!({
@@ -128,7 +128,7 @@ fn elements_under_another_name() {
     assert_eq!(lines(&diff), expected);
 }
 
-/// What a hundred entry points use is reported once, with the first of them.
+/// A change of a type that many entry points use is reported once, with the first users.
 #[test]
 fn a_cause_is_reported_once() {
     let uses = |count: usize, field: &str| {
@@ -156,7 +156,7 @@ fn a_cause_is_reported_once() {
 }
 
 #[test]
-fn changes_are_written_for_people() {
+fn changes_are_displayed_with_users_and_reason() {
     let mut edited = base();
     items(&mut edited, "/entry_points/grow/inputs").reverse();
     set(
@@ -190,6 +190,6 @@ was `i32`, is `u8` [field-type-changed]
 breaking: type `{level: i32, tags: []i32}`, field `level`: its type changed: \
 was `i32`, is `u8` [field-type-changed]
   used by `classify'`, `grow`
-  Code reads and gives a value of the old type."
+  Code reads and passes a value of the old type."
     );
 }

@@ -1,5 +1,5 @@
-//! Two programs compared as APIs: each difference is found, at its place, and is
-//! as severe as it is for the users of a bridge.
+//! Compares programs as APIs: each difference is found at its place, with its impact on the
+//! users of a bridge.
 
 mod chains;
 mod compilers;
@@ -16,7 +16,7 @@ use crate::common::fixture;
 /// The name of a record type in the base.
 const CELL: &str = "{level: i32, tags: []i32}";
 
-/// The manifest that is edited: the one with the most in it.
+/// The manifest to edit: the fixture with the most features.
 fn base() -> Value {
     serde_json::from_str(&fixture("0.26.4")).expect("JSON")
 }
@@ -39,7 +39,7 @@ fn lines(diff: &Diff) -> Vec<String> {
     diff.changes().iter().map(line).collect()
 }
 
-/// The value at a JSON pointer, which must be there.
+/// The value at a JSON pointer. Panics if it does not exist.
 fn at<'a>(json: &'a mut Value, pointer: &str) -> &'a mut Value {
     json.pointer_mut(pointer)
         .unwrap_or_else(|| panic!("nothing at {pointer}"))
@@ -59,7 +59,7 @@ fn items<'a>(json: &'a mut Value, pointer: &str) -> &'a mut Vec<Value> {
     at(json, pointer).as_array_mut().expect("an array")
 }
 
-/// Gives a type another name, wherever it is referred to.
+/// Renames a type and all references to it.
 fn rename(json: &mut Value, from: &str, to: &str) {
     match json {
         Value::String(text) if text == from => to.clone_into(text),
@@ -76,7 +76,7 @@ fn rename(json: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// An array of scalars, to stand under `types`.
+/// An array of scalars, for `types`.
 fn array(elem: &str, rank: usize) -> Value {
     let c = |word: &str| format!("futhark_{word}_{elem}_{rank}d");
     json!({
@@ -90,7 +90,7 @@ fn array(elem: &str, rank: usize) -> Value {
     })
 }
 
-/// A record of these fields, to stand under `types`.
+/// A record with these fields, for `types`.
 fn record(c_name: &str, fields: &[(&str, &str)]) -> Value {
     let c = |word: &str| format!("futhark_{word}_opaque_{c_name}");
     let fields = fields.iter().map(|(name, ty)| {
@@ -105,7 +105,7 @@ fn record(c_name: &str, fields: &[(&str, &str)]) -> Value {
     })
 }
 
-/// An entry point of these parameters and this result, from 0.26.1.
+/// An entry point with these parameters and this result, as since 0.26.1.
 fn entry(name: &str, inputs: &[&str], output: &str) -> Value {
     let inputs = inputs.iter().enumerate();
     let inputs =
@@ -117,7 +117,7 @@ fn entry(name: &str, inputs: &[&str], output: &str) -> Value {
     })
 }
 
-/// A program of these types and entry points.
+/// A program with these types and entry points.
 fn program(types: &[(&str, Value)], entries: &[(&str, Value)]) -> Value {
     let object = |members: &[(&str, Value)]| -> Value {
         let members = members.iter();

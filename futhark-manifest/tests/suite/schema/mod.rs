@@ -25,7 +25,7 @@ fn the_schema_is_valid_and_described() {
         assert!(definition["title"].is_string(), "{name}");
         assert!(definition["description"].is_string(), "{name}");
     }
-    // Messages take their words from the title beside what was violated.
+    // Messages use the title beside the violated keyword.
     for keyword in assertions(&schema) {
         let (around, name) = keyword.rsplit_once('/').expect("not the whole schema");
         let titled = schema.pointer(around).expect("it is there").get("title");
@@ -34,9 +34,9 @@ fn the_schema_is_valid_and_described() {
     }
 }
 
-/// The vocabulary of the schema is that of the crate.
+/// The schema has the backends and element types of the crate.
 #[test]
-fn names_are_those_of_the_crate() {
+fn the_schema_lists_the_names_of_the_crate() {
     let schema = parsed(SCHEMA);
     let backends: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
     assert_eq!(schema["$defs"]["backend"]["enum"], json!(backends));
@@ -57,7 +57,7 @@ fn fixtures_and_samples_are_accepted() {
 
 /// The known compiler bug, invalid C names, is reported with its places.
 #[test]
-fn a_name_that_c_cannot_have_is_refused() {
+fn invalid_c_names_are_violations() {
     for compiler in compilers() {
         let file = generate(&compiler, Backend::C, &primes()).expect("it compiles");
         for violation in violations(&parsed(&read(&file))) {
@@ -85,7 +85,7 @@ fn unknown_members_are_accepted() {
     for file in files_below(&fixtures(), "json") {
         let mut manifest = parsed(&read(&file));
         add(&mut manifest);
-        // A member of these is no addition to the format, but a type.
+        // A member of these is an entry point or a type, not an addition to the format.
         for names in ["/entry_points/newer", "/types/newer"] {
             change(&mut manifest, names, None);
         }
@@ -93,7 +93,7 @@ fn unknown_members_are_accepted() {
     }
 }
 
-/// Futhark's names are not C's, and a key means nothing.
+/// Futhark names need not be C identifiers, and keys are not interpreted.
 #[test]
 fn names_of_any_spelling_are_accepted() {
     let mut manifest = whole();
@@ -117,7 +117,7 @@ fn whole() -> Value {
     manifest
 }
 
-/// Removes a member of an object, or gives it or an item of an array a value.
+/// Removes or sets a member of an object, or sets an item of an array.
 fn change(manifest: &mut Value, pointer: &str, value: Option<Value>) {
     let (around, key) = pointer.rsplit_once('/').expect("not the whole manifest");
     let key = key.replace("~1", "/").replace("~0", "~");
@@ -154,7 +154,7 @@ fn each_constraint_is_violated_by_one_change() {
         covered.insert(schema_path.to_owned());
     }
 
-    // The top is no part of a manifest that could be changed.
+    // `change` cannot replace the top.
     let [top] = &violations(&json!([]))[..] else {
         panic!("one violation");
     };
@@ -166,9 +166,9 @@ fn each_constraint_is_violated_by_one_change() {
     assert_eq!(covered, assertions(&parsed(SCHEMA)));
 }
 
-/// Wherever a member stands, it is missed, if it is not one of a few.
+/// Every missing member is a violation, except the optional ones.
 #[test]
-fn members_that_are_required() {
+fn missing_required_members_are_violations() {
     let whole = whole();
     let mut optional = 0;
     let mut required = 0;
@@ -206,7 +206,7 @@ fn may_be_missing(around: &str, key: &str) -> bool {
     }
 }
 
-/// By place in the manifest; items by number.
+/// Violations are ordered by place in the manifest, items by number.
 #[test]
 fn all_violations_are_listed_in_order() {
     let mut manifest = whole();
@@ -356,7 +356,7 @@ fn assertions(schema: &Value) -> BTreeSet<String> {
     ];
     let violated = |pointer: &&String| {
         let (around, key) = pointer.rsplit_once('/').unwrap_or_default();
-        // A condition is no demand, and the name of a property no keyword.
+        // Conditions are not constraints, and names of properties are not keywords.
         let is_schema = !around.ends_with("/properties") && !around.ends_with("/$defs");
         let is_condition = around.split('/').any(|segment| segment == "if");
         let is_false = schema.pointer(pointer) == Some(&json!(false));

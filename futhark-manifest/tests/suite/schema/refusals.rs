@@ -1,14 +1,14 @@
 //! Changes that the schema rejects: at least one for each constraint.
 
-/// A change of a manifest that it refuses, and how.
+/// A change of a manifest that the schema rejects:
 ///
-/// - The place that is changed, as a JSON pointer.
-/// - The value that it gets, in JSON; nothing if it is removed.
-/// - The keyword that is violated, as a JSON pointer into the schema.
-/// - The message.
+/// - the place of the change, as a JSON pointer;
+/// - the new value, in JSON; empty to remove the old value;
+/// - the violated keyword, as a JSON pointer into the schema;
+/// - the message.
 pub type Refusal = (&'static str, &'static str, &'static str, &'static str);
 
-/// Of the manifest that has every member.
+/// Changes of the manifest that has every member.
 pub const REFUSALS: &[Refusal] = &[
     // The top.
     (
