@@ -248,16 +248,6 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_sentences() {
-        for code in ChangeCode::ALL {
-            let reason = code.reason();
-            assert!(reason.starts_with(char::is_uppercase), "{code:?}");
-            assert!(reason.ends_with('.') && !reason.contains("  "), "{code:?}");
-            assert!(!code.what().ends_with('.'), "{code:?}");
-        }
-    }
-
-    #[test]
     fn severities_are_ordered() {
         assert!(Impact::Cosmetic < Impact::Compatible);
         assert!(Impact::Compatible < Impact::Breaking);
