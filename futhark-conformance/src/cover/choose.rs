@@ -1,5 +1,7 @@
 //! The greedy choice of items, which are plain numbers: independent of programs and checks.
 
+use std::collections::BTreeSet;
+
 /// The combinations that a job covers, and its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -7,6 +9,10 @@ pub struct Item {
     pub covers: Vec<usize>,
     /// The cost, in any unit; at least 1.
     pub cost: u64,
+    /// The items of a group share a cost, which only the first chosen one of them has in addition.
+    pub group: usize,
+    /// The cost that the group shares.
+    pub shared: u64,
 }
 
 /// The numbers of items that together cover every combination that any item covers, in order.
@@ -16,6 +22,7 @@ pub struct Item {
 /// most expensive first.
 pub fn choose(items: &[Item], combinations: usize) -> Vec<usize> {
     let mut holders = vec![0u32; combinations];
+    let mut started = BTreeSet::new();
     let mut chosen: Vec<usize> = Vec::new();
     let mut candidates: Vec<usize> = (0..items.len()).collect();
     loop {
@@ -29,12 +36,26 @@ pub fn choose(items: &[Item], combinations: usize) -> Vec<usize> {
             .map(|&item| (item, gain(item)))
             .filter(|&(_, gain)| gain > 0)
             .collect();
+        let cost = |item: usize| {
+            let Item {
+                cost,
+                group,
+                shared,
+                ..
+            } = items[item];
+            if started.contains(&group) {
+                cost
+            } else {
+                cost + shared
+            }
+        };
         let best = gains.iter().copied().reduce(|best, next| {
-            let (ours, theirs) = (next.1 * items[best.0].cost, best.1 * items[next.0].cost);
+            let (ours, theirs) = (next.1 * cost(best.0), best.1 * cost(next.0));
             if ours > theirs { next } else { best }
         });
         let Some((best, _)) = best else { break };
         chosen.push(best);
+        started.insert(items[best].group);
         items[best].covers.iter().for_each(|&c| holders[c] += 1);
         candidates = gains.into_iter().map(|(item, _)| item).collect();
         candidates.retain(|&item| item != best);
@@ -56,11 +77,13 @@ mod tests {
     use super::*;
 
     fn items(list: &[(&[usize], u64)]) -> Vec<Item> {
-        let item = |&(covers, cost): &(&[usize], u64)| Item {
+        let item = |(group, &(covers, cost)): (usize, &(&[usize], u64))| Item {
             covers: covers.to_vec(),
             cost,
+            group,
+            shared: 0,
         };
-        list.iter().map(item).collect()
+        list.iter().enumerate().map(item).collect()
     }
 
     #[test]
@@ -86,6 +109,14 @@ mod tests {
     fn ties_go_to_the_earlier_item() {
         let items = items(&[(&[0], 2), (&[0], 2), (&[0], 2)]);
         assert_eq!(choose(&items, 1), [0]);
+    }
+
+    #[test]
+    fn items_of_a_chosen_group_are_preferred() {
+        let mut items = items(&[(&[0], 1), (&[0], 1), (&[1, 2], 1)]);
+        items.iter_mut().for_each(|item| item.shared = 5);
+        items[2].group = 1;
+        assert_eq!(choose(&items, 3), [1, 2]);
     }
 
     #[test]

@@ -43,10 +43,12 @@ impl Plan {
         is_known_failure: impl Fn(usize, usize, &str) -> bool,
     ) -> Plan {
         let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
+        let compilers: BTreeSet<&str> = columns.iter().map(|c| c.compiler.as_str()).collect();
         let mut jobs = Vec::new();
         let mut items = Vec::new();
         for (program, (_, features)) in programs.iter().enumerate() {
             for (column, place) in columns.iter().enumerate() {
+                let compiler = compilers.range(..place.compiler.as_str()).count();
                 let mut covers = Vec::new();
                 let fails = |check: &str| is_known_failure(program, column, check);
                 let compiles = features.compiles && !fails("compile");
@@ -66,8 +68,13 @@ impl Plan {
                     }
                 }
                 jobs.push((program, column));
-                let cost = features.cost * place.slowness;
-                items.push(Item { covers, cost });
+                items.push(Item {
+                    covers,
+                    cost: features.cost * place.slowness,
+                    // All columns are compared with backend c, so they share a build.
+                    group: program * compilers.len() + compiler,
+                    shared: features.cost,
+                });
             }
         }
         let combinations = numbers.len();
