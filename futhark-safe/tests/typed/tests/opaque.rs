@@ -6,7 +6,7 @@ use futhark_safe_typed_tests::{
     record_nesting, records, sums, tuples,
 };
 
-use super::support::each;
+use super::support::on_host_and_device;
 
 mod of_records {
     use super::*;
@@ -17,7 +17,7 @@ mod of_records {
 
     #[test]
     fn fields_round_trip() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let p = records::Pt::new(&ctx, 1.0, 2.0).unwrap();
             assert_eq!((p.x().unwrap(), p.y().unwrap()), (1.0, 2.0));
             assert_eq!(p.fields().unwrap(), FROM);
@@ -29,7 +29,7 @@ mod of_records {
 
     #[test]
     fn records_of_scalars_are_plain_structs_at_any_depth() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let fields = LineFields { from: FROM, to: TO };
             let line = Line::from_fields(&ctx, fields).unwrap();
             assert_eq!(line.fields().unwrap(), fields);
@@ -40,7 +40,7 @@ mod of_records {
 
     #[test]
     fn fields_keep_their_order() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             // The manifest has fields in another order than the source.
             let line = Line::from_fields(&ctx, LineFields { from: FROM, to: TO }).unwrap();
             let zeta = ctx.array(&[10, 20]).unwrap();
@@ -60,7 +60,7 @@ mod of_records {
 
     #[test]
     fn f16_fields_keep_every_bit() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let zeta = ctx.array(&[1]).unwrap();
             for bits in [0x0000, 0x8000, 0x0001, 0x3c00, 0x7c00, 0xfe01, 0xffff] {
                 let m = ctx.entry().mix(&zeta, f16::from_bits(bits)).unwrap();
@@ -72,7 +72,7 @@ mod of_records {
 
     #[test]
     fn a_field_outlives_its_record_and_the_context() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let zeta = ctx.array(&[1, 2, 3]).unwrap();
             let m = ctx.entry().mix(&zeta, f16::ONE).unwrap();
             let (field, mid) = (m.zeta().unwrap(), m.mid().unwrap());
@@ -86,7 +86,7 @@ mod of_records {
 
     #[test]
     fn a_field_can_be_projected_many_times() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let m = ctx
                 .entry()
                 .mix(&ctx.array(&[7, 8]).unwrap(), f16::ONE)
@@ -101,7 +101,7 @@ mod of_records {
 
     #[test]
     fn values_that_share_memory_do_not_change() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let entry = ctx.entry();
             let zeta = ctx.array(&[1, 2]).unwrap();
             let m = entry.mix(&zeta, f16::ONE).unwrap();
@@ -121,7 +121,7 @@ mod of_records {
 
     #[test]
     fn two_names_for_one_structure_are_two_types() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let p = records::Pt::from_fields(&ctx, PtFields { x: 2.0, y: 4.0 }).unwrap();
             let place: records::Place = ctx.entry().settle(&p).unwrap();
             assert_eq!((p.type_name(), place.type_name()), ("pt", "place"));
@@ -136,7 +136,7 @@ mod of_records {
 
     #[test]
     fn mismatched_sizes_are_errors_and_the_context_survives() {
-        each::<records::Program>(|ctx| {
+        on_host_and_device::<records::Program>(|ctx| {
             let entry = ctx.entry();
             let vec = |data: &[f32]| entry.vec(&ctx.array(data).unwrap()).unwrap();
             let (a, b) = (vec(&[1.0, 2.0]), vec(&[3.0, 4.0, 5.0]));
@@ -156,13 +156,11 @@ mod of_records {
 
     #[test]
     fn fields_of_another_context_are_rejected() {
-        for backend in [Backend::C, Backend::Multicore] {
-            let make = || records::Context::new(&Config::new().backend(backend)).unwrap();
-            let (ours, theirs) = (make(), make());
-            let p = records::Pt::new(&theirs, 1.0, 2.0).unwrap();
-            let error = Line::new(&ours, &p, &p).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::WrongContext, "{error}");
-        }
+        let make = || records::Context::new(&Config::new().backend(Backend::C)).unwrap();
+        let (ours, theirs) = (make(), make());
+        let p = records::Pt::new(&theirs, 1.0, 2.0).unwrap();
+        let error = Line::new(&ours, &p, &p).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WrongContext, "{error}");
     }
 }
 
@@ -171,7 +169,7 @@ mod of_tuples {
 
     #[test]
     fn parameters_are_made_from_rust_tuples() {
-        each::<tuples::Program>(|ctx| {
+        on_host_and_device::<tuples::Program>(|ctx| {
             let entry = ctx.entry();
             let p = tuples::TupleI32F32::from_fields(&ctx, (1, 2.5)).unwrap();
             assert_eq!(entry.swap(&p).unwrap(), (2.5, 1));
@@ -189,7 +187,7 @@ mod of_tuples {
 
     #[test]
     fn results_are_rust_tuples() {
-        each::<tuples::Program>(|ctx| {
+        on_host_and_device::<tuples::Program>(|ctx| {
             let (pair, flag) = ctx.entry().nest(1, 2.0, true).unwrap();
             assert_eq!((pair.fields().unwrap(), flag), ((1, 2.0), true));
             let (a, b, c, d, e, f, g, h, i, j, k, l, m, n) = ctx.entry().many().unwrap();
@@ -203,7 +201,7 @@ mod of_tuples {
 
     #[test]
     fn unit_values_are_passed_and_returned() {
-        each::<tuples::Program>(|ctx| {
+        on_host_and_device::<tuples::Program>(|ctx| {
             let entry = ctx.entry();
             let unit = tuples::Unit::new(&ctx).unwrap();
             entry.same_unit(&unit).unwrap();
@@ -228,7 +226,7 @@ mod of_sums {
 
     #[test]
     fn every_variant_is_made_and_matched() {
-        each::<sums::Program>(|ctx| {
+        on_host_and_device::<sums::Program>(|ctx| {
             let entry = ctx.entry();
             let xs = ctx.array(&[2.0, 3.0]).unwrap();
             let cells = ctx.array_nd([2, 2], &[1, 2, 3, 4]).unwrap();
@@ -279,7 +277,7 @@ mod of_sums {
 
     #[test]
     fn variants_of_results_are_matched() {
-        each::<sums::Program>(|ctx| {
+        on_host_and_device::<sums::Program>(|ctx| {
             let entry = ctx.entry();
             let xs = ctx.array(&[2.0, 3.0]).unwrap();
             let cells = ctx.array_nd([1, 2], &[8, 9]).unwrap();
@@ -306,7 +304,7 @@ mod of_sums {
 
     #[test]
     fn a_payload_outlives_its_value_and_does_not_change() {
-        each::<sums::Program>(|ctx| {
+        on_host_and_device::<sums::Program>(|ctx| {
             let xs = ctx.array(&[1.0, 2.0]).unwrap();
             let p = sums::Pt::new(&ctx, 0.0, 0.0).unwrap();
             let variant = ShapeVariant::Path(xs, p);
@@ -341,7 +339,7 @@ mod of_arrays_of_records {
 
     #[test]
     fn slices_of_structs_round_trip() {
-        each::<record_arrays::Program>(|ctx| {
+        on_host_and_device::<record_arrays::Program>(|ctx| {
             for n in [0, 1, 5, 1000] {
                 let points = ArrayPt::from_slice(&ctx, [n], &rows(n)).unwrap();
                 assert_eq!(points.shape(), [n]);
@@ -357,7 +355,7 @@ mod of_arrays_of_records {
 
     #[test]
     fn a_wrong_number_of_rows_is_an_error() {
-        each::<record_arrays::Program>(|ctx| {
+        on_host_and_device::<record_arrays::Program>(|ctx| {
             for shape in [[2], [4], [0], [usize::MAX]] {
                 let error = ArrayPt::from_slice(&ctx, shape, &rows(3)).unwrap_err();
                 assert_eq!(
@@ -375,7 +373,7 @@ mod of_arrays_of_records {
 
     #[test]
     fn rows_can_contain_records_and_tuples() {
-        each::<record_nesting::Program>(|ctx| {
+        on_host_and_device::<record_nesting::Program>(|ctx| {
             let cell = |i: i32| CellFields {
                 at: record_nesting::PtFields {
                     x: f64::from(i),
@@ -400,7 +398,7 @@ mod of_arrays_of_records {
 
     #[test]
     fn arrays_are_zipped_and_projected() {
-        each::<record_arrays::Program>(|ctx| {
+        on_host_and_device::<record_arrays::Program>(|ctx| {
             let (xs, ys) = (
                 ctx.array(&[1.0, 2.0]).unwrap(),
                 ctx.array(&[3.0, 4.0]).unwrap(),
@@ -429,7 +427,7 @@ mod of_arrays_of_records {
     #[test]
     fn values_that_share_memory_do_not_change() {
         use record_consumption::ArrayPt;
-        each::<record_consumption::Program>(|ctx| {
+        on_host_and_device::<record_consumption::Program>(|ctx| {
             let entry = ctx.entry();
             let xs = ctx.array(&[1.0, 2.0]).unwrap();
             // Two fields share one array, so a write to one must not change the other.
@@ -447,7 +445,7 @@ mod of_arrays_of_records {
 
     #[test]
     fn an_index_out_of_bounds_is_an_error() {
-        each::<record_arrays::Program>(|ctx| {
+        on_host_and_device::<record_arrays::Program>(|ctx| {
             let points = ctx.entry().line(3).unwrap();
             // -1 as an index is a very large one.
             for index in [3, 1000, usize::MAX, -1isize as usize, 1 << 63] {
@@ -465,7 +463,7 @@ mod of_arrays_of_records {
 
     #[test]
     fn arrays_of_two_dimensions_round_trip() {
-        each::<record_matrices::Program>(|ctx| {
+        on_host_and_device::<record_matrices::Program>(|ctx| {
             let image = ctx.entry().gradient(2, 3).unwrap();
             assert_eq!(image.shape(), [2, 3]);
             let rows = image.to_vec().unwrap();
@@ -502,7 +500,7 @@ mod of_arrays_of_opaques {
 
     #[test]
     fn elements_are_indexed() {
-        each::<opaque_arrays::Program>(|ctx| {
+        on_host_and_device::<opaque_arrays::Program>(|ctx| {
             let colours = ctx.entry().colours(4).unwrap();
             assert_eq!(colours.shape(), [4]);
             let backwards = ctx.entry().backwards(&colours).unwrap();
@@ -528,7 +526,7 @@ mod of_arrays_of_opaques {
 
     #[test]
     fn an_index_out_of_bounds_is_an_error() {
-        each::<opaque_arrays::Program>(|ctx| {
+        on_host_and_device::<opaque_arrays::Program>(|ctx| {
             let colours = ctx.entry().colours(2).unwrap();
             for index in [2, usize::MAX] {
                 let error = colours.index(index).unwrap_err();
@@ -539,7 +537,7 @@ mod of_arrays_of_opaques {
 
     #[test]
     fn abstract_values_round_trip() {
-        each::<opaque_arrays::Program>(|ctx| {
+        on_host_and_device::<opaque_arrays::Program>(|ctx| {
             let counters = ctx.entry().counters(5).unwrap();
             assert_eq!(counters.shape(), [5]);
             let third: opaque_arrays::CounterT = counters.index(3).unwrap();
@@ -549,7 +547,7 @@ mod of_arrays_of_opaques {
 
     #[test]
     fn arrays_of_two_dimensions_are_indexed() {
-        each::<opaque_matrices::Program>(|ctx| {
+        on_host_and_device::<opaque_matrices::Program>(|ctx| {
             let square = ctx.entry().square(2, 3).unwrap();
             assert_eq!(square.shape(), [2, 3]);
             // The name of the element type depends on the compiler.

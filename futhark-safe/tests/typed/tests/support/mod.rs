@@ -22,7 +22,16 @@ pub fn lock_device() -> MutexGuard<'static, ()> {
 
 /// Runs a check in a new context of each backend.
 pub fn each<P: Program>(check: impl Fn(Context<P>)) {
-    for backend in BACKENDS {
+    each_of(&BACKENDS, check);
+}
+
+/// Runs a check of a program with types in a new context of each of its backends: see `build.rs`.
+pub fn on_host_and_device<P: Program>(check: impl Fn(Context<P>)) {
+    each_of(&[Backend::C, Backend::OpenCl], check);
+}
+
+fn each_of<P: Program>(backends: &[Backend], check: impl Fn(Context<P>)) {
+    for &backend in backends {
         eprintln!("{backend}");
         let _device = lock(backend);
         check(Context::new(&Config::new().backend(backend)).unwrap());
