@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// If set, the strides in [`FAILURES`] are 1.
-const ALL: &str = "FUTHARK_WALK_ALL";
+const FULL: &str = "FUTHARK_TESTS_FULL";
 
 /// The setting of the device for a failure, further settings, and the stride between the calls that
 /// fail, because there are hundreds of calls.
@@ -66,7 +66,7 @@ fn walk(backend: Backend) {
         if failure == "fail-set-device" && backend == Backend::Cuda {
             continue;
         }
-        let stride = if std::env::var_os(ALL).is_some() {
+        let stride = if std::env::var_os(FULL).is_some() {
             1
         } else {
             stride

@@ -60,7 +60,7 @@ const ALL: [&[i64]; 4] = [
     &[MIN, -3, -2, 0, 1, 2, MAX],
 ];
 
-/// Fewer values, for devices where a call takes milliseconds and a lost context seconds.
+/// Fewer values, where a call takes milliseconds and a lost context seconds.
 const FEW: [&[i64]; 4] = [
     &[MIN, -5, 0, 3, HUGE],
     &[-5, -3, 0, 3],
@@ -82,10 +82,16 @@ fn sizes_on_c() {
     }
 }
 
+/// Uses the newest compiler and few values, or everything with `FUTHARK_TESTS_FULL`, like
+/// [`sizes_on_c`].
+
 #[test]
 fn sizes_on_multicore() {
-    if support::needs::compiler().is_none() {
+    let Some(newest) = support::needs::compiler() else {
         return;
+    };
+    if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
+        return check(Backend::Multicore, &newest, &FEW, |_| true);
     }
     for compiler in Compiler::all() {
         check(Backend::Multicore, &compiler, &ALL, |_| true);

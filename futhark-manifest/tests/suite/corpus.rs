@@ -3,7 +3,7 @@
 //! A manifest depends on the types of a program's entry points, not on what they compute, so the
 //! tests compile programs that together show every declaration of the corpus: each element type,
 //! and each pair of neighbouring tokens in the heads of entry points and in type definitions.
-//! [`WHOLE`] selects all programs instead; futhark-conformance compiles all of them, too, and
+//! [`FULL`] selects all programs instead; futhark-conformance compiles all of them, too, and
 //! compares each manifest with its header.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::common::{files_below, read};
 use futhark_manifest::ElemType;
 
 /// The variable that selects the whole corpus.
-const WHOLE: &str = "FUTHARK_TESTS_WHOLE_CORPUS";
+const FULL: &str = "FUTHARK_TESTS_FULL";
 
 /// A program with a prime in a variant's name: no known compiler writes valid C for it.
 const PRIMES: &str = "names/variants_with_primes.fut";
@@ -26,12 +26,12 @@ const LENGTH: usize = 2;
 pub fn sources() -> Vec<PathBuf> {
     let mut sources = files_below(&programs(), "fut");
     sources.retain(|source| !source.ends_with(PRIMES));
-    if env::var_os(WHOLE).is_some() {
+    if env::var_os(FULL).is_some() {
         return sources;
     }
     let all = sources.len();
     let cover = cover(sources);
-    println!("{} of {all} programs; {WHOLE}=1 selects all", cover.len());
+    println!("{} of {all} programs; {FULL}=1 selects all", cover.len());
     cover
 }
 

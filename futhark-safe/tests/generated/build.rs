@@ -53,7 +53,7 @@ fn main() {
     );
     std::fs::write(out.join("modules.rs"), modules).expect("OUT_DIR can be written");
 
-    let many = futhark_safe::build::__module("many", &many(10_000)).expect("it is a manifest");
+    let many = futhark_safe::build::__module("many", &many(2000)).expect("it is a manifest");
     std::fs::write(out.join("many.rs"), many).expect("OUT_DIR can be written");
 }
 

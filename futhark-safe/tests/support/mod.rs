@@ -14,8 +14,15 @@ use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Backend, Config, Error};
 
+/// If set, tests use every installed compiler on every backend.
+const FULL: &str = "FUTHARK_TESTS_FULL";
+
+pub fn full() -> bool {
+    std::env::var_os(FULL).is_some()
+}
+
 /// The installed compilers, oldest first; none if these tests are skipped.
-pub fn compilers() -> Vec<Compiler> {
+fn installed() -> Vec<Compiler> {
     static ALL: LazyLock<Vec<Compiler>> = LazyLock::new(|| {
         let all = Compiler::all();
         if all.is_empty() {
@@ -29,7 +36,31 @@ pub fn compilers() -> Vec<Compiler> {
 
 /// The newest compiler; `None` if these tests are skipped.
 pub fn newest() -> Option<Compiler> {
-    compilers().pop()
+    installed().pop()
+}
+
+/// The newest compiler, or every one with [`FULL`].
+pub fn compilers() -> Vec<Compiler> {
+    if full() {
+        installed()
+    } else {
+        newest().into_iter().collect()
+    }
+}
+
+/// Every backend with the newest compiler, and `c` with the older ones, since little of what these
+/// tests check depends on both. With [`FULL`] every pair.
+fn pairs() -> Vec<(Compiler, Backend)> {
+    let newest = newest();
+    let of = |compiler: Compiler| {
+        let all = full() || Some(compiler.program()) == newest.as_ref().map(Compiler::program);
+        let mut backends = backends();
+        backends.retain(|backend| all || *backend == Backend::C);
+        backends
+            .into_iter()
+            .map(move |backend| (compiler.clone(), backend))
+    };
+    installed().into_iter().flat_map(of).collect()
 }
 
 /// The backends that this machine can run.
@@ -72,24 +103,22 @@ pub fn lock_device() -> MutexGuard<'static, ()> {
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a check of `failures.fut` for each compiler and backend.
+/// Runs a check of `failures.fut` for each of the [`pairs`].
 pub fn each(check: impl FnMut(&Library)) {
     each_of(&program("failures.fut"), check);
 }
 
-/// Runs a check of `source` for each compiler and backend.
+/// Runs a check of `source` for each of the [`pairs`].
 pub fn each_of(source: &Path, mut check: impl FnMut(&Library)) {
-    for compiler in compilers() {
-        for backend in backends() {
-            eprintln!("{} {backend}", compiler.version());
-            let library = library_of(source, backend, &compiler);
-            let _device = (backend == Backend::OpenCl).then(lock_device);
-            check(&library);
-        }
+    for (compiler, backend) in pairs() {
+        eprintln!("{} {backend}", compiler.version());
+        let library = library_of(source, backend, &compiler);
+        let _device = (backend == Backend::OpenCl).then(lock_device);
+        check(&library);
     }
 }
 
-/// Runs a check of `failures.fut` on OpenCL, for each compiler.
+/// Runs a check of `failures.fut` on OpenCL, for each of the [`compilers`].
 pub fn each_on_opencl(check: impl Fn(&Library)) {
     for compiler in compilers().iter().filter(|_| opencl_works()) {
         eprintln!("{}", compiler.version());

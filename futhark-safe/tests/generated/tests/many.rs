@@ -1,21 +1,21 @@
-//! A module with ten thousand entry points compiles.
+//! A module with two thousand entry points compiles.
 #![deny(warnings)]
 
 futhark_safe::include_program!(many);
 
 #[test]
-fn a_module_can_have_ten_thousand_entry_points() {
+fn a_module_can_have_two_thousand_entry_points() {
     let text = include_str!(concat!(env!("OUT_DIR"), "/many.rs"));
-    assert_eq!(text.matches("    pub fn e").count(), 10_000);
+    assert_eq!(text.matches("    pub fn e").count(), 2000);
     let error = many::Context::new(&many::Config::new()).unwrap_err();
     assert_eq!(error.operation(), "many");
     // Each has its own number in the table.
-    for i in [0, 1, 9_999] {
+    for i in [0, 1, 1999] {
         let body = format!(
             "pub fn e{i:05}(&self, x: i32) -> Result<i32> {{\n        __f::get(self.context, {i}, "
         );
         assert!(text.contains(&body), "{i}");
     }
     let _last: fn(&many::Entries<'static>, i32) -> futhark_safe::Result<i32> =
-        many::Entries::e09999;
+        many::Entries::e01999;
 }
