@@ -20,7 +20,7 @@ use std::path::Path;
 pub fn main(spec: &JobSpec) {
     die_with_parent();
     let mut out = io::stdout().lock();
-    let mut steps = Steps::new(&mut out, &spec.run.checks, spec.resume_after);
+    let mut steps = Steps::new(&mut out, &spec.checks, spec.resume_after);
     if let Some(watch) = Watch::from_env() {
         steps.watch(watch);
     }

@@ -67,7 +67,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
 
-    /// Run only programs that together cover each construct with each check, backend and compiler
+    /// Run only jobs, and checks of them, that together cover each construct, backend and compiler
     #[arg(long)]
     pub cover: bool,
 

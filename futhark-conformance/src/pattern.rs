@@ -87,6 +87,15 @@ impl CheckPattern {
                 .is_none_or(|pattern| pattern.matches(case))
     }
 
+    /// The pattern for the cases of this check only, which it [`concerns`](Self::concerns).
+    #[must_use]
+    pub fn only(&self, check: &str) -> CheckPattern {
+        CheckPattern {
+            check: Pattern(check.to_owned()),
+            case: self.case.clone(),
+        }
+    }
+
     /// Whether the pattern matches all cases of its checks.
     #[must_use]
     pub fn is_whole(&self) -> bool {

@@ -30,7 +30,7 @@ fn keeps(unknown: &str) -> String {
 
 #[test]
 fn memory_is_bounded_by_the_length_of_the_text() {
-    let many = 200_000;
+    let many = 50_000;
     let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
     let worst = [
         ("numbers", keeps(&format!("[{}0]", "0,".repeat(many)))),
@@ -45,13 +45,13 @@ fn memory_is_bounded_by_the_length_of_the_text() {
         ),
         (
             "nested arrays",
-            keeps(&format!("[{}0]", format!("{},", nested(100)).repeat(2_000))),
+            keeps(&format!("[{}0]", format!("{},", nested(100)).repeat(500))),
         ),
         (
             "nested objects",
             keeps(&format!(
                 "[{}0]",
-                format!("{}0{},", "{\"\":".repeat(100), "}".repeat(100)).repeat(2_000)
+                format!("{}0{},", "{\"\":".repeat(100), "}".repeat(100)).repeat(500)
             )),
         ),
         ("one text", keeps(&format!("\"{}\"", "x".repeat(many)))),
@@ -91,8 +91,8 @@ fn memory_is_bounded_by_the_length_of_the_text() {
         assert!(validated < 2.0, "{validated} times the text");
     }
 
-    // A hundred megabytes that are not a manifest are rejected without being read.
-    let size = 100_000_000;
+    // Large texts that are not a manifest are rejected without being read.
+    let size = 20_000_000;
     for (what, text, code) in [
         ("junk", "x".repeat(size), Code::NotJson),
         ("spaces", " ".repeat(size), Code::NotJson),

@@ -3,7 +3,7 @@
 //! Each check has a page, which `futhark-conformance explain NAME` prints.
 
 use super::{algebra, arrays, blocks, consume, device_code, differential, errors, index, leaks};
-use super::{lifecycle, opaque, raw, server, settings, shape, store};
+use super::{lifecycle, opaque, plain, raw, server, settings, shape, store};
 use crate::harness::env::Env;
 use crate::harness::steps::Steps;
 use crate::pattern::CheckPattern;
@@ -76,7 +76,7 @@ pub const ALL: &[Check] = &[
         run: None,
     },
     Check {
-        name: "plain",
+        name: plain::NAME,
         about: "the generated C keeps the promises of the C API in a C program, without futhark-sys and futhark-safe",
         sections: &[
             "Arrays of Primitive Values",

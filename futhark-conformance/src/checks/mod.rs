@@ -19,7 +19,7 @@ mod lifecycle;
 mod manifest;
 mod opaque;
 mod order;
-mod plain;
+pub(crate) mod plain;
 mod raw;
 mod server;
 mod settings;

@@ -21,7 +21,7 @@ pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
         steps.run("header", "", || header::check(artifact));
         steps.run("symbols", "", || symbols::check(artifact));
         if artifact.program().backend == Backend::C {
-            steps.run("plain", "", || plain::check(artifact, blocks));
+            steps.run(plain::NAME, "", || plain::check(artifact, blocks));
         }
     }
     compiled

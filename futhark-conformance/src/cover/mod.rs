@@ -15,7 +15,7 @@
 //! ```text
 //! scan       source, test blocks, manifest ─▶ constructs and cost of a program
 //! demand     check × construct × place     ─▶ what a job covers
-//! choose     jobs ─▶ the part: greedy, most new combinations per cost first
+//! choose     jobs ─▶ the part: greedy, most new combinations per cost first; then, for each check, the jobs that run it
 //! plan       the chosen part, as a value and as text
 //! ```
 //!

@@ -8,12 +8,13 @@ use crate::corpus::Program;
 use crate::devices::{Device, HOST, Kind};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
+use crate::pattern::CheckPattern;
 use anyhow::Context as _;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Keeps the jobs that together cover every construct of their programs with these checks, except
-/// where a check is expected to fail.
+/// Keeps the jobs, and of each the checks, that together cover every construct of their programs
+/// with these checks, except where a check is expected to fail.
 ///
 /// # Errors
 /// If a file cannot be read or written, or the newest compiler is a recording, which cannot
@@ -53,12 +54,26 @@ pub fn of_jobs(
     let programs = named(&paths, features);
     let plan = Plan::new(&programs, &columns, checks, is_known_failure);
     let mut places = places.into_iter();
-    jobs.retain(|_| {
-        places
-            .next()
-            .is_some_and(|(program, column)| plan.takes(program, column))
+    jobs.retain_mut(|job| {
+        let Some((program, column)) = places.next() else {
+            return false;
+        };
+        let checks = plan.checks(program, column);
+        job.checks = checks
+            .flat_map(|name| narrowed(&job.checks, name))
+            .collect();
+        plan.takes(program, column)
     });
     Ok(plan)
+}
+
+/// The patterns for this check only; the whole check if none is given.
+fn narrowed(patterns: &[CheckPattern], check: &str) -> Vec<CheckPattern> {
+    if patterns.is_empty() {
+        return vec![CheckPattern::from(check.to_owned())];
+    }
+    let concerned = patterns.iter().filter(|pattern| pattern.concerns(check));
+    concerned.map(|pattern| pattern.only(check)).collect()
 }
 
 /// Keeps the programs that together have every construct of test blocks. Programs with one of

@@ -3,7 +3,7 @@
 use super::choose::{self, Item};
 use super::construct::{Construct, Features, Scope};
 use super::demand::topics;
-use crate::checks::Check;
+use crate::checks::{Check, plain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -25,8 +25,8 @@ pub struct Column {
 pub struct Plan {
     programs: Vec<String>,
     columns: Vec<Column>,
-    /// The chosen jobs: program and column.
-    chosen: BTreeSet<(usize, usize)>,
+    /// The chosen jobs, as program and column, with their checks.
+    chosen: BTreeMap<(usize, usize), BTreeSet<&'static str>>,
     constructs: BTreeSet<Construct>,
     combinations: usize,
 }
@@ -78,14 +78,33 @@ impl Plan {
             }
         }
         let combinations = numbers.len();
-        let chosen = choose::choose(&items, combinations);
+        let mut chosen = BTreeMap::new();
+        for item in choose::choose(&items, combinations) {
+            let (program, column) = jobs[item];
+            let (features, place) = (&programs[program].1, &columns[column]);
+            // They cover nothing, but must still fail.
+            let known_failures = checks.iter().filter(|check| {
+                runs(check, features, place) && is_known_failure(program, column, check.name)
+            });
+            chosen.insert(item, known_failures.map(|check| check.name).collect());
+        }
+        let mut check_of = vec![""; combinations];
+        for (combination, &number) in &numbers {
+            check_of[number] = combination.check;
+        }
+        for check in checks {
+            choose_for(check.name, &check_of, &items, &mut chosen);
+        }
         let constructs = programs
             .iter()
             .flat_map(|(_, features)| features.constructs.iter().cloned());
         Plan {
             programs: programs.iter().map(|(name, _)| name.clone()).collect(),
             columns: columns.to_vec(),
-            chosen: chosen.into_iter().map(|item| jobs[item]).collect(),
+            chosen: chosen
+                .into_iter()
+                .map(|(item, checks)| (jobs[item], checks))
+                .collect(),
             constructs: constructs.collect(),
             combinations,
         }
@@ -94,7 +113,13 @@ impl Plan {
     /// Whether the part has the job of this program and column, given by their indices.
     #[must_use]
     pub fn takes(&self, program: usize, column: usize) -> bool {
-        self.chosen.contains(&(program, column))
+        self.chosen.contains_key(&(program, column))
+    }
+
+    /// The checks that this job must run, by name; none if the part does not have the job.
+    pub fn checks(&self, program: usize, column: usize) -> impl Iterator<Item = &'static str> {
+        let checks = self.chosen.get(&(program, column));
+        checks.into_iter().flatten().copied()
     }
 
     /// Whether the part has this program in any column.
@@ -104,14 +129,38 @@ impl Plan {
     }
 }
 
+/// Adds the check to those of the chosen items that together cover all of its combinations.
+fn choose_for(
+    check: &'static str,
+    check_of: &[&str],
+    items: &[Item],
+    chosen: &mut BTreeMap<usize, BTreeSet<&'static str>>,
+) {
+    let of_check = |item: &usize| Item {
+        covers: (items[*item].covers.iter().copied())
+            .filter(|&combination| check_of[combination] == check)
+            .collect(),
+        shared: 0,
+        ..items[*item]
+    };
+    let candidates: Vec<Item> = chosen.keys().map(of_check).collect();
+    let taken = choose::choose(&candidates, check_of.len());
+    for (number, checks) in chosen.values_mut().enumerate() {
+        if taken.contains(&number) {
+            checks.insert(check);
+        }
+    }
+}
+
 /// Lists the covered constructs and the omitted programs, for people.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "--cover: {} of {} jobs cover all {} combinations of check, construct and place",
+            "--cover: {} of {} jobs, with {} checks, cover all {} combinations of check, construct and place",
             self.chosen.len(),
             self.programs.len() * self.columns.len(),
+            self.chosen.values().map(BTreeSet::len).sum::<usize>(),
             self.combinations
         )?;
         for (number, column) in self.columns.iter().enumerate() {
@@ -189,6 +238,9 @@ fn family(backend: &str) -> &str {
 
 /// Whether the job runs the check at all.
 fn runs(check: &Check, features: &Features, place: &Column) -> bool {
+    if check.name == plain::NAME && place.backend != "c" {
+        return false;
+    }
     let excluded = format!("no_{}", place.backend);
     check.run.is_none() || !features.tags.contains(&excluded)
 }
@@ -269,7 +321,7 @@ mod tests {
         let plan = plan(&programs, &[column("c", "1")]);
         assert!(!plan.takes_program(0) && plan.takes_program(1));
         let text = plan.to_string();
-        assert!(text.contains("1 of 2 jobs"), "{text}");
+        assert!(text.contains("1 of 2 jobs, with "), "{text}");
         assert!(text.contains("(1 of 2 programs): array.fut"), "{text}");
         assert!(text.contains("opaque (1): sum"), "{text}");
     }
@@ -323,6 +375,29 @@ mod tests {
             assert!(names.contains(&name), "{name} is missing in {names:?}");
         }
         assert!(!names.contains(&"scan"), "a comment");
+    }
+
+    /// Both jobs are needed, for a construct each; a check of both runs in one of them.
+    #[test]
+    fn jobs_run_only_the_checks_that_they_are_needed_for() {
+        let program = (Topic::Program, "a program", Scope::Run);
+        let array = (Topic::Array, "array", Scope::Run);
+        let opaque = (Topic::Opaque, "record", Scope::Run);
+        let programs = [
+            ("a.fut".to_owned(), features(&[program, array])),
+            ("b.fut".to_owned(), features(&[program, opaque])),
+        ];
+        let checks: Vec<&Check> = ["lifecycle", "arrays", "opaque", "settings"]
+            .iter()
+            .filter_map(|name| Check::named(name))
+            .collect();
+        // A known failure runs in each job.
+        let known = |_, _, check: &str| check == "settings";
+        let plan = Plan::new(&programs, &[column("c", "1")], &checks, known);
+        let of = |program| plan.checks(program, 0).collect::<Vec<_>>();
+        assert_eq!(of(0), ["arrays", "lifecycle", "settings"]);
+        assert_eq!(of(1), ["opaque", "settings"]);
+        assert!(plan.to_string().contains("2 of 2 jobs, with 5 checks"));
     }
 
     #[test]

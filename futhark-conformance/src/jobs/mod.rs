@@ -8,6 +8,7 @@ mod process;
 mod supervise;
 
 use crate::devices::{Device, Probed};
+use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
 use anyhow::Context as _;
@@ -29,6 +30,8 @@ pub struct Job {
     pub compiler: CompilerInfo,
     /// The job's name in reports.
     pub place: Place,
+    /// The checks to run; all checks if empty.
+    pub checks: Vec<CheckPattern>,
 }
 
 /// The settings that all jobs of a run share.

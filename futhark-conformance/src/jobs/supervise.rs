@@ -71,6 +71,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             program: Some(job.program.clone()),
             device: job.device.clone(),
             compiler: PathBuf::from(&job.compiler.path),
+            checks: job.checks.clone(),
             resume_after: progress.resume_after,
             run: RunSpec {
                 optimise: progress.optimise,
@@ -204,6 +205,7 @@ pub(super) fn probe(
         program: None,
         device: device.clone(),
         compiler: PathBuf::from(&compiler.path),
+        checks: Vec::new(),
         resume_after: None,
         run: settings.run.clone(),
     };
@@ -266,6 +268,7 @@ mod tests {
                 version: "1".into(),
                 path: "futhark".into(),
             },
+            checks: Vec::new(),
         }
     }
 
@@ -275,7 +278,6 @@ mod tests {
             timeout: Duration::from_secs(10),
             run: RunSpec {
                 build_dir: "x".into(),
-                checks: Vec::new(),
                 seed: 1,
                 cases: None,
                 regressions: "x".into(),

@@ -15,7 +15,6 @@ use crate::corpus::{self, Program};
 use crate::devices::Device;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
-use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
 use anyhow::{Context as _, Result};
 use copy::Copied;
@@ -74,21 +73,12 @@ fn ask_ourselves(
     settings: &Settings,
     threads: usize,
 ) -> Vec<Vec<Finding>> {
-    let settings = Settings {
-        run: RunSpec {
-            checks: ["compile", "blocks"]
-                .map(|check| CheckPattern::from(check.to_owned()))
-                .to_vec(),
-            ..settings.run.clone()
-        },
-        ..settings.clone()
-    };
     let jobs: Vec<Job> = copies
         .iter()
         .map(|copied| job(&copied.path, compiler))
         .collect();
     let mut findings = vec![Vec::new(); jobs.len()];
-    jobs::run(&jobs, &settings, threads, |number, update| {
+    jobs::run(&jobs, settings, threads, |number, update| {
         if let Update::Found(finding) = update {
             findings[number].push(finding);
         }
@@ -107,5 +97,8 @@ fn job(program: &Path, compiler: &CompilerInfo) -> Job {
         ),
         device,
         compiler: compiler.clone(),
+        checks: ["compile", "blocks"]
+            .map(|check| CheckPattern::from(check.to_owned()))
+            .to_vec(),
     }
 }

@@ -15,6 +15,8 @@ pub struct JobSpec {
     pub device: Device,
     /// The Futhark compiler.
     pub compiler: PathBuf,
+    /// The checks to run; all checks if empty.
+    pub checks: Vec<CheckPattern>,
     /// The last step that an earlier process has finished; this one continues after it.
     pub resume_after: Option<usize>,
     /// The settings of the whole run.
@@ -26,8 +28,6 @@ pub struct JobSpec {
 pub struct RunSpec {
     /// The folder for compiled programs.
     pub build_dir: PathBuf,
-    /// The checks to run; all checks if empty.
-    pub checks: Vec<CheckPattern>,
     /// The seed of generated inputs.
     pub seed: u64,
     /// The number of inputs to generate per entry point, if the user chose one.
@@ -82,10 +82,10 @@ mod tests {
                 ..Device::host(Backend::OpenCl)
             },
             compiler: "/x/futhark".into(),
+            checks: vec!["blocks:main #0".parse().unwrap(), "a*".parse().unwrap()],
             resume_after: Some(7),
             run: RunSpec {
                 build_dir: "target/x".into(),
-                checks: vec!["blocks:main #0".parse().unwrap(), "a*".parse().unwrap()],
                 seed: u64::MAX,
                 cases: Some(3),
                 regressions: "r".into(),

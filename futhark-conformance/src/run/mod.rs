@@ -1,8 +1,8 @@
 //! The subcommands, and the exit codes of the program.
 
-mod check;
 mod devices;
 mod list;
+mod programs;
 mod setup;
 
 use crate::cli::{Command, JudgeArgs, PrepareArgs, ReportArgs};
@@ -52,7 +52,7 @@ fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
 /// If it cannot be run, with the exit code.
 pub fn run(command: &Command) -> Result<Exit, Ended> {
     match command {
-        Command::Run(args) => check::run(args),
+        Command::Run(args) => programs::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => list::explain(&args.check),
         Command::Report(args) => report(args),

@@ -27,7 +27,6 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         executable,
         timeout: Duration::from_secs(work.timeout),
         run: RunSpec {
-            checks: Vec::new(),
             seed: 1,
             cases: None,
             regressions: build_dir.join("regressions"),

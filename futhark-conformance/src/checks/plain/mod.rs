@@ -11,6 +11,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The name of the check.
+pub const NAME: &str = "plain";
+
 /// The prefix of the program's output lines that report a failure.
 const WRONG: &str = "wrong: ";
 

@@ -48,7 +48,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     devices::insist(args.machine.emulate, &devices).map_err(could_not_run)?;
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     let chosen = devices::columns(&devices, &args.machine.backends).map_err(could_not_run)?;
-    let mut jobs = jobs_of(&programs, &chosen, &compilers);
+    let mut jobs = jobs_of(&programs, &chosen, &compilers, &args.checks);
     if args.cover {
         cover_jobs(args, &mut jobs, &expectations, &settings)?;
     }
@@ -118,7 +118,6 @@ fn run_spec<'a>(
 ) -> RunSpec {
     let regressions = args.inputs.regressions.clone();
     RunSpec {
-        checks: args.checks.clone(),
         seed: args.seed,
         cases: args.inputs.cases,
         regressions: regressions.unwrap_or_else(|| defaults.regressions.clone()),
@@ -221,7 +220,12 @@ fn expectations(args: &RunArgs, paths: &[PathBuf]) -> Result<Expectations, Ended
 
 /// One job per program, device and compiler, ordered by program: a failure on one backend often
 /// occurs on the others, and these are then reported together.
-fn jobs_of(programs: &[Program], devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Job> {
+fn jobs_of(
+    programs: &[Program],
+    devices: &[Device],
+    compilers: &[CompilerInfo],
+    checks: &[CheckPattern],
+) -> Vec<Job> {
     let mut jobs = Vec::new();
     for program in programs.iter().filter(|program| program.skip.is_none()) {
         for device in devices {
@@ -231,6 +235,7 @@ fn jobs_of(programs: &[Program], devices: &[Device], compilers: &[CompilerInfo])
                     place: Place::new(device, program.name(), compiler.version.clone()),
                     device: device.clone(),
                     compiler: compiler.clone(),
+                    checks: checks.to_vec(),
                 });
             }
         }
