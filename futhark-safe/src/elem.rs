@@ -14,6 +14,17 @@ pub trait Element:
     const ELEM: ElemType;
 }
 
+// The core passes `elem as u32` as the number of a type in the table.
+const _: () = {
+    use futhark_sys::table as c;
+    assert!(ElemType::I8 as u32 == c::FUT_I8 && ElemType::I16 as u32 == c::FUT_I16);
+    assert!(ElemType::I32 as u32 == c::FUT_I32 && ElemType::I64 as u32 == c::FUT_I64);
+    assert!(ElemType::U8 as u32 == c::FUT_U8 && ElemType::U16 as u32 == c::FUT_U16);
+    assert!(ElemType::U32 as u32 == c::FUT_U32 && ElemType::U64 as u32 == c::FUT_U64);
+    assert!(ElemType::F16 as u32 == c::FUT_F16 && ElemType::F32 as u32 == c::FUT_F32);
+    assert!(ElemType::F64 as u32 == c::FUT_F64 && ElemType::Bool as u32 == c::FUT_BOOL);
+};
+
 /// A scalar in the form of the C side: its bytes in native order, then padding.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(8))]

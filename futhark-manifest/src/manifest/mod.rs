@@ -7,7 +7,7 @@
 //!                                                                           diff, document
 //! ```
 //!
-//! `model` has the types that both forms share. Each module uses those to its left only, except that
+//! `model` has the types that both forms share. The methods of `syntax::Manifest` call the stages.
 //! `check` takes the names of the library's functions from `c`.
 
 pub mod c;

@@ -10,6 +10,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
 use super::core::{Core, Locked};
+use super::few::Few;
 use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::describe;
@@ -109,9 +110,6 @@ impl<'a> Output<'a> {
         }
     }
 }
-
-/// A call with at most this many parameters and results allocates nothing.
-const FEW: usize = 8;
 
 impl Core {
     /// Calls function number `function` of the table.
@@ -350,27 +348,4 @@ fn wrong_context(function: &c::Function, i: usize) -> Error {
 fn not_consumed(function: &c::Function, i: usize) -> Error {
     let message = format!("the call consumes argument {i}: pass it by value, not by reference");
     Error::new(ErrorKind::InvalidArgument, function.label(), message)
-}
-
-/// A list that allocates only if it is long.
-pub(super) enum Few<T> {
-    Short([T; FEW], usize),
-    Long(Vec<T>),
-}
-
-impl<T: Copy> Few<T> {
-    pub(super) fn new(n: usize, fill: T) -> Few<T> {
-        if n > FEW {
-            Few::Long(vec![fill; n])
-        } else {
-            Few::Short([fill; FEW], n)
-        }
-    }
-
-    pub(super) fn as_mut(&mut self) -> &mut [T] {
-        match self {
-            Few::Short(short, n) => &mut short[..*n],
-            Few::Long(long) => long,
-        }
-    }
 }

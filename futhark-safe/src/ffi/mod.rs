@@ -57,6 +57,7 @@ mod core;
 mod duplicate;
 mod elements;
 mod failure;
+mod few;
 mod handle;
 mod make;
 mod memory;

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
-use super::call::Few;
+use super::few::Few;
 use super::handle::Handle;
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};

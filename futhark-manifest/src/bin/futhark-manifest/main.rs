@@ -23,7 +23,7 @@ enum Failure {
     Found,
     /// The arguments contradict each other: exit code 2.
     Usage(&'static str),
-    /// A manifest was invalid, which was reported: exit code 3.
+    /// A file could not be read, or has no manifest, which was reported: exit code 3.
     Unusable,
     /// Reading or writing failed: exit code 3.
     Io(String),

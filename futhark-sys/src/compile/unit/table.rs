@@ -66,7 +66,8 @@ fn write_slots(function: &Function<'_>, c: &mut String) {
             function.cfun
         );
         for (ty, consumed, name) in slots {
-            let _ = write!(c, "{{{}u, {},", type_number(ty), u8::from(consumed));
+            let flags = if consumed { "FUT_CONSUMED" } else { "0" };
+            let _ = write!(c, "{{{}u, {flags},", type_number(ty));
             match name {
                 Some(name) => write_text(name, c),
                 None => c.push_str(" NULL"),
