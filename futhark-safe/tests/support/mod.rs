@@ -1,4 +1,4 @@
-//! Compilers, backends and libraries for the tests of the dynamic face.
+//! Compilers, backends and libraries for the tests of the dynamic interface.
 //!
 //! Without a Futhark compiler, or without OpenCL, the tests that need it pass and one line on
 //! stderr names the missing requirement. With `FUTHARK_TESTS_NEED_COMPILERS=1` they fail.
