@@ -21,7 +21,7 @@
 //! * `elements`: arrays of opaque values, element by element
 //! * `opaque`: opaque values as bytes
 //! * `progress`: which results of asynchronous calls are valid
-//! * `setting`: a configuration in C's form
+//! * `setting`: one configuration setting, and its conversion to the C struct
 //! * `table`: tables that are linked in
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
