@@ -48,8 +48,8 @@ pub fn compilers() -> Vec<Compiler> {
     }
 }
 
-/// Every backend with the newest compiler, and `c` with the older ones, since little of what these
-/// tests check depends on both. With [`FULL`] every pair.
+/// Every backend with the newest compiler, and `c` with the older ones, since few of the promises
+/// that these tests check depend on both. With [`FULL`] every pair.
 fn pairs() -> Vec<(Compiler, Backend)> {
     let newest = newest();
     let of = |compiler: Compiler| {
