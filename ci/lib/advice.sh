@@ -1,7 +1,8 @@
-# Prints what to install by hand if set-up cannot.
+# Prints manual installation steps for parts that ci/setup could not install.
 # shellcheck shell=bash
 
-is_debian() {
+# Whether this is Debian, with the tools that lib/apt.sh and ci/setup need.
+can_install_debian_packages() {
     [ -r /etc/os-release ] && (
         # shellcheck source=/dev/null
         . /etc/os-release
@@ -11,12 +12,12 @@ is_debian() {
 
 # advise PART...: one paragraph per missing part.
 advise() {
-    local part compiler_said=
+    local part compiler_listed=
     for part; do
         case $part in
         futhark-*)
-            if [ -z "$compiler_said" ]; then
-                compiler_said=yes
+            if [ -z "$compiler_listed" ]; then
+                compiler_listed=yes
                 cat <<'TEXT'
   Futhark compiler   any of: the compiler's own releases (see futhark-lang.org), `nix-env -iA nixpkgs.futhark`,
                      `brew install futhark`, `apt-get install futhark` on Debian 13. Put it on PATH, or set FUTHARK.
@@ -32,7 +33,7 @@ TEXT
         pocl)
             cat <<'TEXT'
   PoCL               a second OpenCL device besides Oclgrind, not required. If it is installed as a system package (Debian, Ubuntu:
-                     pocl-opencl-icd; Fedora: pocl), OCL_ICD_VENDORS=/etc/OpenCL/vendors finds it.
+                     pocl-opencl-icd; Fedora: pocl), set OCL_ICD_VENDORS=/etc/OpenCL/vendors to use it.
 TEXT
             ;;
         cuda)
@@ -64,7 +65,7 @@ TEXT
         llvm)
             cat <<'TEXT'
   libclang           your system's package (Debian, Ubuntu: libclang-dev; Fedora: clang-libs; Homebrew: llvm);
-                     set LIBCLANG_PATH to its folder. Needed only to regenerate bindings.
+                     set LIBCLANG_PATH to its folder. Needed by the feature `raw` and to regenerate bindings.
 TEXT
             ;;
         esac

@@ -112,7 +112,7 @@ pub struct Record {
 pub struct CompilerInfo {
     /// The first line of its version text.
     pub version: String,
-    /// Its path.
+    /// The path.
     pub path: String,
 }
 

@@ -72,7 +72,7 @@
 //! "at /types/[]i32/rank: expected a positive integer, found \"two\"". [`Manifest::check`] returns
 //! all findings of a manifest, warnings included; [`Code`] describes each of them.
 //!
-//! # Where to find what
+//! # Items by task
 //!
 //! | task | item |
 //! |---|---|

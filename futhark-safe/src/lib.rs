@@ -27,15 +27,15 @@
 //! * Values keep their context alive and cannot be passed to another context or program.
 //! * Transfers are complete when the call that makes them returns.
 //! * A failing program (out of bounds, a negative size, out of memory) is an [`Error`] with the text
-//!   of the C side, and the context remains usable. Any other fatal runtime failure is
-//!   [`ErrorKind::ContextLost`]; create a new context to continue. On host backends the memory of the
-//!   lost context is freed with its last value.
+//!   of the C side, and the context remains usable. Other fatal failures of the runtime, except those
+//!   that SAFETY.md lists, are [`ErrorKind::ContextLost`]; create a new context to continue. On host
+//!   backends the memory of the lost context is freed with its last value.
 //!
 //! # Values
 //!
 //! * [`Array`]: elements are copied in and out, or viewed in place on host backends.
-//! * Every opaque type is a struct of its own: records have a constructor and a method per field,
-//!   sums have an enum, arrays of records are zipped from arrays. The module `build` (feature
+//! * Each opaque type gets a struct: records have a constructor and a method per field, sums also
+//!   get an enum of their variants, arrays of records are zipped from arrays. The module `build` (feature
 //!   `build`) documents them. [`Opaque`] has the methods that all of them share.
 //! * [`Opaque::store`] turns a value into bytes, for later or for another backend; see [`stored`].
 //!

@@ -14,7 +14,7 @@ use crate::opaque::Opaque;
 pub trait Program: Linked {
     /// The program's name: the name of its source file.
     const NAME: &'static str;
-    /// Its entry points, as methods.
+    /// The entry points, as methods.
     type Entries<'c>: From<&'c Context<Self>>;
 }
 

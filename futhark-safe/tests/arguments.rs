@@ -1,4 +1,4 @@
-//! The dynamic face: wrong arguments are errors.
+//! The dynamic interface: wrong arguments are errors.
 #![cfg(feature = "dynamic")]
 
 mod support;

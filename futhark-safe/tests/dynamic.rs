@@ -1,4 +1,4 @@
-//! The dynamic face: opening libraries, views, raw memory, profiling, sums.
+//! The dynamic interface: opening libraries, views, raw memory, profiling, sums.
 #![expect(unsafe_code, reason = "tests unsafe functions")]
 
 use std::path::{Path, PathBuf};
@@ -148,7 +148,7 @@ fn raw_memory_is_borrowed_in_both_directions() {
     });
 }
 
-/// Like `typed/tests/context.rs` for the typed face.
+/// Like `typed/tests/context.rs` for the typed interface.
 #[test]
 fn contexts_can_be_profiled_and_tuned() {
     each(|library| {

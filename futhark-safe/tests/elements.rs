@@ -1,5 +1,5 @@
 //! `new` and `set` of arrays of opaque values, which compilers provide since 0.25.36, in the
-//! dynamic face. `typed/tests/elements.rs` tests the typed face.
+//! dynamic interface. `typed/tests/elements.rs` tests the typed interface.
 #![cfg(all(feature = "dynamic", unix))]
 
 #[path = "newer/mod.rs"]

@@ -1,4 +1,4 @@
-//! The dynamic face on real programs. One binary, so that each program is compiled and loaded once.
+//! The dynamic interface on real programs. One binary: each program is compiled and loaded once.
 #![cfg(all(feature = "dynamic", unix))]
 
 mod bad_input;

@@ -1,4 +1,4 @@
-//! Stored values through the dynamic face, with every compiler, and through serde.
+//! Stored values through the dynamic interface, with every compiler, and through serde.
 
 use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Value};
 use futhark_safe::{Backend, Config, ErrorKind, Untrusted};

@@ -65,7 +65,7 @@ struct fut_context {
   // State of the running call, see fut_origin:
   bool idle;       // it starts no work on the device
   bool pending;    // kernels of earlier calls with checks of the program are pending
-  bool own;        // likewise kernels of this call
+  bool own;        // kernels of this call with checks of the program are pending
   bool waiting;    // there was a wait
   bool waited;     // a wait failed
   bool checked;    // a kernel's check reported the failure

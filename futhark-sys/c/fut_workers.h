@@ -19,7 +19,7 @@ struct fut_worker {
   struct fut_heap heap;
 #endif
   pthread_t thread;  // only used by the thread of the call
-  bool joined;       // likewise
+  bool joined;       // only used by the thread of the call
 };
 
 static int fut_crew_is_dead(struct fut_crew *crew) {

@@ -49,15 +49,15 @@ pub struct Function(RawFunction);
 
 // SAFETY: the table is a constant; nothing ever writes to it.
 unsafe impl Send for Table {}
-// SAFETY: as above: shared reads of constants.
+// SAFETY: shared reads of constants.
 unsafe impl Sync for Table {}
-// SAFETY: a part of a table, likewise constant.
+// SAFETY: a part of a table, so a constant.
 unsafe impl Send for Type {}
-// SAFETY: likewise.
+// SAFETY: shared reads of constants.
 unsafe impl Sync for Type {}
-// SAFETY: likewise.
+// SAFETY: a part of a table, so a constant.
 unsafe impl Send for Function {}
-// SAFETY: likewise.
+// SAFETY: shared reads of constants.
 unsafe impl Sync for Function {}
 
 impl Table {
@@ -80,7 +80,7 @@ impl Table {
         // The first two fields are the same in every version, so they are read before the rest.
         // SAFETY: points to a table, whose first field is `abi` in every version.
         let abi = unsafe { (*raw).abi };
-        // SAFETY: likewise its second field `size`.
+        // SAFETY: points to a table, whose second field is `size` in every version.
         let size = unsafe { (*raw).size };
         if abi != FUT_ABI || size as usize != size_of::<Raw>() {
             return Err(BadTable::OtherVersion { abi, size });

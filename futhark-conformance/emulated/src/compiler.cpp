@@ -16,6 +16,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "grid.h"
 #include "settings.h"
 
 extern char **environ;
@@ -42,8 +43,7 @@ bool write_file(const std::string &path, const std::string &text) {
 
 // --- Images ------------------------------------------------------------------------------
 
-// Programs store an image as text that ends at the first NUL. The hash detects damaged cache
-// files: a damaged shared object would crash the loader.
+// FNV-1a. Detects damaged cache files: a damaged shared object would crash the loader.
 uint64_t hash(const std::string &bytes) {
     uint64_t h = 0xcbf29ce484222325;
     for (unsigned char byte : bytes)
@@ -57,6 +57,7 @@ std::string hex(uint64_t n) {
     return text;
 }
 
+// In base64, because programs store an image as text that ends at the first NUL.
 std::string image_of(const std::string &object) {
     std::string image = IMAGE + hex(hash(object)) + "\n";
     image.reserve(image.size() + object.size() * 4 / 3 + 4);
@@ -121,7 +122,7 @@ const std::string &host_compiler() {
     return *name;
 }
 
-// Runs the host's compiler with both of its outputs in the log.
+// Runs the host's compiler, and redirects its stdout and stderr to the log.
 bool run_compiler(const Folder &folder, std::vector<std::string> arguments, std::string &log) {
     arguments.insert(arguments.begin(), host_compiler());
     std::vector<char *> argv;
@@ -166,7 +167,7 @@ std::string device_folder() {
 // --- Changes to the text of kernels ------------------------------------------------------------
 
 // `extern volatile __shared__ unsigned char shared_mem[];` names memory whose address is known
-// only when a block runs. Replaces the declaration by a macro.
+// only when a block runs. Replaces the first `__shared__` declaration by a macro.
 std::string with_shared_memory(const std::string &source) {
     size_t mark = source.find("__shared__");
     if (mark == std::string::npos)
@@ -227,14 +228,15 @@ std::string with_numbered_barriers(const std::string &text) {
     return result + text.substr(done);
 }
 
-// The table of all kernels, from preprocessed text, in which device/kernel.h marks them.
+// Returns the table of all kernels. Finds them in preprocessed text by the attribute that
+// `__global__` of device/kernel.h expands to.
 std::string table_of_kernels(const std::string &text) {
     const std::string kernel = "__attribute__((emulated_kernel))", bound = "emulated_bound(";
     std::string table = "\nextern \"C\" __attribute__((visibility(\"default\"))) const EmulatedKernel emulated_kernels[] = {\n";
     for (size_t at = 0; (at = text.find(kernel, at)) != std::string::npos;) {
         at += kernel.size();
         size_t returns = text.find("void", at), limit = text.find(bound, at);
-        std::string most = std::to_string(1024);
+        std::string most = std::to_string(MOST_THREADS);
         if (limit < returns) {
             most = inside(text, limit + bound.size());
             returns = text.find("void", std::min(limit + bound.size() + most.size(), text.size()));
@@ -243,7 +245,6 @@ std::string table_of_kernels(const std::string &text) {
         if (name == std::string::npos)
             break;  // not a kernel; the compiler reports the error
         std::string id = text.substr(name, text.find_first_of(" \t\n(", name) - name);
-        // Written without the macro, because the text is already preprocessed.
         std::string call = "EmulatedCall<decltype(&" + id + "), &" + id + ">::";
         table += "{\"" + id + "\", &" + call + "run, " + call + "sizes, " + call + "count, (unsigned)(" + most + ")},\n";
     }
@@ -266,7 +267,7 @@ Compiled build(const std::string &source, const std::vector<std::string> &flags,
         return result;
     std::string text = read_file(folder.file("kernels.ii"));
     if (!write_file(folder.file("kernels.ii"), with_numbered_barriers(text) + table_of_kernels(text)))
-        return result;
+        return result;  // the log does not name the cause
     arguments = {"-shared", "-x", "c++-cpp-output"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     arguments.insert(arguments.end(), {folder.file("kernels.ii"), "-o", folder.file("kernels.so"), "-lm"});
@@ -280,11 +281,11 @@ Compiled build(const std::string &source, const std::vector<std::string> &flags,
 std::vector<std::string> flags_of_kernels() {
     std::vector<std::string> flags = {
         "-std=gnu++14", "-w", "-fpermissive", "-fPIC", "-fvisibility=hidden", "-fno-exceptions",
-        // Kernels access memory as several types, rely on wrapping, and compare addresses.
+        // Kernels use type punning, signed overflow and null-pointer tests.
         "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks",
         // The results must equal those of the host backends.
         "-ffp-contract=off",
-        // A frame larger than the guard page must touch each of its pages.
+        // Probe every page of a large frame, so that it cannot skip the guard page.
         "-fstack-clash-protection",
     };
     std::stringstream more(settings().flags);
@@ -300,17 +301,19 @@ Compiled compile(const std::string &source, const std::vector<std::string> &opti
     if (cache_folder().empty())
         return build(source, flags, options);
     std::string device = device_folder();
+    // Not the compiler's version: each version has its own cache folder (src/emulated.rs of the crate).
     std::string key = source + read_file(device + "/kernel.h") + read_file(device + "/cuda_fp16.h") + host_compiler();
     for (const std::string &flag : flags)
         key += "\n" + flag;
     for (const std::string &option : options)
         key += "\n" + option;
+    // The second hash follows from the first, so the name has 64 significant bits.
     std::string kept = cache_folder() + "/" + hex(hash(key)) + hex(hash(key + "2")) + ".image";
     std::string image = read_file(kept);
     if (!object_in(image.c_str()).empty())
         return {true, image, ""};
     Compiled result = build(source, flags, options);
-    // Renamed in one step, because other processes may read it. If this fails, the next run compiles again.
+    // Rename atomically: other processes may read the file. On failure the next run recompiles.
     std::string fresh = kept + "." + std::to_string(getpid());
     if (result.ok && write_file(fresh, result.image))
         rename(fresh.c_str(), kept.c_str());

@@ -63,9 +63,9 @@ pub enum Scope {
 /// A property of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Construct {
-    /// Its topic.
+    /// The topic.
     pub topic: Topic,
-    /// Its name in reports, unique within the topic.
+    /// The name in reports, unique within the topic.
     pub name: String,
     /// Where it must be covered.
     pub scope: Scope,

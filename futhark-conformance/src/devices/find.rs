@@ -97,8 +97,8 @@ fn further(first: &[Device], search: &Search<'_>) -> Vec<Device> {
             ..Device::unknown(list.backend)
         });
         let tried = try_all(candidates.collect(), search);
-        // Ends a list at its last device, or at one that fails, as the following ones may fail for
-        // the same reason.
+        // Ends a list at its last device, or at the first one that fails, because the following
+        // devices may fail with the same error.
         let mut tested = tried.iter();
         lists.retain(|_| tested.next().is_some_and(|device| device.usable));
         let ended = |device: &Device| NO_MORE.iter().any(|words| device.reason.contains(words));

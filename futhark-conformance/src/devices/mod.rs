@@ -24,7 +24,7 @@ pub struct Device {
     /// The backend.
     #[serde(with = "as_name")]
     pub backend: Backend,
-    /// Its name in reports and expectations; empty if there is none.
+    /// The name in reports and expectations; empty if there is none.
     #[serde(rename = "device")]
     pub name: String,
     /// The kind of device.

@@ -1,11 +1,11 @@
-//! PoCL of the private toolchain (`ci/setup`): a second device for OpenCL, which compiles kernels
+//! Finds the PoCL that `ci/setup` installed: a second device for OpenCL, which compiles kernels
 //! for the host's processor and runs asynchronously.
 
 use super::{Device, Environment, Search};
 use futhark_manifest::Backend;
 use std::path::{Path, PathBuf};
 
-/// The device, if the toolchain has it; not probed.
+/// Returns PoCL, unprobed, if it is installed.
 pub(super) fn of_toolchain(search: &Search<'_>) -> Option<Device> {
     let root = PathBuf::from(std::env::var_os("FUTHARK_TOOLCHAIN")?);
     let library = root.join("pocl/lib/host/libpocl.so");
@@ -15,7 +15,7 @@ pub(super) fn of_toolchain(search: &Search<'_>) -> Option<Device> {
     })
 }
 
-/// Whether a device belongs to PoCL, of the toolchain or not.
+/// Whether the platform in a device's name is PoCL's, installed by `ci/setup` or not.
 pub(super) fn is_it(name: &str) -> bool {
     name.starts_with("Portable Computing Language")
 }
@@ -34,7 +34,7 @@ fn environment(root: &Path, library: &Path, search: &Search<'_>) -> Environment 
         let kernels = std::path::absolute(&kernels).unwrap_or(kernels);
         variables.push(("POCL_CACHE_DIR".into(), kernels.into()));
     }
-    // The device allocates host memory.
+    // Limit PoCL's memory, which is host memory; GiB, rounded up from MiB.
     if search.memory > 0 && unset("POCL_MEMORY_LIMIT") {
         let gibibytes = search.memory.div_ceil(1024).to_string();
         variables.push(("POCL_MEMORY_LIMIT".into(), gibibytes.into()));

@@ -161,8 +161,8 @@ impl<'a> Env<'a> {
         self.context.take();
     }
 
-    /// Runs a step in the shared context. If it fails, the next step gets a new context, so that it
-    /// does not fail for the same reason.
+    /// Runs a step in the shared context. If it fails, the next step gets a new context, so that a
+    /// context that no longer works does not fail it too.
     pub fn step(
         &self,
         steps: &mut Steps<'_>,

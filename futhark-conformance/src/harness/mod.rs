@@ -1,4 +1,4 @@
-//! The harness: what checks are written with.
+//! The harness: the types and functions that checks use.
 //!
 //! ```text
 //! checks ─▶ sides                       compare two implementations on generated inputs

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct Kept {
     /// The entry point.
     pub entry: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Vec<Input>,
     /// The place and the message of the failure, for people.
     pub found: String,

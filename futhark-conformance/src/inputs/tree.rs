@@ -19,7 +19,7 @@ pub enum Input {
     Sum {
         /// The variant's name.
         variant: String,
-        /// Its parts.
+        /// The parts.
         payload: Vec<Input>,
     },
     /// A result of an entry point, for types without visible parts.

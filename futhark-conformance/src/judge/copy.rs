@@ -12,11 +12,11 @@ use walkdir::WalkDir;
 
 /// A copied program.
 pub struct Copied {
-    /// Its name in the report.
+    /// The name in the report.
     pub name: String,
     /// The path of the copy.
     pub path: PathBuf,
-    /// Its test blocks; none if they cannot be parsed.
+    /// The test blocks; none if they cannot be parsed.
     pub blocks: Option<TestBlocks>,
 }
 

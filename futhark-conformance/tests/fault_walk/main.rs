@@ -1,9 +1,9 @@
 //! Failures of a device, one at a time. A script uses every operation of a context, on an emulated
 //! device whose first allocation fails, then in another process on one whose second allocation
 //! fails, and so on until the script ends without a failure. Then the same for copies, launches,
-//! events, setting the current device, and loss of the device.
+//! events, setting the current device, and loss of the device, by the strides in [`FAILURES`].
 //!
-//! The operation in progress must return an error, or every later result is correct. The process
+//! Either the current operation returns an error, or all later results are correct. The process
 //! survives. The context returns correct results afterwards, or it is lost and a new one works,
 //! unless the device itself was lost.
 //!

@@ -44,7 +44,7 @@ impl Nursery {
         path.canonicalize().unwrap_or_else(|_| path.to_owned())
     }
 
-    /// Its version.
+    /// The version.
     pub fn version(&self) -> String {
         self.compiler.version().to_string()
     }

@@ -16,7 +16,7 @@ pub fn emulated() -> Option<Emulated> {
     needs::or_skip(Emulated::build(&kept()).map_err(|error| format!("{error:#}")))
 }
 
-/// Replaces a file in one step, as another test may compile it at the same time.
+/// Replaces a file atomically: another test may compile it at the same time.
 #[allow(dead_code, reason = "only tests that compile programs use it")]
 pub fn write_at_once(path: &Path, text: &str) {
     let folder = path.parent().unwrap();

@@ -128,9 +128,9 @@ impl<T> Record<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field<T = TypeRef> {
-    /// Its name in Futhark, which need not be an identifier elsewhere.
+    /// The name in Futhark, which need not be an identifier elsewhere.
     pub name: String,
-    /// Its type. In an array of records, the type of the array of all fields with this name.
+    /// The type. In an array of records, the type of the array of all fields with this name.
     pub ty: T,
     /// Reads the field.
     pub project: String,
@@ -154,7 +154,7 @@ pub struct Sum<T = TypeRef> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Variant<T = TypeRef> {
-    /// Its name, without the `#` of Futhark's syntax.
+    /// The name, without the `#` of Futhark's syntax.
     pub name: String,
     /// Creates a value from the payload.
     pub construct: String,
@@ -215,9 +215,9 @@ pub struct OpaqueArray<T = TypeRef> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input<T = TypeRef> {
-    /// Its name in Futhark; `_` if it has none, so names can repeat.
+    /// The name in Futhark; `_` if it has none, so names can repeat.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub ty: T,
     /// Whether the call consumes the argument: afterwards its value, and every value that
     /// aliases it, is unspecified.
@@ -230,7 +230,7 @@ pub struct Input<T = TypeRef> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Output<T = TypeRef> {
-    /// Its type.
+    /// The type.
     pub ty: T,
     /// Whether it aliases nothing. The compiler infers this if the source does not declare it, so
     /// any edit can change it: do not make it part of an interface.

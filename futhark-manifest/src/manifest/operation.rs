@@ -263,7 +263,7 @@ impl Input {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Function<'a> {
-    /// Its C name.
+    /// The C name.
     pub name: &'a str,
     /// The operation.
     pub operation: Operation,

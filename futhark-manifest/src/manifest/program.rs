@@ -348,7 +348,7 @@ pub enum ResultForm<'a> {
     Tuple {
         /// The tuple type.
         ty: TypeId,
-        /// Its components.
+        /// The components.
         fields: &'a [Field],
     },
 }

@@ -35,7 +35,7 @@ fn all_backends_have_the_same_interface() {
         let c = build(Backend::C);
         assert!(!c.entries().is_empty());
         for &backend in Backend::ALL {
-            // Its code generator runs the ISPC compiler, which is often missing.
+            // The code generator for ispc runs the ISPC compiler, which is often missing.
             if backend == Backend::Ispc {
                 continue;
             }

@@ -381,7 +381,7 @@ fn headers_of_all_backends_agree() {
             match generate(&compiler, backend, &source) {
                 Ok(manifest) => assert_header_agrees(&manifest),
                 Err(text) if backend == Backend::Ispc => {
-                    // Its code generator runs the ISPC compiler, which is often missing.
+                    // The code generator for ispc runs the ISPC compiler, which is often missing.
                     println!("skipped: {} {backend}: {text}", compiler.display());
                 }
                 Err(text) => panic!("{} {backend}: {text}", compiler.display()),

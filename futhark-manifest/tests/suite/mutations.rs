@@ -322,7 +322,7 @@ fn each_kind_of_damage_is_found_at_its_depth() {
     let base = Base::new();
     let cases: &[(&str, &str, Value, Depth)] = &[
         (
-            "a backend of tomorrow",
+            "an unknown backend",
             "/backend",
             json!("vulkan"),
             Depth::Schema,
@@ -334,7 +334,7 @@ fn each_kind_of_damage_is_found_at_its_depth() {
             Depth::Schema,
         ),
         (
-            "an element type of tomorrow",
+            "an unknown element type",
             "/types/[]i32/elemtype",
             json!("i128"),
             Depth::Schema,

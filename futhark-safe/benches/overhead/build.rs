@@ -1,5 +1,5 @@
-//! Compiles bench.fut three times per backend: as users do, without integer traps, and as
-//! unmodified plain C, the baseline.
+//! Compiles bench.fut three times per backend: as users do, without hardening, and as unmodified
+//! plain C, the baseline.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Compiles a Futhark program in a build script and writes its typed face.
+//! Compiles a Futhark program in a build script and writes its typed interface.
 //!
 //! ```no_run
 //! // build.rs
@@ -96,7 +96,7 @@ mod text;
 
 pub use program::Program;
 
-/// Generates the typed face from a manifest, without tables. For tests of the generated code.
+/// Generates the typed interface from a manifest, without tables. For tests of the generated code.
 ///
 /// # Errors
 ///

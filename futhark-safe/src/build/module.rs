@@ -1,4 +1,4 @@
-//! Writes the typed face of a program: short, readable Rust without `unsafe`.
+//! Writes the typed interface of a program: short, readable Rust without `unsafe`.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

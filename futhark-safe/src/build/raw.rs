@@ -1,5 +1,5 @@
 //! Writes raw modules: bindings to the program's header, and traits that link its types to the
-//! typed face.
+//! typed interface.
 
 use std::fmt::Write as _;
 use std::path::Path;

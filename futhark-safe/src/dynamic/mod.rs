@@ -1,4 +1,4 @@
-//! The untyped face: programs, types and values known at run time.
+//! The dynamic interface: programs, types and values known at run time.
 //!
 //! ```no_run
 //! use futhark_safe::dynamic::{Arg, Context, Library, Value};
@@ -12,8 +12,8 @@
 //! # Ok::<(), futhark_safe::Error>(())
 //! ```
 //!
-//! It uses the same core as the typed face. Mistakes that the typed face rejects at compile time
-//! are errors at run time. Types have the names of the manifest: see [`Library::program`].
+//! It uses the same core as the typed interface. Mistakes that the typed interface rejects at
+//! compile time are errors at run time. Types have the names of the manifest: see [`Library::program`].
 
 mod array;
 mod context;

@@ -1,4 +1,4 @@
-//! Stored values of the dynamic face: see [`crate::stored`].
+//! Stored values of the dynamic interface: see [`crate::stored`].
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The promises of the core and of the faces, on the program `futhark-fake`.
+//! The promises of the core and of both interfaces, on the program `futhark-fake`.
 //!
 //! It is a table like any other, but checks how it is called. These tests need the core's own
 //! functions, and run under sanitizers and Miri (`ci/sanitize`).
@@ -9,8 +9,8 @@
 )]
 
 mod consumption;
-mod faces;
 mod failures;
+mod interfaces;
 mod late;
 mod plain;
 mod records;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use super::faces::Fake;
+use super::interfaces::Fake;
 use crate::{Array, Backend, Config, Context, ErrorKind, Raw, RawContext, RawValue, Result};
 use futhark_fake::World;
 use futhark_fake::plain as c;

@@ -1,6 +1,6 @@
 //! The core: the only module of this crate that calls functions of a program's table. It identifies
-//! types by their index in the table and imports nothing from the faces (`context`, `array`,
-//! `opaque`, `stored`, `raw`, `dynamic`), which add Rust types.
+//! types by their index in the table and imports nothing from the interfaces (`context`,
+//! `array`, `opaque`, `stored`, `raw`, `dynamic`), which add Rust types.
 //!
 //! Other modules can call its functions safely, except these, whose contracts they pass on:
 //! [`borrow`], [`Bytes::new`], [`Lent::adopt`], [`LinkedTable::new`].
@@ -21,7 +21,7 @@
 //! * `elements`: arrays of opaque values, element by element
 //! * `opaque`: opaque values as bytes
 //! * `progress`: which results of asynchronous calls are valid
-//! * `setting`: a configuration in C's form
+//! * `setting`: one configuration setting, and its conversion to the C struct
 //! * `table`: tables that are linked in
 //!
 //! The guarantees, to which SAFETY comments refer by letter:

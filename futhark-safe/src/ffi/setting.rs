@@ -1,4 +1,4 @@
-//! A configuration in C's form.
+//! One configuration setting, and its conversion to the C struct.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    /// The file that this setting names for device code.
+    /// The path, if this setting is the cache file.
     pub(crate) fn cache_file(&self) -> Option<&Path> {
         match self {
             // `Config::cache_file` accepts only UTF-8.
@@ -35,7 +35,7 @@ impl Setting {
         }
     }
 
-    /// Whether the compiled device code depends on it.
+    /// Whether the compiled device code depends on this setting.
     pub(crate) fn changes_code(&self) -> bool {
         !matches!(
             self,
@@ -46,7 +46,7 @@ impl Setting {
         )
     }
 
-    /// The setting in C's form. It points into `self`.
+    /// Converts the setting to the C struct, which points into `self`.
     pub(super) fn to_c(&self) -> c::Setting {
         let flag = |what, on: bool| (what, i64::from(on), None);
         let (what, number, text): (u32, i64, Option<&CStr>) = match self {

@@ -41,7 +41,7 @@ pub(crate) fn count(shape: &[usize]) -> usize {
     shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
 }
 
-/// A shape that [`elements`] accepted, in C's form.
+/// Converts a shape that [`elements`] accepted to C's `int64_t` array.
 pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
     let mut dims = Few::new(shape.len(), 0);
     for (dim, &extent) in dims.as_mut().iter_mut().zip(shape) {

@@ -1,4 +1,4 @@
-//! Compilers, backends and libraries for the tests of the dynamic face.
+//! Compilers, backends and libraries for the tests of the dynamic interface.
 //!
 //! Without a Futhark compiler, or without OpenCL, the tests that need it pass and one line on
 //! stderr names the missing requirement. With `FUTHARK_TESTS_NEED_COMPILERS=1` they fail.
@@ -48,8 +48,8 @@ pub fn compilers() -> Vec<Compiler> {
     }
 }
 
-/// Every backend with the newest compiler, and `c` with the older ones, since little of what these
-/// tests check depends on both. With [`FULL`] every pair.
+/// Every backend with the newest compiler, and `c` with the older ones, since few of the promises
+/// that these tests check depend on both. With [`FULL`] every pair.
 fn pairs() -> Vec<(Compiler, Backend)> {
     let newest = newest();
     let of = |compiler: Compiler| {

@@ -10,7 +10,8 @@ use futhark_safe::{Backend, build::Program};
 
 const ALL: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
 const HOST: [Backend; 2] = [Backend::C, Backend::Multicore];
-/// For the faces of types, which depend on the backend only by what happens late.
+/// For programs with opaque types. Their operations differ between backends only in pending work:
+/// c completes it in the call, opencl later.
 const TYPES: [Backend; 2] = [Backend::C, Backend::OpenCl];
 
 fn main() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a program could not be built.
 ///
-/// The message says what to do next and contains the unchanged output of the compilers.
+/// The message contains the unchanged output of the compilers, and often says what to do next.
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -71,11 +71,11 @@ impl Error {
         }
     }
 
-    /// The generated C is not in the expected form. `hook` is the function or struct in it that
+    /// The generated C is not in the expected form. `item` is the function or struct in it that
     /// our C file relies on.
-    pub(super) fn unsupported(version: &str, hook: &str, why: &str) -> Error {
+    pub(super) fn unsupported(version: &str, item: &str, why: &str) -> Error {
         let message = format!(
-            "the C code that Futhark {version} generated is not supported: `{hook}`: {why}. \
+            "the C code that Futhark {version} generated is not supported: `{item}`: {why}. \
              Use a version that this crate was tested with, or add support: see UPGRADING.md"
         );
         Error::new(ErrorKind::Layout, message)

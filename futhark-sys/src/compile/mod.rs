@@ -6,7 +6,7 @@
 //! compiler.rs   finds and runs futhark, which writes name.c, name.h and name.json
 //! generated/    reads name.c and name.h
 //! plain.rs      the functions of name.h that a raw module offers, and their symbols
-//! unit/         writes our C file: hooks, #include "name.c", wrappers, the table
+//! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
 //! cc.rs         compiles it, hides all symbols but the table, links or archives it
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)

@@ -40,7 +40,7 @@ impl Server {
         let mut child = Command::new(program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Its error messages are not needed.
+            // The error messages of this process are not needed.
             .stderr(Stdio::null())
             .spawn()?;
         let commands = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;

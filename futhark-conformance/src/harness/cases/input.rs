@@ -60,7 +60,7 @@ impl Input {
                 .map(|(value, input)| {
                     match Snapshot::take(env.program(), input.ty, &value) {
                         Ok(contents) => Ok((value, Some(contents))),
-                        // Its contents are not accessible.
+                        // The contents of this argument are not accessible.
                         Err(Stop::Skip { .. }) => Ok((value, None)),
                         Err(stop) => Err(stop),
                     }

@@ -176,7 +176,7 @@ impl fmt::Display for DisagreementCode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beyond {
-    /// Its purpose.
+    /// The purpose.
     pub group: Group,
     /// The declaration.
     pub item: BeyondItem,

@@ -84,9 +84,9 @@ impl fmt::Display for Declaration {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeclaredParameter {
-    /// Its name, if it has one.
+    /// The name, if it has one.
     pub name: Option<String>,
-    /// Its C type.
+    /// The C type.
     pub ty: CType,
 }
 
@@ -104,7 +104,7 @@ pub struct StructDeclaration {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Define {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The replacement text as written, often empty. Includes the parameters, if any.
     pub value: String,
@@ -116,8 +116,8 @@ pub struct Define {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unread {
-    /// Its first line, counted from 1.
+    /// The first line, counted from 1.
     pub line: usize,
-    /// Its first words.
+    /// The first words.
     pub text: String,
 }

@@ -43,9 +43,9 @@ pub fn library() -> &'static [LibraryFunction] {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LibraryFunction {
-    /// Its prototype. The line has no meaning.
+    /// The prototype. The line has no meaning.
     pub declaration: Declaration,
-    /// Its purpose.
+    /// The purpose.
     pub group: Group,
     /// The backends that have it.
     pub backends: &'static [Backend],
@@ -195,7 +195,7 @@ impl Since {
 pub struct ErrorCode {
     /// The macro.
     pub name: &'static str,
-    /// Its value.
+    /// The value.
     pub value: i32,
     /// The first version that has it.
     pub since: Since,

@@ -57,7 +57,7 @@ pub struct Parameter {
     pub name: String,
     /// The C type.
     pub ty: CType,
-    /// Its role.
+    /// The role.
     pub role: ParameterRole,
     /// How it is passed, and its ownership.
     pub passing: Passing,
@@ -85,21 +85,21 @@ pub enum ParameterRole {
     Field {
         /// The index of the field.
         index: usize,
-        /// Its type.
+        /// The type.
         ty: TypeRef,
     },
     /// A part of the payload of a variant.
     Payload {
         /// The index of the part.
         index: usize,
-        /// Its type.
+        /// The type.
         ty: TypeRef,
     },
     /// An argument of an entry point.
     Argument {
         /// The index of the argument.
         index: usize,
-        /// Its type.
+        /// The type.
         ty: TypeRef,
     },
     /// One element of an array.
@@ -110,7 +110,7 @@ pub enum ParameterRole {
     Output {
         /// The index of the result; 0 if there is only one.
         index: usize,
-        /// Its type.
+        /// The type.
         ty: TypeRef,
     },
     /// A value as bytes.

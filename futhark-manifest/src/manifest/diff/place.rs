@@ -21,14 +21,14 @@ pub enum Place {
     Version,
     /// An entry point, or a part of one.
     Entry {
-        /// Its name.
+        /// The name of the entry point.
         name: String,
         /// The part.
         part: EntryPart,
     },
     /// A type, or a part of one.
     Type {
-        /// Its name.
+        /// The name of the type.
         name: String,
         /// The part.
         part: TypePart,

@@ -1,4 +1,5 @@
-//! The compared programs: through the typed face, and as plain C.
+//! The programs that the benchmark compares: the typed interface, the typed interface without
+//! hardening, and plain C.
 
 pub mod plain;
 

@@ -16,7 +16,7 @@ use crate::value::{Array, Part, Value, Word};
 unsafe fn at<T: Copy>(list: *const T, i: usize) -> T {
     // SAFETY: as the caller promises.
     let place = unsafe { list.add(i) };
-    // SAFETY: likewise.
+    // SAFETY: the caller promises that item `i` exists.
     unsafe { place.read() }
 }
 
@@ -143,7 +143,7 @@ pub(crate) unsafe extern "C" fn values<const T: u32>(
             for &word in &array.memory.borrow().words {
                 // SAFETY: T: the place is for every element.
                 unsafe { place.write(word.0) };
-                // SAFETY: likewise, or the end.
+                // SAFETY: T: the place is for every element, so this is an element or the end.
                 place = unsafe { place.add(1) };
             }
         }
@@ -345,7 +345,7 @@ pub(crate) unsafe extern "C" fn restore<const T: u32>(
         let mut take = |n: usize| {
             // SAFETY: T: `store` wrote these bytes, and they contain their length.
             let taken = unsafe { std::slice::from_raw_parts(bytes, n) };
-            // SAFETY: likewise.
+            // SAFETY: T: the `n` bytes just read belong to the stored value.
             bytes = unsafe { bytes.add(n) };
             taken.to_vec()
         };
@@ -409,7 +409,7 @@ unsafe fn give(
     let pointer = context.adopt(value, ty);
     // SAFETY: as the caller promises.
     let place = unsafe { at(out, 0) };
-    // SAFETY: likewise.
+    // SAFETY: the caller promises that this is the place of a value.
     unsafe { place.cast::<*mut c_void>().write(pointer) };
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The typed faces of all manifests of the repository, without tables. Tests verify that they
+//! The typed interfaces of all manifests of the repository, without tables. Tests verify that they
 //! compile, equal the committed text, and reject mistakes.
 #![forbid(unsafe_code)]
 #![deny(warnings)]

@@ -1,5 +1,5 @@
 //! `new` and `set` of arrays of opaque values, which compilers provide since 0.25.36, in the typed
-//! face. `tests/elements.rs` of futhark-safe tests the dynamic face.
+//! interface. `tests/elements.rs` of futhark-safe tests the dynamic interface.
 
 use futhark_safe::ErrorKind;
 use futhark_safe_typed_tests::elements::{

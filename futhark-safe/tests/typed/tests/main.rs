@@ -1,4 +1,4 @@
-//! The typed face, on every backend.
+//! The typed interface, on every backend.
 
 mod arrays;
 mod context;

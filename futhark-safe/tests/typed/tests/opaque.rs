@@ -112,7 +112,7 @@ mod of_records {
                 [50, 2]
             );
             assert_eq!(m.zeta().unwrap().to_vec().unwrap(), [1, 2]);
-            // Likewise for the record.
+            // Consuming the record does not change the field taken from it.
             assert_eq!(entry.poke(m, 60).unwrap().to_vec().unwrap(), [60, 2]);
             assert_eq!(second.to_vec().unwrap(), [1, 2]);
             assert_eq!(zeta.to_vec().unwrap(), [1, 2]);

@@ -14,7 +14,7 @@ const REDIRECTED: [&str; 4] = [
     "set_error",
 ];
 
-/// Likewise, on GPU backends.
+/// Redirected functions of GPU backends.
 const REDIRECTED_ON_GPU: [&str; 5] = [
     "memblock_alloc_device",
     "gpu_alloc",

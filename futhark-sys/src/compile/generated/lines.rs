@@ -71,9 +71,9 @@ pub(in crate::compile) struct Message<'a> {
 /// Reads each line of `c_text`.
 pub(super) fn read<'a>(c_text: &'a str, version: &str) -> Result<Vec<Line<'a>>, Error> {
     let lines = c_text.lines().map(|text| {
-        let statement = statement(text).map_err(|hook| {
+        let statement = statement(text).map_err(|item| {
             let why = format!("the size in `{}` cannot be read", text.trim());
-            Error::unsupported(version, hook, &why)
+            Error::unsupported(version, item, &why)
         })?;
         Ok(Line { text, statement })
     });

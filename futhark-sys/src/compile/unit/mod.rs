@@ -34,7 +34,7 @@ use crate::table as number;
 /// The file with the generated C as [`checked_c`] changes it.
 pub(super) const CHECKED: &str = "fut_checked.c";
 
-/// The generated C with checked allocation sizes: what a hardened unit includes.
+/// The generated C with checked allocation sizes. A hardened unit includes it.
 pub(super) fn checked_c(lines: &[Line<'_>], backend: Backend) -> String {
     sizes::checked(lines, backend)
 }

@@ -1,5 +1,5 @@
-//! The overhead of the typed face over the plain C API, for one program compiled with the same
-//! flags. Prints a table of ratios.
+//! The overhead of the typed interface over the plain C API, for one program compiled with the
+//! same flags. Prints a table of ratios.
 //!
 //! `cargo bench -p futhark-safe-benches` takes two minutes; `-- call` or `-- upload` measures
 //! only that. Needs `objcopy`, so it runs on Linux.

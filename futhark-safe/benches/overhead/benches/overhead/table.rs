@@ -19,8 +19,8 @@ struct Times {
 
 /// Returns a table of all measurements since `start`, empty without any.
 ///
-/// Times are minima. Ratios compare the typed face with plain C: of minima and of medians, which
-/// agree on an idle machine.
+/// Times are minima. Ratios compare the typed interface with plain C: of minima and of medians,
+/// which agree on an idle machine.
 pub fn write(folder: &Path, start: SystemTime) -> String {
     let mut rows: BTreeMap<(String, u64), Row> = BTreeMap::new();
     for ((group, variant, size), times) in estimates(folder, start) {

@@ -14,9 +14,9 @@ fn c_owns_released_values_and_rust_adopted_ones() {
             // SAFETY: consumed.
             raw.check(unsafe { c::futhark_free_f32_1d(raw.context(), xs) })?;
             raw.check(code)?;
-            // SAFETY: the result of a call, and a value that was released.
+            // SAFETY: the result of a call, adopted once.
             let out = unsafe { raw.adopt(out) }?;
-            // SAFETY: likewise.
+            // SAFETY: a value that was released, adopted once.
             Ok((out, unsafe { raw.adopt(ys) }?))
         });
         let (out, ys) = back.unwrap();

@@ -25,7 +25,8 @@ pub fn each<P: Program>(check: impl Fn(Context<P>)) {
     each_of(&BACKENDS, check);
 }
 
-/// Runs a check of a program with types in a new context of each of its backends: see `build.rs`.
+/// Runs a check on `c` and `opencl`, the only backends for which `build.rs` compiles most programs
+/// with opaque types.
 pub fn on_host_and_device<P: Program>(check: impl Fn(Context<P>)) {
     each_of(&[Backend::C, Backend::OpenCl], check);
 }

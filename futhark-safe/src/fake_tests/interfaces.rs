@@ -1,4 +1,4 @@
-//! The typed and the dynamic face, on the fake program.
+//! The typed and the dynamic interface on the fake program.
 
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
