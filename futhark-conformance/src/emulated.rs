@@ -81,12 +81,13 @@ impl Emulated {
         let sources = SOURCES.iter().flat_map(|(name, text)| [name, text]);
         let parts: Vec<&[u8]> = sources.map(|text| text.as_bytes()).chain(made_by).collect();
         let folder = dir.join(format!("emulated-{}", key(&parts)));
-        let kernels = dir.join(format!("emulated-kernels-{}", key(&made_by)));
-        std::fs::create_dir_all(&kernels)?;
         let library = folder.join(LIBRARY);
         if !library.is_file() {
             compile(&compiler.name, &dir, &folder)?;
         }
+        // Beside the library, because the format of a kernel is private to it.
+        let kernels = folder.join("kernels");
+        std::fs::create_dir_all(&kernels)?;
         Ok(Emulated {
             compiler,
             library,

@@ -307,8 +307,7 @@ Compiled compile(const std::string &source, const std::vector<std::string> &opti
         key += "\n" + flag;
     for (const std::string &option : options)
         key += "\n" + option;
-    // The second hash follows from the first, so the name has 64 significant bits.
-    std::string kept = cache_folder() + "/" + hex(hash(key)) + hex(hash(key + "2")) + ".image";
+    std::string kept = cache_folder() + "/" + hex(hash(key)) + hex(hash("2" + key)) + ".image";
     std::string image = read_file(kept);
     if (!object_in(image.c_str()).empty())
         return {true, image, ""};
