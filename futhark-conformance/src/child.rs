@@ -80,7 +80,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     let Some(library) = library else {
         return checks::skip_running(steps, "the library does not load");
     };
-    if device.bears_memory_limit() {
+    if device.supports_memory_limit() {
         limits::limit_memory(spec.run.memory);
     }
     let mut env = Env::new(&library, &blocks, device, spec.run.seed);

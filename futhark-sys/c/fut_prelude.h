@@ -3,6 +3,11 @@
 // The file that includes this one has included all system headers of the generated
 // code before, so that the macros below apply only to the generated code.
 
+// Missing memory has two routes. Memory of arrays and scratch (fut_host_alloc, fut_lexical_realloc):
+// the hook sets the context's error, the scheduler passes it from a worker to the call, and
+// fut_settle returns FUT_MEMORY. Memory of the runtime's own structs (fut_memory): the runtime does
+// not check it, so the hook ends the call by fut_fatal, which returns FUT_LOST.
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

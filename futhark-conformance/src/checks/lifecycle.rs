@@ -87,7 +87,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     env.step(steps, "lifecycle", "another thread", |context| {
         another_thread(env, context)
     });
-    if env.device.bears_threads() {
+    if env.device.supports_threads() {
         env.step(steps, "lifecycle", "threads", |context| {
             threads(env, context)
         });

@@ -8,7 +8,7 @@ mod pocl;
 
 pub use choose::{NoEmulation, NoSuchDevice, NothingUsable, at_hand, columns, insist, pick};
 pub use find::{Emulate, Probed, Search, find};
-pub(crate) use names::{must_be_told, on_platform, parts};
+pub(crate) use names::{column_label, on_platform, parts};
 
 use futhark_manifest::Backend;
 use futhark_safe::Config;
@@ -101,7 +101,7 @@ impl Device {
     /// Whether several threads of a process may each have a context on it. On Oclgrind even plain C
     /// crashes or computes wrong results then; the emulated device is not tested for it.
     #[must_use]
-    pub fn bears_threads(&self) -> bool {
+    pub fn supports_threads(&self) -> bool {
         self.kind == Kind::Real
     }
 
@@ -115,7 +115,7 @@ impl Device {
     /// Whether the address space of its processes can be limited. Drivers reserve more than they
     /// use.
     #[must_use]
-    pub fn bears_memory_limit(&self) -> bool {
+    pub fn supports_memory_limit(&self) -> bool {
         !self.backend.is_gpu()
     }
 

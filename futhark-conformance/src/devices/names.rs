@@ -25,7 +25,7 @@ pub(super) fn emulated(settings: &str) -> String {
 const EMULATED: &str = "emulated";
 
 /// The word that the column of such a device must show.
-pub(crate) fn must_be_told(name: &str) -> Option<&str> {
+pub(crate) fn column_label(name: &str) -> Option<&str> {
     name.starts_with(EMULATED).then_some(EMULATED)
 }
 

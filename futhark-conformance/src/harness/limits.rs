@@ -18,7 +18,7 @@ pub fn limit_memory(mebibytes: u64) {
 
 /// A guard that restores the memory limit of the process when it is dropped.
 #[derive(Debug)]
-pub struct Squeezed {
+pub struct LimitedMemory {
     #[cfg(target_os = "linux")]
     before: rustix::process::Rlimit,
 }
@@ -26,26 +26,26 @@ pub struct Squeezed {
 /// Sets the memory limit just above the current use, so that large allocations fail. `None` where
 /// the system does not support it.
 #[must_use]
-pub fn squeeze() -> Option<Squeezed> {
+pub fn limit_memory() -> Option<LimitedMemory> {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         /// Small allocations, such as the text of an error, must still succeed.
-        const ROOM: u64 = 16 << 20;
+        const HEADROOM: u64 = 16 << 20;
         let before = getrlimit(Resource::As);
         let limit = Rlimit {
-            current: Some(bytes_in("/proc/self/status", "VmSize:")? + ROOM),
+            current: Some(bytes_in("/proc/self/status", "VmSize:")? + HEADROOM),
             maximum: before.maximum,
         };
         setrlimit(Resource::As, limit).ok()?;
-        Some(Squeezed { before })
+        Some(LimitedMemory { before })
     }
     #[cfg(not(target_os = "linux"))]
     None
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for Squeezed {
+impl Drop for LimitedMemory {
     fn drop(&mut self) {
         // Lowering and restoring the soft limit is always permitted.
         let _ = rustix::process::setrlimit(rustix::process::Resource::As, self.before);

@@ -173,7 +173,7 @@ impl Process {
             _ if done && step.is_none() => None,
             Ok(status) => Some(Death {
                 cause: Cause::Crash,
-                message: self.obituary(status),
+                message: self.describe_death(status),
             }),
             Err(error) => Some(Death {
                 cause: Cause::Error,
@@ -216,7 +216,7 @@ impl Process {
             .unwrap_or_default()
     }
 
-    fn obituary(&mut self, status: ExitStatus) -> String {
+    fn describe_death(&mut self, status: ExitStatus) -> String {
         let how = match (status.signal(), status.code()) {
             (Some(signal), _) => format!("the process was killed by {}", signal_name(signal)),
             (None, Some(code)) => format!("the process exited with status {code}"),

@@ -13,7 +13,7 @@ pub struct Said {
     /// The failed cases: entry point and name.
     pub failed: HashSet<(String, String)>,
     /// The cases that it could not run because an earlier case failed.
-    pub stumbled: HashSet<(String, String)>,
+    pub not_run: HashSet<(String, String)>,
     /// The entry points that it did not find.
     pub unknown: HashSet<String>,
     /// The output.
@@ -23,10 +23,7 @@ pub struct Said {
 impl Said {
     /// Whether the program as a whole failed.
     pub fn refused(&self) -> bool {
-        !self.passed
-            && self.failed.is_empty()
-            && self.stumbled.is_empty()
-            && self.unknown.is_empty()
+        !self.passed && self.failed.is_empty() && self.not_run.is_empty() && self.unknown.is_empty()
     }
 }
 
@@ -115,11 +112,11 @@ fn read(section: &str) -> Said {
     while let Some(line) = lines.next() {
         if let Some(case) = case_of(line) {
             // After a case that fails early, its arguments take the names of the next case's.
-            let stumbled = lines
+            let not_run = lines
                 .peek()
                 .is_some_and(|line| line.starts_with("Variable already exists"));
-            if stumbled {
-                said.stumbled.insert(case);
+            if not_run {
+                said.not_run.insert(case);
             } else {
                 said.failed.insert(case);
             }
@@ -169,7 +166,7 @@ it does not compile
             HashSet::from([("f".to_owned(), "case 1".to_owned())])
         );
         assert_eq!(
-            a.stumbled,
+            a.not_run,
             HashSet::from([("f".to_owned(), "a: b".to_owned())])
         );
         assert_eq!(a.unknown, HashSet::from(["g".to_owned()]));

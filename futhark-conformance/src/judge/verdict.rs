@@ -48,7 +48,7 @@ impl Tally {
             return;
         };
         let key = (case.entry.clone(), case.data_name());
-        if finding.outcome == Outcome::Skip || theirs.stumbled.contains(&key) {
+        if finding.outcome == Outcome::Skip || theirs.not_run.contains(&key) {
             self.open += 1;
             return;
         }

@@ -1,6 +1,6 @@
 //! The columns of the table: a backend on a device, with a compiler.
 
-use crate::devices::{must_be_told, parts};
+use crate::devices::{column_label, parts};
 use crate::record::Place;
 use futhark_manifest::Backend;
 use std::cmp::Ordering;
@@ -32,7 +32,7 @@ impl Column {
     /// nothing.
     #[must_use]
     pub fn device_note(&self, others: &[Column]) -> &str {
-        if let Some(word) = must_be_told(&self.device) {
+        if let Some(word) = column_label(&self.device) {
             return word;
         }
         let mut rivals = others

@@ -59,6 +59,7 @@ impl Failure {
 
     /// The error for a call that returned `status`.
     pub(super) fn error(self, status: u32, operation: Call) -> Error {
+        // The status first: it is known, and the cause is derived from the function that set the text.
         let kind = match (status, self.cause) {
             (c::FUT_MEMORY, _) => ErrorKind::OutOfMemory,
             (c::FUT_LOST, _) => ErrorKind::ContextLost,

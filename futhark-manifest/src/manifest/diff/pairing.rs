@@ -37,7 +37,7 @@ impl Pairing {
             let ty = program.get(id);
             ty.as_opaque().map(|_| squeezed(&ty.name))
         });
-        let mut meetings = Meetings {
+        let mut matching = Matching {
             old,
             new,
             old_numbers,
@@ -46,8 +46,8 @@ impl Pairing {
             alike: VecDeque::new(),
             different: VecDeque::new(),
         };
-        meetings.hold();
-        meetings.pairing
+        matching.run();
+        matching.pairing
     }
 
     /// The partner of a type of the old program.
@@ -112,7 +112,7 @@ impl Pairing {
 ///
 /// Each place is visited once. A pair leads to further places only when it is matched, which
 /// happens at most once per type.
-struct Meetings<'p> {
+struct Matching<'p> {
     old: &'p Program,
     new: &'p Program,
     old_numbers: Vec<usize>,
@@ -123,8 +123,8 @@ struct Meetings<'p> {
     different: VecDeque<(TypeId, TypeId)>,
 }
 
-impl Meetings<'_> {
-    fn hold(&mut self) {
+impl Matching<'_> {
+    fn run(&mut self) {
         self.at_entry_points();
         for (a, _) in self.old.types_with_ids() {
             if let Some(b) = self.pairing.of_old(a) {

@@ -134,7 +134,7 @@ impl Call<'_> {
     /// Returns an array as result `i`, as computed by this call. On a GPU the computation is pending, and
     /// after a failure no more are run.
     pub(crate) fn compute(&mut self, i: usize, array: Array) {
-        array.memory.borrow_mut().spoilt |= self.context.failing.is_some();
+        array.memory.borrow_mut().invalid |= self.context.failing.is_some();
         self.give(i, vec![Part::Array(array)]);
     }
 
@@ -164,7 +164,7 @@ impl Call<'_> {
                 );
                 return Err(self.context.breach(text));
             }
-            if self.context.failing.is_none() && value.is_spoilt() {
+            if self.context.failing.is_none() && value.is_invalid() {
                 let text = format!("{} got the result of a failed computation", self.name);
                 return Err(self.context.breach(text));
             }
@@ -201,7 +201,7 @@ impl Call<'_> {
 pub(crate) fn overwrite(call: &Call<'_>, array: &Array, change: impl FnOnce(&mut Vec<Word>)) {
     let mut memory = array.memory.borrow_mut();
     if call.context.failing.is_some() {
-        memory.spoilt = true;
+        memory.invalid = true;
     } else {
         change(&mut memory.words);
     }

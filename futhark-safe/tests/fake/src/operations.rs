@@ -161,7 +161,7 @@ fn read<'a>(
     ty: u32,
 ) -> Result<&'a Value, Failure> {
     let value = context.find(what, value, ty)?;
-    if value.is_spoilt() {
+    if value.is_invalid() {
         return Err(context.breach(format!("{what} reads the result of a failed computation")));
     }
     Ok(value)

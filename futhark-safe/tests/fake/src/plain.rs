@@ -124,7 +124,7 @@ pub unsafe fn fail(ctx: *mut c::Context, out: &mut *mut c_void) -> i32 {
             return 1;
         }
         let array = Array::of_ints([0]);
-        array.memory.borrow_mut().spoilt = true;
+        array.memory.borrow_mut().invalid = true;
         context.check_later();
         context.failing = Some("Index [7] out of bounds\n-> #0  fake.fut:1:1-2\n".to_owned());
         *out = context.adopt(Value::new(vec![Part::Array(array)]), INTS);

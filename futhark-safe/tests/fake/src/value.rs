@@ -34,7 +34,7 @@ pub(crate) struct Array {
 pub(crate) struct Memory {
     pub(crate) words: Vec<Word>,
     /// The computation that should have written it failed, so its content is arbitrary.
-    pub(crate) spoilt: bool,
+    pub(crate) invalid: bool,
 }
 
 impl Value {
@@ -61,8 +61,8 @@ impl Value {
         counts.max().unwrap_or(0) as i32
     }
 
-    pub(crate) fn is_spoilt(&self) -> bool {
-        self.arrays().any(|array| array.memory.borrow().spoilt)
+    pub(crate) fn is_invalid(&self) -> bool {
+        self.arrays().any(|array| array.memory.borrow().invalid)
     }
 
     /// A copy that shares no memory.
@@ -114,7 +114,7 @@ impl Array {
             dims,
             memory: Rc::new(RefCell::new(Memory {
                 words,
-                spoilt: false,
+                invalid: false,
             })),
         }
     }

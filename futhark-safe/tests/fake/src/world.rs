@@ -49,7 +49,7 @@ struct Gate {
 }
 
 /// Far longer than any test takes, also under Miri; only a deadlock reaches it.
-const FOR_EVER: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 impl World {
     /// A world without contexts, in which this thread makes contexts from now on.
@@ -97,7 +97,7 @@ impl World {
         let (gate, _) = self
             .journal
             .changed
-            .wait_timeout_while(gate, FOR_EVER, |gate| gate.waiting == 0)
+            .wait_timeout_while(gate, TIMEOUT, |gate| gate.waiting == 0)
             .unwrap_or_else(PoisonError::into_inner);
         assert!(gate.waiting > 0, "no call has arrived at the gate");
     }
@@ -172,7 +172,7 @@ impl Journal {
         self.changed.notify_all();
         let (mut gate, timeout) = self
             .changed
-            .wait_timeout_while(gate, FOR_EVER, |gate| !gate.open)
+            .wait_timeout_while(gate, TIMEOUT, |gate| !gate.open)
             .unwrap_or_else(PoisonError::into_inner);
         gate.waiting -= 1;
         if timeout.timed_out() {
