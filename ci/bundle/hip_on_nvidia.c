@@ -1,17 +1,18 @@
-// HIP on NVIDIA: implements the functions of HIP that Futhark's programs call with NVIDIA's driver and
-// NVRTC.
+// HIP on NVIDIA: implements, on NVIDIA's driver and NVRTC, the HIP functions that Futhark's programs
+// call.
 //
 // AMD's own headers for NVIDIA (hip/nvidia_detail) map the names by macros, so the compiled program
-// would be another one, linked to CUDA. With this library, the program that was compiled for AMD runs
+// would be a CUDA program. With this library, the program that was compiled for AMD runs
 // unchanged: FUTHARK_LIBAMDHIP64 names this library instead of AMD's. Generated host code and kernels
-// are those for an AMD card; only the layer below the API of HIP is NVIDIA's. The name of the device
-// says so.
+// are those for an AMD card; only the layer below the API of HIP is NVIDIA's. The device name starts
+// with "HIP on NVIDIA".
 //
 // Errors: those that HIP shares with CUDA's driver have the same numbers, so they are returned
 // unchanged, with the driver's text. The same holds for hiprtc and NVRTC.
 //
 // Contexts: HIP has one per device, created on first use, and a current device per thread. This
-// library has one context of the driver per device, and makes it current in each of its functions.
+// library has one context of the driver per device, and makes it current in each function that needs
+// a context.
 
 #define _GNU_SOURCE
 #define __HIP_PLATFORM_AMD__ 1
@@ -30,9 +31,9 @@
 #define NAME "HIP on NVIDIA: "
 enum { MOST_DEVICES = 64, MOST_OPTIONS = 512 };
 
-// --- The driver and NVRTC, loaded when hipInit or hiprtc is first called ----------------------
+// --- The driver and NVRTC, loaded on first use ---------------------------------------------------
 
-// Names are looked up as the headers map them (cuMemAlloc to cuMemAlloc_v2).
+// cuda.h maps cuMemAlloc to cuMemAlloc_v2; QUOTE yields the mapped name.
 #define DRIVER(X)                                                                                                     \
   X(cuInit) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem)          \
   X(cuCtxCreate) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleUnload)       \
@@ -96,7 +97,7 @@ static bool ready(void) {
   return is_loaded;
 }
 
-// --- Devices ------------------------------------------------------------------------------------
+// --- Devices, contexts and error texts -----------------------------------------------------------
 
 static pthread_mutex_t contexts_mutex = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext contexts[MOST_DEVICES];
@@ -190,7 +191,7 @@ static int architecture_of(int device) {
   return best != 0 ? best : own;
 }
 
-// The record of HIP 5. Futhark reads only the names.
+// hipDeviceProp_t as in HIP 5; HIP 6 changed it. Generated code reads only name and gcnArchName.
 EXPORT hipError_t hipGetDeviceProperties(hipDeviceProp_t *record, int number) {
   hipDevice_t device;
   hipError_t result = hipDeviceGet(&device, number);
@@ -241,7 +242,7 @@ EXPORT const char *hipGetErrorString(hipError_t error) {
   return p_cuGetErrorString((CUresult)error, &text) == CUDA_SUCCESS && text != NULL ? text : "unknown error";
 }
 
-// --- Programs -----------------------------------------------------------------------------------
+// --- Modules and kernels -------------------------------------------------------------------------
 
 EXPORT hipError_t hipModuleLoadData(hipModule_t *module, const void *image) {
   IN_CONTEXT(p_cuModuleLoadData((CUmodule *)module, image));
@@ -261,7 +262,7 @@ EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, uns
 
 // --- Memory, streams, events ----------------------------------------------------------------------
 
-// HIP accepts NULL and a size of zero, which CUDA rejects.
+// hipMalloc of 0 bytes and hipFree(NULL) succeed; cuMemAlloc of 0 bytes fails.
 EXPORT hipError_t hipMalloc(void **address, size_t size) { IN_CONTEXT(p_cuMemAlloc((CUdeviceptr *)address, size > 0 ? size : 1)); }
 EXPORT hipError_t hipMallocManaged(void **address, size_t size, unsigned flags) {
   IN_CONTEXT(p_cuMemAllocManaged((CUdeviceptr *)address, size > 0 ? size : 1, flags));
@@ -306,7 +307,7 @@ EXPORT hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t from, hipE
   IN_CONTEXT(p_cuEventElapsedTime(milliseconds, (CUevent)from, (CUevent)to));
 }
 
-// --- hiprtc, by NVRTC, whose output is PTX for the driver --------------------------------------------
+// --- hiprtc, implemented with NVRTC (compiles to PTX) --------------------------------------------
 
 static hiprtcResult compiled(nvrtcResult result) { return (hiprtcResult)result; }
 
@@ -319,9 +320,10 @@ EXPORT hiprtcResult hiprtcCreateProgram(hiprtcProgram *program, const char *sour
 }
 EXPORT hiprtcResult hiprtcDestroyProgram(hiprtcProgram *program) { return compiled(p_nvrtcDestroyProgram((nvrtcProgram *)program)); }
 
-// Adds two options that generated code passes to NVRTC on cuda: one for functions without an
-// attribute, and one for the header of f16. Replaces the option LOCKSTEP_WIDTH: on hip, generated code
-// assumes that 32 threads run in lockstep, but the width depends on the device (1 on the emulated one).
+// Adds options that generated code passes to NVRTC on cuda: -default-device, for functions without an
+// attribute, and if CUDA_HOME is set, -I with its headers, for f16. Replaces the option LOCKSTEP_WIDTH:
+// on hip, generated code assumes that 32 threads run in lockstep, but the width depends on the device
+// (1 on the emulated one).
 EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char **options) {
   static const char lockstep[] = "-DLOCKSTEP_WIDTH=";
   const char *all[MOST_OPTIONS], *home = getenv("CUDA_HOME");

@@ -14,7 +14,7 @@ pub enum Backend {
     C,
     /// C with a thread pool.
     Multicore,
-    /// A thread pool whose kernels are compiled by ISPC to vector code.
+    /// A thread pool that runs kernels vectorised by ISPC.
     Ispc,
     /// OpenCL.
     OpenCl,
@@ -49,7 +49,8 @@ impl Backend {
     }
 
     /// Whether values live in the memory of a device, so that transfers are
-    /// asynchronous and raw arrays are device pointers.
+    /// asynchronous, and raw arrays are device pointers or, on OpenCL, `cl_mem`
+    /// handles.
     #[must_use]
     pub const fn is_gpu(self) -> bool {
         match self {
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_lists_the_known_ones() {
+    fn parse_error_lists_the_known_backends() {
         let error = "vulkan".parse::<Backend>().unwrap_err();
         assert_eq!(error.name(), "vulkan");
         let text = "unknown backend \"vulkan\": expected c, multicore, ispc, opencl, cuda or hip";

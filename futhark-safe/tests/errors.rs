@@ -101,7 +101,7 @@ fn an_error_has_kind_code_text_operation_and_place() {
     });
 }
 
-/// Each value that failed reports the text, code and place of the original failure.
+/// Each invalidated value reports the text, code and place of the original failure.
 #[test]
 fn a_late_failure_is_reported_again_in_full() {
     type Wait = fn(&Context) -> Result<(), Error>;
@@ -122,7 +122,7 @@ fn a_late_failure_is_reported_again_in_full() {
                 assert_eq!(again.code(), first.code());
                 assert_eq!(again.c_message(), first.c_message());
                 assert_eq!(again.place(), first.place());
-                assert_eq!(again.operation(), "value of a failed call");
+                assert_eq!(again.operation(), "use of an invalidated value");
             }
             wait(&ctx).unwrap();
         }

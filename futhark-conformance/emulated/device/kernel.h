@@ -1,9 +1,9 @@
-// The predefined names of a GPU's run-time compiler, for kernels that the host's C++ compiler
-// compiles. It is included before the kernels' own text, which declares types such as int64_t
-// itself, so it must not include a header that does.
+// Defines the built-ins of NVRTC and hiprtc, so that the host's C++ compiler can compile kernels. It is
+// included before the kernels' own text, which defines types such as int64_t itself: include no header
+// that defines them.
 #pragma once
 
-// C's own math.h: that of C++ includes stdint.
+// Include C's <math.h>: libstdc++'s wrapper includes <stdint.h>.
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS 1
 #include <math.h>
 #undef NAN
@@ -11,8 +11,8 @@
 
 // --- Threads, blocks and barriers -------------------------------------------------------
 
-// Both structs are those of src/fiber.h: the state is at the top of the stack, which is aligned to
-// its size.
+// Same layouts as Dim and ThreadState in src/fiber.h. EmulatedThread is at the top of the fiber's stack;
+// stacks are aligned to the stack size.
 struct EmulatedDim {
     unsigned x, y, z;
 };
@@ -40,11 +40,11 @@ __attribute__((always_inline)) static inline EmulatedThread *emulated_thread() {
 // Marks the kernels for the table, see src/compiler.cpp.
 #define __global__ __attribute__((emulated_kernel))
 #define __launch_bounds__(...) __attribute__((emulated_bound(__VA_ARGS__)))
-// `extern __shared__ T name[]` becomes a macro for this.
+// src/compiler.cpp replaces `extern __shared__ T name[]` by a macro that expands to this.
 #define EMULATED_SHARED(T) ((volatile T *)emulated_thread()->shared)
 
-// Records the barrier at which a thread is about to wait; src/compiler.cpp inserts it before each
-// call of one. In nested calls the outermost counts.
+// Records the number of a barrier call; src/compiler.cpp inserts a call of this before each of them. If
+// one barrier function calls another, the number of the outer call is kept.
 static inline void emulated_at(unsigned number) {
     EmulatedThread *t = emulated_thread();
     if (t->site == 0)
@@ -59,7 +59,7 @@ static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CS
 
 // --- Atomics ------------------------------------------------------------------------------
 
-// A parameter of this type does not take part in deducing T, as in atomicAdd(&x64, 1).
+// Excludes a parameter from template argument deduction, so that atomicAdd(&x64, 1) compiles.
 template <class T> struct EmulatedSame { typedef T type; };
 #define EMULATED_ARG(T) typename EmulatedSame<T>::type
 

@@ -251,6 +251,8 @@ std::string table_of_kernels(const std::string &text) {
     return table + "{0, 0, 0, 0, 0}};\n";
 }
 
+// --- Compilation ---------------------------------------------------------------------------------
+
 Compiled build(const std::string &source, const std::vector<std::string> &flags, const std::vector<std::string> &options) {
     Compiled result = {false, "", ""};
     Folder folder;

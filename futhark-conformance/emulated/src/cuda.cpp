@@ -38,7 +38,8 @@ constexpr int RESERVED_SHARED = 1024;
 
 enum FunctionAttribute { FUNCTION_MAX_THREADS = 0, FUNCTION_MAX_DYNAMIC_SHARED = 8 };
 
-// The current context, or the error.
+// Stores the current context in `context`. Returns an error if cuInit was not called, or if there is
+// no current context or it was destroyed.
 Status current(Context *&context) {
     if (!initialised)
         return NOT_INITIALIZED;
@@ -122,10 +123,11 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
     case L2_CACHE_SIZE: *value = CACHE; break;
     case COMPUTE_CAPABILITY_MAJOR: *value = 8; break;
     case COMPUTE_CAPABILITY_MINOR: *value = 0; break;
-    // Programs subtract the reserved amount.
+    // Generated code subtracts RESERVED_SHARED from this value to get the usable size.
     case MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = int(MOST_SHARED) + RESERVED_SHARED; break;
     case RESERVED_SHARED_MEMORY_PER_BLOCK: *value = RESERVED_SHARED; break;
-    // Default compute mode, no managed memory.
+    // Default compute mode. Managed memory is not advertised, although cuMemAllocManaged works like
+    // cuMemAlloc.
     case COMPUTE_MODE:
     case MANAGED_MEMORY:
     default: *value = 0;
@@ -144,7 +146,7 @@ EXPORT int cuCtxCreate_v2(Context **context, unsigned, int device) try {
     return make_context(*context);
 } CATCH
 
-// The name in CUDA 13's headers.
+// CUDA 13's cuda.h maps cuCtxCreate to cuCtxCreate_v4.
 EXPORT int cuCtxCreate_v4(Context **context, void *, unsigned flags, int device) { return cuCtxCreate_v2(context, flags, device); }
 
 EXPORT int cuCtxDestroy_v2(Context *context) try {
@@ -192,7 +194,7 @@ EXPORT int cuCtxSynchronize() try {
     return context->queue.finish();
 } CATCH
 
-// --- Programs ---------------------------------------------------------------------------------
+// --- Modules and kernels -------------------------------------------------------------------------
 
 EXPORT int cuModuleLoadData(Program **program, const void *image) try {
     NEED_CONTEXT;
@@ -328,12 +330,16 @@ EXPORT int cuEventElapsedTime(float *milliseconds, Event *from, Event *to) try {
 } CATCH
 EXPORT int cuEventElapsedTime_v2(float *milliseconds, Event *from, Event *to) { return cuEventElapsedTime(milliseconds, from, to); }
 
-// --- Errors -----------------------------------------------------------------------------------------
+// --- Error texts ---------------------------------------------------------------------------------
 
 EXPORT int cuGetErrorString(int status, const char **text) {
     *text = status_text(status);
     return OK;
 }
 EXPORT int cuGetErrorName(int status, const char **text) { return cuGetErrorString(status, text); }
+
+// --- Run-time API --------------------------------------------------------------------------------
+
+// cudaEventCreate is next to cuEventCreate.
 EXPORT int cudaRuntimeGetVersion(int *version) { return cuDriverGetVersion(version); }
 EXPORT int cudaEventDestroy(Event *event) { return cuEventDestroy_v2(event); }

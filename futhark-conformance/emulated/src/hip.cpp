@@ -129,7 +129,7 @@ EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
     case MAX_REGISTERS_PER_BLOCK: *value = REGISTERS; break;
     case MAX_SHARED_MEMORY_PER_BLOCK: *value = int(MOST_SHARED); break;
     case WARP_SIZE: *value = WARP; break;
-    default: *value = 0;  // no managed memory, default compute mode
+    default: *value = 0;  // default compute mode; managed memory is not advertised
     }
     return OK;
 }
@@ -139,7 +139,7 @@ EXPORT int hipDeviceSynchronize() try {
     return queue().finish();
 } CATCH
 
-// --- Programs ---------------------------------------------------------------------------------
+// --- Modules and kernels -------------------------------------------------------------------------
 
 EXPORT int hipModuleLoadData(Program **program, const void *image) try {
     NEED_DEVICE;
@@ -260,5 +260,7 @@ EXPORT int hipEventElapsedTime(float *milliseconds, Event *from, Event *to) try 
     *milliseconds = float(*to->milliseconds - *from->milliseconds);
     return status;
 } CATCH
+
+// --- Error texts ---------------------------------------------------------------------------------
 
 EXPORT const char *hipGetErrorString(int status) { return status == NO_DEVICE ? "no ROCm-capable device is detected" : status_text(status); }

@@ -64,7 +64,7 @@ bool host_options(Source &source, const std::vector<std::string> &given, std::ve
     return true;
 }
 
-// --- Shared --------------------------------------------------------------------------------
+// --- Shared by NVRTC and hiprtc ------------------------------------------------------------------
 
 int compile_source(Source &source, const std::string &text, const std::vector<std::string> &options) {
     Compiled compiled = compile(text, options);

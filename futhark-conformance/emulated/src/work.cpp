@@ -18,7 +18,7 @@
 
 namespace emulated {
 
-// --- Programs ------------------------------------------------------------------------------
+// --- Modules and kernels -------------------------------------------------------------------------
 
 namespace {
 
@@ -79,7 +79,7 @@ const Kernel *find_kernel(const Program *program, const char *name) {
     return nullptr;
 }
 
-// --- Work ------------------------------------------------------------------------------------
+// --- Errors, queues, copies and launches ---------------------------------------------------------
 
 const char *status_text(int status) {
     switch (status) {

@@ -9,7 +9,7 @@
 
 namespace emulated {
 
-// --- Programs ------------------------------------------------------------------------------
+// --- Modules and kernels ------------------------------------------------------------------
 
 struct Program {
     void *handle;
@@ -24,7 +24,7 @@ Status load_program(Program *&program, const char *image, const void *owner);
 void unload_program(Program *program);
 const Kernel *find_kernel(const Program *program, const char *name);
 
-// --- Work ------------------------------------------------------------------------------------
+// --- Errors, queues, copies and launches ---------------------------------------------------------
 
 // The errors that we use have the same numbers in CUDA and HIP.
 enum Status : int {

@@ -109,7 +109,7 @@ impl Device {
     /// it or PoCL compiles it.
     #[must_use]
     pub fn has_costly_contexts(&self) -> bool {
-        self.is_slow() || pocl::is_it(&self.name)
+        self.is_slow() || pocl::is_pocl(&self.name)
     }
 
     /// Whether the address space of its processes can be limited. Drivers reserve more than they
@@ -129,7 +129,7 @@ impl Device {
     /// each kernel on first use, but would compile all kernels to write a file.
     #[must_use]
     pub fn needs_cache_file(&self) -> bool {
-        self.compiles_kernels() && !pocl::is_it(&self.name)
+        self.compiles_kernels() && !pocl::is_pocl(&self.name)
     }
 
     /// Settings of a context on this device. A device known to compute wrong results is allowed,

@@ -1,11 +1,11 @@
-//! Finds the PoCL that `ci/setup` installed: a second device for OpenCL, which compiles kernels
-//! for the host's processor and runs asynchronously.
+//! Finds the PoCL that `ci/setup` installed: an OpenCL platform, tested beside Oclgrind, that
+//! compiles kernels for the host CPU and runs them asynchronously.
 
 use super::{Device, Environment, Search};
 use futhark_manifest::Backend;
 use std::path::{Path, PathBuf};
 
-/// Returns PoCL, unprobed, if it is installed.
+/// Returns the PoCL device if it is installed; the caller must probe it.
 pub(super) fn of_toolchain(search: &Search<'_>) -> Option<Device> {
     let root = PathBuf::from(std::env::var_os("FUTHARK_TOOLCHAIN")?);
     let library = root.join("pocl/lib/host/libpocl.so");
@@ -16,13 +16,13 @@ pub(super) fn of_toolchain(search: &Search<'_>) -> Option<Device> {
 }
 
 /// Whether the platform in a device's name is PoCL's, installed by `ci/setup` or not.
-pub(super) fn is_it(name: &str) -> bool {
+pub(super) fn is_pocl(name: &str) -> bool {
     name.starts_with("Portable Computing Language")
 }
 
 fn environment(root: &Path, library: &Path, search: &Search<'_>) -> Environment {
     let mut variables: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
-    // Other OpenCL loaders may not accept the path of a library in that variable.
+    // Use the toolchain's loader: others may accept only a folder of .icd files in OCL_ICD_VENDORS.
     let loader = root.join("opencl/lib/libOpenCL.so.1");
     if loader.is_file() {
         variables.push(("FUTHARK_LIBOPENCL".into(), loader.into()));

@@ -59,7 +59,8 @@ impl Context {
     ///
     /// [`ErrorKind::InvalidArgument`]: unknown entry point, wrong number of arguments, wrong
     /// type of an argument, or a borrowed argument for a consumed parameter.
-    /// [`ErrorKind::WrongContext`]; any failure of the program itself.
+    /// [`ErrorKind::WrongContext`]: an argument belongs to another context.
+    /// [`ErrorKind::Program`]: the program failed. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
@@ -132,7 +133,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is not a record, or a field has another type.
+    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not a record, or the fields have another
+    /// number or other types. [`ErrorKind::WrongContext`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
@@ -145,8 +147,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is not a sum, the variant is unknown, or the payload
-    /// has other types.
+    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not a sum, the variant is unknown, or the
+    /// payload has another number of values or other types. [`ErrorKind::WrongContext`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
@@ -170,8 +172,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is not an array of records, a field has another
-    /// type, or the shapes differ.
+    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not an array of records, the fields have
+    /// another number or other types, or their shapes differ. [`ErrorKind::WrongContext`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
@@ -185,10 +187,11 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is not an array of opaque values, the number of
-    /// elements does not match the shape or is zero (the size of an element is then unknown), or
-    /// the elements differ in type or size. [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: the
-    /// manifest has no such function for the type; compilers provide it since 0.25.36.
+    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not an array of opaque values, the shape
+    /// has another rank, the number of elements does not match the shape or is zero (the size of an
+    /// element is then unknown), or an element has another type or size. [`ErrorKind::WrongContext`].
+    /// [`ErrorKind::Unsupported`]: the manifest has no such function for the type; compilers provide it
+    /// since 0.25.36.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_from_values(
         &self,
@@ -215,7 +218,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: another program stored it; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Restore`]: another program stored it, or the runtime rejects the bytes.
+    /// [`ErrorKind::Unsupported`]: values of this type cannot be restored. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(&self.core, &stored.0)?;
@@ -239,8 +243,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Values or clones of the context still exist, or something failed since the last call. The
-    /// context is returned with the error.
+    /// Returns the context with the error. [`ErrorKind::InvalidArgument`]: values or clones of the
+    /// context still exist. [`ErrorKind::ContextLost`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context, Error)> {
         let library = self.library;

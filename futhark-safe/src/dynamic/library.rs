@@ -30,7 +30,8 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Compile`], with the output of the compiler; [`ErrorKind::Load`].
+    /// [`ErrorKind::Compile`]: [`Build::run`] failed; the message is that of its error.
+    /// [`ErrorKind::Load`]: the library cannot be loaded, or its table and its manifest disagree.
     pub fn build(build: &Build) -> Result<Library> {
         let operation = || format!("build of {}", build.source().display());
         let artifact = build.run().map_err(|error| {

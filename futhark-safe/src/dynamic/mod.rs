@@ -14,6 +14,13 @@
 //!
 //! It uses the same core as the typed interface. Mistakes that the typed interface rejects at
 //! compile time are errors at run time. Types have the names of the manifest: see [`Library::program`].
+//!
+//! Every operation that calls the library can fail with [`ErrorKind::OutOfMemory`],
+//! [`ErrorKind::ContextLost`] or [`ErrorKind::Backend`]: most `# Errors` sections omit them.
+//!
+//! [`ErrorKind::OutOfMemory`]: crate::ErrorKind::OutOfMemory
+//! [`ErrorKind::ContextLost`]: crate::ErrorKind::ContextLost
+//! [`ErrorKind::Backend`]: crate::ErrorKind::Backend
 
 mod array;
 mod context;

@@ -127,7 +127,7 @@ impl Opaque {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`]: index out of bounds, wrong number of indices, or the
-    /// value is not an array.
+    /// value is not an array. [`ErrorKind::Unsupported`]: the library has no such function for the type.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
         let handle = ffi::index_value(&self.handle, indices)?;
@@ -139,8 +139,7 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// The error of the C library; [`ErrorKind::InvalidArgument`]: wrong number of indices, or the value
-    /// is not an array.
+    /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
         let handle = ffi::index_value_checked_by_c(&self.handle, indices)?;
@@ -171,7 +170,8 @@ impl Opaque {
     ///
     /// # Errors
     ///
-    /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
+    /// The call that computes the value failed. [`ErrorKind::Unsupported`]: values of this type
+    /// cannot be stored. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn store(&self) -> Result<Stored> {
         Ok(Stored(ffi::store(&self.handle)?))

@@ -25,7 +25,6 @@ impl Stored {
     /// # Errors
     ///
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         stored::to_bytes(&self.0)
     }

@@ -163,7 +163,7 @@ impl Array {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is unchanged.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    /// Otherwise the errors of [`to_bytes`](Self::to_bytes).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
     }
@@ -173,6 +173,7 @@ impl Array {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of indices.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index(&self.handle, indices)?;
@@ -184,7 +185,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// The error of the C library; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong number of indices.
+    /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index_checked_by_c(&self.handle, indices)?;

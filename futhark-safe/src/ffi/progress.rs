@@ -2,9 +2,11 @@
 //!
 //! A call whose results are arrays returns before they are computed. If the work fails, the next
 //! wait reports that, in whichever operation it happens, and the results contain arbitrary bytes of
-//! device memory. So each value has a [`Serial`], the number of the wait that will confirm it.
-//! A successful wait confirms all pending values; a failing wait invalidates them. From then on, using
-//! an invalidated value is an error with the message of that failure.
+//! device memory. A successful wait confirms all pending values; a failing wait invalidates them.
+//! From then on, using an invalidated value is an error with the message of that failure.
+//!
+//! Each value has a [`Serial`], the number of the outcome (success or failure) that will confirm or
+//! invalidate it. Outcomes are counted, not waits, because a failing wait can record two failures.
 //!
 //! A failure is stored under the serial that it invalidates, until the last value of that serial
 //! is dropped. So there are never more failures than values.
@@ -13,22 +15,22 @@ use std::collections::BTreeMap;
 
 use crate::error::{Call, Error, Result};
 
-/// The number of the wait that confirms a value: one more than the number of waits before it was
-/// started, or 0 for a value that was complete when its call returned.
+/// The number of the outcome that confirms or invalidates a value; 0 for a value that was complete
+/// when its call returned.
 pub(super) type Serial = u64;
 
 /// The pending work of a context, protected by its lock.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The number of waits so far.
+    /// The number of outcomes so far.
     waits: Serial,
-    /// The number of live values that were started since the last wait.
+    /// The number of live pending values: those started since the last outcome.
     held: usize,
     /// Failures by the serial of the values that they invalidated.
     failures: BTreeMap<Serial, Failure>,
-    /// The calls since the last wait.
+    /// The calls since the last outcome.
     calls: Calls,
-    /// Those of them that started kernels which check the program (for example, bounds).
+    /// The subset of `calls` with kernel checks (such as bounds checks) that were not read yet.
     checking: Calls,
 }
 
@@ -58,7 +60,7 @@ struct Failure {
 }
 
 impl Progress {
-    /// Records a call that returned with pending work. Returns the serial of its results.
+    /// Records a successful call, whose results may be pending. Returns their serial.
     pub(super) fn start(&mut self, call: &'static str, unchecked: Unchecked) -> Serial {
         self.calls.add(call);
         match unchecked {
@@ -69,7 +71,8 @@ impl Progress {
         self.waits + 1
     }
 
-    /// The pending calls, or only those that can fail a check of the program. `None` for too many.
+    /// Returns the pending calls; with `by_check`, only those with unread kernel checks. `None` if
+    /// there are more than [`MAX_NAMED`].
     pub(super) fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
         let calls = if by_check {
             &self.checking
@@ -129,8 +132,8 @@ impl Progress {
     }
 }
 
-/// The operation of errors about invalid values.
-const VALUE: &str = "value of a failed call";
+/// The operation that errors about invalidated values report.
+const VALUE: &str = "use of an invalidated value";
 
 impl Default for Calls {
     fn default() -> Calls {
@@ -217,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_without_pending_work_invalidates_nothing() {
+    fn each_failure_invalidates_only_values_pending_at_that_time() {
         let mut progress = Progress::default();
         let a = value(&mut progress);
         progress.confirm();
@@ -240,7 +243,7 @@ mod tests {
         assert!(progress.verdict(b).is_err());
         progress.release(b);
         assert!(progress.failures.is_empty());
-        // Dropped before the wait.
+        // Values dropped before the wait leave no failure behind.
         for _ in 0..1000 {
             let serial = value(&mut progress);
             progress.release(serial);

@@ -144,7 +144,7 @@ impl Build {
     ///
     /// # Errors
     ///
-    /// See [`ErrorKind`]. The error contains the unchanged output of the compilers.
+    /// See [`ErrorKind`]. The message contains the error output of the compiler that failed.
     pub fn run(&self) -> Result<Artifact, Error> {
         let futhark = self.futhark()?;
         if let Some(recording) = futhark.recording() {
@@ -453,7 +453,8 @@ impl Artifact {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Bindings`]: libclang is missing, or rejects the header.
+    /// [`ErrorKind::Bindings`]: libclang is missing, or rejects the header. [`ErrorKind::Io`]: the
+    /// header cannot be read. [`ErrorKind::NoCCompiler`].
     #[cfg(feature = "raw")]
     pub fn bindings(&self) -> Result<String, Error> {
         super::bindgen::bindings(self)

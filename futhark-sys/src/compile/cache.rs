@@ -12,8 +12,8 @@ use super::error::{Error, ErrorKind};
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Io`]: neither variable is set, the folder cannot be created, or it exists and
-/// other users can access it.
+/// [`ErrorKind::Io`]: neither variable is an absolute path, the folder cannot be created, or it is
+/// a link, belongs to another user, or other users can access it.
 pub fn cache_folder(name: &str) -> Result<PathBuf, Error> {
     let variable = |name| {
         let value = std::env::var_os(name).map(PathBuf::from);

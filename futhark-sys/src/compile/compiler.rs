@@ -25,7 +25,7 @@ To get a Futhark compiler (0.25.19 or later):
   macOS                 brew install futhark
   nix                   nix-env -iA nixpkgs.futhark
   anything else         the releases on the compiler's own site, futhark-lang.org
-Then put it on PATH, or name the file in the variable FUTHARK.";
+Then put it on PATH, or set FUTHARK to its path.";
 
 impl Compiler {
     /// The oldest supported version.
@@ -38,7 +38,8 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NoCompiler`]: there is none. The message says how to install one.
+    /// [`ErrorKind::NoCompiler`]: no usable compiler was found. The message says how to
+    /// install one.
     pub fn find() -> Result<Compiler, Error> {
         match Toolchain::from_env().default_compiler() {
             Some(program) => Compiler::at(program),
@@ -65,12 +66,13 @@ impl Compiler {
         all
     }
 
-    /// The compiler in this file (or of this name on `PATH`), or the recording in this folder.
+    /// Returns the compiler at `program` (a path, or a name on `PATH`), or the recording if
+    /// `program` is a recording's folder.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NoCompiler`]: it does not exist, does not run, or is older than
-    /// [`Compiler::OLDEST`].
+    /// [`ErrorKind::NoCompiler`]: it does not exist, does not run, is not a Futhark compiler, or is
+    /// older than [`Compiler::OLDEST`].
     pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
         let program = program.into();
         if let Some(version) = recording::version(&program) {
@@ -130,7 +132,8 @@ impl Compiler {
         &self.version
     }
 
-    /// Returns whether the version is not newer than [`Compiler::NEWEST_TESTED`].
+    /// Returns whether the version is at most [`Compiler::NEWEST_TESTED`]; `false` if it has no
+    /// number.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.version
@@ -142,7 +145,11 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// The source cannot be read or parsed.
+    /// * [`ErrorKind::NoSource`]: `source` does not exist.
+    /// * [`ErrorKind::NoCompiler`]: this is a recording.
+    /// * [`ErrorKind::Program`], [`ErrorKind::CompilerFailed`]: the compiler rejected `source`, or
+    ///   failed on it.
+    /// * [`ErrorKind::Io`]: the compiler cannot be run.
     pub fn imports(&self, source: &Path) -> Result<Vec<PathBuf>, Error> {
         let output = self.checked([OsStr::new("imports"), source.as_os_str()], source)?;
         Ok(String::from_utf8_lossy(&output.stdout)
@@ -155,7 +162,7 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// The source cannot be read or parsed.
+    /// As [`imports`](Self::imports).
     pub fn hash(&self, source: &Path) -> Result<String, Error> {
         let output = self.checked([OsStr::new("hash"), source.as_os_str()], source)?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -166,7 +173,8 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// The compiler does not know the type, or the recording has no value of it.
+    /// [`ErrorKind::Program`]: the compiler rejected the type. [`ErrorKind::Io`]: the compiler
+    /// cannot be run, or the recording has no value of the type.
     pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
         if let Some(recording) = self.recording() {
             let file = recording::dataset(recording, ty);
@@ -185,7 +193,8 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// As [`Compiler::dataset`], and if it cannot be written.
+    /// As [`dataset`](Self::dataset). [`ErrorKind::Io`]: the file cannot be written, or `recording`
+    /// belongs to another version.
     pub fn record_dataset(&self, ty: &str, recording: &Path) -> Result<(), Error> {
         recording::begin(recording, self)?;
         recording::write(&recording::dataset(recording, ty), self.dataset(ty)?)
@@ -209,7 +218,7 @@ impl Compiler {
         Ok(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Runs the compiler; an error contains its unchanged output.
+    /// Runs the compiler on `source`; an error contains its stderr.
     fn checked<'a>(
         &self,
         arguments: impl IntoIterator<Item = &'a OsStr>,
@@ -237,7 +246,7 @@ impl Compiler {
         let (kind, what) = if is_internal(output.status.code(), text) {
             (
                 ErrorKind::CompilerFailed,
-                "the Futhark compiler itself failed",
+                "the Futhark compiler itself failed on",
             )
         } else {
             (
@@ -259,9 +268,10 @@ impl Compiler {
 
 /// Whether the compiler failed for an internal reason, not because of the program.
 ///
-/// It exits with 2 when it rejects a program and with 1 when an exception reaches its top level.
-/// It also exits with 2 after an inconsistency between two passes, so the headings of its internal
-/// errors count as well. A heading begins a line, but warnings can precede it.
+/// Exit code 2 means a rejected program, but some internal errors and known limitations also
+/// exit with 2; their headings identify them. Any other failure is internal: the compiler exits
+/// with 1 when an exception reaches its top level, and has no exit code if a signal ended it. A
+/// heading begins a line, but warnings can precede it.
 fn is_internal(code: Option<i32>, text: &str) -> bool {
     const HEADINGS: [&str; 4] = [
         "Internal compiler error",

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Why a program could not be built.
 ///
-/// The message contains the unchanged output of the compilers, and often says what to do next.
+/// The message contains the error output of the compiler that failed, and often says what to do
+/// next.
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -16,21 +17,23 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No Futhark compiler was found, or the selected one does not run.
+    /// No Futhark compiler was found, the selected one does not run or is too old, or it is a
+    /// recording without this program.
     NoCompiler,
     /// The source file does not exist.
     NoSource,
     /// The Futhark compiler rejected the program. The message contains its output.
     Program,
-    /// The Futhark compiler itself failed: it reported an internal error or crashed.
+    /// The Futhark compiler itself failed: it crashed, or reported an internal error or a known
+    /// limitation.
     CompilerFailed,
-    /// The manifest is invalid.
+    /// The manifest is invalid, or is for another backend.
     Manifest,
     /// The generated C is not in the form that this crate supports.
     Layout,
-    /// No C compiler was found.
+    /// No C compiler was found, or it does not run.
     NoCCompiler,
-    /// No ISPC was found. The backend `ispc` needs it.
+    /// No ISPC was found, or it does not run. The backend `ispc` needs it.
     NoIspc,
     /// ISPC rejected the generated kernels, usually because its version does not match the Futhark
     /// compiler.
@@ -39,10 +42,11 @@ pub enum ErrorKind {
     Bindings,
     /// A header of the backend is missing.
     NoHeader,
-    /// The C compiler rejected the generated code: code and manifest disagree, or the C compiler is
-    /// too old.
+    /// The C compiler rejected the generated code (code and manifest disagree, or the C compiler is
+    /// too old), or a library could not be linked or archived.
     C,
-    /// A file could not be read or written.
+    /// A file could not be read or written, a tool could not be run, or a recording is damaged or
+    /// belongs to another version.
     Io,
 }
 

@@ -39,8 +39,9 @@ impl Build {
     ///
     /// # Errors
     ///
-    /// Errors that do not depend on the program: a compiler or header is missing, a file cannot be
-    /// read or written, or the folder is a recording of another compiler.
+    /// Errors that do not depend on the program: the source, a compiler or a header is missing,
+    /// ISPC rejects the kernels, a file cannot be read or written, the folder is a recording of
+    /// another version, or the build itself uses a recording.
     pub fn record(&self, recording: &Path) -> Result<Recorded, Error> {
         let futhark = self.futhark()?;
         begin(recording, &futhark)?;
