@@ -299,10 +299,10 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
     shape[0] = TOO_MUCH / array.elem.size();
     // The pages are never written, so they use no memory.
     let contents = vec![0; TOO_MUCH];
-    let squeezed = limits::limit_memory()
+    let limited = limits::limit_to_current()
         .ok_or_else(|| Stop::skip("this system cannot limit the memory of a process"))?;
     let result = context.array_from_bytes(array.elem, &shape, &contents);
-    drop(squeezed);
+    drop(limited);
     match result {
         Ok(_) => Err(Stop::mismatch(
             "an array larger than the memory limit was created",

@@ -26,7 +26,7 @@ pub struct LimitedMemory {
 /// Sets the memory limit just above the current use, so that large allocations fail. `None` where
 /// the system does not support it.
 #[must_use]
-pub fn limit_memory() -> Option<LimitedMemory> {
+pub fn limit_to_current() -> Option<LimitedMemory> {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
