@@ -213,7 +213,7 @@ fn a_program_can_have_thousands_of_entry_points() {
         let [Value::Scalar(Scalar::I32(result))] = result[..] else {
             panic!("{result:?}")
         };
-        assert_eq!(result, 2 + i as i32, "{entry}");
+        assert_eq!(result, 2 + i, "{entry}");
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
