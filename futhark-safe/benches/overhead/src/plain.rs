@@ -37,6 +37,8 @@ macro_rules! backend {
                 fn entry_add(ctx: *mut c_void, out: *mut i32, a: i32, b: i32) -> c_int;
                 #[link_name = concat!($prefix, "futhark_entry_spin")]
                 fn entry_spin(ctx: *mut c_void, out: *mut u32, rounds: i32, seed: u32) -> c_int;
+                #[link_name = concat!($prefix, "futhark_entry_kernel")]
+                fn entry_kernel(ctx: *mut c_void, out: *mut i32, which: i32, n: i64) -> c_int;
                 #[link_name = concat!($prefix, "futhark_new_f32_1d")]
                 fn new_f32(ctx: *mut c_void, data: *const f32, n: i64) -> *mut c_void;
                 #[link_name = concat!($prefix, "futhark_free_f32_1d")]
@@ -93,6 +95,21 @@ macro_rules! backend {
                     let mut x = 0;
                     // SAFETY: as for `add`.
                     check(unsafe { entry_spin(self.ctx, &raw mut x, rounds, seed) })?;
+                    // SAFETY: as above.
+                    check(unsafe { context_sync(self.ctx) })?;
+                    Ok(x)
+                }
+
+                /// The entry point `kernel`.
+                ///
+                /// # Errors
+                ///
+                /// The error code of the C function.
+                #[inline]
+                pub fn kernel(&self, which: i32, n: i64) -> Result<i32, Failed> {
+                    let mut x = 0;
+                    // SAFETY: as for `add`.
+                    check(unsafe { entry_kernel(self.ctx, &raw mut x, which, n) })?;
                     // SAFETY: as above.
                     check(unsafe { context_sync(self.ctx) })?;
                     Ok(x)

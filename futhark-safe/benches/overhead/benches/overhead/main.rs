@@ -1,8 +1,8 @@
 //! The overhead of the typed interface over the plain C API, for one program compiled with the
 //! same flags. Prints a table of ratios.
 //!
-//! `cargo bench -p futhark-safe-benches` takes two minutes; `-- call` or `-- upload` measures
-//! only that. Needs `objcopy`, so it runs on Linux.
+//! `cargo bench -p futhark-safe-benches` takes three minutes; `-- call`, `-- kernel` or `-- upload`
+//! measures only that. Needs `objcopy`, so it runs on Linux.
 
 mod table;
 
@@ -17,6 +17,14 @@ use futhark_safe_benches::{bench, bench_untrapped, plain};
 
 /// Rounds of `spin` that take about two microseconds.
 const ROUNDS: i32 = 1000;
+/// The kernels of `bench.fut`: number, name, size.
+const KERNELS: [(i32, &str, i64); 5] = [
+    (0, "kernel dot", 1 << 16),
+    (1, "kernel scan", 1 << 16),
+    (2, "kernel histogram", 1 << 16),
+    (3, "kernel matrix product", 128),
+    (4, "kernel blur", 256),
+];
 /// Elements per transfer.
 const SIZES: [usize; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 24];
 /// Elements of a cache line.
@@ -54,6 +62,20 @@ macro_rules! measure {
             b.iter(|| untrapped.entry().spin(ROUNDS, black_box(1)).unwrap());
         });
         group.finish();
+
+        for (which, name, n) in KERNELS {
+            let mut group = self::group(criterion, backend, name);
+            group.bench_function("plain", |b| {
+                b.iter(|| plain.kernel(which, black_box(n)).unwrap())
+            });
+            group.bench_function("typed", |b| {
+                b.iter(|| typed.entry().kernel(which, black_box(n)).unwrap());
+            });
+            group.bench_function("untrapped", |b| {
+                b.iter(|| untrapped.entry().kernel(which, black_box(n)).unwrap());
+            });
+            group.finish();
+        }
 
         for n in SIZES {
             let data: Vec<f32> = (0..n).map(|i| i as f32).collect();
