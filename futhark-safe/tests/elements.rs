@@ -31,11 +31,7 @@ fn library(backend: Backend) -> Option<Library> {
 }
 
 fn each(mut check: impl FnMut(&Context)) {
-    // Under valgrind and sanitizers (see ci/sanitize) without OpenCL: its runtime has leaks.
-    let counted = std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "counted");
-    let mut backends = support::backends();
-    backends.retain(|&backend| !(counted && backend == Backend::OpenCl));
-    for backend in backends {
+    for backend in support::backends() {
         let Some(library) = library(backend) else {
             return;
         };

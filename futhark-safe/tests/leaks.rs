@@ -16,14 +16,12 @@ const MEASUREMENTS: usize = 5;
 /// Growth between two measurements that is not a leak, in bytes: the allocator keeps a few pages.
 const NOISE: usize = 16 << 10;
 
-/// `FUTHARK_LEAKS=counted`: valgrind or LeakSanitizer finds leaks (see ci/sanitize), so few
-/// repetitions are enough.
-fn is_counted() -> bool {
-    std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "counted")
-}
-
 fn times(n: usize) -> usize {
-    if is_counted() { n / 50 } else { n }
+    if support::leaks_are_counted() {
+        n / 50
+    } else {
+        n
+    }
 }
 
 /// These tests measure the memory of the process, so they run one at a time.
@@ -40,7 +38,7 @@ fn watch(what: &str, mut work: impl FnMut()) {
     let growth = resident.windows(2).map(|w| w[1].saturating_sub(w[0]));
     let least = growth.min().unwrap_or(0);
     assert!(
-        least <= NOISE || is_counted(),
+        least <= NOISE || support::leaks_are_counted(),
         "{what}: memory grew by {least} bytes or more each time: {resident:?}"
     );
 }

@@ -63,10 +63,16 @@ fn pairs() -> Vec<(Compiler, Backend)> {
     installed().into_iter().flat_map(of).collect()
 }
 
+/// Whether valgrind or LeakSanitizer finds leaks, in `ci/sanitize`: then few repetitions are enough,
+/// and no test uses OpenCL, whose runtime has leaks.
+pub fn leaks_are_counted() -> bool {
+    std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "counted")
+}
+
 /// The backends that this machine can run.
 pub fn backends() -> Vec<Backend> {
     let host = [Backend::C, Backend::Multicore];
-    let device = opencl_works().then_some(Backend::OpenCl);
+    let device = (!leaks_are_counted() && opencl_works()).then_some(Backend::OpenCl);
     host.into_iter().chain(device).collect()
 }
 
