@@ -1,6 +1,8 @@
 //! A context is unusable in a forked child, whose calls fail instead of hanging.
 #![cfg(all(feature = "compile", feature = "load", target_os = "linux"))]
 
+mod support;
+
 use std::path::Path;
 
 use futhark_manifest::Backend;
@@ -15,6 +17,9 @@ unsafe extern "C" {
 
 #[test]
 fn calls_in_a_forked_child_fail() {
+    if support::no_compiler() {
+        return;
+    }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fork");
     std::fs::create_dir_all(&folder).unwrap();
     let source = folder.join("fork.fut");

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use futhark_manifest::{Manifest, Program};
 use futhark_sys::compile::FunctionList;
-use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, Table};
+use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, RawFunction, Table};
 
 use crate::context;
 use crate::functions::raw_functions;
@@ -30,10 +30,9 @@ pub fn table(flavour: Flavour) -> &'static Table {
 pub fn reordered() -> &'static Table {
     static TABLE: OnceLock<&Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut raw = raw::<false>("c");
         let mut functions = raw_functions();
         functions.rotate_left(1);
-        raw.functions = functions.leak().as_ptr();
+        let mut raw = raw_with::<false>("c", "c", functions);
         let program = resolved(&manifest("c").replace("entry_total", "z_entry_total"));
         assert_eq!(program.interface_hash(), raw.interface_hash);
         raw.functions_hash = FunctionList::of(&program).hash();
@@ -45,11 +44,7 @@ pub fn reordered() -> &'static Table {
 #[must_use]
 pub fn of_unknown_backend() -> &'static Table {
     static TABLE: OnceLock<&Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut raw = raw::<false>("c");
-        raw.backend = c"abacus".as_ptr();
-        checked(raw)
-    })
+    TABLE.get_or_init(|| checked(raw_with::<false>("abacus", "c", raw_functions())))
 }
 
 fn checked(raw: Raw) -> &'static Table {
@@ -74,7 +69,12 @@ fn resolved(manifest: &str) -> Program {
     manifest.resolve().expect("the manifest can be resolved")
 }
 
-fn raw<const GPU: bool>(backend: &'static str) -> Raw {
+fn raw<const GPU: bool>(backend: &str) -> Raw {
+    raw_with::<GPU>(backend, backend, raw_functions())
+}
+
+/// A table with these functions, which names `backend` and has the manifest for `described`.
+fn raw_with<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFunction>) -> Raw {
     let text = |text: &str| -> *const c_char {
         let text = CString::new(text).expect("no NUL in it");
         text.into_raw()
@@ -85,11 +85,11 @@ fn raw<const GPU: bool>(backend: &'static str) -> Raw {
     raw.size = size_of::<Raw>() as u32;
     raw.flags = if GPU { FUT_GPU } else { 0 };
     raw.backend = text(backend);
-    raw.manifest = text(&manifest(backend));
+    raw.manifest = text(&manifest(described));
     raw.program = text("fake program");
     raw.interface_hash = interface();
     raw.functions_hash = functions();
-    let (types, functions) = (raw_types().leak(), raw_functions().leak());
+    let (types, functions) = (raw_types().leak(), list.leak());
     (raw.types, raw.n_types) = (types.as_ptr(), types.len() as u32);
     (raw.functions, raw.n_functions) = (functions.as_ptr(), functions.len() as u32);
     raw.context_new = Some(context::context_new::<GPU>);
