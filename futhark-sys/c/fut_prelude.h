@@ -60,7 +60,8 @@ static inline struct fut_heap *fut_heap_here(void) {
 
 static void *fut_tracked_alloc(size_t size, bool zero) {
   struct fut_heap *heap = fut_heap_here();
-  if (FUT_UNLIKELY(size > SIZE_MAX - sizeof(struct fut_block)))
+  // malloc refuses more than PTRDIFF_MAX as well, and valgrind reports such a request.
+  if (FUT_UNLIKELY(size > PTRDIFF_MAX - sizeof(struct fut_block)))
     return NULL;
 #if FUT_MULTICORE
   if (heap != NULL && FUT_UNLIKELY(__atomic_load_n(&heap->freed, __ATOMIC_RELAXED) != NULL))
@@ -106,7 +107,7 @@ static void fut_tracked_free(void *p) {
 static void *fut_tracked_realloc(void *p, size_t size) {
   if (p == NULL)
     return fut_tracked_alloc(size, false);
-  if (size > SIZE_MAX - sizeof(struct fut_block))
+  if (size > PTRDIFF_MAX - sizeof(struct fut_block))
     return NULL;
   struct fut_block *b = (struct fut_block *)p - 1;
 #if FUT_MULTICORE
