@@ -2,7 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -48,7 +48,8 @@ pub(crate) struct Context {
 struct Record {
     raw: c::Failure,
     /// The text that `raw` points to.
-    _text: Option<CString>,
+    /// Shared, because moving a box would invalidate the pointer in `raw`.
+    _text: Option<Arc<CStr>>,
 }
 
 /// The outcome of a call.
@@ -102,6 +103,7 @@ impl Failure {
 
     fn record(self) -> Record {
         let text = self.text.and_then(|text| CString::new(text).ok());
+        let text: Option<Arc<CStr>> = text.map(Arc::from);
         let raw = c::Failure {
             cause: self.cause,
             origin: self.origin,
