@@ -330,7 +330,7 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
             c::FUT_SET_DEVICE if !GPU => Err(Failure::new(c::FUT_REFUSED, 0, "no devices here")),
             c::FUT_SET_DEVICE => {
                 // SAFETY: T: this setting comes with NUL-terminated text.
-                let name = unsafe { std::ffi::CStr::from_ptr(setting.text) };
+                let name = unsafe { CStr::from_ptr(setting.text) };
                 match name.to_bytes() {
                     b"none" => Err(Failure::new(c::FUT_FAILED, 1, "no acceptable device")),
                     _ => answer,
