@@ -340,7 +340,7 @@ fn a_hanging_program_is_killed_and_a_slow_one_is_repeated_with_optimisation() {
         "--check",
         "blocks",
         "--timeout",
-        "4",
+        "3",
         "--futhark",
         &compiler,
     ]);

@@ -27,7 +27,7 @@ fn code_compiles_with_the_headers_of_cuda_13() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("two.fut"), PROGRAM).unwrap();
     // Other tests use the same folder for the emulated device.
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated");
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds");
     let output = command(folder.path())
         .env("CUDA_HOME", headers)
         .args(["run", "two.fut", "--backend", "cuda", "--emulate", "always"])

@@ -248,7 +248,7 @@ fn an_endless_call_is_not_a_failure() {
     let Some(bench) = Bench::new(spin) else {
         return;
     };
-    let run = bench.run(&[&DIFFERENTIAL[..], &["--timeout", "30"]].concat());
+    let run = bench.run(&[&DIFFERENTIAL[..], &["--timeout", "16"]].concat());
     assert_eq!(run.code(), Some(0), "{}", run.shown());
     let (outcome, message) = run.case("differential", "spin");
     assert_eq!(outcome, "skip");

@@ -26,10 +26,10 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// The build folder of all tests. Programs are given by relative paths, so that tests with the
+/// The build folder, shared with the other test binaries. Programs are given by relative paths, so that tests with the
 /// same program share its build, as do later runs.
 fn build_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("command")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds")
 }
 
 /// The standard output and the standard error.

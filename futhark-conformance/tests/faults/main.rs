@@ -111,10 +111,14 @@ fn controls(nursery: &Nursery, faults: &[Fault]) -> BTreeSet<Place> {
     healthy
 }
 
+/// Only with `FUTHARK_TESTS_FULL`, because the faults run with the newest compiler.
 #[test]
 fn rules_match_the_text_of_every_older_compiler() {
+    if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
+        println!("skipped: FUTHARK_TESTS_FULL is not set");
+        return;
+    }
     let mut all = Compiler::all();
-    // The faults run with the newest one.
     all.pop();
     for compiler in all {
         assert_text_matches(&Nursery::new(compiler), &catalogue::all());

@@ -6,9 +6,10 @@ use futhark_conformance::emulated::{Emulated, FINDINGS};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the emulated device, its kernels, and programs for it. Later runs reuse it.
+/// The build folder of all test binaries: the emulated device, its kernels, and programs. Later runs
+/// reuse it, and so does `.ci/run`.
 pub fn kept() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds")
 }
 
 /// The emulated device, if there is a C++ compiler.
