@@ -4,8 +4,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
 # Expects: $work (scratch folder), because() (records why a part failed).
 
-# Present on every Debian system with a C compiler. The library parts must not contain another
-# suite's build of these packages: a process must not load two C or C++ libraries.
+# Counted as installed: every Debian system with a C compiler has these libraries, perhaps in a newer
+# version. The library parts must not contain another suite's build of them, because a process must
+# not load two versions of the C or C++ standard library.
 apt_base='libc6 libgcc-s1 libstdc++6 gcc-12-base zlib1g liblzma5 libtinfo6 libzstd1 dpkg'
 
 apt_keyring() {
@@ -115,13 +116,15 @@ apt_fail() {
     because "$2"
 }
 
-# The first error of an apt log, without addresses.
+# The first error of an apt log, or else its first warning, without addresses.
 apt_complaint() {
-    sed -nE '/^[EW]: /{s/^[EW]: *//; s#[a-z+]+://[^ ]*##g; s/  +/ /g; p; q;}' | grep . || echo 'apt gave no reason'
+    sed -nE '/^[EW]: /{s#[a-z+]+://[^ ]*##g; s/  +/ /g; p;}' | sort -s -k 1,1 | sed -nE '1s/^[EW]: *//p' | grep . ||
+        echo 'apt gave no reason'
 }
 
 # apt_unpack SUITE PACKAGE...: downloads the packages with their dependencies and
-# unpacks each into $work/apt-SUITE/unpacked/PACKAGE; prints those names.
+# unpacks each into $work/apt-SUITE/unpacked/PACKAGE; prints those names. It runs in a command
+# substitution, where bash disables `set -e`.
 apt_unpack() {
     local suite=$1 dir=$work/apt-$1 package log=$work/apt-$1/install.log
     shift
@@ -130,11 +133,18 @@ apt_unpack() {
         because "cannot download $* from $suite: $(apt_complaint <"$log")"
         return 1
     fi
-    apt-get -c "$dir/apt.conf" -qq --simulate install "$@" | awk '/^Inst / { print $2 }' >"$dir/closure"
+    if ! apt-get -c "$dir/apt.conf" -qq --simulate install "$@" | awk '/^Inst / { print $2 }' >"$dir/closure"; then
+        because "cannot list the dependencies of $*"
+        return 1
+    fi
     while read -r package; do
         if [ ! -e "$dir/unpacked/$package" ]; then
-            mkdir -p "$dir/unpacked"
-            dpkg-deb -x "$dir/archives/${package%%:*}"_*.deb "$dir/unpacked/$package"
+            mkdir -p "$dir/unpacked" "$dir/unpacking"
+            if ! dpkg-deb -x "$dir/archives/${package%%:*}"_*.deb "$dir/unpacking/$package"; then
+                because "cannot unpack $package; is the disk full?"
+                return 1
+            fi
+            mv "$dir/unpacking/$package" "$dir/unpacked/$package"
         fi
         printf '%s\n' "$package"
     done <"$dir/closure"

@@ -112,11 +112,12 @@ LAUNCHER
 # program may need a newer C library than this system's, so its own C library and the matching
 # loader are unpacked too. The sed script SCRIPT extracts $version from its --version.
 stage_program() {
-    local name=$1 suite=${part#*-} stage=$work/$part package unpacked
+    local name=$1 suite=${part#*-} stage=$work/$part packages package unpacked
     unpacked=$work/apt-$suite/unpacked
     apt_open "$suite"
     mkdir -p "$stage/lib"
-    for package in $(apt_unpack "$suite" "$name"); do
+    packages=$(apt_unpack "$suite" "$name")
+    for package in $packages; do
         copy_libs "$unpacked/$package" "$stage/lib"
     done
     mv "$unpacked/$name/usr/bin/$name" "$stage/$name"
