@@ -4,6 +4,7 @@
 //! name the libraries of a backend.
 
 use crate::key::key;
+use crate::parallel;
 use anyhow::{Context as _, anyhow, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -180,6 +181,22 @@ impl Compiler {
     }
 }
 
+/// Runs a command of the C++ compiler.
+fn run(command: &mut Command) -> anyhow::Result<()> {
+    let compiler = command.get_program().display().to_string();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("failed to start {compiler}"))?;
+    if !output.status.success() {
+        bail!(
+            "{compiler} cannot compile the emulated device:\n{}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(())
+}
+
 /// Compiles in a temporary folder and renames it, because other processes may do the same.
 fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()> {
     let fresh = tempfile::tempdir_in(dir)?;
@@ -195,28 +212,21 @@ fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()>
             units.push(path);
         }
     }
-    let output = Command::new(compiler)
-        .args([
-            "-std=c++17",
-            "-O2",
-            "-fPIC",
-            "-shared",
-            "-fvisibility=hidden",
-        ])
-        .args(&units)
-        .arg("-o")
+    let objects: Vec<PathBuf> = units.iter().map(|unit| unit.with_extension("o")).collect();
+    let work: Vec<_> = units.iter().zip(&objects).collect();
+    let compiled = parallel::map(&work, parallel::processors(), |(unit, object)| {
+        run(Command::new(compiler)
+            .args(["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-c"])
+            .arg(unit)
+            .arg("-o")
+            .arg(object))
+    });
+    compiled.into_iter().collect::<anyhow::Result<()>>()?;
+    run(Command::new(compiler)
+        .args(["-shared", "-o"])
         .arg(fresh.path().join(LIBRARY))
-        .args(["-ldl", "-pthread"])
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("failed to start {}", compiler.display()))?;
-    if !output.status.success() {
-        bail!(
-            "{} cannot compile the emulated device:\n{}",
-            compiler.display(),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
+        .args(&objects)
+        .args(["-ldl", "-pthread"]))?;
     let made = fresh.keep();
     if let Err(error) = std::fs::rename(&made, folder) {
         // Another process has compiled it at the same time.

@@ -33,6 +33,7 @@ pub mod inputs;
 pub mod jobs;
 pub mod judge;
 mod key;
+pub mod parallel;
 pub mod pattern;
 pub mod prepare;
 pub mod protocol;

@@ -11,6 +11,7 @@ use crate::cli::PrepareArgs;
 use crate::corpus::Program;
 use crate::harness::build::{self, PROBE};
 use crate::jobs::Settings;
+use crate::parallel;
 use crate::record::CompilerInfo;
 use crate::report::counted;
 use crate::values::{self, Generator};
@@ -19,9 +20,7 @@ use futhark_manifest::Backend;
 use futhark_safe::compile::{Build, Compiler, Recorded};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// Records every program for every backend and compiler with `threads` threads, and prints the
 /// progress on the standard error.
@@ -85,39 +84,34 @@ struct Job<'a> {
 
 /// The number of programs that do not compile, which is recorded too.
 fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
-    let (next, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let failures = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..threads.min(jobs.len()) {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(number) else { break };
-                    let (source, backend) = (job.build.source().display(), job.build.backend());
-                    let place = format!("{source} {backend} {}", job.version);
-                    let what = match job.build.record(&job.recording) {
-                        Ok(Recorded::Refusal(_)) => {
-                            refused.fetch_add(1, Ordering::Relaxed);
-                            "recorded: it cannot be compiled"
-                        }
-                        Ok(_) => "recorded",
-                        Err(error) => {
-                            let mut failures = failures.lock().unwrap_or_else(|e| e.into_inner());
-                            failures.push(format!("{place}: {error}"));
-                            "FAILED"
-                        }
-                    };
-                    eprintln!("[{}/{}] {place}: {what}", number + 1, jobs.len());
-                }
-            });
-        }
+    let recorded = AtomicUsize::new(0);
+    let outcomes = parallel::map(jobs, threads, |job| {
+        let (source, backend) = (job.build.source().display(), job.build.backend());
+        let place = format!("{source} {backend} {}", job.version);
+        let outcome = job.build.record(&job.recording);
+        let what = match &outcome {
+            Ok(Recorded::Refusal(_)) => "recorded: it cannot be compiled",
+            Ok(_) => "recorded",
+            Err(_) => "FAILED",
+        };
+        let number = recorded.fetch_add(1, Ordering::Relaxed) + 1;
+        eprintln!("[{number}/{}] {place}: {what}", jobs.len());
+        outcome.map_err(|error| format!("{place}: {error}"))
     });
-    let failures = failures.into_inner().unwrap_or_else(|e| e.into_inner());
+    let mut refused = 0;
+    let mut failures = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(Recorded::Refusal(_)) => refused += 1,
+            Ok(_) => {}
+            Err(failure) => failures.push(failure),
+        }
+    }
     if !failures.is_empty() {
         let count = counted(failures.len(), "build");
         bail!("{count} could not be recorded:\n{}", failures.join("\n"));
     }
-    Ok(refused.into_inner())
+    Ok(refused)
 }
 
 /// The types of generated values in test blocks. Errors in blocks are reported when the program is

@@ -2,14 +2,12 @@
 
 use super::construct::Features;
 use crate::key::key;
+use crate::parallel;
 use anyhow::{Context as _, bail};
 use futhark_manifest::{Manifest, Program};
 use futhark_safe::compile::Compiler;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// The features of each source, in order, by this compiler, `threads` at a time.
 ///
@@ -35,26 +33,10 @@ pub fn scan(
     let folder = build_dir.join("manifests");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("failed to create {}", folder.display()))?;
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..threads.min(sources.len()) {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(source) = sources.get(number) else {
-                        break;
-                    };
-                    let features = features(source, &compiler, &folder);
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    found.push((number, features));
-                }
-            });
-        }
+    let features = parallel::map(sources, threads, |source| {
+        features(source, &compiler, &folder)
     });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_key(|(number, _)| *number);
-    found.into_iter().map(|(_, features)| features).collect()
+    features.into_iter().collect()
 }
 
 fn features(source: &Path, compiler: &Compiler, folder: &Path) -> anyhow::Result<Features> {

@@ -4,6 +4,7 @@ use super::{Ended, could_not_run, usage};
 use crate::cli::{MachineArgs, ReportFiles, WorkArgs};
 use crate::devices::{self, Device, Search};
 use crate::jobs::{self, Settings};
+use crate::parallel;
 use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
 use crate::report::output::Files;
@@ -60,8 +61,7 @@ pub fn files(args: &ReportFiles) -> Files {
 
 /// The number of jobs to run at a time.
 pub fn threads(jobs: Option<u16>) -> usize {
-    let available = || std::thread::available_parallelism().map_or(1, usize::from);
-    jobs.map_or_else(available, usize::from)
+    jobs.map_or_else(parallel::processors, usize::from)
 }
 
 /// The compilers to use: the given ones, or all that this machine has.

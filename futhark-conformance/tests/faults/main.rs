@@ -21,12 +21,11 @@ mod table;
 mod trial;
 
 use fault::{Fault, Place};
+use futhark_conformance::parallel;
 use futhark_safe::compile::Compiler;
 use plant::Nursery;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use trial::Verdict;
 
 /// The folder of the programs that get the faults.
@@ -51,7 +50,7 @@ fn every_fault_is_found_by_the_check_that_should_find_it() {
         .iter()
         .filter(|fault| healthy.contains(&fault.place()))
         .collect();
-    let verdicts = in_parallel(&tried, |fault| {
+    let verdicts = parallel::map(&tried, parallel::processors(), |fault| {
         let verdict = trial::plant_and_run(&nursery, fault);
         println!("{}", table::outcome(fault, &verdict));
         verdict
@@ -88,7 +87,9 @@ fn chosen(mut faults: Vec<Fault>) -> Vec<Fault> {
 fn controls(nursery: &Nursery, faults: &[Fault]) -> BTreeSet<Place> {
     let places: BTreeSet<Place> = faults.iter().map(Fault::place).collect();
     let places: Vec<_> = places.into_iter().collect();
-    let runs = in_parallel(&places, |place| trial::run_healthy(nursery, faults, *place));
+    let runs = parallel::map(&places, parallel::processors(), |place| {
+        trial::run_healthy(nursery, faults, *place)
+    });
     let mut healthy = BTreeSet::new();
     for (place, run) in places.into_iter().zip(runs) {
         let (program, backend, device) = place;
@@ -126,7 +127,9 @@ fn rules_match_the_text_of_every_older_compiler() {
 }
 
 fn assert_text_matches(nursery: &Nursery, faults: &[Fault]) {
-    let reasons = in_parallel(faults, |fault| nursery.mutant(fault).err());
+    let reasons = parallel::map(faults, parallel::processors(), |fault| {
+        nursery.mutant(fault).err()
+    });
     let wrong: Vec<String> = faults
         .iter()
         .zip(reasons)
@@ -165,28 +168,4 @@ fn names_of_faults_are_unique_and_their_checks_exist() {
 #[test]
 fn the_generated_table_is_up_to_date() {
     table::compare_or_update(&catalogue::all());
-}
-
-/// Applies a function to each item, on one thread per processor. Results are in the items' order.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(place) else { break };
-                    let result = work(item);
-                    done.lock()
-                        .expect("no thread panicked")
-                        .push((place, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("no thread panicked");
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,0 +1,52 @@
+//! Work on several threads.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Applies a function to each item, on at most `threads` threads. The results are in the items'
+/// order.
+///
+/// # Panics
+/// If the function panics, after the other threads have done the remaining work.
+pub fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    thread::scope(|scope| {
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(place) else { break };
+                    let result = work(item);
+                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    done.push((place, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The number of processors.
+#[must_use]
+pub fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_on_any_number_of_threads() {
+        let items: Vec<usize> = (0..100).collect();
+        for threads in [1, 2, 200] {
+            assert_eq!(map(&items, threads, |item| item * 2)[99], 198);
+        }
+        assert!(map(&[0; 0], 4, |item| *item).is_empty());
+    }
+}
