@@ -2,6 +2,7 @@
 
 /// An expression over `xs` (24 sevens) and the arguments `a`, `b`, `c`, `d`. All elements of its
 /// value are sevens.
+#[derive(Clone, Copy)]
 pub struct Construct {
     pub name: &'static str,
     /// The number of arguments.

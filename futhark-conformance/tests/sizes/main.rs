@@ -68,8 +68,7 @@ const FEW: [&[i64]; 4] = [
     &[-3, 2],
 ];
 
-/// The constructs on Oclgrind, where each call takes a quarter of a second. Emulated cuda, which
-/// has the same host code, runs all.
+/// The constructs on Oclgrind, where each call takes a quarter of a second.
 const ON_OCLGRIND: [&str; 2] = ["replicate2", "concat1"];
 
 #[test]
@@ -78,23 +77,22 @@ fn sizes_on_c() {
         return;
     }
     for compiler in Compiler::all() {
-        check(Backend::C, &compiler, &ALL, |_| true);
+        check(Backend::C, &compiler, &ALL, CONSTRUCTS);
     }
 }
 
 /// Uses the newest compiler and few values, or everything with `FUTHARK_TESTS_FULL`, like
 /// [`sizes_on_c`].
-
 #[test]
 fn sizes_on_multicore() {
     let Some(newest) = support::needs::compiler() else {
         return;
     };
-    if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
-        return check(Backend::Multicore, &newest, &FEW, |_| true);
+    if !full() {
+        return check(Backend::Multicore, &newest, &FEW, CONSTRUCTS);
     }
     for compiler in Compiler::all() {
-        check(Backend::Multicore, &compiler, &ALL, |_| true);
+        check(Backend::Multicore, &compiler, &ALL, CONSTRUCTS);
     }
 }
 
@@ -103,35 +101,38 @@ fn sizes_on_opencl() {
     let Some(compiler) = support::needs::compiler() else {
         return;
     };
-    let device = build(Backend::OpenCl, &compiler).and_then(|library| start(&library));
+    let mut constructs = CONSTRUCTS.to_vec();
+    constructs.retain(|construct| ON_OCLGRIND.contains(&construct.name));
+    let device = build(Backend::OpenCl, &compiler, &constructs).and_then(|library| start(&library));
     if support::needs::or_skip(device.map_err(|error| error.to_string())).is_none() {
         return;
     }
-    check(Backend::OpenCl, &compiler, &FEW, |name| {
-        ON_OCLGRIND.contains(&name)
-    });
+    check(Backend::OpenCl, &compiler, &FEW, &constructs);
 }
 
+/// Uses every fourth construct, or all with `FUTHARK_TESTS_FULL`: the kernels of all take half a
+/// minute to compile.
 #[test]
 fn sizes_on_emulated_cuda() {
     if support::in_a_process_with_the_device("sizes_on_emulated_cuda", "") {
-        check(Backend::Cuda, &Compiler::find().unwrap(), &FEW, |name| {
-            // Sizes that only a kernel uses are not checked.
-            name != "scratch1"
-        });
+        let mut constructs = CONSTRUCTS.to_vec();
+        // Sizes that only a kernel uses are not checked.
+        constructs.retain(|construct| construct.name != "scratch1");
+        if !full() {
+            constructs = constructs.into_iter().step_by(4).collect();
+        }
+        check(Backend::Cuda, &Compiler::find().unwrap(), &FEW, &constructs);
     }
 }
 
-fn check(
-    backend: Backend,
-    compiler: &Compiler,
-    values: &[&[i64]; 4],
-    takes: impl Fn(&str) -> bool,
-) {
-    let library = build(backend, compiler).unwrap();
+fn full() -> bool {
+    std::env::var_os("FUTHARK_TESTS_FULL").is_some()
+}
+
+fn check(backend: Backend, compiler: &Compiler, values: &[&[i64]; 4], constructs: &[Construct]) {
+    let library = build(backend, compiler, constructs).unwrap();
     let mut trial = Trial::new(&library);
-    let constructs: Vec<_> = CONSTRUCTS.iter().filter(|c| takes(c.name)).collect();
-    for construct in &constructs {
+    for construct in constructs {
         for arguments in combinations(values[construct.arity - 1], construct.arity) {
             if !construct.leaves_out(&arguments) {
                 trial.check(construct, &arguments);
@@ -154,10 +155,14 @@ fn check(
     assert!(errors > 0 && errors < calls);
 }
 
-fn build(backend: Backend, compiler: &Compiler) -> Result<Library, Error> {
+fn build(
+    backend: Backend,
+    compiler: &Compiler,
+    constructs: &[Construct],
+) -> Result<Library, Error> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sizes");
-    let source = folder.join("sizes.fut");
-    support::write_at_once(&source, &program());
+    let source = folder.join(format!("sizes_{backend}.fut"));
+    support::write_at_once(&source, &program(constructs));
     let build = Build::new(source, backend)
         .compiler(compiler.clone())
         .out_dir(&folder)
@@ -166,9 +171,9 @@ fn build(backend: Backend, compiler: &Compiler) -> Result<Library, Error> {
 }
 
 /// The text of the program.
-fn program() -> String {
+fn program(constructs: &[Construct]) -> String {
     let mut text = String::new();
-    for construct in CONSTRUCTS {
+    for construct in constructs {
         let (name, elem, make) = (construct.name, construct.elem, construct.expression);
         let parameters: String = ["a", "b", "c", "d"][..construct.arity]
             .iter()
