@@ -84,6 +84,7 @@ fn memory_is_bounded_by_the_length_of_the_text() {
     assert!(result.is_ok(), "{result:?}");
     println!("a big manifest: {resolved:.1} times to resolve, {written:.1} more to write");
     assert!(resolved < 8.0 && written < 1.0);
+    #[cfg(feature = "schema")]
     {
         let validate = || futhark_manifest::schema::validate_text(big.as_bytes());
         let (validated, result) = multiple(&big, validate);

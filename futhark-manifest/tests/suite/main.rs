@@ -11,12 +11,15 @@ mod fixtures;
 mod headers;
 mod interface;
 mod lossless;
+#[cfg(feature = "schema")]
 mod mutations;
 mod names;
 mod prototypes;
 mod requirements;
 mod samples;
+#[cfg(feature = "schema")]
 mod schema;
 mod toolchain;
+#[cfg(feature = "schema")]
 mod versions;
 mod walks;
