@@ -9,7 +9,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// Parses the four lines that a table's `device` returns.
+    /// Parses the four lines that the table function `device` returns; see `futhark_table.h`.
     pub(crate) fn parse(text: &str) -> Option<Device> {
         let mut lines = text.lines().map(|line| line.trim().to_owned());
         Some(Device {
@@ -31,7 +31,7 @@ pub(crate) struct Known {
     reason: &'static str,
 }
 
-/// The entry that describes `device`.
+/// Returns the entry for this backend and device, if the list has one.
 pub(crate) fn find(backend: &str, device: &Device) -> Option<Known> {
     list().into_iter().find(|known| {
         known.backend == backend
@@ -59,7 +59,8 @@ impl Known {
     }
 }
 
-/// Parses the subset of TOML that the list uses: tables of one name, and strings without escapes.
+/// Parses the subset of TOML that the list uses: `[[device]]` tables whose values are strings without
+/// escapes.
 fn list() -> Vec<Known> {
     let mut list = Vec::new();
     for line in include_str!("known_bad_devices.toml").lines() {

@@ -1,5 +1,5 @@
-//! `new` and `set` of arrays of opaque values, which compilers provide since 0.25.36, in the
-//! dynamic interface. `typed/tests/elements.rs` tests the typed interface.
+//! Tests `new` and `set` of arrays of opaque values in the dynamic interface. Compilers provide both
+//! functions since 0.25.36. `typed/tests/elements.rs` tests the typed interface.
 #![cfg(all(feature = "dynamic", unix))]
 
 #[path = "newer/mod.rs"]
@@ -89,7 +89,7 @@ fn arrays_of_scalar_records_support_new_and_set() {
         let mut array = ctx.array_from_values("[]pt", &[3], &[&a, &b, &a]).unwrap();
         assert_eq!(array.shape().unwrap(), [3]);
         array.set(&[2], &b).unwrap();
-        // The array has copies.
+        // The array holds copies, so the elements can be freed.
         drop((a, b));
         assert_eq!(field::<i32>(&array, "n"), [1, 2, 2]);
         assert_eq!(field::<f32>(&array, "x"), [0.5, 1.5, 1.5]);
@@ -124,7 +124,8 @@ fn elements_of_different_sizes_are_rejected() {
         assert_eq!(field::<i64>(&rows, "id"), [2, 2]);
         assert_eq!(field::<f32>(&rows, "xs"), [3.0, 4.0, 3.0, 4.0]);
 
-        // All parts must have one size, which C does not check.
+        // Corresponding parts of all elements must have the same shape; the generated C does not
+        // check this.
         let long = row(ctx, 3, &[5.0, 6.0, 7.0]);
         let error = ctx
             .array_from_values("[]row", &[2], &[&a, &long])
@@ -154,7 +155,8 @@ fn arrays_of_sums_support_new_and_set() {
         let xs = ctx.array(&[0.25f32, 0.5]).unwrap().into();
         let dot: Value = ctx.sum("shape", "dot", &[&8i32.into()]).unwrap().into();
         let square: Value = ctx.sum("shape", "box", &[&xs]).unwrap().into();
-        // The C API makes the components of other variants empty, so the sizes of these two differ.
+        // The constructors of the C API leave the components of other variants empty, so the
+        // components of `dot` and `square` differ in size.
         let error = ctx.array_from_values("[]shape", &[2], &[&dot, &square]);
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
@@ -193,11 +195,11 @@ fn values_that_share_memory_do_not_change() {
         let whole = Value::from(points);
         let alias = opaque(ctx, "identity", vec![Arg::Borrow(&whole)]);
         let Value::Opaque(mut points) = whole else {
-            panic!("an opaque value")
+            panic!("expected an opaque value")
         };
         points.set(&[2], &nine).unwrap();
         let Value::Array(column) = column else {
-            panic!("an array")
+            panic!("expected an array")
         };
         assert_eq!(Array::to_vec::<i32>(&column).unwrap(), [0, 1, 2]);
         assert_eq!(field::<i32>(&alias, "n"), [0, 9, 2]);
@@ -226,7 +228,7 @@ fn elements_whose_total_size_overflows_are_an_error() {
 
 /// `set` reports a pending failure of the device.
 #[test]
-fn elements_of_a_failed_computation_are_an_error() {
+fn set_on_the_result_of_a_failed_call_is_an_error() {
     each(|ctx| {
         let points = opaque(ctx, "points", vec![Arg::Consume(3i64.into())]);
         let is: Value = ctx.array(&[0i64, 7]).unwrap().into();
@@ -237,7 +239,7 @@ fn elements_of_a_failed_computation_are_an_error() {
             (false, failed) => assert_eq!(failed.unwrap_err().kind(), ErrorKind::Program),
             (true, failed) => {
                 let Value::Opaque(mut failed) = failed.unwrap().remove(0) else {
-                    panic!("an opaque value")
+                    panic!("expected an opaque value")
                 };
                 let error = failed.set(&[0], &a).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Program, "{error}");

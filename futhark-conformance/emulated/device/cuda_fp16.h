@@ -1,4 +1,6 @@
-// IEEE binary16 for kernels: every operation uses a wider type and rounds once, to nearest even.
+// IEEE binary16 for kernels. Operations compute in float (__hfma in double) and round the result to
+// half, to nearest even. For + - * / and sqrt this equals a single rounding, because float has more
+// than twice the precision.
 #pragma once
 
 struct __half {

@@ -1,4 +1,5 @@
-// Shared by cuda.cpp and hip.cpp: exporting and locking functions, events, constants.
+// Shared by cuda.cpp and hip.cpp: the macros that export functions and lock the device, events, and
+// the limits of the device.
 #pragma once
 
 #include <cstdio>
@@ -14,13 +15,13 @@
 
 namespace emulated {
 
-// One mutex for the device: only one thread at a time runs a function of the driver.
+// The mutex of the device, which DRIVER_CALL locks: only one thread at a time uses the device.
 inline std::recursive_mutex &driver_mutex() {
     static auto *mutex = new std::recursive_mutex();
     return *mutex;
 }
 
-// The start of every function that needs the device.
+// Locks the device until the end of the function; returns UNKNOWN if the device is lost.
 #define DRIVER_CALL                                                              \
     std::lock_guard<std::recursive_mutex> driver_lock(emulated::driver_mutex()); \
     if (emulated::device_is_lost())                                              \
@@ -35,13 +36,13 @@ inline std::recursive_mutex &driver_mutex() {
     }
 
 // A device of compute capability 8.0 with few, small multiprocessors, so that grids and the cost of
-// emulation stay small. A warp has one thread, because fibers do not run in lockstep: code that
-// relies on lockstep then uses barriers instead.
+// emulation stay small. A warp has one thread, because fibers do not run in lockstep: with this size,
+// generated code uses barriers where it would otherwise rely on lockstep.
 constexpr int MULTIPROCESSORS = 4, WARP = 1, REGISTERS = 65536, CACHE = 4 << 20;
 constexpr int MOST_BLOCKS = 2147483647, MOST_BLOCKS_YZ = 65535, MOST_THREADS_Z = 64;
 
-// Time stamps of the work, in milliseconds. Queued work shares the ownership, because the event
-// may be destroyed before the work runs.
+// An event: the time, in milliseconds, at which the queue reaches it. The queued work shares
+// ownership of the value, because the event may be destroyed before the work runs.
 struct Event {
     std::shared_ptr<double> milliseconds = std::make_shared<double>(0);
 };

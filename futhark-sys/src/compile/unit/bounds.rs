@@ -1,7 +1,8 @@
 //! Adds missing terms to the compiler's own checks.
 //!
-//! A check in the generated C consists of a condition and a message, which prints every number that
-//! the condition depends on:
+//! A check in the generated C consists of a condition and a message. Most messages print the numbers
+//! that the condition depends on; those of assertions do not, so the comparison that defines the
+//! condition is read too:
 //!
 //! ```c
 //! if (!dim_match_6410) {
@@ -19,7 +20,8 @@ use std::collections::BTreeMap;
 use crate::compile::generated::expr::Expr;
 use crate::compile::generated::lines::Message;
 
-/// Messages of the checks that compare sizes in types.
+/// The beginnings of the messages of checks on sizes in types. The products in these sizes must not
+/// wrap.
 const SIZE_CHECKS: [&str; 3] = [
     "Value of (desugared) shape [",
     "Cannot unflatten array of shape [",
@@ -32,29 +34,29 @@ const UNFLATTEN_TO: &str = "] to array of shape [";
 /// The text in front of the two lists in the message of an index or a slice.
 const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 
-/// The definitions so far in one function.
+/// The definitions read so far in the current C function.
 #[derive(Default)]
 pub(super) struct Bounds<'a, 'l> {
-    /// Products of the program's own arithmetic, which wraps.
+    /// The products that the program itself computes (`mul64`, which wraps), by variable.
     products: BTreeMap<&'a str, &'l Expr<'a>>,
-    /// The variables that a condition compares.
+    /// The two operands of each comparison, by the variable that holds its result.
     comparisons: BTreeMap<&'a str, [&'a str; 2]>,
 }
 
 impl<'a, 'l> Bounds<'a, 'l> {
-    /// Notes the definition of an integer.
+    /// Records the definition of an integer.
     pub(super) fn define(&mut self, name: &'a str, value: &'l Expr<'a>) {
         if matches!(value, Expr::Call("mul64", _)) {
             self.products.insert(name, value);
         }
     }
 
-    /// Notes a definition of the form `bool name = a == b;`.
+    /// Records a definition of the form `bool name = a == b;`.
     pub(super) fn compare(&mut self, name: &'a str, values: [&'a str; 2]) {
         self.comparisons.insert(name, values);
     }
 
-    /// The terms that the condition of a check lacks.
+    /// Returns the terms to add to the condition of a check; each is true if the check must fail.
     pub(super) fn missing(&self, condition: &str, message: &Message<'_>) -> Vec<String> {
         let mut terms = Vec::new();
         if SIZE_CHECKS
@@ -73,7 +75,7 @@ impl<'a, 'l> Bounds<'a, 'l> {
         terms
     }
 
-    /// Adds a term for each product that `name` consists of.
+    /// Adds a term if `name` is defined as a product, and for each of its factors that is one.
     fn wraps(&self, name: &str, terms: &mut Vec<String>) {
         if let Some(Expr::Call(_, factors)) = self.products.get(name) {
             let factors: Vec<_> = factors.iter().map(Expr::to_string).collect();
@@ -85,7 +87,7 @@ impl<'a, 'l> Bounds<'a, 'l> {
     }
 }
 
-/// The dimensions of `unflatten`'s result, whose product must not wrap.
+/// Adds terms that reject an `unflatten` to a shape whose product wraps.
 fn wrapping_shape(message: &Message<'_>, terms: &mut Vec<String>) {
     let Some((from, _)) = message.text.split_once(UNFLATTEN_TO) else {
         return;
@@ -101,7 +103,8 @@ fn wrapping_shape(message: &Message<'_>, terms: &mut Vec<String>) {
     }
 }
 
-/// Slices with a stride and an explicit beginning, which must be inside of the array.
+/// Adds a term for each slice with a stride and an explicit start: if the stride is negative and the
+/// slice has elements, it must start inside the array.
 fn slices(message: &Message<'_>, terms: &mut Vec<String>) {
     let lists = message
         .text

@@ -1,4 +1,5 @@
-//! GPU backends: the functions of the driver that the generated text calls.
+//! Redirects the driver calls of the generated C to pointers that are looked up at run time (GPU
+//! backends).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,7 +7,8 @@ use std::fmt::Write as _;
 /// The prefixes of driver functions; a capital letter follows.
 const PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
 
-/// Writes the list of functions, their pointers (by `fut_load.h`), and macros that call the pointers.
+/// Writes the list of driver functions, the include of `fut_load.h`, which declares a pointer for
+/// each, and macros that replace each name with its pointer.
 pub(super) fn write(calls: &BTreeSet<&str>, c: &mut String) {
     let names = calls.iter().copied();
     let mut names: BTreeSet<&str> = names.filter(|name| prefix(name).is_some()).collect();
