@@ -229,15 +229,22 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
 fn soak() -> StepResult<Vec<Box<[u8; 24]>>> {
     const PIECES: usize = 4096;
     const ROUNDS: usize = 512;
+    /// The free memory at the end of the heap has pages that the process has touched behind pages
+    /// that it has not. Two mebibytes of new pages are behind all of them.
+    const NEW: usize = 16;
     // Reserved at once, because a reallocation would change the measurement.
     let mut taken = Vec::with_capacity(ROUNDS * PIECES);
     let mut grown = 0;
-    // Stop when new pieces make the process grow.
-    while grown < 2 && taken.len() < ROUNDS * PIECES {
+    // Stop when new pieces make the process grow again and again.
+    while grown < NEW && taken.len() < ROUNDS * PIECES {
         let before = resident()?;
         taken.extend((0..PIECES).map(|_| Box::new([1; 24])));
         let growth = resident()?.saturating_sub(before);
-        grown += usize::from(growth >= PIECES as u64 * 24);
+        grown = if growth >= PIECES as u64 * 24 {
+            grown + 1
+        } else {
+            0
+        };
     }
     Ok(taken)
 }
