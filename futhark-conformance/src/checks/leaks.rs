@@ -13,6 +13,7 @@ use crate::record::Cause;
 use futhark_manifest::{Structure, TypeId, TypeKind, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// The number of measurements, with the same work between them. A leak grows between all of them;
@@ -193,7 +194,7 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
         }
         Ok(times)
     };
-    let room = soak()?;
+    soak()?;
     // The first round fills caches, and sets the number of repetitions for the other rounds.
     let times = round(TIMES)?;
     let mut before = resident()?;
@@ -209,7 +210,6 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
         }
         before = now;
     }
-    drop(room);
     Err(Stop::Fail {
         cause: Cause::Leak,
         message: format!(
@@ -220,33 +220,41 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
     })
 }
 
+/// Small allocations. Each piece must be a separate one.
+type Pieces = Vec<Box<[u8; 24]>>;
+
+thread_local! {
+    /// What [`soak`] has allocated, until the process ends: freed pieces would be free memory again.
+    static TAKEN: RefCell<Vec<Pieces>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Allocates the free memory of the heap, which would hide a leak. The pieces are small, so that
 /// they fill small gaps, too.
-#[expect(
-    clippy::vec_box,
-    reason = "each piece must be a separate heap allocation"
-)]
-fn soak() -> StepResult<Vec<Box<[u8; 24]>>> {
+fn soak() -> StepResult {
     const PIECES: usize = 4096;
     const ROUNDS: usize = 512;
-    /// The free memory at the end of the heap has pages that the process has touched behind pages
-    /// that it has not. Two mebibytes of new pages are behind all of them.
-    const NEW: usize = 16;
-    // Reserved at once, because a reallocation would change the measurement.
-    let mut taken = Vec::with_capacity(ROUNDS * PIECES);
-    let mut grown = 0;
-    // Stop when new pieces make the process grow again and again.
-    while grown < NEW && taken.len() < ROUNDS * PIECES {
-        let before = resident()?;
-        taken.extend((0..PIECES).map(|_| Box::new([1; 24])));
-        let growth = resident()?.saturating_sub(before);
-        grown = if growth >= PIECES as u64 * 24 {
-            grown + 1
-        } else {
-            0
-        };
-    }
-    Ok(taken)
+    /// At the end of the heap, memory that the process has touched can follow pages that it has
+    /// not. Two mebibytes of new pages in sequence are behind all of it.
+    const FIRST: usize = 16;
+    const LATER: usize = 2;
+    TAKEN.with_borrow_mut(|taken| {
+        let enough = if taken.is_empty() { FIRST } else { LATER };
+        let mut grown = 0;
+        for _ in 0..ROUNDS {
+            let before = resident()?;
+            taken.push((0..PIECES).map(|_| Box::new([1; 24])).collect());
+            let growth = resident()?.saturating_sub(before);
+            grown = if growth >= PIECES as u64 * 24 {
+                grown + 1
+            } else {
+                0
+            };
+            if grown == enough {
+                break;
+            }
+        }
+        Ok(())
+    })
 }
 
 fn resident() -> StepResult<u64> {
