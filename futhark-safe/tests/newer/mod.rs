@@ -1,5 +1,5 @@
-//! Imitates the arrays of opaque values of Futhark 0.25.36 with an older compiler, since
-//! `ci/setup` cannot install that version. See `futhark.sh`.
+//! Imitates Futhark 0.27.1 with an older compiler, since `ci/setup` cannot install that version. See
+//! `futhark.sh`.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

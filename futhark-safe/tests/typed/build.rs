@@ -40,11 +40,13 @@ fn main() {
     println!("cargo::rerun-if-changed={}", here.display());
     let compiler = out.join("futhark-newer");
     newer::compiler(&here, &compiler);
-    Program::new(here.join("elements.fut"))
-        .futhark(compiler)
-        .backends(ALL)
-        .flag("-O0")
-        .compile();
+    for name in ["elements", "unary"] {
+        Program::new(here.join(format!("{name}.fut")))
+            .futhark(&compiler)
+            .backends(ALL)
+            .flag("-O0")
+            .compile();
+    }
 }
 
 /// Optimising takes the C compiler five times as long as everything else.

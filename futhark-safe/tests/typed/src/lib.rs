@@ -18,3 +18,4 @@ futhark_safe::include_program!(pub opaque_arrays);
 futhark_safe::include_program!(pub opaque_matrices);
 futhark_safe::include_program!(pub first);
 futhark_safe::include_program!(pub twin);
+futhark_safe::include_program!(pub unary);

@@ -10,7 +10,8 @@
 //! };
 //! ```
 //!
-//! Any other form is an error. Static assertions in our C file compare the result with the structs.
+//! C has no struct without members, so a type without components has the member `char dummy`. Any
+//! other form is an error. Static assertions in our C file compare the result with the structs.
 
 use std::collections::BTreeMap;
 
@@ -132,9 +133,11 @@ fn components(source: &Source<'_>, ident: &str, version: &str) -> Result<Vec<Com
     let fail = |why: &str| Error::unsupported(version, &format!("struct {ident}"), why);
     let body = source.structs.get(ident);
     let body = body.ok_or_else(|| fail("the struct is not defined"))?;
-    body.lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
+    let lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
+    if lines.clone().eq(["char dummy;"]) {
+        return Ok(Vec::new());
+    }
+    lines
         .enumerate()
         .map(|(i, line)| component(line, i).ok_or_else(|| fail(&format!("field `{line}`"))))
         .collect()
@@ -330,9 +333,16 @@ mod tests {
     }
 
     #[test]
+    fn a_dummy_member_is_no_component() {
+        let c = "\nstruct futhark_opaque_x {\n    char dummy;\n};\n";
+        assert_eq!(read(c).unwrap(), []);
+    }
+
+    #[test]
     fn unknown_forms_are_refused() {
         for c in [
             "",
+            "\nstruct futhark_opaque_x {\n    int8_t v0;\n    char dummy;\n};\n",
             "\nstruct futhark_opaque_x {\n    long v0;\n};\n",
             "\nstruct futhark_opaque_x {\n    int8_t v1;\n};\n",
             "\nstruct futhark_opaque_x {\n    struct futhark_other *v0;\n};\n",

@@ -116,6 +116,10 @@ fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &m
         );
     }
     if components.is_empty() {
+        let _ = writeln!(
+            c,
+            "_Static_assert(sizeof(struct {ident}) <= 1, \"{ident} has components that were not read\");"
+        );
         return;
     }
     let _ = writeln!(
