@@ -55,6 +55,7 @@ const SOURCES: &[(&str, &str)] = &[
     source!("src/work.h"),
     source!("src/worker.h"),
     source!("device/cuda_fp16.h"),
+    source!("device/hip/hip_fp16.h"),
     source!("device/kernel.h"),
 ];
 

@@ -70,6 +70,13 @@ static inline half operator-(half a) {
 }
 static inline half operator+(half a) { return a; }
 
+static inline bool __hlt(half a, half b) { return a < b; }
+static inline bool __hle(half a, half b) { return a <= b; }
+static inline bool __hgt(half a, half b) { return a > b; }
+static inline bool __hge(half a, half b) { return a >= b; }
+static inline bool __heq(half a, half b) { return a == b; }
+static inline bool __hne(half a, half b) { return a != b; }
+
 static inline unsigned short __half_as_ushort(half h) { return h.bits; }
 static inline half __ushort_as_half(unsigned short bits) {
     half h;

@@ -304,7 +304,9 @@ Compiled compile(const std::string &source, const std::vector<std::string> &opti
         return build(source, flags, options);
     std::string device = device_folder();
     // Not the compiler's version: each version has its own cache folder (src/emulated.rs of the crate).
-    std::string key = source + read_file(device + "/kernel.h") + read_file(device + "/cuda_fp16.h") + host_compiler();
+    std::string key = source + host_compiler();
+    for (const char *header : {"/kernel.h", "/cuda_fp16.h", "/hip/hip_fp16.h"})
+        key += read_file(device + header);
     for (const std::string &flag : flags)
         key += "\n" + flag;
     for (const std::string &option : options)

@@ -79,8 +79,7 @@ impl Device {
         }
     }
 
-    /// The command-line argument for a child process. Without the environment, which the process
-    /// inherits.
+    /// The reason in one line.
     #[must_use]
     pub fn why(&self) -> String {
         names::one_line(&self.reason)

@@ -16,6 +16,7 @@ mod fault;
 mod mutate;
 #[path = "../support/needs.rs"]
 mod needs;
+mod newer;
 mod plant;
 mod table;
 mod trial;

@@ -28,7 +28,7 @@ case $3 in
     edit "$base.json" sed \
         -e 's/"index" *: *"futhark_index_opaque_\([a-z0-9_]*\)"/&,"new":"futhark_new_opaque_\1","set":"futhark_set_opaque_\1"/g' \
         -e 's/"version" *: *"[0-9.]*/"version":"0.27.1./' \
-        -e 's/"outputs" *: *\[\([^]]*\)\]/"output":\1/g'
+        -e 's/"outputs" *: *\[\({[^}]*}\)\]/"output":\1/g'
     ;;
 *unary.fut)
     sed "s/@BACKEND@/$backend/" "$here/unary.json" >"$base.json"
@@ -41,4 +41,4 @@ case $3 in
 esac
 added=$here/$(basename "$3" .fut)
 cat "$added.h" >>"$base.h"
-cat "$added.c" >>"$base.c"
+cat "$here/arrays.c" "$added.c" >>"$base.c"

@@ -126,3 +126,7 @@ int futhark_variant_opaque_row(struct futhark_context *ctx, const struct futhark
     (void) v;
     return 0;
 }
+
+NEWER(arr1d_payload, payload, 1,
+      NEWER_MAKE_SCALAR(v0, dims, 1) NEWER_MAKE_SCALAR(v1, dims, 1),
+      NEWER_WRITE_SCALAR(v0) NEWER_WRITE_SCALAR(v1))

@@ -16,3 +16,5 @@ int futhark_variant_opaque_payload(struct futhark_context *ctx, const struct fut
 int futhark_new_opaque_row_wrap(struct futhark_context *ctx, struct futhark_opaque_row **out, const struct futhark_i32_1d *v0);
 int futhark_destruct_opaque_row_wrap(struct futhark_context *ctx, struct futhark_i32_1d **v0, const struct futhark_opaque_row *obj);
 int futhark_variant_opaque_row(struct futhark_context *ctx, const struct futhark_opaque_row *v);
+int futhark_new_opaque_arr1d_payload(struct futhark_context *ctx, struct futhark_opaque_arr1d_payload **out, struct futhark_opaque_payload **elems, int64_t dim0);
+int futhark_set_opaque_arr1d_payload(struct futhark_context *ctx, struct futhark_opaque_arr1d_payload *arr, struct futhark_opaque_payload *elem, int64_t i0);

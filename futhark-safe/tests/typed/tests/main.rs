@@ -8,5 +8,6 @@ mod raw_memory;
 mod several_programs;
 mod stored;
 mod support;
+mod unary;
 mod values;
 mod views;
