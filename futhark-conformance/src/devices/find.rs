@@ -18,8 +18,29 @@ pub enum Emulate {
     Never,
 }
 
-/// For each candidate: the name of the device, or why a program did not run on it.
-pub type Probed = Vec<Result<String, String>>;
+/// The result of running a small program on a candidate with one compiler after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The name of the device, if the program ran with one of the compilers.
+    pub name: Option<String>,
+    /// Why the program failed with the newest compiler; empty if it ran.
+    pub failure: String,
+}
+
+impl From<Result<String, String>> for Tried {
+    fn from(answer: Result<String, String>) -> Tried {
+        match answer {
+            Ok(name) => Tried {
+                name: Some(name),
+                failure: String::new(),
+            },
+            Err(failure) => Tried {
+                name: None,
+                failure,
+            },
+        }
+    }
+}
 
 /// Which devices to search for, and how to try one.
 pub struct Search<'a> {
@@ -34,7 +55,7 @@ pub struct Search<'a> {
     /// The memory limit of a process in MiB; 0 for no limit.
     pub memory: u64,
     /// Runs a small program on each candidate.
-    pub probe: &'a dyn Fn(&[Device]) -> Probed,
+    pub probe: &'a dyn Fn(&[Device]) -> Vec<Tried>,
 }
 
 /// The largest number of devices of a backend.
@@ -135,7 +156,10 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
         Ok(emulated) => {
             let environment = emulated.environment(search.emulated_settings);
             let mut devices = try_all(unknown(environment, String::new()), search);
-            for device in devices.iter_mut().filter(|device| device.usable) {
+            for device in &mut devices {
+                // It needs nothing more from the machine. If it does not work, its jobs must fail.
+                device.usable = true;
+                device.failure.push_str(&std::mem::take(&mut device.reason));
                 // Reports use this name instead of the one that the driver returns.
                 device.name = names::emulated(search.emulated_settings);
             }
@@ -166,15 +190,16 @@ fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
     let answers = (search.probe)(&candidates);
     let tried = candidates.into_iter().zip(answers);
     let tried = tried.map(|(mut device, answer)| {
-        match answer {
-            Ok(name) => {
+        match answer.name {
+            Some(name) => {
                 if device.kind == Kind::Real && device.backend.is_gpu() {
                     device.kind = Kind::of(&name);
                 }
                 device.name = name;
                 device.usable = true;
+                device.failure = answer.failure;
             }
-            Err(reason) => device.reason = reason,
+            None => device.reason = answer.failure,
         }
         device
     });

@@ -7,8 +7,8 @@ mod names;
 mod pocl;
 
 pub use choose::{NoEmulation, NoSuchDevice, NothingUsable, at_hand, columns, insist, pick};
-pub use find::{Emulate, Probed, Search, find};
-pub(crate) use names::{column_label, on_platform, parts};
+pub use find::{Emulate, Search, Tried, find};
+pub(crate) use names::{column_label, on_platform, one_line, parts};
 
 use futhark_manifest::Backend;
 use futhark_safe::Config;
@@ -29,10 +29,13 @@ pub struct Device {
     pub name: String,
     /// The kind of device.
     pub kind: Kind,
-    /// Whether a program ran on it.
+    /// Whether jobs run programs on it. Without a device they only compile them.
     pub usable: bool,
-    /// Why no program ran; of the emulated device, why no real one was used.
+    /// Why it is not usable; of the emulated device, why no real one was used.
     pub reason: String,
+    /// Why a program failed on it that should have run; its jobs fail likewise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
     /// The device setting that selects it; without one the backend uses its first device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
@@ -64,6 +67,7 @@ impl Device {
             kind: Kind::Real,
             usable: false,
             reason: String::new(),
+            failure: String::new(),
             choice: None,
             environment: Environment::new(),
         }
@@ -82,7 +86,7 @@ impl Device {
     /// The reason in one line.
     #[must_use]
     pub fn why(&self) -> String {
-        names::one_line(&self.reason)
+        one_line(&self.reason)
     }
 
     /// Whether it is the emulated device, which reports misuse.

@@ -44,7 +44,7 @@ pub(crate) fn parts(name: &str) -> (&str, &str) {
 
 /// Shortens a message to one line: keeps the start, which names the source, and the end, which has
 /// the driver's error.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     const BEGINNING: usize = 100;
     const END: usize = 200;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -7,11 +7,12 @@ mod log;
 mod process;
 mod supervise;
 
-use crate::devices::{Device, Probed};
+use crate::devices::{Device, Tried};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
 use anyhow::Context as _;
+use futhark_manifest::Version;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -96,10 +97,46 @@ pub fn run(
     });
 }
 
+/// Runs a small program on each device with the newest compiler. Where it fails, the older ones tell
+/// whether the machine lacks the device or the compiler does not work with it.
+#[must_use]
+pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Settings) -> Vec<Tried> {
+    let mut compilers: Vec<&CompilerInfo> = compilers.iter().collect();
+    compilers.sort_by_key(|compiler| Version::new(&compiler.version));
+    let Some((newest, older)) = compilers.split_last() else {
+        return Vec::new();
+    };
+    let first = probe_with(candidates, newest, settings);
+    let mut all: Vec<Tried> = first.into_iter().map(Tried::from).collect();
+    for compiler in older.iter().rev() {
+        // A device after the first need not exist.
+        let failed = |&n: &usize| all[n].name.is_none() && candidates[n].choice.is_none();
+        let failed: Vec<usize> = (0..all.len()).filter(failed).collect();
+        let again: Vec<Device> = failed.iter().map(|&n| candidates[n].clone()).collect();
+        for (n, answer) in failed
+            .into_iter()
+            .zip(probe_with(&again, compiler, settings))
+        {
+            if let Ok(name) = answer {
+                all[n].name = Some(name);
+                let failure = &mut all[n].failure;
+                *failure = format!(
+                    "works with Futhark {}, fails with {}: {failure}",
+                    compiler.version, newest.version
+                );
+            }
+        }
+    }
+    all
+}
+
 /// Runs a small program on each device, at the same time: returns the device's name, or why the
 /// program did not run.
-#[must_use]
-pub fn probe(candidates: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Probed {
+fn probe_with(
+    candidates: &[Device],
+    compiler: &CompilerInfo,
+    settings: &Settings,
+) -> Vec<Result<String, String>> {
     thread::scope(|scope| {
         let probes: Vec<_> = candidates
             .iter()

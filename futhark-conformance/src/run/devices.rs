@@ -3,7 +3,7 @@
 use super::setup::{find_compilers, probe, settings};
 use super::{Ended, Exit, usage};
 use crate::cli::DevicesArgs;
-use crate::devices::{self, Kind};
+use crate::devices::{self, Device, Kind};
 
 /// Prints the compilers and devices of this machine.
 pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
@@ -17,6 +17,10 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     for device in &devices {
         let backend = device.backend.as_str();
         let reason = device.why();
+        if !device.failure.is_empty() {
+            println!("{backend:10} fails: {}", device.name);
+            continue;
+        }
         match (device.usable, device.kind) {
             (true, Kind::Real) => println!("{backend:10} usable: {}", device.name),
             (true, Kind::Simulated) => println!("{backend:10} usable, simulated: {}", device.name),
@@ -27,7 +31,8 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
             (false, _) => println!("{backend:10} not usable: {reason}"),
         }
     }
-    if devices.iter().any(|device| device.usable) {
+    let works = |device: &Device| device.usable && device.failure.is_empty();
+    if devices.iter().any(works) {
         Ok(Exit::Held)
     } else {
         Ok(Exit::CouldNotRun)

@@ -83,16 +83,21 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         [] => Backend::ALL,
         named => named,
     };
-    // The newest compiler knows the most backends.
-    let Some(compiler) = compilers.last() else {
-        return Vec::new();
-    };
-    devices::find(&Search {
+    let found = devices::find(&Search {
         backends,
         emulate: args.emulate,
         emulated_settings: &args.emulated,
         build_dir: &settings.run.build_dir,
         memory: settings.run.memory,
-        probe: &|candidates| jobs::probe(candidates, compiler, settings),
-    })
+        probe: &|candidates| jobs::probe(candidates, compilers, settings),
+    });
+    for device in found.iter().filter(|device| !device.failure.is_empty()) {
+        eprintln!(
+            "warning: {} on {} fails: {}",
+            device.backend,
+            device.name,
+            devices::one_line(&device.failure)
+        );
+    }
+    found
 }

@@ -5,6 +5,7 @@
 use super::{build_dir, command, needs, text};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -273,4 +274,62 @@ fn the_host_can_be_selected_as_a_device() {
     let output = command.output().expect("the program starts");
     let shown = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{shown}");
+}
+
+/// Writes a compiler that calls itself 0.99.0, and whose kernels for HIP do not compile.
+fn newer_compiler(here: &Here) -> PathBuf {
+    let script = here.path("futhark-0.99.0");
+    let text = format!(
+        r##"#!/bin/sh
+case $1 in
+--version) echo 'Futhark 0.99.0.'; exit ;;
+esac
+'{real}' "$@" || exit
+case "$1 $2" in
+'hip --library')
+    sed 's/^static const char \*gpu_program\[\] = {{/& "#error newer\\n",/' "$5.c" >"$5.new" && mv "$5.new" "$5.c" ;;
+esac
+"##,
+        real = here.compiler.display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    script
+}
+
+#[test]
+fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
+    let Some(here) = Here::new() else { return };
+    let newer = newer_compiler(&here);
+    let emulated = |subcommand: &str| {
+        let mut command = here.command(subcommand);
+        command.args(["--backend", "hip", "--emulate", "always", "--futhark"]);
+        command.arg(&newer).arg("--build-dir").arg(build_dir());
+        command
+    };
+
+    // Alone: the emulated device works wherever a C++ compiler does, so it is not missing.
+    let run = here.ended(emulated("devices"));
+    assert_eq!(run.code(), Some(3), "{}", run.shown());
+    for part in ["hip        fails: emulated", "#error newer"] {
+        assert!(run.shown().contains(part), "{}", run.shown());
+    }
+
+    let mut command = emulated("run");
+    command.arg("--futhark").arg(&here.compiler);
+    command.args(["next.fut", "--check", "blocks:next #0"]);
+    command.args(["--json", "report.jsonl"]);
+    let run = here.ended(command);
+    let shown = run.shown();
+    assert_eq!(run.code(), Some(1), "{shown}");
+    assert!(shown.contains("fails with 0.99.0: "), "{shown}");
+    let outcome = |record: &Value| {
+        let text = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
+        [text("compiler"), text("check"), text("outcome")]
+    };
+    let failed = run.lines.iter().map(outcome).filter(|one| one[2] == "fail");
+    let failed: Vec<_> = failed.collect();
+    assert_eq!(failed, [["0.99.0", "lifecycle", "fail"].map(str::to_owned)]);
+    let passed = run.lines.iter().map(outcome).filter(|one| one[2] == "pass");
+    assert!(passed.count() > 0, "{shown}");
 }
