@@ -1,5 +1,7 @@
-//! Patterns with `*`, for names of programs, checks, compilers and devices.
+//! Patterns with `*`, for names of programs, checks, compilers and devices, and ranges of compiler
+//! versions.
 
+use futhark_manifest::Version;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -65,6 +67,65 @@ impl fmt::Display for Pattern {
 impl Default for Pattern {
     fn default() -> Pattern {
         Pattern::any()
+    }
+}
+
+/// A pattern for compiler versions: `0.25.*`, or a range such as `<0.26` or `>=0.25.30, <0.27`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum VersionPattern {
+    /// The text of the version.
+    Text(Pattern),
+    /// Its numbers. A version without numbers is in no range.
+    Range(semver::VersionReq),
+}
+
+impl VersionPattern {
+    /// Whether the pattern matches a version.
+    #[must_use]
+    pub fn matches(&self, version: &str) -> bool {
+        match self {
+            VersionPattern::Text(pattern) => pattern.matches(version),
+            VersionPattern::Range(range) => {
+                let number = Version::new(version).number;
+                number.is_some_and(|(major, minor, patch)| {
+                    range.matches(&semver::Version::new(
+                        major.into(),
+                        minor.into(),
+                        patch.into(),
+                    ))
+                })
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for VersionPattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<VersionPattern, String> {
+        if !text.starts_with(['<', '>', '=']) {
+            return Ok(VersionPattern::Text(Pattern(text)));
+        }
+        let range = semver::VersionReq::parse(&text);
+        range.map(VersionPattern::Range).map_err(|error| {
+            format!("`{text}` is no range of versions such as `>=0.25.30, <0.27`: {error}")
+        })
+    }
+}
+
+impl fmt::Display for VersionPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VersionPattern::Text(pattern) => pattern.fmt(f),
+            VersionPattern::Range(range) => range.fmt(f),
+        }
+    }
+}
+
+impl Default for VersionPattern {
+    fn default() -> VersionPattern {
+        VersionPattern::Text(Pattern::any())
     }
 }
 
@@ -172,6 +233,24 @@ mod tests {
         assert!(!matches("0.25.27", "0x25x27"));
         assert!(!matches("", "x"));
         assert!(matches("[]i32", "[]i32"));
+    }
+
+    #[test]
+    fn ranges_compare_the_numbers_of_versions() {
+        let matches = |pattern: &str, version: &str| {
+            VersionPattern::try_from(pattern.to_owned())
+                .unwrap()
+                .matches(version)
+        };
+        assert!(matches("<0.26", "0.25.32"));
+        assert!(!matches("<0.26", "0.26.0"));
+        assert!(matches(">=0.26", "0.27.1"));
+        assert!(!matches(">=0.25.4", "0.25.3"), "numbers, not text");
+        assert!(matches(">=0.25.30, <0.27", "0.25.32"));
+        assert!(!matches("<0.26", "a version without numbers"));
+        assert!(matches("0.25.*", "0.25.32"));
+        let error = VersionPattern::try_from(">= new".to_owned()).unwrap_err();
+        assert!(error.contains("`>= new` is no range"), "{error}");
     }
 
     #[test]

@@ -5,12 +5,13 @@
 //! program = "numbers/f16.fut"
 //! check = "blocks:sum *"
 //! backend = "multicore"
-//! compiler = "0.25.*"
+//! compiler = "<0.26"
 //! reason = "full f16 reductions give 0.0"
 //! ```
 //!
 //! `program`, `check`, `backend`, `compiler` and `device` are patterns with `*`, or lists of them,
 //! which expand to one entry each. `program` is required; a missing pattern matches everything.
+//! `compiler` may also be a range, such as `"<0.26"` or `">=0.25.30, <0.27"`.
 //! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
 //! of each check that matches must fail.
 //!
@@ -20,7 +21,7 @@
 
 mod written;
 
-use crate::pattern::{CheckPattern, Pattern};
+use crate::pattern::{CheckPattern, Pattern, VersionPattern};
 use crate::record::{Cause, Finding, Outcome, Place, Record};
 use std::collections::HashSet;
 use std::fmt;
@@ -35,7 +36,7 @@ pub struct Expectation {
     program: Pattern,
     check: CheckPattern,
     backend: Pattern,
-    compiler: Pattern,
+    compiler: VersionPattern,
     device: Pattern,
     reason: String,
     /// Whether it may also pass.

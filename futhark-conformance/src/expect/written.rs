@@ -1,7 +1,7 @@
 //! The file format of a list: its entries may have lists of patterns.
 
 use super::Expectation;
-use crate::pattern::{CheckPattern, Pattern};
+use crate::pattern::{CheckPattern, Pattern, VersionPattern};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct Entry {
     #[serde(default)]
     backend: Patterns<Pattern>,
     #[serde(default)]
-    compiler: Patterns<Pattern>,
+    compiler: Patterns<VersionPattern>,
     #[serde(default)]
     device: Patterns<Pattern>,
     reason: String,
