@@ -130,6 +130,7 @@ mod hash;
 mod manifest;
 pub mod names;
 mod printable;
+mod spaces;
 mod version;
 mod words;
 

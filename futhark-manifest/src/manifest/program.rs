@@ -8,6 +8,7 @@ use crate::manifest::model::{
     ArrayType, Field, Input, OpaqueArray, OpaqueType, Output, Record, RecordArray, Structure, Sum,
     TypeKind, Unknown,
 };
+use crate::spaces::squeezed;
 use crate::version::Version;
 
 /// A compiled program: its manifest with every reference resolved.
@@ -57,11 +58,16 @@ impl Program {
         &self.entries
     }
 
-    /// The type with this name; `None` for scalar types.
+    /// The type with this name; `None` for scalar types. Spaces may differ, because they do between
+    /// compilers: `{a:u8}` also finds `{a: u8}`.
     #[must_use]
     pub fn type_named(&self, name: &str) -> Option<TypeId> {
-        let found = self.types.binary_search_by(|ty| ty.name.as_str().cmp(name));
-        found.ok().map(TypeId::new)
+        let exact = self.types.binary_search_by(|ty| ty.name.as_str().cmp(name));
+        let found = exact.ok().or_else(|| {
+            let name = squeezed(name);
+            self.types.iter().position(|ty| squeezed(&ty.name) == name)
+        });
+        found.map(TypeId::new)
     }
 
     /// The entry point with this name.

@@ -22,7 +22,7 @@
 //! assert_eq!(&names["f'"], "f_prime_hbddaec9d");
 //!
 //! let types = Scope::new(&RUST, Style::Type).assign(["(f32, (i32, bool))", "[]pt"]);
-//! assert_eq!(&types["(f32, (i32, bool))"], "TupleF32I32Bool");
+//! assert_eq!(&types["(f32, (i32, bool))"], "TupleF32TupleI32Bool");
 //! assert_eq!(&types["[]pt"], "ArrayPt");
 //! ```
 //!
@@ -45,7 +45,8 @@
 //! | `'` | `_prime` | a word `prime` |
 //! | operators: `+`, `<`, … | `_plus`, `_less`, …; `op` before a name of nothing else | end a word |
 //! | `[]` | `_` for each character | a word `array` |
-//! | `(` at the beginning | `_` | a word `tuple`; `()` alone is `unit` |
+//! | `(` of a tuple | `_` | a word `tuple`; `()` alone is `unit` |
+//! | `)`, `}` | `_` | a word `end`, if another word follows |
 //! | anything else: `.`, `#`, `{`, blanks, control characters, other letters | `_` | ends a word |
 //! | nothing is left | `arg` | `opaque` |
 //! | more than 60 characters, not an identifier already | cut, with a hash of the whole | cut, with a hash of the whole |
@@ -77,7 +78,8 @@
 //! | 2 | `f_prime_h` and 16 digits | of the remaining names, the only one that wants this form |
 //! | 3 | form 2, `x`, and the name's bytes in hexadecimal | all remaining names |
 //!
-//! The digits are the FNV-1a hash (64 bits) of the name in UTF-8; form 1 has the
+//! The digits are the FNV-1a hash (64 bits) of the name in UTF-8, without the spaces that are not
+//! between two words, in which compilers differ; form 1 has the
 //! exclusive or of its two halves. In camel case the mark is `H` (`FHbddaec9d`),
 //! after an underscore `0h`. A reserved form is treated as wanted by another name;
 //! form 3 repeats the part from its `x` until it is not reserved.

@@ -6,6 +6,7 @@ use std::ops::Index;
 use super::language::{Case, Language, Style};
 use super::spelling::{looks_marked, marked, spell};
 use crate::hash::{fnv1a, folded};
+use crate::spaces::squeezed;
 
 /// A scope in which identifiers must be distinct: the methods of a type, the parameters of a
 /// function, the types of a module.
@@ -141,7 +142,13 @@ impl Scope {
 
     fn candidate<'n>(&self, key: Key<'n>) -> Candidate<'n> {
         let spelling = spell(&self.language, self.style, key.name, key.nth);
-        let hash = (self.hash)(&key.bytes());
+        let hash = (self.hash)(
+            &Key {
+                name: &squeezed(key.name),
+                ..key
+            }
+            .bytes(),
+        );
         Candidate {
             key,
             spelling,

@@ -3,6 +3,7 @@
 
 use super::language::{Case, Language, Style};
 use crate::hash::fnv1a;
+use crate::spaces::squeezed;
 
 /// Longer spellings are cut and end in a hash, if they are not the name itself.
 const LONGEST: usize = 60;
@@ -28,7 +29,10 @@ pub(super) fn spell(language: &Language, style: Style, futhark: &str, nth: usize
     }
     if text.len() > LONGEST && text != futhark {
         text.truncate(LONGEST);
-        let hash = recase(case, &format!("{:016x}", fnv1a(futhark.as_bytes())));
+        let hash = recase(
+            case,
+            &format!("{:016x}", fnv1a(squeezed(futhark).as_bytes())),
+        );
         append(case, &mut text, &hash);
     }
     text
@@ -113,32 +117,51 @@ fn read_type(futhark: &str) -> String {
     if futhark == "()" {
         return "unit".to_owned();
     }
-    let mut words: Vec<String> = Vec::new();
-    if futhark.starts_with('(') {
-        words.push("tuple".to_owned());
-    }
-    let mut rest = futhark;
-    while let Some(c) = rest.chars().next() {
+    let mut words: Vec<&str> = Vec::new();
+    // Closed brackets, which are spelled if another word follows: the end of the name ends all.
+    let mut closed = 0;
+    let mut at = 0;
+    while let Some(c) = futhark[at..].chars().next() {
+        let rest = &futhark[at..];
         let end = rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .unwrap_or(rest.len());
-        if end > 0 {
-            words.push(rest[..end].to_owned());
-            rest = &rest[end..];
-            continue;
+        let word = match c {
+            _ if end > 0 => &rest[..end],
+            '[' if rest.starts_with("[]") => "array",
+            '(' if is_tuple(rest) => "tuple",
+            '\'' => "prime",
+            _ => "",
+        };
+        if !word.is_empty() {
+            words.extend(std::iter::repeat_n("end", std::mem::take(&mut closed)));
+            words.push(word);
         }
-        if rest.starts_with("[]") {
-            words.push("array".to_owned());
-        } else if c == '\'' {
-            words.push("prime".to_owned());
-        }
-        rest = &rest[c.len_utf8()..];
+        closed += usize::from(matches!(c, ')' | '}'));
+        at += end.max(c.len_utf8());
     }
     let text = words.join("_");
     if text.chars().all(|c| c == '_') {
         return "opaque".to_owned();
     }
     text
+}
+
+/// Whether the bracket at the beginning has a comma inside, outside of other brackets.
+fn is_tuple(text: &str) -> bool {
+    let mut depth = 0;
+    for c in text.chars() {
+        match c {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            ',' if depth == 1 => return true,
+            _ => {}
+        }
+        if depth == 0 {
+            return false;
+        }
+    }
+    false
 }
 
 fn apply(case: Case, words: &str) -> String {
@@ -201,6 +224,31 @@ mod tests {
         }
         assert_eq!(spell(&RUST, Style::Value, "a+", 1), "a_plus");
         assert_eq!(spell(&RUST, Style::Type, "a+", 1), "A");
+    }
+
+    #[test]
+    fn nested_types_are_told_apart() {
+        for (name, expected) in [
+            ("(i32, f32, bool)", "TupleI32F32Bool"),
+            ("((i32, f32), bool)", "TupleTupleI32F32EndBool"),
+            ("(i32, (f32, bool))", "TupleI32TupleF32Bool"),
+            ("[](i32, f32)", "ArrayTupleI32F32"),
+            ("{a: {b: u8}, c: i32}", "ABU8EndCI32"),
+            ("{a: {b: u8, c: i32}}", "ABU8CI32"),
+            ("a: (b: | c) | d: i32", "ABCEndDI32"),
+            ("(opt i32)", "OptI32"),
+        ] {
+            assert_eq!(spell(&RUST, Style::Type, name, 1), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn spaces_do_not_change_a_hash() {
+        let [old, new] = ["", " "].map(|space| format!("{{a:{space}{}}}", "b".repeat(80)));
+        assert_eq!(
+            spell(&RUST, Style::Type, &old, 1),
+            spell(&RUST, Style::Type, &new, 1)
+        );
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 use super::align::{self, Inputs};
-use super::spelling::squeezed;
 use super::structure::Numbers;
 use crate::manifest::program::{EntryPoint, Program, TypeId, TypeRef};
+use crate::spaces::squeezed;
 
 /// Types matched across two programs, each at most once. The documentation of the parent
 /// module lists the rules.

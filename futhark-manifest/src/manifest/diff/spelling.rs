@@ -3,23 +3,7 @@
 //! This does not interpret the names. It decides whether a difference between the names of
 //! two matched types must be reported.
 
-/// Removes the spaces that are not between two words, and joins repeated ones.
-pub(super) fn squeezed(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    let mut space = false;
-    for c in name.chars() {
-        if c.is_whitespace() {
-            space = true;
-            continue;
-        }
-        if space && is_word(c) && text.ends_with(is_word) {
-            text.push(' ');
-        }
-        text.push(c);
-        space = false;
-    }
-    text
-}
+use crate::spaces::{is_word, squeezed};
 
 /// Whether `old` becomes `new` when the old name of each part is replaced with its new name.
 /// `parts` holds pairs of an old and a new name.
@@ -68,26 +52,9 @@ fn is_type_name(before: &str, rest: &str, name: &str) -> bool {
     !joined(before, name) && !joined(name, after) && !is_field_or_variant
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '\''
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_spaces_between_words_are_kept() {
-        for (name, expected) in [
-            ("{bar: f32, foo: []i32}", "{bar:f32,foo:[]i32}"),
-            ("{bar:f32, foo:[]i32}", "{bar:f32,foo:[]i32}"),
-            ("opt  i32", "opt i32"),
-            (" a: | b: i32 ", "a:|b:i32"),
-            ("", ""),
-        ] {
-            assert_eq!(squeezed(name), expected, "{name:?}");
-        }
-    }
 
     #[test]
     fn renamed_parts_explain_a_renamed_whole() {

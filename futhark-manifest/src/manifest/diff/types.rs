@@ -6,11 +6,12 @@ use super::code::{ChangeCode, Impact};
 use super::operations;
 use super::pairing::Pairing;
 use super::place::{Place, TypePart};
-use super::spelling::{follows, squeezed};
+use super::spelling::follows;
 use super::text;
 use super::users::Users;
 use crate::manifest::model::{ArrayType, Field, RecordArray, Structure, TypeKind, Variant};
 use crate::manifest::program::{Program, Type, TypeId, TypeRef};
+use crate::spaces::squeezed;
 
 pub(super) fn compare(old: &Program, new: &Program, pairing: &Pairing, changes: &mut Vec<Change>) {
     let old_users = Users::of(old);
