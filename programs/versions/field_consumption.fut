@@ -1,16 +1,17 @@
 -- A function may consume a field of a consumed record, whose new value replaces it in an update.
 
-type holder = {id: i32, xs: [4]i32}
+type holder [n] = {id: i32, xs: [n]i32}
 
-def bump (xs: *[4]i32) : *[4]i32 = xs with [0] = xs[0] + 100
+def bump [n] (xs: *[n]i32) : *[n]i32 = loop xs for i < n do xs with [i] = xs[i] + 100
 
-entry hold (id: i32) : holder = {id, xs = replicate 4 id}
+entry hold (n: i64) : holder [n] = {id = i32.i64 n, xs = replicate n 7}
 
-entry bump_xs (h: *holder) : *holder = h with xs = bump h.xs
+entry bump_xs [n] (h: *holder [n]) : *holder [n] = h with xs = bump h.xs
 
-entry xs (h: holder) : [4]i32 = copy h.xs
+entry xs [n] (h: holder [n]) : [n]i32 = copy h.xs
 
 -- ==
 -- entry: bumped
--- input { 7 } output { [107, 7, 7, 7] }
-entry bumped (id: i32) : [4]i32 = (bump_xs (hold id)).xs
+-- input { 2i64 } output { [107, 107] }
+-- input { 0i64 } output { empty([0]i32) }
+entry bumped (n: i64) : [n]i32 = (bump_xs (hold n)).xs

@@ -35,7 +35,7 @@ entry area (s: shape) : f64 =
 entry same (s: shape) : shape = s
 
 -- Changes a payload in place.
-entry poke (s: *shape) (v: f64) : *[]f64 =
+entry poke (s: *shape) (v: f64) : *shape =
   match s
-  case #path xs _ -> xs with [0] = v
-  case _ -> []
+  case #path xs p -> #path (xs with [0] = v) p
+  case other -> other

@@ -313,6 +313,9 @@ mod of_sums {
                 panic!("another variant")
             };
             let poked = ctx.entry().poke(shape, 99.0).unwrap();
+            let ShapeVariant::Path(poked, _) = poked.destruct().unwrap() else {
+                panic!("another variant")
+            };
             assert_eq!(poked.to_vec().unwrap(), [99.0, 2.0]);
             assert_eq!(payload.to_vec().unwrap(), [1.0, 2.0]);
             let ShapeVariant::Path(xs, _) = variant else {
