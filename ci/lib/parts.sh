@@ -17,7 +17,8 @@ lib_suite=bookworm
 lib_unused=clang-15
 
 # The versions that the programs and their expectations were tested with.
-known_versions='0.25.27 0.25.32'
+known_versions=$(sed -n 's/^ *pub const TESTED: .* = \[\(.*\)\];$/\1/p' "$root/futhark-manifest/src/version.rs" |
+    sed 's/(\([0-9]*\), \([0-9]*\), \([0-9]*\)),*/\1.\2.\3/g')
 
 cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.105 nvidia-cuda-crt==13.5.37'
 

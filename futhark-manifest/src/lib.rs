@@ -139,7 +139,7 @@ pub use elem::ElemType;
 #[cfg(feature = "json")]
 pub use manifest::*;
 pub use printable::Printable;
-pub use version::Version;
+pub use version::{Version, known};
 
 /// The version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

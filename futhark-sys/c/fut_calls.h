@@ -271,7 +271,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   FUT_LEAVE(c, 0, (void)0)
 }
 
-#if defined(FUT_HAS_DEVICE_CHOICE)
+#if defined(FUT_BACKEND_opencl)
 // Selects the device with the same generated function as context_new, and describes it in `text`.
 static int32_t fut_choose_device(struct fut_context *c, const struct fut_setting *settings, uint32_t n, char **text) {
   FUT_ENTER(c)
@@ -328,7 +328,7 @@ static struct fut_context *fut_context_new(const struct fut_setting *settings, u
   return c;
 }
 
-#if FUT_MULTICORE && defined(FUT_HAS_SUBTASKS)
+#if FUT_MULTICORE
 // A parallel loop without iterations around another one pushes an empty task to the queue of every
 // worker, including the calling thread's, from which no thread removes it. Freeing the context would
 // then wait for ever.

@@ -5,6 +5,7 @@ mod common;
 mod compilers;
 mod corpus;
 mod diff;
+mod documents;
 mod eras;
 mod errors;
 mod fixtures;

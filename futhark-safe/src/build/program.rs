@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Code, Manifest};
+use futhark_manifest::{Backend, Code, Manifest, known};
 use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain};
 
 use super::module;
@@ -169,12 +169,7 @@ impl Program {
             Some(program) => Compiler::at(program)?,
             None => Compiler::find()?,
         };
-        if !compiler.is_known() {
-            println!(
-                "cargo::warning=Futhark {} is newer than the versions that this crate was tested with",
-                compiler.version()
-            );
-        }
+        warn_of_newer(&compiler);
         for import in compiler.imports(&self.source)? {
             println!("cargo::rerun-if-changed={}", import.display());
         }
@@ -196,6 +191,21 @@ impl Program {
                 build.run()
             })
             .collect()
+    }
+}
+
+/// Warns of a compiler that is newer than all known versions, once per build script.
+fn warn_of_newer(compiler: &Compiler) {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    if !compiler.is_known() {
+        ONCE.call_once(|| {
+            let (major, minor, patch) = known::NEWEST;
+            println!(
+                "cargo::warning=Futhark {} is newer than {major}.{minor}.{patch}, the newest version that \
+                 this crate knows; an update of the crate may support it better",
+                compiler.version()
+            );
+        });
     }
 }
 

@@ -84,18 +84,18 @@ impl TupleI32Bool {
 
 ::futhark_safe::__opaque! {
     /// A value of type `[][](i32, bool)`, an array of records.
-    pub struct ArrayArrayI32Bool: Program, 1, "[][](i32, bool)";
+    pub struct ArrayArrayTupleI32Bool: Program, 1, "[][](i32, bool)";
 }
 
-::futhark_safe::__array_of!(ArrayArrayI32Bool, 2, TupleI32Bool);
+::futhark_safe::__array_of!(ArrayArrayTupleI32Bool, 2, TupleI32Bool);
 
-impl ArrayArrayI32Bool {
+impl ArrayArrayTupleI32Bool {
     /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(
         context: &Context,
         _0: &Array<i32, 2>,
         _1: &Array<bool, 2>,
-    ) -> Result<ArrayArrayI32Bool> {
+    ) -> Result<ArrayArrayTupleI32Bool> {
         __f::get(context, 33, &mut [__f::observed(_0), __f::observed(_1)])
     }
 
@@ -112,9 +112,9 @@ impl ArrayArrayI32Bool {
         context: &Context,
         shape: [usize; 2],
         rows: &[(i32, bool)],
-    ) -> Result<ArrayArrayI32Bool> {
+    ) -> Result<ArrayArrayTupleI32Bool> {
         __f::check_rows(shape, rows.len())?;
-        ArrayArrayI32Bool::zip(
+        ArrayArrayTupleI32Bool::zip(
             context,
             &context.array_nd(shape, &__f::column(rows, |row| row.0))?,
             &context.array_nd(shape, &__f::column(rows, |row| row.1))?,
@@ -144,7 +144,7 @@ impl ArrayArrayCell {
     pub fn zip(
         context: &Context,
         at: &ArrayArrayXF64YF64,
-        pair: &ArrayArrayI32Bool,
+        pair: &ArrayArrayTupleI32Bool,
     ) -> Result<ArrayArrayCell> {
         __f::get(context, 32, &mut [__f::observed(at), __f::observed(pair)])
     }
@@ -172,7 +172,7 @@ impl ArrayArrayCell {
         ArrayArrayCell::zip(
             context,
             &ArrayArrayXF64YF64::zip(context, &context.array_nd(shape, &__f::column(rows, |row| row.at.x))?, &context.array_nd(shape, &__f::column(rows, |row| row.at.y))?)?,
-            &ArrayArrayI32Bool::zip(context, &context.array_nd(shape, &__f::column(rows, |row| row.pair.0))?, &context.array_nd(shape, &__f::column(rows, |row| row.pair.1))?)?,
+            &ArrayArrayTupleI32Bool::zip(context, &context.array_nd(shape, &__f::column(rows, |row| row.pair.0))?, &context.array_nd(shape, &__f::column(rows, |row| row.pair.1))?)?,
         )
     }
 
@@ -182,7 +182,7 @@ impl ArrayArrayCell {
     }
 
     /// Field `pair: [][](i32, bool)`.
-    pub fn pair(&self) -> Result<ArrayArrayI32Bool> {
+    pub fn pair(&self) -> Result<ArrayArrayTupleI32Bool> {
         __f::part(self, 18)
     }
 }

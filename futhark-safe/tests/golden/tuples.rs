@@ -32,12 +32,12 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 
 ::futhark_safe::__opaque! {
     /// A value of type `(f32, (i32, bool))`, a tuple.
-    pub struct TupleF32I32Bool: Program, 0, "(f32, (i32, bool))";
+    pub struct TupleF32TupleI32Bool: Program, 0, "(f32, (i32, bool))";
 }
 
-impl TupleF32I32Bool {
+impl TupleF32TupleI32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, _0: f32, _1: &TupleI32Bool) -> Result<TupleF32I32Bool> {
+    pub fn new(context: &Context, _0: f32, _1: &TupleI32Bool) -> Result<TupleF32TupleI32Bool> {
         __f::get(context, 4, &mut [__f::scalar(_0), __f::observed(_1)])
     }
 
@@ -47,8 +47,11 @@ impl TupleF32I32Bool {
     }
 
     /// Creates a value from its fields.
-    pub fn from_fields(context: &Context, fields: (f32, (i32, bool))) -> Result<TupleF32I32Bool> {
-        TupleF32I32Bool::new(context, fields.0, &TupleI32Bool::from_fields(context, fields.1)?)
+    pub fn from_fields(
+        context: &Context,
+        fields: (f32, (i32, bool)),
+    ) -> Result<TupleF32TupleI32Bool> {
+        TupleF32TupleI32Bool::new(context, fields.0, &TupleI32Bool::from_fields(context, fields.1)?)
     }
 
     /// Field `0: f32`.
@@ -140,7 +143,7 @@ impl Entries<'_> {
     }
 
     /// `entry swap (p: (f32, (i32, bool))) : ((i32, bool), f32)`
-    pub fn swap(&self, p: &TupleF32I32Bool) -> Result<(TupleI32Bool, f32)> {
+    pub fn swap(&self, p: &TupleF32TupleI32Bool) -> Result<(TupleI32Bool, f32)> {
         let mut __out = (__f::slot(), __f::slot());
         self.context.__call(1, &mut [__f::observed(p)], &mut [__out.0.output(), __out.1.output()])?;
         Ok((__out.0.finish(), __out.1.finish()))

@@ -32,12 +32,12 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 
 ::futhark_safe::__opaque! {
     /// A value of type `((i32, bool), f32)`, a tuple.
-    pub struct TupleI32BoolF32: Program, 0, "((i32, bool), f32)";
+    pub struct TupleTupleI32BoolEndF32: Program, 0, "((i32, bool), f32)";
 }
 
-impl TupleI32BoolF32 {
+impl TupleTupleI32BoolEndF32 {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, _0: &TupleI32Bool, _1: f32) -> Result<TupleI32BoolF32> {
+    pub fn new(context: &Context, _0: &TupleI32Bool, _1: f32) -> Result<TupleTupleI32BoolEndF32> {
         __f::get(context, 4, &mut [__f::observed(_0), __f::scalar(_1)])
     }
 
@@ -47,8 +47,15 @@ impl TupleI32BoolF32 {
     }
 
     /// Creates a value from its fields.
-    pub fn from_fields(context: &Context, fields: ((i32, bool), f32)) -> Result<TupleI32BoolF32> {
-        TupleI32BoolF32::new(context, &TupleI32Bool::from_fields(context, fields.0)?, fields.1)
+    pub fn from_fields(
+        context: &Context,
+        fields: ((i32, bool), f32),
+    ) -> Result<TupleTupleI32BoolEndF32> {
+        TupleTupleI32BoolEndF32::new(
+            context,
+            &TupleI32Bool::from_fields(context, fields.0)?,
+            fields.1,
+        )
     }
 
     /// Field `0: (i32, bool)`.
@@ -64,12 +71,12 @@ impl TupleI32BoolF32 {
 
 ::futhark_safe::__opaque! {
     /// A value of type `(f32, (i32, bool))`, a tuple.
-    pub struct TupleF32I32Bool: Program, 1, "(f32, (i32, bool))";
+    pub struct TupleF32TupleI32Bool: Program, 1, "(f32, (i32, bool))";
 }
 
-impl TupleF32I32Bool {
+impl TupleF32TupleI32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, _0: f32, _1: &TupleI32Bool) -> Result<TupleF32I32Bool> {
+    pub fn new(context: &Context, _0: f32, _1: &TupleI32Bool) -> Result<TupleF32TupleI32Bool> {
         __f::get(context, 5, &mut [__f::scalar(_0), __f::observed(_1)])
     }
 
@@ -79,8 +86,11 @@ impl TupleF32I32Bool {
     }
 
     /// Creates a value from its fields.
-    pub fn from_fields(context: &Context, fields: (f32, (i32, bool))) -> Result<TupleF32I32Bool> {
-        TupleF32I32Bool::new(context, fields.0, &TupleI32Bool::from_fields(context, fields.1)?)
+    pub fn from_fields(
+        context: &Context,
+        fields: (f32, (i32, bool)),
+    ) -> Result<TupleF32TupleI32Bool> {
+        TupleF32TupleI32Bool::new(context, fields.0, &TupleI32Bool::from_fields(context, fields.1)?)
     }
 
     /// Field `0: f32`.
@@ -172,8 +182,8 @@ impl Entries<'_> {
     }
 
     /// `entry swap (p: (f32, (i32, bool))) : ((i32, bool), f32)`
-    pub fn swap(&self, p: &TupleF32I32Bool) -> Result<(TupleI32Bool, f32)> {
-        let __out: TupleI32BoolF32 = __f::get(self.context, 1, &mut [__f::observed(p)])?;
+    pub fn swap(&self, p: &TupleF32TupleI32Bool) -> Result<(TupleI32Bool, f32)> {
+        let __out: TupleTupleI32BoolEndF32 = __f::get(self.context, 1, &mut [__f::observed(p)])?;
         Ok((__out._0()?, __out._1()?))
     }
 

@@ -246,5 +246,7 @@ fn a_newer_compiler_is_a_warning_and_an_older_one_an_error() {
     let wrapper = package.folder.join("futhark-old");
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
     let text = package.fails(&[("FUTHARK", wrapper.to_str().unwrap())]);
-    assert_says(&text, &["expected version 0.25.19 or later", "got 0.19.4"]);
+    let (major, minor, patch) = futhark_manifest::known::OLDEST;
+    let oldest = format!("expected version {major}.{minor}.{patch} or later");
+    assert_says(&text, &[&oldest, "got 0.19.4"]);
 }

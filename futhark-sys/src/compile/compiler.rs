@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use futhark_manifest::{Backend, Version};
+use futhark_manifest::{Backend, Version, known};
 
 use super::error::{Error, ErrorKind};
 use super::recording;
@@ -18,8 +18,8 @@ pub struct Compiler {
     recorded: bool,
 }
 
+/// The lines after "To get a Futhark compiler".
 const HOW_TO_INSTALL: &str = "\
-To get a Futhark compiler (0.25.19 or later):
   Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
   Debian 13 and later   apt-get install --no-install-recommends futhark
   macOS                 brew install futhark
@@ -27,12 +27,12 @@ To get a Futhark compiler (0.25.19 or later):
   anything else         the releases on the compiler's own site, futhark-lang.org
 Then put it on PATH, or set FUTHARK to its path.";
 
-impl Compiler {
-    /// The oldest supported version.
-    pub const OLDEST: (u32, u32, u32) = (0, 25, 19);
-    /// The newest tested version.
-    pub const NEWEST_TESTED: (u32, u32, u32) = (0, 25, 32);
+fn how_to_install() -> String {
+    let (major, minor, patch) = known::OLDEST;
+    format!("To get a Futhark compiler ({major}.{minor}.{patch} or later):\n{HOW_TO_INSTALL}")
+}
 
+impl Compiler {
     /// Finds the compiler that `FUTHARK` names, or the first one on `PATH`, or the one in
     /// `FUTHARK_TOOLCHAIN`.
     ///
@@ -45,7 +45,7 @@ impl Compiler {
             Some(program) => Compiler::at(program),
             None => Err(Error::new(
                 ErrorKind::NoCompiler,
-                format!("no Futhark compiler was found.\n{HOW_TO_INSTALL}"),
+                format!("no Futhark compiler was found.\n{}", how_to_install()),
             )),
         }
     }
@@ -72,7 +72,7 @@ impl Compiler {
     /// # Errors
     ///
     /// [`ErrorKind::NoCompiler`]: it does not exist, does not run, is not a Futhark compiler, or is
-    /// older than [`Compiler::OLDEST`].
+    /// older than [`known::OLDEST`].
     pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
         let program = program.into();
         if let Some(version) = recording::version(&program) {
@@ -84,8 +84,9 @@ impl Compiler {
         }
         let fail = |why: String| {
             let message = format!(
-                "cannot use {} as a Futhark compiler: {why}.\n{HOW_TO_INSTALL}",
-                program.display()
+                "cannot use {} as a Futhark compiler: {why}.\n{}",
+                program.display(),
+                how_to_install()
             );
             Error::new(ErrorKind::NoCompiler, message)
         };
@@ -100,8 +101,8 @@ impl Compiler {
             )));
         };
         let version = Version::new(rest.trim_start());
-        if version.number.is_some_and(|number| number < Self::OLDEST) {
-            let (major, minor, patch) = Self::OLDEST;
+        if version.number.is_some_and(|number| number < known::OLDEST) {
+            let (major, minor, patch) = known::OLDEST;
             return Err(fail(format!(
                 "expected version {major}.{minor}.{patch} or later, got {version}"
             )));
@@ -132,13 +133,12 @@ impl Compiler {
         &self.version
     }
 
-    /// Returns whether the version is at most [`Compiler::NEWEST_TESTED`]; `false` if it has no
-    /// number.
+    /// Returns whether the version is at most [`known::NEWEST`]; `false` if it has no number.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.version
             .number
-            .is_some_and(|number| number <= Self::NEWEST_TESTED)
+            .is_some_and(|number| number <= known::NEWEST)
     }
 
     /// All files that `source` consists of, including itself.

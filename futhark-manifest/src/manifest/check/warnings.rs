@@ -7,7 +7,7 @@ use crate::manifest::model::{Structure, TypeKind};
 use crate::manifest::operation::Operation;
 use crate::manifest::syntax::{Manifest, Type};
 use crate::manifest::walk::{Part, walk};
-use crate::version::{NEWEST_KNOWN, Version};
+use crate::version::{Version, known};
 
 /// Returns all warnings, ordered by place.
 pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
@@ -23,14 +23,17 @@ pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
     });
     let version = Version::new(manifest.version.as_deref().unwrap_or_default());
     let root = Path::Root;
-    if version.number.is_some_and(|own| own > NEWEST_KNOWN) {
-        let (major, minor, patch) = NEWEST_KNOWN;
+    if version.number.is_some_and(|own| own > known::NEWEST) {
+        let (major, minor, patch) = known::NEWEST;
         let expected = format!("a compiler up to {major}.{minor}.{patch}");
         let (code, path) = (Code::NewerCompiler, root.key("version"));
         findings.push(Finding::new(code, &path, expected, version.to_string()));
     }
     if !version.is_known() {
-        let expected = "the version of a compiler that writes manifests, 0.20.3 or later";
+        let (major, minor, patch) = known::OLDEST_MANIFEST;
+        let expected = format!(
+            "the version of a compiler that writes manifests, {major}.{minor}.{patch} or later"
+        );
         let found = manifest.version.as_deref();
         let found = found.map_or("nothing".to_owned(), |text| quote(text.trim_end()));
         let (code, path) = (Code::UnknownVersion, root.key("version"));

@@ -173,7 +173,7 @@ mod of_tuples {
             let entry = ctx.entry();
             let p = tuples::TupleI32F32::from_fields(&ctx, (1, 2.5)).unwrap();
             assert_eq!(entry.swap(&p).unwrap(), (2.5, 1));
-            let t = tuples::TupleI32F32Bool::from_fields(&ctx, ((3, 4.5), true)).unwrap();
+            let t = tuples::TupleTupleI32F32EndBool::from_fields(&ctx, ((3, 4.5), true)).unwrap();
             assert_eq!(t.fields().unwrap(), ((3, 4.5), true));
             assert_eq!(t._0().unwrap().fields().unwrap(), (3, 4.5));
             assert_eq!(entry.flatten(&t).unwrap(), (3, 4.5, true));

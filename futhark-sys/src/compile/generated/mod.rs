@@ -31,7 +31,6 @@ use futhark_manifest::Program;
 use super::error::Error;
 use blanks::Blank;
 use fills::Fill;
-use hooks::Hooks;
 use layout::Layouts;
 use lines::Line;
 pub(super) use source::Source;
@@ -46,7 +45,6 @@ pub(super) struct Generated<'a> {
     pub calls: BTreeSet<&'a str>,
     /// The functions that `name.h` declares, in order.
     pub declared: Vec<&'a str>,
-    pub hooks: Hooks,
     pub layouts: Layouts,
     /// The empty arrays that each function leaves in unused parts of a sum.
     pub blanks: BTreeMap<String, Vec<Blank>>,
@@ -66,6 +64,7 @@ impl<'a> Generated<'a> {
         program: &'a Program,
     ) -> Result<Generated<'a>, Error> {
         let source = Source::read(c_text);
+        hooks::check(&source, program)?;
         let layouts = Layouts::read(&source, program)?;
         let fills = match program.backend.is_gpu() {
             true => fills::read(&source, &program.version.text)?,
@@ -75,7 +74,6 @@ impl<'a> Generated<'a> {
             c_text,
             version: &program.version.text,
             declared: Source::read(h_text).prototypes,
-            hooks: Hooks::read(&source, program)?,
             blanks: blanks::all(&source, &layouts, program),
             layouts,
             fills,

@@ -115,13 +115,6 @@ impl Unit<'_> {
         let has_current = matches!(backend, Backend::Cuda | Backend::Hip);
         let _ = writeln!(c, "#define FUT_HAS_CURRENT {}", u8::from(has_current));
         let _ = writeln!(c, "#define FUT_TRAPS {}", u8::from(self.hardened));
-        let hooks = self.generated.hooks;
-        if hooks.subtasks {
-            c.push_str("#define FUT_HAS_SUBTASKS 1\n");
-        }
-        if hooks.device_choice {
-            c.push_str("#define FUT_HAS_DEVICE_CHOICE 1\n");
-        }
         self.write_setters(&mut c);
         self.write_headers(&mut c);
         let given = given::functions(self);
