@@ -70,7 +70,7 @@ pub const ALL: &[Check] = &[
     },
     Check {
         name: "symbols",
-        about: "the library defines every declared function, and declares every public function",
+        about: "the library defines every declared function, declares every public function, and uses only known functions of the system",
         sections: &["Manifest"],
         page: include_str!("../../docs/checks/symbols.md"),
         run: None,

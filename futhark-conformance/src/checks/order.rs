@@ -20,6 +20,7 @@ pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
         steps.run("manifest", "", || manifest::check(artifact));
         steps.run("header", "", || header::check(artifact));
         steps.run("symbols", "", || symbols::check(artifact));
+        steps.run("symbols", "imports", || symbols::imports(artifact));
         if artifact.program().backend == Backend::C {
             steps.run(plain::NAME, "", || plain::check(artifact, blocks));
         }

@@ -1,4 +1,7 @@
-//! The check `symbols`: the library defines the functions that the header declares.
+//! The check `symbols`: the library defines the functions that the header declares, and uses nothing
+//! of the system that is not known.
+
+mod imports;
 
 use crate::harness::steps::{StepResult, Stop};
 use futhark_manifest::Program;
@@ -43,12 +46,45 @@ fn is_private(name: &str) -> bool {
     name == "futhark_panic" || name.starts_with("futhark_mc_")
 }
 
+/// The library and the generated code must use only known functions of the system.
+pub fn imports(artifact: &Artifact) -> StepResult {
+    let text = std::fs::read_to_string(artifact.header().with_extension("c"))
+        .map_err(|error| Stop::error(format!("failed to read the generated code: {error}")))?;
+    let builtins = imports::unknown_builtins(&text).into_iter();
+    let builtins = builtins.map(|name| format!("the generated code uses {name}"));
+    // Names of system functions are those of glibc.
+    let imported = match cfg!(all(target_os = "linux", target_env = "gnu")) {
+        true => imported(&nm(&artifact.library(), "--undefined-only")?),
+        false => BTreeSet::new(),
+    };
+    let unknown = imports::unknown(&imported, artifact.program().backend).into_iter();
+    let unknown = unknown.map(|name| format!("the library uses {name}"));
+    let unknown: Vec<String> = builtins.chain(unknown).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let version = &artifact.program().version;
+    Err(Stop::mismatch(format!(
+        "{}: our C file does not know what it does, so a promise may not hold with Futhark {version}; see UPGRADING.md",
+        unknown.join(", ")
+    )))
+}
+
 /// The functions with a public name in a library. futhark-sys makes all symbols but one local, and
 /// keeps their names.
 fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
+    let names = functions(&nm(library, "--defined-only")?);
+    if names.is_empty() {
+        return Err(Stop::skip("the library contains no symbol names"));
+    }
+    Ok(names)
+}
+
+/// What `nm` prints about a library.
+fn nm(library: &Path, option: &str) -> StepResult<String> {
     let nm = std::env::var_os("NM").unwrap_or_else(|| OsString::from("nm"));
     let output = Command::new(&nm)
-        .arg("--defined-only")
+        .arg(option)
         .arg(library)
         .output()
         .map_err(|error| {
@@ -61,11 +97,16 @@ fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(Stop::error(format!("failed to read the symbols: {said}")));
     }
-    let names = functions(&String::from_utf8_lossy(&output.stdout));
-    if names.is_empty() {
-        return Err(Stop::skip("the library contains no symbol names"));
-    }
-    Ok(names)
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The names in the output of `nm`, without the version of the C library.
+fn imported(text: &str) -> BTreeSet<String> {
+    let names = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next_back());
+    let names = names.map(|name| name.split('@').next().unwrap_or(name));
+    names.map(str::to_owned).collect()
 }
 
 /// The public functions in the output of `nm`.
