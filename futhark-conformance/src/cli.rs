@@ -36,6 +36,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show the results of earlier runs, and merge the parts of a run
     Report(ReportArgs),
+    /// Show what changed between two runs, or between two compilers of one run
+    Diff(DiffArgs),
     /// Compile programs to check them on machines without compilers
     Prepare(PrepareArgs),
     /// Compare the results of each test case with `futhark test`
@@ -267,6 +269,36 @@ Examples:
 
 Exit codes: 0 all held, 1 something failed, 2 wrong usage or a damaged file,
 3 nothing was checked, or a part of the run is missing.";
+
+/// The arguments of `diff`.
+#[derive(Debug, Args)]
+#[command(after_help = DIFF_HELP)]
+pub struct DiffArgs {
+    /// The older report, which `run --json` wrote
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+
+    /// The newer report [default: the older one, whose compilers are compared]
+    #[arg(value_name = "NEW")]
+    pub new: Option<PathBuf>,
+
+    /// Write the differences to FILE as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+const DIFF_HELP: &str = "\
+Results are compared by program, backend, device, check and case. Two reports with
+one compiler each are compared whatever their compilers; reports with several are
+compared compiler by compiler. A device whose name changed, for example by a new
+driver, is compared with the one that takes its place.
+
+Examples:
+  futhark-conformance diff old.jsonl new.jsonl
+  futhark-conformance diff results.jsonl --html differences.html
+
+Exit codes: 0 nothing broke, 1 something that passed, or was not checked, fails
+now, 2 wrong usage or a damaged file, 3 nothing to compare.";
 
 /// The arguments of `explain`.
 #[derive(Debug, Args)]

@@ -187,7 +187,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// The text with U+FFFD for control characters, which HTML does not allow.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let replaced = text.chars().map(|c| match c {
         '\n' | '\t' => c,
         c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',

@@ -1,6 +1,7 @@
 //! Reports: each gets the same stream of records and writes it in its own format.
 
 pub mod column;
+pub mod difference;
 pub mod html;
 pub mod json;
 pub mod junit;

@@ -1,6 +1,7 @@
 //! The subcommands, and the exit codes of the program.
 
 mod devices;
+mod diff;
 mod list;
 mod programs;
 mod setup;
@@ -56,6 +57,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
         Command::List(args) => list::run(args),
         Command::Explain(args) => list::explain(&args.check),
         Command::Report(args) => report(args),
+        Command::Diff(args) => diff::run(args),
         Command::Prepare(args) => prepare_programs(args),
         Command::Judge(args) => judge_programs(args),
         Command::Devices(args) => devices::run(args),

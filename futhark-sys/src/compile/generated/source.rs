@@ -57,6 +57,14 @@ impl<'a> Source<'a> {
         functions.chain(self.structs.values().copied())
     }
 
+    /// The names of the functions that function bodies call.
+    pub(super) fn called(&self) -> BTreeSet<&'a str> {
+        let bodies = self.functions.values();
+        bodies
+            .flat_map(|f| calls(&tokens(f.body)).collect::<Vec<_>>())
+            .collect()
+    }
+
     /// Reads the first declaration or definition of `tokens` and returns the tokens after it.
     fn read_item<'t>(&mut self, text: &'a str, tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
         let Some(end) = tokens.iter().position(|t| t.is(";") || t.is("{")) else {

@@ -1,0 +1,329 @@
+//! What differs between two runs, or between two compilers of one run.
+
+mod html;
+mod text;
+
+pub use html::write as write_html;
+
+use crate::record::{Outcome, Record};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+/// How a result changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It fails now, and did not.
+    Broken,
+    /// It passed, and is not checked any more.
+    Lost,
+    /// It passed, and fails now as expected.
+    Known,
+    /// It failed, as expected or not, and passes now.
+    Healed,
+    /// It was not checked, and passes now.
+    Gained,
+}
+
+impl Change {
+    /// All changes, in the order of reports.
+    pub const ALL: [Change; 5] = [
+        Change::Broken,
+        Change::Lost,
+        Change::Known,
+        Change::Healed,
+        Change::Gained,
+    ];
+
+    fn between(old: Option<Outcome>, new: Option<Outcome>) -> Option<Change> {
+        use Outcome::{ExpectedFail, Fail, Pass, Skip};
+        match (old, new) {
+            (old, Some(Fail)) if old != Some(Fail) => Some(Change::Broken),
+            (Some(Fail | ExpectedFail), Some(Pass)) => Some(Change::Healed),
+            (Some(Pass), Some(ExpectedFail)) => Some(Change::Known),
+            (Some(Pass), Some(Skip) | None) => Some(Change::Lost),
+            (Some(Skip) | None, Some(Pass)) => Some(Change::Gained),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Change::Broken => "broken",
+            Change::Lost => "lost coverage",
+            Change::Known => "failing as expected",
+            Change::Healed => "healed",
+            Change::Gained => "gained coverage",
+        })
+    }
+}
+
+/// One result that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// How it changed.
+    pub change: Change,
+    /// `PROGRAM on BACKEND (DEVICE)`
+    pub place: String,
+    /// `CHECK` or `CHECK:CASE`
+    pub case: String,
+    /// The first line of the newer message, or why there is no result.
+    pub message: String,
+}
+
+/// The differences between two runs.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// The older and the newer run, in words.
+    pub names: [String; 2],
+    /// All differences, by change, place and case.
+    pub differences: Vec<Difference>,
+    /// The number of results that both runs have.
+    pub common: usize,
+}
+
+/// Program, backend, device, check and case. The compiler is not part of it.
+type Key<'r> = (&'r str, &'r str, &'r str, &'r str, &'r str);
+
+/// Compares two runs.
+#[must_use]
+pub fn compare(names: [String; 2], old: &[&Record], new: &[&Record]) -> Comparison {
+    let devices = same_devices(old, new);
+    let newer: HashMap<Key<'_>, &Record> = new.iter().map(|r| (key_of(r, None), *r)).collect();
+    let older: HashMap<Key<'_>, &Record> = old
+        .iter()
+        .map(|r| (key_of(r, Some(&devices)), *r))
+        .collect();
+    let mut differences = Vec::new();
+    let mut add = |old: Option<&Record>, new: Option<&Record>| {
+        let outcome = |record: Option<&Record>| record.map(|record| record.finding.outcome);
+        let Some(change) = Change::between(outcome(old), outcome(new)) else {
+            return;
+        };
+        let Some(record) = new.or(old) else { return };
+        differences.push(Difference {
+            change,
+            place: place(record),
+            case: case(record),
+            message: message(change, old, new),
+        });
+    };
+    let mut common = 0;
+    for (key, old) in &older {
+        let new = newer.get(key).copied();
+        common += usize::from(new.is_some());
+        add(Some(old), new);
+    }
+    for (key, new) in &newer {
+        if !older.contains_key(key) {
+            add(None, Some(new));
+        }
+    }
+    differences.sort_by(|a, b| (a.change, &a.place, &a.case).cmp(&(b.change, &b.place, &b.case)));
+    Comparison {
+        names,
+        differences,
+        common,
+    }
+}
+
+impl Comparison {
+    /// The number of differences of a kind.
+    #[must_use]
+    pub fn count(&self, change: Change) -> usize {
+        let same = self.differences.iter().filter(|d| d.change == change);
+        same.count()
+    }
+}
+
+/// The newer name of each older device that has another one: a driver's version is part of the name.
+/// Devices of a backend correspond in their order if both runs have the same number of them.
+fn same_devices<'r>(
+    old: &[&'r Record],
+    new: &[&'r Record],
+) -> HashMap<(&'r str, &'r str), &'r str> {
+    let lists = |records: &[&'r Record]| {
+        let mut lists: BTreeMap<&'r str, Vec<&'r str>> = BTreeMap::new();
+        for record in records {
+            let list = lists.entry(&record.place.backend).or_default();
+            if !list.contains(&record.place.device.as_str()) {
+                list.push(&record.place.device);
+            }
+        }
+        lists
+    };
+    let (old, new) = (lists(old), lists(new));
+    let mut same = HashMap::new();
+    for (backend, olds) in old {
+        let news = new.get(backend).map_or(&[][..], Vec::as_slice);
+        let gone = olds.iter().filter(|name| !news.contains(name));
+        let added = news.iter().filter(|name| !olds.contains(name));
+        if gone.clone().count() == added.clone().count() {
+            same.extend(
+                gone.zip(added)
+                    .map(|(gone, added)| ((backend, *gone), *added)),
+            );
+        }
+    }
+    same
+}
+
+fn key_of<'r>(
+    record: &'r Record,
+    devices: Option<&HashMap<(&'r str, &'r str), &'r str>>,
+) -> Key<'r> {
+    let (place, finding) = (&record.place, &record.finding);
+    let (backend, device) = (place.backend.as_str(), place.device.as_str());
+    let device = devices
+        .and_then(|devices| devices.get(&(backend, device)).copied())
+        .unwrap_or(device);
+    (
+        &place.program,
+        backend,
+        device,
+        &finding.check,
+        &finding.case,
+    )
+}
+
+fn place(record: &Record) -> String {
+    let place = &record.place;
+    match place.device.as_str() {
+        "" | crate::devices::HOST => format!("{} on {}", place.program, place.backend),
+        device => format!("{} on {} ({device})", place.program, place.backend),
+    }
+}
+
+fn case(record: &Record) -> String {
+    let finding = &record.finding;
+    match finding.case.as_str() {
+        "" => finding.check.clone(),
+        case => format!("{}:{case}", finding.check),
+    }
+}
+
+fn message(change: Change, old: Option<&Record>, new: Option<&Record>) -> String {
+    let first_line = |record: &Record| {
+        let line = record.finding.message.lines().next();
+        line.unwrap_or_default().to_owned()
+    };
+    match (change, old, new) {
+        // A pass has no message.
+        (Change::Healed | Change::Gained, Some(old), _) => first_line(old),
+        (_, _, Some(new)) => first_line(new),
+        (_, _, None) => "no result".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::record;
+
+    fn with(mut record: Record, case: &str, device: &str, message: &str) -> Record {
+        record.finding.case = case.to_owned();
+        record.finding.message = message.to_owned();
+        record.place.device = device.to_owned();
+        record
+    }
+
+    fn compared(old: &[Record], new: &[Record]) -> Comparison {
+        let names = ["old".to_owned(), "new".to_owned()];
+        compare(
+            names,
+            &old.iter().collect::<Vec<_>>(),
+            &new.iter().collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn every_change_of_an_outcome_is_classified() {
+        use Outcome::{ExpectedFail, Fail, Pass, Skip};
+        let all = [None, Some(Pass), Some(Fail), Some(Skip), Some(ExpectedFail)];
+        let mut found = Vec::new();
+        for old in all {
+            for new in all {
+                if let Some(change) = Change::between(old, new) {
+                    found.push((old, new, change));
+                }
+            }
+        }
+        assert_eq!(
+            found,
+            [
+                (None, Some(Pass), Change::Gained),
+                (None, Some(Fail), Change::Broken),
+                (Some(Pass), None, Change::Lost),
+                (Some(Pass), Some(Fail), Change::Broken),
+                (Some(Pass), Some(Skip), Change::Lost),
+                (Some(Pass), Some(ExpectedFail), Change::Known),
+                (Some(Fail), Some(Pass), Change::Healed),
+                (Some(Skip), Some(Pass), Change::Gained),
+                (Some(Skip), Some(Fail), Change::Broken),
+                (Some(ExpectedFail), Some(Pass), Change::Healed),
+                (Some(ExpectedFail), Some(Fail), Change::Broken),
+            ]
+        );
+    }
+
+    #[test]
+    fn results_are_compared_case_by_case() {
+        let pass = |case: &str| with(record("a.fut", "c", Outcome::Pass), case, "cpu", "");
+        let fail = |case: &str| {
+            with(
+                record("a.fut", "c", Outcome::Fail),
+                case,
+                "cpu",
+                "3 is wrong\nmore",
+            )
+        };
+        let skip = |case: &str| {
+            with(
+                record("a.fut", "c", Outcome::Skip),
+                case,
+                "cpu",
+                "no arguments",
+            )
+        };
+        let mut newer = fail("one");
+        // Compilers are not compared, so that runs of two of them can be.
+        newer.place.compiler = "2".to_owned();
+        let found = compared(
+            &[pass("one"), pass("two"), pass("three"), fail("four")],
+            &[newer, skip("two"), pass("three"), pass("four")],
+        );
+        let lines: Vec<_> = found
+            .differences
+            .iter()
+            .map(|d| {
+                (
+                    d.change,
+                    d.place.as_str(),
+                    d.case.as_str(),
+                    d.message.as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                (Change::Broken, "a.fut on c", "blocks:one", "3 is wrong"),
+                (Change::Lost, "a.fut on c", "blocks:two", "no arguments"),
+                (Change::Healed, "a.fut on c", "blocks:four", "3 is wrong"),
+            ]
+        );
+        assert_eq!(found.common, 4);
+    }
+
+    #[test]
+    fn a_device_with_a_new_driver_is_the_same_device() {
+        let on = |device: &str, outcome| with(record("a.fut", "opencl", outcome), "x", device, "");
+        let found = compared(
+            &[on("A: driver 1", Outcome::Pass), on("B", Outcome::Pass)],
+            &[on("A: driver 2", Outcome::Fail), on("B", Outcome::Pass)],
+        );
+        assert_eq!(found.count(Change::Broken), 1);
+        assert_eq!(found.count(Change::Lost), 0);
+    }
+}
