@@ -3,7 +3,9 @@
 //! A new one must therefore be looked at before it is added here: see UPGRADING.md.
 
 use futhark_manifest::Backend;
+use regex::Regex;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// Of the linker, the C compiler and the loader.
 const TOOLS: &[&str] = &[
@@ -167,6 +169,114 @@ const BUILTINS: &[&str] = &[
     "__builtin_ctzll",
 ];
 
+/// Functions of the drivers. The library does not import them: it looks them up when a context is
+/// created.
+const DRIVERS: &[&str] = &[
+    "clBuildProgram",
+    "clCreateBuffer",
+    "clCreateCommandQueue",
+    "clCreateContext",
+    "clCreateKernel",
+    "clCreateProgramWithBinary",
+    "clCreateProgramWithSource",
+    "clEnqueueCopyBuffer",
+    "clEnqueueNDRangeKernel",
+    "clEnqueueReadBuffer",
+    "clEnqueueWriteBuffer",
+    "clFinish",
+    "clGetCommandQueueInfo",
+    "clGetDeviceIDs",
+    "clGetDeviceInfo",
+    "clGetEventProfilingInfo",
+    "clGetPlatformIDs",
+    "clGetPlatformInfo",
+    "clGetProgramBuildInfo",
+    "clGetProgramInfo",
+    "clReleaseCommandQueue",
+    "clReleaseContext",
+    "clReleaseEvent",
+    "clReleaseKernel",
+    "clReleaseMemObject",
+    "clReleaseProgram",
+    "clSetKernelArg",
+    "cuCtxCreate",
+    "cuCtxDestroy",
+    "cuCtxPopCurrent",
+    "cuCtxPushCurrent",
+    "cuCtxSynchronize",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuEventDestroy",
+    "cuEventElapsedTime",
+    "cuEventRecord",
+    "cuFuncGetAttribute",
+    "cuFuncSetAttribute",
+    "cuGetErrorString",
+    "cuInit",
+    "cuLaunchKernel",
+    "cuMemAlloc",
+    "cuMemAllocManaged",
+    "cuMemFree",
+    "cuMemcpyAsync",
+    "cuMemcpyDtoH",
+    "cuMemcpyDtoHAsync",
+    "cuMemcpyHtoD",
+    "cuMemcpyHtoDAsync",
+    "cuModuleGetFunction",
+    "cuModuleLoadData",
+    "cuModuleUnload",
+    "cuStreamCreate",
+    "cuStreamDestroy",
+    "cudaEventCreate",
+    "hipDeviceGet",
+    "hipDeviceGetAttribute",
+    "hipEventCreate",
+    "hipEventDestroy",
+    "hipEventElapsedTime",
+    "hipEventRecord",
+    "hipFree",
+    "hipFuncGetAttribute",
+    "hipGetDeviceCount",
+    "hipGetDeviceProperties",
+    "hipGetErrorString",
+    "hipInit",
+    "hipMalloc",
+    "hipMallocManaged",
+    "hipMemcpyDtoH",
+    "hipMemcpyDtoHAsync",
+    "hipMemcpyHtoD",
+    "hipMemcpyHtoDAsync",
+    "hipMemcpyWithStream",
+    "hipModuleGetFunction",
+    "hipModuleLaunchKernel",
+    "hipModuleLoadData",
+    "hipModuleUnload",
+    "hipStreamCreate",
+    "hipStreamDestroy",
+    "hipStreamSynchronize",
+    "hiprtcCompileProgram",
+    "hiprtcCreateProgram",
+    "hiprtcDestroyProgram",
+    "hiprtcGetCode",
+    "hiprtcGetCodeSize",
+    "hiprtcGetErrorString",
+    "hiprtcGetProgramLog",
+    "hiprtcGetProgramLogSize",
+    "nvrtcCompileProgram",
+    "nvrtcCreateProgram",
+    "nvrtcDestroyProgram",
+    "nvrtcGetErrorString",
+    "nvrtcGetPTX",
+    "nvrtcGetPTXSize",
+    "nvrtcGetProgramLog",
+    "nvrtcGetProgramLogSize",
+];
+
+/// The prefixes of driver functions; a capital letter follows.
+const DRIVER_PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
+
 /// The symbols that a library for the backend must not import.
 pub fn unknown(imported: &BTreeSet<String>, backend: Backend) -> Vec<&str> {
     let known = |name: &str| {
@@ -185,12 +295,23 @@ pub fn unknown(imported: &BTreeSet<String>, backend: Backend) -> Vec<&str> {
     names.filter(|name| !known(plain(name))).collect()
 }
 
-/// The builtins in generated C that are not known.
-pub fn unknown_builtins(c_text: &str) -> BTreeSet<&str> {
-    c_text
-        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .filter(|word| word.starts_with("__builtin_") && !BUILTINS.contains(word))
-        .collect()
+/// The builtins and the driver functions in generated C that are not known.
+pub fn unknown_in_text(c_text: &str, backend: Backend) -> BTreeSet<&str> {
+    static NAME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b\w+\b").expect("a valid expression"));
+    let is_driver = |name: &str| {
+        let rests = DRIVER_PREFIXES.iter().filter_map(|p| name.strip_prefix(p));
+        let mut rests = rests.filter_map(|rest| rest.chars().next());
+        rests.any(|c| c.is_ascii_uppercase())
+    };
+    let names = NAME.find_iter(c_text);
+    let unknown = names.filter(|found| {
+        let name = found.as_str();
+        let called = c_text[found.end()..].starts_with('(');
+        name.starts_with("__builtin_") && !BUILTINS.contains(&name)
+            || backend.is_gpu() && called && is_driver(name) && !DRIVERS.contains(&name)
+    });
+    unknown.map(|found| found.as_str()).collect()
 }
 
 /// The name without what the C library adds: `__memcpy_chk` with checks of the length, `__isoc99_scanf`
@@ -229,11 +350,13 @@ mod tests {
     }
 
     #[test]
-    fn builtins_without_a_symbol_are_found_in_the_text() {
-        let c = "if (x == 0) { __builtin_trap(); } return __builtin_clz(x);";
+    fn functions_that_are_not_imported_are_found_in_the_text() {
+        let c = "if (x == 0) { __builtin_trap(); } cuMemAllocAsync(p, cuMemAlloc(p, __builtin_clz(x)));";
+        let unknown = |backend| unknown_in_text(c, backend).into_iter().collect::<Vec<_>>();
         assert_eq!(
-            unknown_builtins(c).into_iter().collect::<Vec<_>>(),
-            ["__builtin_trap"]
+            unknown(Backend::Cuda),
+            ["__builtin_trap", "cuMemAllocAsync"]
         );
+        assert_eq!(unknown(Backend::C), ["__builtin_trap"]);
     }
 }

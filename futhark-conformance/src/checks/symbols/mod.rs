@@ -50,22 +50,23 @@ fn is_private(name: &str) -> bool {
 pub fn imports(artifact: &Artifact) -> StepResult {
     let text = std::fs::read_to_string(artifact.header().with_extension("c"))
         .map_err(|error| Stop::error(format!("failed to read the generated code: {error}")))?;
-    let builtins = imports::unknown_builtins(&text).into_iter();
-    let builtins = builtins.map(|name| format!("the generated code uses {name}"));
+    let backend = artifact.program().backend;
+    let in_text = imports::unknown_in_text(&text, backend).into_iter();
+    let in_text = in_text.map(|name| format!("the generated code uses {name}"));
     // Names of system functions are those of glibc.
     let imported = match cfg!(all(target_os = "linux", target_env = "gnu")) {
         true => imported(&nm(&artifact.library(), "--undefined-only")?),
         false => BTreeSet::new(),
     };
-    let unknown = imports::unknown(&imported, artifact.program().backend).into_iter();
+    let unknown = imports::unknown(&imported, backend).into_iter();
     let unknown = unknown.map(|name| format!("the library uses {name}"));
-    let unknown: Vec<String> = builtins.chain(unknown).collect();
+    let unknown: Vec<String> = in_text.chain(unknown).collect();
     if unknown.is_empty() {
         return Ok(());
     }
     let version = &artifact.program().version;
     Err(Stop::mismatch(format!(
-        "{}: our C file does not know what it does, so a promise may not hold with Futhark {version}; see UPGRADING.md",
+        "{}: not in the list of known functions, so a promise may not hold with Futhark {version}; see UPGRADING.md",
         unknown.join(", ")
     )))
 }

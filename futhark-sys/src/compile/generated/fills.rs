@@ -1,11 +1,18 @@
-//! The state that a program keeps on a device, from the generated `init_constants`:
+//! The state that a program keeps on a device, such as the counters of reductions.
+//!
+//! A context owns all memory that `struct constants` declares. Kernels launched by entry points only
+//! read the constants of the program, so the memory that they change is state of the runtime. The
+//! function `init_constants` fills it with a literal:
 //!
 //! ```c
 //! if (futrts_builtinzhreplicate_i32(ctx, counters_mem_5800, (int64_t) 20, 0) != 0) {
 //! ```
 
+use std::collections::BTreeSet;
+
+use super::kernels;
 use super::source::Source;
-use super::token::identifier;
+use super::token::{identifier, tokens};
 use crate::compile::error::Error;
 
 /// A call that fills device memory with a literal.
@@ -17,70 +24,89 @@ pub(in crate::compile) struct Fill<'a> {
     pub arguments: &'a str,
 }
 
-/// The names of the memory that belongs to the runtime. Kernels that compute the constants of the
-/// program use it too, so it is not only filled.
-const RUNTIME_STATE: [&str; 3] = ["counters_mem_", "hist_locks_mem_", "global_dynid_mem_"];
+const INIT: &str = "init_constants";
 
-/// The fills with literals in `init_constants`: of the runtime's own state, and of memory that is only
-/// filled there. Other memory is a constant of the program that is changed after its fill, so it must
-/// not be filled again.
-pub(super) fn read<'a>(source: &Source<'a>, version: &str) -> Result<Vec<Fill<'a>>, Error> {
-    const FUNCTION: &str = "futrts_builtinzhreplicate_";
-    let fail = |why: &str| Err(Error::unsupported(version, "init_constants", why));
-    let Some(init) = source.functions.get("init_constants") else {
-        return fail("the function is not defined");
+/// The fills of all state that kernels change after `init_constants`.
+pub(super) fn read<'a>(
+    c_text: &str,
+    source: &Source<'a>,
+    version: &str,
+) -> Result<Vec<Fill<'a>>, Error> {
+    let fail = |item: &str, why: &str| Err(Error::unsupported(version, item, why));
+    let Some(init) = source.functions.get(INIT) else {
+        return fail(INIT, "the function is not defined");
     };
-    let body = init.body;
+    let Some(constants) = source.structs.get("constants") else {
+        return fail("struct constants", "the struct is not defined");
+    };
+    let Some(kernels) = kernels::text(c_text) else {
+        return fail("gpu_program", "the text of the kernels is not found");
+    };
+    let fills = literal_fills(init.body);
     let mut found = Vec::new();
-    for (at, _) in body.match_indices(FUNCTION) {
-        let function = identifier(&body[at..]);
-        let Some(arguments) = body[at + function.len()..].strip_prefix("(ctx, ") else {
-            continue;
-        };
-        let memory = identifier(arguments);
-        let rest = arguments[memory.len()..].strip_prefix(", ");
-        let Some(arguments) = rest.and_then(|rest| rest.split(") != 0").next()) else {
-            continue;
-        };
-        let literal = arguments.strip_prefix("(int64_t) ").unwrap_or(arguments);
-        let is_literal = literal
-            .chars()
-            .all(|c| c.is_ascii_digit() || ", -".contains(c));
-        let is_constant = body.contains(&format!("#define {memory} (ctx->constants->{memory})"));
-        let is_state = RUNTIME_STATE.iter().any(|name| memory.starts_with(name));
-        let fill = Fill {
-            function,
-            memory,
-            arguments,
-        };
-        if is_literal
-            && is_constant
-            && (is_state || is_only_filled(body, memory, FUNCTION))
-            && !found.contains(&fill)
-        {
-            found.push(fill);
+    for state in changed(constants, &kernels, source, version)? {
+        // The compiler writes some fills twice.
+        let mut of_state = fills.iter().filter(|fill| fill.memory == state);
+        match of_state.next() {
+            Some(fill) if of_state.all(|other| other == fill) => found.push(*fill),
+            _ => {
+                return fail(
+                    state,
+                    "kernels change this memory of the context, and `init_constants` does not \
+                     fill it in the known form, so it could not be reset after a failed call",
+                );
+            }
         }
-    }
-    let counters = "struct memblock_device counters_mem_";
-    if found.is_empty() && source.bodies().any(|body| body.contains(counters)) {
-        return fail(
-            "the counters on the device are not filled in the known form, so they could not be \
-             reset after a failed call",
-        );
     }
     Ok(found)
 }
 
-fn is_only_filled(body: &str, memory: &str, function: &str) -> bool {
-    let known = [
-        "#define",
-        "#undef",
-        ".references = NULL",
-        "memblock_alloc_device(",
-        function,
-    ];
-    let mut lines = body.lines().filter(|line| line.contains(memory));
-    lines.all(|line| known.iter().any(|known| line.contains(known)))
+/// The memory of `constants` that kernels change which are launched after `init_constants`.
+fn changed<'a>(
+    constants: &'a str,
+    kernels: &str,
+    source: &Source<'a>,
+    version: &str,
+) -> Result<BTreeSet<&'a str>, Error> {
+    const MEMORY: &str = "struct memblock_device ";
+    let memory: Vec<_> = constants
+        .match_indices(MEMORY)
+        .map(|(at, _)| identifier(&constants[at + MEMORY.len()..]))
+        .collect();
+    let definitions = Source::read(kernels);
+    let mut changed = BTreeSet::new();
+    for called in source.called(|caller| caller != INIT) {
+        let Some(kernel) = called.strip_prefix("gpu_kernel_") else {
+            continue;
+        };
+        let Some(definition) = definitions.functions.get(kernel) else {
+            let why = "the kernel is launched, and its definition is not found";
+            return Err(Error::unsupported(version, kernel, why));
+        };
+        let body = tokens(definition.body);
+        changed.extend(memory.iter().filter(|name| kernels::changes(&body, name)));
+    }
+    Ok(changed)
+}
+
+/// The calls in `init_constants` that fill memory with a literal.
+fn literal_fills(body: &str) -> Vec<Fill<'_>> {
+    const FUNCTION: &str = "futrts_builtinzhreplicate_";
+    let calls = body.match_indices(FUNCTION).filter_map(|(at, _)| {
+        let function = identifier(&body[at..]);
+        let arguments = body[at + function.len()..].strip_prefix("(ctx, ")?;
+        let memory = identifier(arguments);
+        let rest = arguments[memory.len()..].strip_prefix(", ")?;
+        let arguments = rest.split(") != 0").next()?;
+        let literal = arguments.strip_prefix("(int64_t) ").unwrap_or(arguments);
+        let is_literal = |c: char| c.is_ascii_digit() || ", -".contains(c);
+        literal.chars().all(is_literal).then_some(Fill {
+            function,
+            memory,
+            arguments,
+        })
+    });
+    calls.collect()
 }
 
 #[cfg(test)]
@@ -88,36 +114,48 @@ mod tests {
     use super::*;
     use crate::compile::error::ErrorKind;
 
-    const TEXT: &str = "\
+    /// `counters_mem_1` is state, which an entry point uses. `mem_2` and `mem_3` are constants: kernels
+    /// of `init_constants` change them after their fills, and a kernel of the entry point reads one.
+    const TEXT: &str = r#"
+struct constants {
+    int dummy;
+    struct memblock_device counters_mem_1;
+    struct memblock_device mem_2;
+    struct memblock_device mem_3;
+};
+static const char *gpu_program[] = {"FUTHARK_KERNEL\n",
+"void init_4(__global unsigned char *mem_2, __global unsigned char *counters_mem_1)\n{\n",
+"    ((__global int32_t *) mem_2)[0] = atomic_add(&((volatile __global int *) counters_mem_1)[0], 1);\n}\n",
+"void total_5(__global unsigned char *mem_2, __global unsigned char *counters_mem_1)\n{\n",
+"    x = ((__global int32_t *) mem_2)[0];\n",
+"    old = atomic_add(&((volatile __global int *) counters_mem_1)[0], 1);\n}\n", NULL};
 static int init_constants(struct futhark_context *ctx)
 {
-    #define counters_mem_1 (ctx->constants->counters_mem_1)
     if (futrts_builtinzhreplicate_i32(ctx, counters_mem_1, (int64_t) 20, 0) != 0) {
         err = 1;
     }
     if (futrts_builtinzhreplicate_i32(ctx, counters_mem_1, (int64_t) 20, 0) != 0) {
         err = 1;
     }
-    if (futrts_builtinzhreplicate_i64(ctx, mem_2, n_3, 0) != 0) {
+    if (futrts_builtinzhreplicate_i32(ctx, mem_2, (int64_t) 20, 1) != 0) {
         err = 1;
     }
-    #define mem_4 (ctx->constants->mem_4)
-    if (futrts_builtinzhreplicate_i32(ctx, mem_4, (int64_t) 20, 1) != 0) {
+    if (futrts_builtinzhreplicate_i64(ctx, mem_3, n_3, 0) != 0) {
         err = 1;
     }
-    if (gpu_memcpy(ctx, mem_4.mem, 0, x.mem, 0, 4) != 0) {
-        err = 1;
-    }
-    err = gpu_kernel_total(ctx, 1, counters_mem_1.mem);
+    err = gpu_kernel_init_4(ctx, 1, mem_2.mem, counters_mem_1.mem);
     return err;
 }
-int other() { futrts_builtinzhreplicate_i32(ctx, x, (int64_t) 1, 0) != 0; }
-";
+int total(struct futhark_context *ctx)
+{
+    return gpu_kernel_total_5(ctx, mem_2.mem, counters_mem_1.mem);
+}
+"#;
 
     #[test]
-    fn each_fill_of_a_constant_is_found_once() {
+    fn memory_that_kernels_of_entry_points_change_is_state() {
         assert_eq!(
-            read(&Source::read(TEXT), "0.25.32").unwrap(),
+            read(TEXT, &Source::read(TEXT), "0.25.32").unwrap(),
             [Fill {
                 function: "futrts_builtinzhreplicate_i32",
                 memory: "counters_mem_1",
@@ -127,15 +165,41 @@ int other() { futrts_builtinzhreplicate_i32(ctx, x, (int64_t) 1, 0) != 0; }
     }
 
     #[test]
-    fn counters_in_an_unknown_form_are_refused() {
-        for text in [
-            "",
-            "struct constants {\n    struct memblock_device counters_mem_1;\n};\n\
-             static int init_constants(struct futhark_context *ctx)\n{\n}\n",
-        ] {
-            let error = read(&Source::read(text), "0.26.1").unwrap_err();
+    fn state_in_an_unknown_form_is_refused() {
+        let cases = [
+            (
+                "init_constants",
+                "static int init_constants",
+                "static int init_all",
+            ),
+            (
+                "struct constants",
+                "struct constants",
+                "struct all_constants",
+            ),
+            ("gpu_program", "*gpu_program[]", "*gpu_text[]"),
+            ("total_5", "void total_5", "void total_6"),
+            ("counters_mem_1", "(int64_t) 20, 0", "(int64_t) 20, x_7"),
+            (
+                "counters_mem_1",
+                "replicate_i32(ctx, counters_mem_1",
+                "fill(ctx, counters_mem_1",
+            ),
+            (
+                "mem_2",
+                "x = ((__global int32_t *) mem_2)[0]",
+                "((__global int32_t *) mem_2)[0] = x",
+            ),
+        ];
+        for (item, text, changed) in cases {
+            assert!(TEXT.contains(text), "{text}");
+            // A constant whose fill is not a literal has no known state.
+            let c = TEXT
+                .replace(text, changed)
+                .replace("mem_2, (int64_t) 20", "mem_2, n_8");
+            let error = read(&c, &Source::read(&c), "0.26.1").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Layout);
-            for word in ["init_constants", "0.26.1", "UPGRADING.md"] {
+            for word in [item, "0.26.1", "UPGRADING.md"] {
                 assert!(error.to_string().contains(word), "{error}");
             }
         }

@@ -56,7 +56,7 @@ pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error>
     if let Some(name) = all.find(|&&name| !source.functions.contains_key(name)) {
         return fail(name, "the function is not defined");
     }
-    let called = source.called();
+    let called = source.called(|_| true);
     let mut all = CALLED.iter().chain(called_on_gpu);
     match all.find(|&&name| !called.contains(name)) {
         Some(name) => fail(name, "no function calls it, so replacing it has no effect"),

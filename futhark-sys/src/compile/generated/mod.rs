@@ -10,7 +10,8 @@
 //! hooks.rs    which functions our C file replaces or uses
 //! layout.rs   the components of opaque values, from their structs
 //! blanks.rs   the sizes of unused parts of sums, from constructors and entry points
-//! fills.rs    the state on a device, from the function that initialises constants
+//! kernels.rs  which memory the kernels of a GPU program change
+//! fills.rs    the state on a device, and how the function that initialises constants fills it
 //! lines.rs    the statements that compute sizes, allocate and check
 //! expr.rs     integer expressions in those statements
 //! ```
@@ -19,6 +20,7 @@ pub(super) mod blanks;
 pub(super) mod expr;
 pub(super) mod fills;
 mod hooks;
+mod kernels;
 pub(super) mod layout;
 pub(super) mod lines;
 mod source;
@@ -67,7 +69,7 @@ impl<'a> Generated<'a> {
         hooks::check(&source, program)?;
         let layouts = Layouts::read(&source, program)?;
         let fills = match program.backend.is_gpu() {
-            true => fills::read(&source, &program.version.text)?,
+            true => fills::read(c_text, &source, &program.version.text)?,
             false => Vec::new(),
         };
         Ok(Generated {

@@ -51,17 +51,11 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// The text of every struct and function.
-    pub(super) fn bodies(&self) -> impl Iterator<Item = &'a str> {
-        let functions = self.functions.values().map(|function| function.body);
-        functions.chain(self.structs.values().copied())
-    }
-
-    /// The names of the functions that function bodies call.
-    pub(super) fn called(&self) -> BTreeSet<&'a str> {
-        let bodies = self.functions.values();
-        bodies
-            .flat_map(|f| calls(&tokens(f.body)).collect::<Vec<_>>())
+    /// The names of the functions that the bodies of some functions call.
+    pub(super) fn called(&self, by: impl Fn(&str) -> bool) -> BTreeSet<&'a str> {
+        let callers = self.functions.iter().filter(|(name, _)| by(name));
+        callers
+            .flat_map(|(_, f)| calls(&tokens(f.body)).collect::<Vec<_>>())
             .collect()
     }
 
