@@ -8,6 +8,7 @@ use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::others::Others;
 use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::unchecked;
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
 use crate::protocol::{Event, JobSpec};
@@ -63,6 +64,11 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     }
+    let mut unchecked = None;
+    steps.prepare("compile", "sources", || {
+        unchecked = unchecked::find(program).map_err(|error| Stop::error(error.to_string()))?;
+        Ok(())
+    });
     let device = &spec.device;
     if !device.usable {
         let reason = format!("no device: {}", device.why());
@@ -95,6 +101,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     };
     env.others = Others::of(program, spec);
     env.architectures = &spec.run.architectures;
+    env.unchecked = unchecked;
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
 }

@@ -70,6 +70,22 @@ pub struct Finding {
     pub seconds: f64,
 }
 
+impl Finding {
+    /// A failure for which there is an excuse is a skip.
+    #[must_use]
+    pub fn excused(self, excuse: Option<&str>) -> Finding {
+        let (Some(excuse), Some(cause)) = (excuse, self.cause) else {
+            return self;
+        };
+        Finding {
+            outcome: Outcome::Skip,
+            cause: None,
+            message: format!("{excuse}: {cause}: {}", self.message),
+            ..self
+        }
+    }
+}
+
 /// Where a finding was made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {

@@ -34,6 +34,9 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
             "no operation of the program makes a value of type {missing}"
         ))
     })?;
+    if call.has_calls() {
+        env.may_generate("the entry points that return this type")?;
+    }
     let strategy = inputs::value(&Arc::new(call), env.inputs.limits());
     let mut runner = inputs::runner(env.seed, &format!("algebra {name}"));
     let fails = |input: &Input| -> StepResult<Option<Stop>> {

@@ -58,6 +58,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         within: Within::Tolerance,
         untrapped: backend.is_gpu(),
     };
+    steps.excuse(env.excuse());
     for entry in env.program().entries() {
         if alone.as_ref().is_some_and(|kept| kept.entry != entry.name) {
             continue;
@@ -82,6 +83,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             ))),
         });
     }
+    steps.excuse(None);
 }
 
 /// Whether a tag says that the results of an entry point depend on the order of execution, for

@@ -128,7 +128,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
 fn values(env: &Env<'_>, context: &Context, id: TypeId) -> StepResult {
     let program = env.program();
     let random = Random::new(env.seed, "leaks");
-    let mut maker = Maker::new(program, context, random, 2);
+    let mut maker = Maker::new(env, context, random, 2);
     watch(|| {
         // A new value each time, because a surplus reference only leaks when the value is freed.
         let Value::Opaque(whole) = maker.value(TypeRef::Type(id))? else {

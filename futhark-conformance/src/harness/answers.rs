@@ -103,8 +103,7 @@ pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepRe
         return known.iter().map(|value| upload(context, value)).collect();
     }
     let random = Random::new(env.seed, &entry.name);
-    Maker::new(env.program(), context, random, EXTENT)
-        .values(entry.inputs.iter().map(|input| input.ty))
+    Maker::new(env, context, random, EXTENT).arguments(entry)
 }
 
 fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Option<HostValue>>> {

@@ -3,7 +3,7 @@
 use super::others::Others;
 use crate::blocks::TestBlocks;
 use crate::devices::Device;
-use crate::harness::steps::{Ran, StepResult, Steps};
+use crate::harness::steps::{Ran, StepResult, Steps, Stop};
 use crate::inputs::Settings;
 use futhark_manifest::Program;
 use futhark_safe::Config;
@@ -31,6 +31,8 @@ pub struct Env<'a> {
     pub others: Others,
     /// The architectures to compile kernels for.
     pub architectures: &'a [String],
+    /// Where the program turns off checks with `#[unsafe]`, if it does.
+    pub unchecked: Option<String>,
     context: RefCell<Option<Rc<Context>>>,
 }
 
@@ -43,6 +45,7 @@ pub struct Twin<'a> {
     seed: u64,
     source: PathBuf,
     compiler: PathBuf,
+    unchecked: Option<String>,
 }
 
 impl<'a> Twin<'a> {
@@ -52,6 +55,7 @@ impl<'a> Twin<'a> {
         let mut env = Env::new(self.library, self.blocks, self.device, self.seed);
         env.others.source.clone_from(&self.source);
         env.others.compiler.clone_from(&self.compiler);
+        env.unchecked.clone_from(&self.unchecked);
         env
     }
 }
@@ -74,6 +78,7 @@ impl<'a> Env<'a> {
             others: Others::default(),
             inputs: Settings::default(),
             architectures: &[],
+            unchecked: None,
             context: RefCell::new(None),
         }
     }
@@ -89,6 +94,30 @@ impl<'a> Env<'a> {
             seed: self.seed,
             source: self.others.source.clone(),
             compiler: self.others.compiler.clone(),
+            unchecked: self.unchecked.clone(),
+        }
+    }
+
+    /// Why a failure with a generated input is no finding, if the program uses `#[unsafe]`.
+    #[must_use]
+    pub fn excuse(&self) -> Option<String> {
+        let place = self.unchecked.as_ref()?;
+        Some(format!(
+            "possible by the program's own word (`#[unsafe]` in {place}), with a generated input"
+        ))
+    }
+
+    /// A skip for a program with `#[unsafe]`, which is only called with arguments that its test
+    /// blocks show.
+    ///
+    /// # Errors
+    /// The skip.
+    pub fn may_generate(&self, what: &str) -> StepResult {
+        match &self.unchecked {
+            None => Ok(()),
+            Some(place) => Err(Stop::skip(format!(
+                "the program uses `#[unsafe]` ({place}), and no test block shows arguments of {what}"
+            ))),
         }
     }
 

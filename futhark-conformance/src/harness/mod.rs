@@ -26,4 +26,5 @@ pub mod snapshot;
 pub mod steps;
 pub mod stored;
 pub mod transfer;
+pub mod unchecked;
 pub mod watch;

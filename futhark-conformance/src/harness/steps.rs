@@ -94,6 +94,7 @@ pub struct Steps<'a> {
     resume_after: Option<usize>,
     next: usize,
     watch: Option<Watch>,
+    excuse: Option<String>,
 }
 
 impl<'a> Steps<'a> {
@@ -110,12 +111,18 @@ impl<'a> Steps<'a> {
             resume_after,
             next: 0,
             watch: None,
+            excuse: None,
         }
     }
 
     /// From now on, a step fails if the emulated device reports misuse during it.
     pub fn watch(&mut self, watch: Watch) {
         self.watch = Some(watch);
+    }
+
+    /// From now on, a failure of a step is reported as skipped, with this reason, if there is one.
+    pub fn excuse(&mut self, excuse: Option<String>) {
+        self.excuse = excuse;
     }
 
     /// Whether any case of the check may be selected. If not, its cases need not be listed.
@@ -184,6 +191,7 @@ impl<'a> Steps<'a> {
             check: check.to_owned(),
             case: case.to_owned(),
             limit_ms,
+            excuse: self.excuse.clone(),
         });
         let begun = Instant::now();
         // A panic is a bug in the check; the results of other checks are still valid.
@@ -206,14 +214,15 @@ impl<'a> Steps<'a> {
         let failed = outcome == Outcome::Fail;
         if claim == Claim::Asked || failed && claim == Claim::NotAsked {
             let (check, case) = (check.to_owned(), case.to_owned());
-            self.say(&Event::End(Finding {
+            let finding = Finding {
                 check,
                 case,
                 outcome,
                 cause,
                 message,
                 seconds,
-            }));
+            };
+            self.say(&Event::End(finding.excused(self.excuse.as_deref())));
         } else {
             self.say(&Event::Quiet);
         }
@@ -333,6 +342,23 @@ mod tests {
             Ran::Failed
         );
         assert_eq!(outcomes(&events(&out)), [("broken".into(), Outcome::Fail)]);
+    }
+
+    #[test]
+    fn an_excused_failure_is_skipped() {
+        let mut out = Vec::new();
+        let mut steps = Steps::new(&mut out, &[], None);
+        steps.excuse(Some("why".to_owned()));
+        assert_eq!(
+            steps.run("a", "1", || Err(Stop::mismatch("no"))),
+            Ran::Failed
+        );
+        steps.run("a", "2", || Ok(()));
+        let events = events(&out);
+        assert!(matches!(&events[0], Event::Begin { excuse: Some(why), .. } if why == "why"));
+        assert!(matches!(&events[1], Event::End(f) if f.message == "why: mismatch: no"));
+        let expected = [("1".into(), Outcome::Skip), ("2".into(), Outcome::Pass)];
+        assert_eq!(outcomes(&events), expected);
     }
 
     #[test]

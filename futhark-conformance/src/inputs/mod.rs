@@ -14,6 +14,7 @@ mod learn;
 mod random;
 mod recipe;
 mod settings;
+mod shown;
 mod strategy;
 mod tree;
 
@@ -23,5 +24,6 @@ pub use learn::{Trial, affordable, learn};
 pub(crate) use random::Random;
 pub use recipe::{Call, Recipe, Role};
 pub use settings::{Patience, Settings};
+pub use shown::like;
 pub use strategy::{Limits, arguments, runner, sample, value};
 pub use tree::{Failure, Input};

@@ -110,6 +110,12 @@ impl Call {
         found.into_iter().flatten().collect()
     }
 
+    /// Whether an argument is a result of another call.
+    #[must_use]
+    pub fn has_calls(&self) -> bool {
+        self.arguments.iter().any(Recipe::has_calls)
+    }
+
     /// The number of elements of the largest array.
     #[must_use]
     pub fn largest(&self, extents: &[usize]) -> usize {
@@ -129,6 +135,18 @@ impl Recipe {
             Recipe::Sum(variants) => {
                 let parts = variants.iter().flat_map(|(_, payload)| payload);
                 parts.for_each(|part| part.scalars(false, found));
+            }
+        }
+    }
+
+    fn has_calls(&self) -> bool {
+        match self {
+            Recipe::Scalar(..) | Recipe::Array(..) => false,
+            Recipe::Made(_) => true,
+            Recipe::Record(parts) | Recipe::Zip(parts) => parts.iter().any(Recipe::has_calls),
+            Recipe::Sum(variants) => {
+                let mut parts = variants.iter().flat_map(|(_, payload)| payload);
+                parts.any(Recipe::has_calls)
             }
         }
     }

@@ -37,6 +37,8 @@ pub(super) struct Step {
     pub(super) begun: Instant,
     /// The time limit of an attempt. An attempt that exceeds it is not a failure.
     pub(super) limit: Option<Duration>,
+    /// Why a failure is possible, and no finding.
+    pub(super) excuse: Option<String>,
 }
 
 impl Step {
@@ -48,6 +50,7 @@ impl Step {
             case: "process".into(),
             begun,
             limit: None,
+            excuse: None,
         }
     }
 }
@@ -140,6 +143,7 @@ impl Process {
                             check,
                             case,
                             limit_ms,
+                            excuse,
                         } => {
                             step = Some(Step {
                                 index: *index,
@@ -147,6 +151,7 @@ impl Process {
                                 case: case.clone(),
                                 begun: last_event,
                                 limit: limit_ms.map(Duration::from_millis),
+                                excuse: excuse.clone(),
                             });
                         }
                         Event::End(_) | Event::Quiet => step = None,
@@ -298,6 +303,7 @@ mod tests {
             check: "blocks".into(),
             case: "main #0".into(),
             limit_ms: None,
+            excuse: None,
         }
     }
 

@@ -182,14 +182,15 @@ impl Progress {
 }
 
 fn failure(step: &Step, cause: Cause, message: String) -> Finding {
-    Finding {
+    let finding = Finding {
         check: step.check.clone(),
         case: step.case.clone(),
         outcome: Outcome::Fail,
         cause: Some(cause),
         message,
         seconds: step.begun.elapsed().as_secs_f64(),
-    }
+    };
+    finding.excused(step.excuse.as_deref())
 }
 
 /// Compiles and runs a small program on a device. Returns the name of the device.
@@ -318,6 +319,19 @@ mod tests {
         }
         let next = progress.next(death(Cause::Crash, None), &job, &settings);
         assert!(matches!(next, Next::GiveUp(_)));
+    }
+
+    #[test]
+    fn a_crash_with_an_excuse_is_skipped() {
+        let (job, settings) = (job_on(Backend::C), settings());
+        let mut end = death(Cause::Crash, None);
+        end.step.as_mut().unwrap().excuse = Some("why".into());
+        let next = Progress::new(&settings).next(end, &job, &settings);
+        let Next::Resume(Some(finding)) = next else {
+            panic!()
+        };
+        assert_eq!(finding.outcome, Outcome::Skip);
+        assert_eq!(finding.message, "why: crash: m");
     }
 
     #[test]

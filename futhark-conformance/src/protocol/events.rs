@@ -25,6 +25,9 @@ pub enum Event {
         /// failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit_ms: Option<u64>,
+        /// Why a failure is possible, and no finding.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        excuse: Option<String>,
     },
     /// The current step has ended with a result.
     End(Finding),
@@ -90,6 +93,7 @@ mod tests {
             check: "arrays".into(),
             case: "[]i32".into(),
             limit_ms: Some(10),
+            excuse: Some("why".into()),
         };
         let text = serde_json::to_string(&event).unwrap();
         assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);

@@ -344,3 +344,32 @@ fn c_is_compared_with_another_compiler() {
         run.shown()
     );
 }
+
+/// The elements of the array that the test block shows can be mixed so that the index is far out of
+/// bounds.
+const UNSAFE: &str = "\
+-- ==
+-- entry: at
+-- input { [1i64, -1i64] } output { 1i64 }
+entry at (is: [2]i64) : i64 = #[unsafe] is[(is[0] + is[1]) * 100000000000]
+entry hidden (is: []i64) (i: i64) : i64 = #[unsafe] is[i * 100000000000]
+";
+
+#[test]
+fn a_crash_of_an_unsafe_program_is_possible_by_its_own_word() {
+    let Some(bench) = Bench::new(UNSAFE) else {
+        return;
+    };
+    let run = bench.run(&["--backend", "c", "--check", "blocks", "--check", "server"]);
+    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    assert_eq!(run.case("blocks", "at #0").0, "pass");
+    let (outcome, message) = run.case("server", "at");
+    assert_eq!(outcome, "skip");
+    for words in ["possible by the program's own word", "it.fut:4", "crash"] {
+        assert!(message.contains(words), "{message}");
+    }
+    let (outcome, message) = run.case("server", "hidden");
+    assert_eq!(outcome, "skip");
+    assert!(message.contains("no test block shows"), "{message}");
+    assert!(bench.kept().is_empty());
+}

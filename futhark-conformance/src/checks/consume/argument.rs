@@ -167,15 +167,13 @@ impl Trial<'_> {
                 .iter()
                 .map(|value| upload(self.context, value))
                 .collect(),
-            None => self
-                .maker()
-                .values(entry.inputs.iter().map(|input| input.ty)),
+            None => self.maker().arguments(entry),
         }
     }
 
     fn maker(&self) -> Maker<'_> {
         Maker::new(
-            self.env.program(),
+            self.env,
             self.context,
             Random::new(self.env.seed, "consume"),
             EXTENT,
@@ -252,7 +250,7 @@ impl Trial<'_> {
             Value::Scalar(_) | Value::Opaque(_) => EXTENT,
         };
         Maker::new(
-            self.env.program(),
+            self.env,
             self.context,
             Random::new(self.env.seed, "like"),
             extent,

@@ -104,7 +104,7 @@ impl<'a> Test<'a> {
 
     fn maker(&self, extent: usize) -> Maker<'a> {
         Maker::new(
-            self.env.program(),
+            self.env,
             self.context,
             Random::new(self.env.seed, &format!("{} {}", self.name, self.round)),
             extent,

@@ -63,6 +63,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         within: Within::Bits,
         untrapped: true,
     };
+    steps.excuse(env.excuse());
     for entry in env.program().entries() {
         let mut session = None;
         steps.attempt("server", &entry.name, LIMIT, || {
@@ -75,6 +76,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             )),
         });
     }
+    steps.excuse(None);
 }
 
 /// The server program, started on first use and again after it has died.

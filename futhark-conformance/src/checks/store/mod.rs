@@ -71,7 +71,7 @@ fn there_and_back(env: &Env<'_>, context: &Context, name: &str, ty: TypeRef) -> 
     let program = env.program();
     for extent in [EXTENT, 1, 0] {
         let at = |stop: Stop| stop.at(&format!("with {extent} elements in each dimension"));
-        let made = Maker::new(program, context, Random::new(env.seed, name), extent).value(ty);
+        let made = Maker::new(env, context, Random::new(env.seed, name), extent).value(ty);
         let value = match made {
             Ok(value) => value,
             // Some types have no empty values.
@@ -180,7 +180,7 @@ fn same_bytes(before: &Stored, now: &Stored) -> StepResult {
 
 fn make(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult<Value> {
     let random = Random::new(env.seed, "store");
-    Maker::new(env.program(), context, random, EXTENT).value(ty)
+    Maker::new(env, context, random, EXTENT).value(ty)
 }
 
 fn as_opaque(value: &Value) -> StepResult<&Opaque> {

@@ -125,14 +125,19 @@ fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> StepResult<Ve
 /// Arguments that an entry point accepts: those of its first test case that succeeds and needs no
 /// script. `None` if there is no such case.
 pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> Option<Vec<HostValue>> {
+    all_known_inputs(env, entry).next()
+}
+
+/// The same for every such test case.
+pub fn all_known_inputs(env: &Env<'_>, entry: &EntryPoint) -> impl Iterator<Item = Vec<HostValue>> {
     let cases = env.blocks.cases.iter();
     let backend = env.library.backend();
-    let mut fitting = cases.filter(|case| {
+    let fitting = cases.filter(move |case| {
         case.entry == entry.name
             && !matches!(case.expected, Expected::Error(_))
             && case.excluded(backend).is_none()
     });
-    fitting.find_map(|case| on_host(env, entry, &case.input).ok())
+    fitting.filter_map(move |case| on_host(env, entry, &case.input).ok())
 }
 
 /// The element type and rank of each parameter.

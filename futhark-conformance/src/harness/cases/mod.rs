@@ -4,4 +4,4 @@ pub mod expected;
 mod input;
 mod script;
 
-pub use input::{Input, known_inputs, on_host, written};
+pub use input::{Input, all_known_inputs, known_inputs, on_host, written};
