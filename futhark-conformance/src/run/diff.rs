@@ -15,7 +15,7 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Ended> {
     let old = read(&args.old)?;
     let comparisons = match &args.new {
         Some(path) => of_two(&old, &args.old, &read(path)?, path),
-        None => of_one(&old),
+        None => difference::of_report(versions(&old), &old.records),
     };
     if comparisons.is_empty() {
         return Err(could_not_run(anyhow!(
@@ -50,16 +50,6 @@ fn versions(report: &Merged) -> Vec<&str> {
 fn with<'r>(report: &'r Merged, version: &str) -> Vec<&'r Record> {
     let records = report.records.iter();
     records.filter(|r| r.place.compiler == version).collect()
-}
-
-/// Each compiler of a report with the next one.
-fn of_one(report: &Merged) -> Vec<Comparison> {
-    let versions = versions(report);
-    let pairs = versions.windows(2).map(|pair| {
-        let names = [pair[0], pair[1]].map(|version| format!("Futhark {version}"));
-        difference::compare(names, &with(report, pair[0]), &with(report, pair[1]))
-    });
-    pairs.collect()
 }
 
 /// The only compilers of two reports, or each compiler that both have.

@@ -14,6 +14,7 @@ use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Header, Outcome, Place, Record};
 use crate::report::column::Column;
 use crate::report::counted;
+use crate::report::difference::Compilers;
 use crate::report::json::SCHEMA;
 use crate::report::matrix::Matrix;
 use crate::report::output::Output;
@@ -22,6 +23,9 @@ use crate::toolchain;
 use anyhow::anyhow;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+
+/// The reports, and the differences between the compilers.
+type Reports<'a> = (&'a mut Output, &'a mut Compilers);
 
 /// Checks programs, and prints and writes reports.
 pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
@@ -54,6 +58,12 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     }
     let jobs = select(args, jobs);
     let matrix = Matrix::new(columns(&chosen, &compilers));
+    // Only a whole run has the same cases for every compiler.
+    let versions = compilers.iter().map(|compiler| compiler.version.as_str());
+    let mut differences = match args.cover || args.shard.is_some() {
+        true => Compilers::default(),
+        false => Compilers::new(versions),
+    };
     let header = Header {
         schema: SCHEMA,
         generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -72,9 +82,13 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     for record in skipped_files(&programs) {
         output.add(&record);
     }
-    let expectations = run_jobs(args, &jobs, &settings, expectations, &mut output);
+    let mut reports = (&mut output, &mut differences);
+    let expectations = run_jobs(args, &jobs, &settings, expectations, &mut reports);
 
     print!("{}", output.render());
+    for comparison in differences.end() {
+        print!("\n{comparison}");
+    }
     // A run of only some checks or jobs cannot judge whether an entry is still needed.
     if args.checks.is_empty() && args.shard.is_none() && !args.cover {
         // Without `--architectures`, `device-code` has no cases.
@@ -138,7 +152,7 @@ fn run_jobs(
     jobs: &[Job],
     settings: &Settings,
     mut expectations: Expectations,
-    output: &mut Output,
+    reports: &mut Reports<'_>,
 ) -> Expectations {
     let mut progress = Progress::new(jobs.len());
     jobs::run(jobs, settings, threads(args.jobs), |number, update| {
@@ -155,14 +169,15 @@ fn run_jobs(
                     finding,
                 };
                 expectations.judge(&mut record);
-                report(&mut progress, output, number, &record);
+                report(&mut progress, reports, number, &record);
             }
             Update::Finished => {
                 // If only some cases of a check ran, a missing failure proves nothing.
                 let whole = args.checks.iter().all(CheckPattern::is_whole);
                 for record in expectations.close(place).iter().filter(|_| whole) {
-                    report(&mut progress, output, number, record);
+                    report(&mut progress, reports, number, record);
                 }
+                reports.1.finished(place);
                 progress.finished(number, place);
             }
         }
@@ -172,7 +187,7 @@ fn run_jobs(
 }
 
 /// Shows a record of the job `number`, and adds it to the reports.
-fn report(progress: &mut Progress, output: &mut Output, number: usize, record: &Record) {
+fn report(progress: &mut Progress, reports: &mut Reports<'_>, number: usize, record: &Record) {
     let Finding {
         check,
         case,
@@ -180,7 +195,8 @@ fn report(progress: &mut Progress, output: &mut Output, number: usize, record: &
         ..
     } = &record.finding;
     progress.found(number, &record.place, check, case, *outcome);
-    output.add(record);
+    reports.0.add(record);
+    reports.1.add(record);
 }
 
 /// The jobs of this shard, or all.

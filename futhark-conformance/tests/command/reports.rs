@@ -1,4 +1,4 @@
-//! The subcommand `report`, on files as `run --json` writes them.
+//! The subcommands `report` and `diff`, on files as `run --json` writes them.
 
 use super::command;
 use std::fs;
@@ -31,8 +31,12 @@ impl Folder {
     }
 
     fn report(&self, arguments: &[&str]) -> Output {
+        self.run("report", arguments)
+    }
+
+    fn run(&self, subcommand: &str, arguments: &[&str]) -> Output {
         command(self.0.path())
-            .arg("report")
+            .arg(subcommand)
             .args(arguments)
             .output()
             .expect("the program starts")
@@ -148,4 +152,42 @@ fn damaged_files_are_named_with_the_line() {
     folder.part("good", "", &[record("a.fut", "pass", "")]);
     let output = folder.report(&["good", "--junit", "good/under/a/file"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn two_runs_are_compared() {
+    let folder = Folder::new();
+    let (pass, skip) = (record("a.fut", "pass", ""), record("b.fut", "skip", "why"));
+    folder.part("old", "", &[pass, skip]);
+    let (fail, pass) = (
+        record("a.fut", "fail", "died & <left>"),
+        record("b.fut", "pass", ""),
+    );
+    folder.part("new", "", &[fail, pass]);
+    let broken = folder.run("diff", &["old", "new", "--html", "d.html"]);
+    assert_eq!(broken.status.code(), Some(1), "{broken:?}");
+    let shown = text(&broken.stdout);
+    for words in [
+        "broken:\n  a.fut on c blocks:main #0: died & <left>\n",
+        "gained coverage:\n  b.fut on c blocks:main #0: why\n",
+        "old (Futhark 0.25.32) -> new (Futhark 0.25.32): 1 broken, 0 lost coverage",
+        "; 2 common results",
+    ] {
+        assert!(shown.contains(words), "no {words:?} in\n{shown}");
+    }
+    let html = fs::read_to_string(folder.path("d.html")).unwrap();
+    assert!(html.contains("died &#38; &#60;left&#62;"), "{html}");
+
+    let healed = folder.run("diff", &["new", "old"]);
+    assert_eq!(healed.status.code(), Some(0), "{healed:?}");
+    let shown = text(&healed.stdout);
+    assert!(
+        shown.contains("healed:\n  a.fut") && shown.contains("lost coverage:\n  b.fut"),
+        "{shown}"
+    );
+
+    let alone = folder.run("diff", &["old"]);
+    assert_eq!(alone.status.code(), Some(3), "{alone:?}");
+    assert!(text(&alone.stderr).contains("nothing to compare"));
+    assert_eq!(folder.run("diff", &["none", "old"]).status.code(), Some(2));
 }

@@ -1,8 +1,10 @@
 //! What differs between two runs, or between two compilers of one run.
 
+mod compilers;
 mod html;
 mod text;
 
+pub use compilers::{Compilers, of_report};
 pub use html::write as write_html;
 
 use crate::record::{Outcome, Record};
@@ -120,15 +122,21 @@ pub fn compare(names: [String; 2], old: &[&Record], new: &[&Record]) -> Comparis
             add(None, Some(new));
         }
     }
-    differences.sort_by(|a, b| (a.change, &a.place, &a.case).cmp(&(b.change, &b.place, &b.case)));
-    Comparison {
+    let mut comparison = Comparison {
         names,
         differences,
         common,
-    }
+    };
+    comparison.sort();
+    comparison
 }
 
 impl Comparison {
+    fn sort(&mut self) {
+        self.differences
+            .sort_by(|a, b| (a.change, &a.place, &a.case).cmp(&(b.change, &b.place, &b.case)));
+    }
+
     /// The number of differences of a kind.
     #[must_use]
     pub fn count(&self, change: Change) -> usize {
