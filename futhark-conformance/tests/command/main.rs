@@ -13,6 +13,7 @@ mod devices;
 mod inputs;
 #[path = "../support/needs.rs"]
 mod needs;
+mod newer;
 mod prepare;
 mod reports;
 
