@@ -136,10 +136,10 @@ const UNKNOWN: &[(Fault, &[&str])] = &[
             &[code(
                 "gpu_alloc_actual",
                 r"\*mem_out = clCreateBuffer\(",
-                "clWaitForEvents(0, NULL); ${0}",
+                "clFlush(ctx->queue); ${0}",
             )],
         ),
-        &["clWaitForEvents"],
+        &["clFlush"],
     ),
     (
         unknown(
