@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use futhark_manifest::Version;
+
 /// Why a program could not be built.
 ///
 /// The message contains the error output of the compiler that failed, and often says what to do
@@ -77,7 +79,7 @@ impl Error {
 
     /// The generated C is not in the expected form. `item` is the function or struct in it that
     /// our C file relies on.
-    pub(super) fn unsupported(version: &str, item: &str, why: &str) -> Error {
+    pub(super) fn unsupported(version: &Version, item: &str, why: &str) -> Error {
         let message = format!(
             "the C code that Futhark {version} generated is not supported: `{item}`: {why}. \
              Use a version that this crate was tested with, or add support: see UPGRADING.md"

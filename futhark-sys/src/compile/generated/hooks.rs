@@ -51,7 +51,7 @@ pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error>
         Backend::OpenCl => &[DEVICE_CHOICE],
         _ => &[],
     };
-    let fail = |name: &str, why: &str| Err(Error::unsupported(&program.version.text, name, why));
+    let fail = |name: &str, why: &str| Err(Error::unsupported(&program.version, name, why));
     let mut all = REDIRECTED.iter().chain(gpu).chain(subtasks).chain(choice);
     if let Some(name) = all.find(|&&name| !source.functions.contains_key(name)) {
         return fail(name, "the function is not defined");

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use futhark_manifest::{ElemType, Program, Structure, Type, TypeRef};
+use futhark_manifest::{ElemType, Program, Structure, Type, TypeRef, Version};
 
 use super::source::Source;
 use crate::compile::error::Error;
@@ -97,7 +97,7 @@ pub(in crate::compile) struct Layouts {
 
 impl Layouts {
     pub(super) fn read(source: &Source<'_>, program: &Program) -> Result<Layouts, Error> {
-        let version = &program.version.text;
+        let version = &program.version;
         let mut layouts = Layouts {
             opaque: BTreeMap::new(),
             arrays: BTreeMap::new(),
@@ -129,7 +129,11 @@ impl Layouts {
     }
 }
 
-fn components(source: &Source<'_>, ident: &str, version: &str) -> Result<Vec<Component>, Error> {
+fn components(
+    source: &Source<'_>,
+    ident: &str,
+    version: &Version,
+) -> Result<Vec<Component>, Error> {
     let fail = |why: &str| Error::unsupported(version, &format!("struct {ident}"), why);
     let body = source.structs.get(ident);
     let body = body.ok_or_else(|| fail("the struct is not defined"))?;
@@ -312,7 +316,11 @@ mod tests {
     use crate::compile::error::ErrorKind;
 
     fn read(c: &str) -> Result<Vec<Component>, Error> {
-        components(&Source::read(c), "futhark_opaque_x", "0.26.1")
+        components(
+            &Source::read(c),
+            "futhark_opaque_x",
+            &Version::new("0.26.1"),
+        )
     }
 
     #[test]

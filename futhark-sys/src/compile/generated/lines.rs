@@ -1,5 +1,7 @@
 //! The statements of generated functions that compute sizes, allocate, or check.
 
+use futhark_manifest::Version;
+
 use super::expr::Expr;
 use crate::compile::error::Error;
 
@@ -69,7 +71,7 @@ pub(in crate::compile) struct Message<'a> {
 }
 
 /// Reads each line of `c_text`.
-pub(super) fn read<'a>(c_text: &'a str, version: &str) -> Result<Vec<Line<'a>>, Error> {
+pub(super) fn read<'a>(c_text: &'a str, version: &Version) -> Result<Vec<Line<'a>>, Error> {
     let lines = c_text.lines().map(|text| {
         let statement = statement(text).map_err(|item| {
             let why = format!("the size in `{}` cannot be read", text.trim());
@@ -244,7 +246,7 @@ mod tests {
             ),
         ] {
             let text = format!("    int64_t n_2 = (int64_t) 1;\n    {line}\n");
-            let Err(error) = read(&text, "0.26.1") else {
+            let Err(error) = read(&text, &Version::new("0.26.1")) else {
                 panic!("{line} is accepted")
             };
             assert_eq!(error.kind(), ErrorKind::Layout);
@@ -253,6 +255,6 @@ mod tests {
             }
         }
         let derived = "if (memblock_alloc(ctx, &v->mem, arr->shape[2] * 4, \"v\"))";
-        assert!(read(derived, "0.26.1").is_ok());
+        assert!(read(derived, &Version::new("0.26.1")).is_ok());
     }
 }

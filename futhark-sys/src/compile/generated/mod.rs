@@ -28,7 +28,7 @@ mod token;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futhark_manifest::Program;
+use futhark_manifest::{Program, Version};
 
 use super::error::Error;
 use blanks::Blank;
@@ -40,7 +40,7 @@ pub(super) use source::Source;
 /// The parts of the generated C that other modules use.
 pub(super) struct Generated<'a> {
     c_text: &'a str,
-    version: &'a str,
+    version: &'a Version,
     /// Preprocessor directives, in order.
     pub directives: Vec<&'a str>,
     /// The names of all called functions and macros.
@@ -69,12 +69,12 @@ impl<'a> Generated<'a> {
         hooks::check(&source, program)?;
         let layouts = Layouts::read(&source, program)?;
         let fills = match program.backend.is_gpu() {
-            true => fills::read(c_text, &source, &program.version.text)?,
+            true => fills::read(c_text, &source, &program.version)?,
             false => Vec::new(),
         };
         Ok(Generated {
             c_text,
-            version: &program.version.text,
+            version: &program.version,
             declared: Source::read(h_text).prototypes,
             blanks: blanks::all(&source, &layouts, program),
             layouts,
