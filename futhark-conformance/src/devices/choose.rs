@@ -58,20 +58,24 @@ pub fn pick(devices: Vec<Device>, patterns: &[Pattern]) -> Result<Vec<Device>, N
 pub fn insist(emulate: Emulate, devices: &[Device]) -> Result<(), NoEmulation> {
     let mut missing = devices.iter().filter(|device| !device.usable);
     match missing.find(|device| emulate == Emulate::Always && device.is_emulated()) {
-        Some(device) => Err(NoEmulation(device.clone())),
+        Some(device) => Err(NoEmulation {
+            backend: device.backend,
+            reason: device.reason.clone(),
+        }),
         None => Ok(()),
     }
 }
 
 /// An unusable emulated device.
 #[derive(Debug)]
-pub struct NoEmulation(Device);
+pub struct NoEmulation {
+    backend: Backend,
+    reason: String,
+}
 
 impl fmt::Display for NoEmulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NoEmulation(Device {
-            backend, reason, ..
-        }) = self;
+        let NoEmulation { backend, reason } = self;
         write!(
             f,
             "the emulated device cannot be used for {backend}: {reason}"
