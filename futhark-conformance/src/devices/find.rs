@@ -199,6 +199,13 @@ fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
                 device.usable = true;
                 device.failure = answer.failure;
             }
+            // The processor is always there. If the program does not work on it, its jobs must fail.
+            None if matches!(device.backend, Backend::C | Backend::Multicore) => {
+                device = Device {
+                    failure: answer.failure,
+                    ..Device::host(device.backend)
+                };
+            }
             None => device.reason = answer.failure,
         }
         device

@@ -276,7 +276,8 @@ fn the_host_can_be_selected_as_a_device() {
     assert_eq!(output.status.code(), Some(0), "{shown}");
 }
 
-/// Writes a compiler that calls itself 0.99.0, and whose kernels for HIP do not compile.
+/// Writes a compiler that calls itself 0.99.0, whose kernels for HIP do not compile, and whose code
+/// for multicore ends the process.
 fn newer_compiler(here: &Here) -> PathBuf {
     let script = here.path("futhark-0.99.0");
     let text = format!(
@@ -288,6 +289,8 @@ esac
 case "$1 $2" in
 'hip --library')
     sed 's/^static const char \*gpu_program\[\] = {{/& "#error newer\\n",/' "$5.c" >"$5.new" && mv "$5.new" "$5.c" ;;
+'multicore --library')
+    sed -i '/^int futhark_entry_.*)$/{{n;s/{{/{{ *(volatile int *)0 = 1;/}}' "$5.c" ;;
 esac
 "##,
         real = here.compiler.display()
@@ -332,4 +335,24 @@ fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
     assert_eq!(failed, [["0.99.0", "lifecycle", "fail"].map(str::to_owned)]);
     let passed = run.lines.iter().map(outcome).filter(|one| one[2] == "pass");
     assert!(passed.count() > 0, "{shown}");
+}
+
+#[test]
+fn the_processor_is_never_missing() {
+    let Some(here) = Here::new() else { return };
+    let newer = newer_compiler(&here);
+    let mut command = here.command("run");
+    command.args([
+        "next.fut",
+        "--backend",
+        "c,multicore",
+        "--check",
+        "blocks:next #0",
+    ]);
+    command.arg("--futhark").arg(&newer);
+    command.arg("--build-dir").arg(build_dir());
+    let run = here.ended(command);
+    let shown = run.shown();
+    assert_eq!(run.code(), Some(1), "{shown}");
+    assert!(shown.contains("killed by signal 11"), "{shown}");
 }
