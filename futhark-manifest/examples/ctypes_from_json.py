@@ -215,21 +215,59 @@ def identifiers(names, reserved, camel=False):
         # Of several names for one identifier, the name that equals it keeps it: of `self` and
         # `self_` the latter.
         keeper = max(namesakes, key=lambda key: key[0] == identifier, default=None)
-        marked = re.search(("H" if camel else "[_0]h") + "([0-9a-fx]{8}|[0-9a-fx]{16,})$", identifier)
-        if identifier in reserved or marked or (len(rivals) > 1 and key != keeper):
-            mark = "H" if camel else "0h" if spelling.endswith("_") else "_h"
-            text = key[0].encode() + (b"\xff%d" % key[1] if key[1] > 1 else b"")
-            identifier = f"{spelling}{mark}{fnv1a(text) >> 32 ^ fnv1a(text) & 0xFFFFFFFF:08x}"
+        looks_marked = re.search(("H" if camel else "[_0]h") + "([0-9a-fx]{8}|[0-9a-fx]{16,})$", identifier)
+        if identifier in reserved or looks_marked or (len(rivals) > 1 and key != keeper):
+            short = fnv1a(bytes_of(squeezed(key[0]), key[1]))
+            identifier = marked(spelling, f"{short >> 32 ^ short & 0xFFFFFFFF:08x}", camel)
         result.append(identifier)
+    short_forms = result.copy()
+    for place, identifier in enumerate(short_forms):
+        if short_forms.count(identifier) > 1 and identifier != wanted[place]:
+            result[place] = marked(spellings[place], f"{fnv1a(bytes_of(*keys[place])):016x}", camel)
     if len(set(result)) < len(result) or not reserved.isdisjoint(result):
         sys.exit(f"cannot assign different identifiers to these names: {names}")
     return result
 
 
+def marked(spelling, digits, camel):
+    return spelling + ("H" if camel else "0h" if spelling.endswith("_") else "_h") + digits
+
+
+def bytes_of(name, nth):
+    return name.encode() + (b"\xff%d" % nth if nth > 1 else b"")
+
+
+def squeezed(name):
+    """The name without the spaces that are not between two words: compilers differ in them."""
+    return re.sub(r"(?<![\w'])\s+|\s+(?![\w'])", "", re.sub(r"\s+", " ", name))
+
+
+def words(name):
+    """The words of a type's name, with brackets that have a meaning."""
+    closed = 0
+    for match in re.finditer(r"[A-Za-z0-9_]+|\[\]|[()}']", name):
+        word = {"[]": "array", "'": "prime", "(": "tuple"}.get(match[0], match[0])
+        if word in ")}" or word == "tuple" and not is_tuple(name[match.start():]):
+            closed += word in ")}"
+            continue
+        yield from ["end"] * closed
+        closed = 0
+        yield word
+
+
+def is_tuple(text):
+    """Whether the bracket at the beginning has a comma inside, outside of other brackets."""
+    depth = 0
+    for c in text:
+        depth += (c in "({[") - (c in ")}]")
+        if depth == 0 or c == "," and depth == 1:
+            return depth == 1
+    return False
+
+
 def spell(name, nth, camel):
     if camel:
-        words = ["tuple"] * name.startswith("(") + re.findall(r"[A-Za-z0-9_]+|\[\]|'", name)
-        text = "_".join({"[]": "array", "'": "prime"}.get(word, word) for word in words)
+        text = "_".join(words(name))
         text = "unit" if name == "()" else text if text.strip("_") else "opaque"
         text = "".join(word[:1].upper() + word[1:] for word in text.split("_"))
     else:
@@ -244,7 +282,7 @@ def spell(name, nth, camel):
         text = ("T" if camel else "_") + text
     if len(text) > 60 and text != name:
         text = text[:60]
-        text += joint * (not text.endswith("_")) + f"{fnv1a(name.encode()):016x}"
+        text += joint * (not text.endswith("_")) + f"{fnv1a(squeezed(name).encode()):016x}"
     return text
 
 

@@ -78,9 +78,9 @@
 //! | 2 | `f_prime_h` and 16 digits | of the remaining names, the only one that wants this form |
 //! | 3 | form 2, `x`, and the name's bytes in hexadecimal | all remaining names |
 //!
-//! The digits are the FNV-1a hash (64 bits) of the name in UTF-8, without the spaces that are not
-//! between two words, in which compilers differ; form 1 has the
-//! exclusive or of its two halves. In camel case the mark is `H` (`FHbddaec9d`),
+//! The digits are the FNV-1a hash (64 bits) of the name in UTF-8. Form 1 has the exclusive or of the
+//! two halves of such a hash, of the name without the spaces that are not between two words: compilers
+//! differ in them. In camel case the mark is `H` (`FHbddaec9d`),
 //! after an underscore `0h`. A reserved form is treated as wanted by another name;
 //! form 3 repeats the part from its `x` until it is not reserved.
 //!

@@ -142,17 +142,15 @@ impl Scope {
 
     fn candidate<'n>(&self, key: Key<'n>) -> Candidate<'n> {
         let spelling = spell(&self.language, self.style, key.name, key.nth);
-        let hash = (self.hash)(
-            &Key {
-                name: &squeezed(key.name),
-                ..key
-            }
-            .bytes(),
-        );
+        let squeezed = Key {
+            name: &squeezed(key.name),
+            ..key
+        };
         Candidate {
             key,
             spelling,
-            hash,
+            short_hash: folded((self.hash)(&squeezed.bytes())),
+            hash: (self.hash)(&key.bytes()),
         }
     }
 
@@ -161,11 +159,10 @@ impl Scope {
         let spelling = &candidate.spelling;
         let identifier = match form {
             Form::Plain => self.escaped(spelling),
-            Form::Short => marked(
-                self.case(),
-                spelling,
-                &format!("{:08x}", folded(candidate.hash)),
-            ),
+            Form::Short => {
+                let digits = format!("{:08x}", candidate.short_hash);
+                marked(self.case(), spelling, &digits)
+            }
             Form::Long => marked(self.case(), spelling, &format!("{:016x}", candidate.hash)),
         };
         let possible = form != Form::Plain || self.is_plain(&identifier);
@@ -291,6 +288,8 @@ impl Key<'_> {
 struct Candidate<'n> {
     key: Key<'n>,
     spelling: String,
+    /// Of the name without the spaces in which compilers differ.
+    short_hash: u32,
     hash: u64,
 }
 

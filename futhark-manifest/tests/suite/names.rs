@@ -75,8 +75,8 @@ fn names_of_types_are_spelled_as_documented() {
         ("[][]pt", "ArrayArrayPt", "array_array_pt"),
         (
             "(f32, (i32, bool))",
-            "TupleF32I32Bool",
-            "tuple_f32_i32_bool",
+            "TupleF32TupleI32Bool",
+            "tuple_f32_tuple_i32_bool",
         ),
         (
             "{bar:f32, foo:[]i32}",
@@ -150,8 +150,8 @@ fn colliding_names_get_different_identifiers() {
 
     let types = Scope::new(&RUST, Style::Type).reserve(["Array"]);
     assert_eq!(&types.assign(["array"])["array"], "Array_");
-    let names = types.assign(["F", "f", "(f)"]);
-    assert_eq!([&names["F"], &names["(f)"]], ["F", "TupleF"]);
+    let names = types.assign(["F", "f", "(f, f)"]);
+    assert_eq!([&names["F"], &names["(f, f)"]], ["F", "TupleFF"]);
     assert!(names["f"].starts_with("FH"), "{names:?}");
 }
 
