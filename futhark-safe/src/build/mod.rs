@@ -64,6 +64,26 @@
 //! `clone`, `try_clone`, `deref` or `context`. A field has the same name as a method, as a parameter and
 //! in `PtFields`. If a type is called `PtFields` or `ShapeVariant`, the generated one is renamed.
 //!
+//! # Vendored code
+//!
+//! A package with its generated code can be built by anyone who has a C compiler, and published:
+//!
+//! ```no_run
+//! # use futhark_safe::build::Program;
+//! # fn build_script() {
+//! Program::new("stats.fut").vendored("futhark-generated").compile();
+//! # }
+//! ```
+//!
+//! | command | effect |
+//! |---|---|
+//! | `FUTHARK_VENDOR=update cargo build` | generates the code in `futhark-generated/stats-c` again if a source file or the version of the compiler has changed; commit the folder |
+//! | `cargo build` | uses the code; an error if a source file has changed since, which names the file |
+//! | `FUTHARK_VENDOR=check cargo build` | an error if the compiler generates other code; for continuous integration |
+//!
+//! The code does not depend on the machine. It is trusted like the rest of the package: who changes it by hand
+//! changes the guarantees. Two programs with the same file name need two folders.
+//!
 //! # Raw modules
 //!
 //! Raw modules declare the plain C functions of a program. The feature `raw` (bindgen, which needs

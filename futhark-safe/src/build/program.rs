@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Code, Manifest, known};
+use futhark_manifest::{Backend, Code, Manifest, Version, known};
 use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain};
 
 use super::module;
@@ -16,6 +16,7 @@ pub struct Program {
     name: Option<String>,
     backends: Vec<Backend>,
     compiler: Option<PathBuf>,
+    vendored: Option<PathBuf>,
     hardened: bool,
     flags: Vec<String>,
     #[cfg(feature = "raw")]
@@ -30,6 +31,7 @@ impl Program {
             name: None,
             backends: vec![Backend::C],
             compiler: None,
+            vendored: None,
             hardened: true,
             flags: Vec::new(),
             #[cfg(feature = "raw")]
@@ -52,6 +54,13 @@ impl Program {
     /// Sets the Futhark compiler. Default: see [`Compiler::find`](crate::compile::Compiler::find).
     pub fn futhark(mut self, program: impl Into<PathBuf>) -> Program {
         self.compiler = Some(program.into());
+        self
+    }
+
+    /// Uses the generated code in a folder of the package instead of a Futhark compiler: see
+    /// [vendored code](crate::build#vendored-code).
+    pub fn vendored(mut self, folder: impl Into<PathBuf>) -> Program {
+        self.vendored = Some(folder.into());
         self
     }
 
@@ -148,9 +157,11 @@ impl Program {
                 )));
             }
         }
-        for program in artifacts.iter().flat_map(Artifact::programs) {
-            println!("cargo::rerun-if-changed={}", program.display());
+        let programs = artifacts.iter().flat_map(Artifact::programs);
+        for file in programs.chain(first.sources()) {
+            println!("cargo::rerun-if-changed={}", file.display());
         }
+        warn_of_newer(&first.program().version);
         warn(first.manifest());
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
         let text = module::write(&name, first.program(), &first.functions(), &symbols)?;
@@ -165,25 +176,27 @@ impl Program {
     }
 
     fn artifacts(&self, out_dir: &Path) -> Result<Vec<Artifact>, futhark_sys::compile::Error> {
-        let compiler = match &self.compiler {
-            Some(program) => Compiler::at(program)?,
-            None => Compiler::find()?,
+        let compiler = match (&self.compiler, &self.vendored) {
+            (Some(program), _) => Some(Compiler::at(program)?),
+            (None, Some(_)) => None,
+            (None, None) => Some(Compiler::find()?),
         };
-        warn_of_newer(&compiler);
-        for import in compiler.imports(&self.source)? {
-            println!("cargo::rerun-if-changed={}", import.display());
-        }
         self.backends
             .iter()
             .map(|&backend| {
                 let mut build = Build::new(&self.source, backend)
-                    .compiler(compiler.clone())
                     .out_dir(out_dir.join("futhark"))
                     .linkage(Linkage::Static)
                     .hardened(self.hardened);
                 #[cfg(feature = "raw")]
                 {
                     build = build.raw(self.raw);
+                }
+                if let Some(compiler) = &compiler {
+                    build = build.compiler(compiler.clone());
+                }
+                if let Some(folder) = &self.vendored {
+                    build = build.vendored(folder);
                 }
                 for flag in &self.flags {
                     build = build.flag(flag);
@@ -195,15 +208,14 @@ impl Program {
 }
 
 /// Warns of a compiler that is newer than all known versions, once per build script.
-fn warn_of_newer(compiler: &Compiler) {
+fn warn_of_newer(version: &Version) {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    if !compiler.is_known() {
+    if version.number.is_none_or(|number| number > known::NEWEST) {
         ONCE.call_once(|| {
             let (major, minor, patch) = known::NEWEST;
             println!(
-                "cargo::warning=Futhark {} is newer than {major}.{minor}.{patch}, the newest version that \
-                 this crate knows; an update of the crate may support it better",
-                compiler.version()
+                "cargo::warning=Futhark {version} is newer than {major}.{minor}.{patch}, the newest version that \
+                 this crate knows; an update of the crate may support it better"
             );
         });
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::package::{BUILD, Package, assert_says, compiler};
 
 /// `PATH` without folders with a Futhark compiler.
-fn path_without_futhark() -> String {
+pub fn no_futhark() -> String {
     let path = std::env::var_os("PATH").unwrap();
     let kept = std::env::split_paths(&path).filter(|folder| !folder.join("futhark").exists());
     std::env::join_paths(kept).unwrap().into_string().unwrap()
@@ -89,7 +89,7 @@ fn a_binary_can_contain_all_backends() {
 #[test]
 fn a_missing_futhark_compiler_is_a_build_error() {
     let package = Package::new("outside-broken");
-    let path = path_without_futhark();
+    let path = no_futhark();
     let text = package.fails(&[
         ("PATH", &path),
         ("FUTHARK", ""),

@@ -5,3 +5,4 @@ mod build_script;
 mod package;
 mod raw;
 mod readme;
+mod vendored;

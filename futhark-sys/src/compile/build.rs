@@ -14,9 +14,13 @@ use super::hash::Hash;
 use super::plain;
 use super::tools::Tools;
 use super::unit::{self, FIXED_FILES, FunctionList, Unit};
+use super::vendored;
 
 /// Makes the temporary folders of concurrent builds in this process distinct.
 static BUILDS: AtomicUsize = AtomicUsize::new(0);
+
+/// The file with the paths of all source files.
+const SOURCES: &str = "sources.txt";
 
 /// The kind of library to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,7 @@ pub struct Build {
     source: PathBuf,
     backend: Backend,
     compiler: Option<Compiler>,
+    vendored: Option<PathBuf>,
     out_dir: Option<PathBuf>,
     linkage: Linkage,
     level: u8,
@@ -59,6 +64,7 @@ impl Build {
             source: source.into(),
             backend,
             compiler: None,
+            vendored: None,
             out_dir: None,
             linkage: Linkage::Shared,
             level: 3,
@@ -72,6 +78,14 @@ impl Build {
     #[must_use]
     pub fn compiler(mut self, compiler: Compiler) -> Build {
         self.compiler = Some(compiler);
+        self
+    }
+
+    /// Uses the generated code in `folder` instead of a Futhark compiler. The variable
+    /// `FUTHARK_VENDOR` says when that code is generated again: see [`Vendor`](super::Vendor).
+    #[must_use]
+    pub fn vendored(mut self, folder: impl Into<PathBuf>) -> Build {
+        self.vendored = Some(folder.into());
         self
     }
 
@@ -168,19 +182,33 @@ impl Build {
         let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
         let key = tools.identify(key).hex();
         let folder = format!("{name}-{}-{}", self.backend, &key[..16]);
-        let out_dir = match &self.out_dir {
-            Some(folder) => folder.clone(),
-            None => cache_folder("futhark-sys")?,
-        };
-        let paths = self.paths(out_dir.join(folder), symbol);
+        let paths = self.paths(self.folder()?.join(folder), symbol);
         if !paths.in_folder("done").is_file() {
             self.build(&tools, &program_hash, &options, &paths)?;
         }
-        Artifact::read(paths, tools.into_files())
+        let sources = paths.read_file(SOURCES)?;
+        let sources = sources.lines().map(PathBuf::from).collect();
+        Artifact::read(paths, tools.into_files(), sources)
+    }
+
+    /// The folder for results.
+    pub(super) fn folder(&self) -> Result<PathBuf, Error> {
+        match &self.out_dir {
+            Some(folder) => Ok(folder.clone()),
+            None => cache_folder("futhark-sys"),
+        }
+    }
+
+    /// The compiler: vendored code, the selected one, or the default one.
+    pub(super) fn futhark(&self) -> Result<Compiler, Error> {
+        match &self.vendored {
+            Some(folder) => vendored::compiler(self, folder),
+            None => self.installed(),
+        }
     }
 
     /// The selected compiler, or the default one.
-    pub(super) fn futhark(&self) -> Result<Compiler, Error> {
+    pub(super) fn installed(&self) -> Result<Compiler, Error> {
         self.compiler.clone().map_or_else(Compiler::find, Ok)
     }
 
@@ -281,6 +309,9 @@ impl Build {
         } = tools;
         let warnings =
             futhark.generate(self.backend, &self.source, &paths.in_folder(&paths.name))?;
+        let sources = futhark.imports(&self.source)?;
+        let sources: Vec<String> = sources.iter().map(|s| s.display().to_string()).collect();
+        paths.write(SOURCES, &sources.join("\n"))?;
         let manifest_text = paths.read("json")?;
         let program = read_program(paths, &manifest_text)?;
         if program.backend != self.backend {
@@ -380,6 +411,10 @@ impl Paths {
         read(&self.in_folder(&format!("{}.{extension}", self.name)))
     }
 
+    fn read_file(&self, file: &str) -> Result<String, Error> {
+        read(&self.in_folder(file))
+    }
+
     fn write(&self, file: &str, text: &str) -> Result<(), Error> {
         let path = self.in_folder(file);
         std::fs::write(&path, text).map_err(|error| Error::io("write", path, error))
@@ -406,10 +441,15 @@ pub struct Artifact {
     program: Program,
     warnings: String,
     programs: Vec<PathBuf>,
+    sources: Vec<PathBuf>,
 }
 
 impl Artifact {
-    pub(super) fn read(paths: Paths, programs: Vec<PathBuf>) -> Result<Artifact, Error> {
+    pub(super) fn read(
+        paths: Paths,
+        programs: Vec<PathBuf>,
+        sources: Vec<PathBuf>,
+    ) -> Result<Artifact, Error> {
         let manifest = paths.read("json")?;
         let program = read_program(&paths, &manifest)?;
         let warnings = read(&paths.in_folder("warnings.txt"))?;
@@ -419,6 +459,7 @@ impl Artifact {
             program,
             warnings,
             programs,
+            sources,
         })
     }
 
@@ -489,6 +530,12 @@ impl Artifact {
     #[must_use]
     pub fn programs(&self) -> &[PathBuf] {
         &self.programs
+    }
+
+    /// The source file and its imports. If one of them changes, [`Build::run`] builds again.
+    #[must_use]
+    pub fn sources(&self) -> &[PathBuf] {
+        &self.sources
     }
 
     /// Loads the shared object.

@@ -9,13 +9,21 @@ use futhark_manifest::{Backend, Version, known};
 use super::error::{Error, ErrorKind};
 use super::recording;
 use super::toolchain::Toolchain;
+use super::vendored::Vendored;
 
 /// An executable Futhark compiler, or a recording of one ([`Build::record`](super::Build::record)).
 #[derive(Clone, Debug)]
 pub struct Compiler {
     program: PathBuf,
     version: Version,
-    recorded: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Installed,
+    Recording,
+    Vendored(Vendored),
 }
 
 /// The lines after "To get a Futhark compiler".
@@ -79,7 +87,7 @@ impl Compiler {
             return Ok(Compiler {
                 program,
                 version,
-                recorded: true,
+                kind: Kind::Recording,
             });
         }
         let fail = |why: String| {
@@ -101,20 +109,33 @@ impl Compiler {
             )));
         };
         let version = Version::new(rest.trim_start());
-        if version.number.is_some_and(|number| number < known::OLDEST) {
-            let (major, minor, patch) = known::OLDEST;
-            return Err(fail(format!(
-                "expected version {major}.{minor}.{patch} or later, got {version}"
-            )));
+        if let Some(why) = too_old(&version) {
+            return Err(fail(why));
         }
         Ok(Compiler {
             program,
             version,
-            recorded: false,
+            kind: Kind::Installed,
         })
     }
 
-    /// The executable, or the folder of the recording.
+    /// Vendored code in place of a compiler of this version. Its description is in `file`.
+    pub(super) fn vendored(
+        file: PathBuf,
+        version: Version,
+        code: Vendored,
+    ) -> Result<Compiler, Error> {
+        if let Some(why) = too_old(&version) {
+            return Err(Error::vendored(why));
+        }
+        Ok(Compiler {
+            program: file,
+            version,
+            kind: Kind::Vendored(code),
+        })
+    }
+
+    /// The executable, the folder of the recording, or the description of vendored code.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
@@ -124,7 +145,7 @@ impl Compiler {
     /// were recorded.
     #[must_use]
     pub fn recording(&self) -> Option<&Path> {
-        self.recorded.then_some(&self.program)
+        matches!(self.kind, Kind::Recording).then_some(&*self.program)
     }
 
     /// The version that it reports.
@@ -151,6 +172,9 @@ impl Compiler {
     ///   failed on it.
     /// * [`ErrorKind::Io`]: the compiler cannot be run.
     pub fn imports(&self, source: &Path) -> Result<Vec<PathBuf>, Error> {
+        if let Kind::Vendored(code) = &self.kind {
+            return Ok(code.sources.clone());
+        }
         let output = self.checked([OsStr::new("imports"), source.as_os_str()], source)?;
         Ok(String::from_utf8_lossy(&output.stdout)
             .lines()
@@ -164,6 +188,9 @@ impl Compiler {
     ///
     /// As [`imports`](Self::imports).
     pub fn hash(&self, source: &Path) -> Result<String, Error> {
+        if let Kind::Vendored(code) = &self.kind {
+            return Ok(code.program.clone());
+        }
         let output = self.checked([OsStr::new("hash"), source.as_os_str()], source)?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
@@ -207,6 +234,9 @@ impl Compiler {
         source: &Path,
         base: &Path,
     ) -> Result<String, Error> {
+        if let Kind::Vendored(code) = &self.kind {
+            return code.copy(base);
+        }
         let arguments = [
             OsStr::new(backend.as_str()),
             OsStr::new("--library"),
@@ -227,7 +257,7 @@ impl Compiler {
         if !source.is_file() {
             return Err(Error::no_source(source));
         }
-        if self.recorded {
+        if let Kind::Recording = self.kind {
             let message = format!(
                 "{} is a recording of Futhark {}, which supports only the recorded programs; for other \
                  programs install the compiler",
@@ -264,6 +294,13 @@ impl Compiler {
             ),
         ))
     }
+}
+
+/// Why a version is not supported, if it is too old.
+fn too_old(version: &Version) -> Option<String> {
+    let (major, minor, patch) = known::OLDEST;
+    let is_old = version.number.is_some_and(|number| number < known::OLDEST);
+    is_old.then(|| format!("expected Futhark {major}.{minor}.{patch} or later, got {version}"))
 }
 
 /// Whether the compiler failed for an internal reason, not because of the program.

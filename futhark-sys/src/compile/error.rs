@@ -22,6 +22,9 @@ pub enum ErrorKind {
     /// No Futhark compiler was found, the selected one does not run or is too old, or it is a
     /// recording without this program.
     NoCompiler,
+    /// Vendored code ([`Build::vendored`](super::Build::vendored)) is missing, or its source has
+    /// changed.
+    Vendored,
     /// The source file does not exist.
     NoSource,
     /// The Futhark compiler rejected the program. The message contains its output.
@@ -85,6 +88,14 @@ impl Error {
              Use a version that this crate was tested with, or add support: see UPGRADING.md"
         );
         Error::new(ErrorKind::Layout, message)
+    }
+
+    /// Vendored code cannot be used.
+    pub(super) fn vendored(why: impl fmt::Display) -> Error {
+        let message = format!(
+            "{why}.\nTo generate it, run `FUTHARK_VENDOR=update cargo build` where a Futhark compiler is installed"
+        );
+        Error::new(ErrorKind::Vendored, message)
     }
 
     pub(super) fn no_source(source: &Path) -> Error {

@@ -14,6 +14,7 @@
 //! tools.rs      the executables of a build, and their part of the cache key
 //! cache.rs      the default folder for results
 //! recording.rs  stored results for machines without compilers
+//! vendored.rs   generated code beside the source, in place of the Futhark compiler
 //! sources.rs    a hash of these files, computed by the build script
 //! toolchain.rs  finds compilers and headers; reads every environment variable
 //! ```
@@ -35,6 +36,7 @@ mod sources;
 mod toolchain;
 mod tools;
 mod unit;
+mod vendored;
 
 pub use build::{Artifact, Build, Linkage};
 pub use cache::cache_folder;
@@ -43,3 +45,4 @@ pub use error::{Error, ErrorKind};
 pub use recording::Recorded;
 pub use toolchain::Toolchain;
 pub use unit::FunctionList;
+pub use vendored::Vendor;

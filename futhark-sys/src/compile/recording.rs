@@ -87,6 +87,7 @@ impl Build {
             );
             Error::new(ErrorKind::Io, message)
         };
+        let mut sources = vec![self.source().to_owned()];
         let mut lines = text.lines().map(|line| line.split_once(' '));
         let (Some(Some(("symbol", symbol))), Some(Some(("library", hash)))) =
             (lines.next(), lines.next())
@@ -104,12 +105,13 @@ impl Build {
                 );
                 return Err(Error::new(ErrorKind::NoCompiler, message));
             }
+            sources.push(path);
         }
         let paths = self.paths(folder.clone(), symbol.to_owned());
         if hash_of(&paths.library())? != hash {
             return Err(damaged("its library"));
         }
-        Artifact::read(paths, Vec::new())
+        Artifact::read(paths, Vec::new(), sources)
     }
 
     /// The folder of this build in a recording.
@@ -223,10 +225,10 @@ fn refusal(text: &str) -> Error {
 }
 
 /// A folder that is renamed when it is complete, and otherwise removed.
-struct Temporary(PathBuf);
+pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
-    fn beside(folder: &Path) -> Result<Temporary, Error> {
+    pub(super) fn beside(folder: &Path) -> Result<Temporary, Error> {
         let temporary = build::temporary(folder);
         let _ = fs::remove_dir_all(&temporary);
         fs::create_dir_all(&temporary)
@@ -234,7 +236,11 @@ impl Temporary {
         Ok(Temporary(temporary))
     }
 
-    fn become_folder(self, folder: &Path) -> Result<(), Error> {
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn become_folder(self, folder: &Path) -> Result<(), Error> {
         let _ = fs::remove_dir_all(folder);
         match fs::rename(&self.0, folder) {
             // Another process recorded the same.
@@ -250,20 +256,20 @@ impl Drop for Temporary {
     }
 }
 
-fn folder_of(source: &Path) -> &Path {
+pub(super) fn folder_of(source: &Path) -> &Path {
     match source.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
 }
 
-fn canonical(path: &Path) -> Result<PathBuf, Error> {
+pub(super) fn canonical(path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize()
         .map_err(|error| Error::io("find", path, error))
 }
 
 /// `path` relative to the folder `home`, both without links.
-fn relative(path: &Path, home: &Path) -> PathBuf {
+pub(super) fn relative(path: &Path, home: &Path) -> PathBuf {
     let common = home.ancestors().find(|folder| path.starts_with(folder));
     let Some((up, rest)) = common.and_then(|folder| {
         let up = home.strip_prefix(folder).ok()?.components().count();
@@ -276,7 +282,7 @@ fn relative(path: &Path, home: &Path) -> PathBuf {
     relative
 }
 
-fn hash_of(file: &Path) -> Result<String, Error> {
+pub(super) fn hash_of(file: &Path) -> Result<String, Error> {
     let bytes = fs::read(file).map_err(|error| Error::io("read", file, error))?;
     Ok(Hash::new().with(&bytes).hex())
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use futhark_manifest::Backend;
 
 use super::compiler::Compiler;
+use super::error::{Error, ErrorKind};
+use super::vendored::Vendor;
 
 /// The compilers and headers on this machine.
 ///
@@ -17,6 +19,7 @@ use super::compiler::Compiler;
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
 /// | `ISPC` | the ISPC to use; otherwise `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which matches the Futhark version, or `ispc` on `PATH` |
+/// | `FUTHARK_VENDOR` | `update` or `check` vendored code: see [`Vendor`] |
 /// | `AR`, `OBJCOPY` | the archiver and the tool that hides symbols |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
@@ -39,8 +42,9 @@ impl Toolchain {
     /// because it differs between a terminal and an editor: watch [`Artifact::programs`] instead.
     ///
     /// [`Artifact::programs`]: super::Artifact::programs
-    pub const VARIABLES: [&'static str; 11] = [
+    pub const VARIABLES: [&'static str; 12] = [
         "FUTHARK",
+        "FUTHARK_VENDOR",
         "FUTHARK_TOOLCHAIN",
         "CUDA_HOME",
         "CUDA_PATH",
@@ -76,6 +80,23 @@ impl Toolchain {
             ispc: folder("ISPC"),
             ar: folder("AR"),
             objcopy: folder("OBJCOPY"),
+        }
+    }
+
+    /// What to do with vendored code.
+    pub(super) fn vendor() -> Result<Vendor, Error> {
+        let value = std::env::var_os("FUTHARK_VENDOR").unwrap_or_default();
+        match value.to_str() {
+            Some("") => Ok(Vendor::Use),
+            Some("update") => Ok(Vendor::Update),
+            Some("check") => Ok(Vendor::Check),
+            _ => {
+                let message = format!(
+                    "FUTHARK_VENDOR is `{}`; expected `update`, `check`, or nothing",
+                    value.display()
+                );
+                Err(Error::new(ErrorKind::Vendored, message))
+            }
         }
     }
 

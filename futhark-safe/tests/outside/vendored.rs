@@ -1,0 +1,92 @@
+//! A package that contains its generated code, built without a Futhark compiler.
+
+use std::fs;
+
+use super::build_script::no_futhark;
+use super::package::{Package, assert_says, compiler};
+
+const BUILD: &str = r#"
+use futhark_safe::{Backend, build::Program};
+
+fn main() {
+    Program::new("stats.fut")
+        .vendored("futhark-generated")
+        .backends([Backend::Multicore, Backend::C])
+        .compile();
+}
+"#;
+
+const PROGRAM: &str = "\
+import \"lib/sums\"
+entry mean [n] (xs: [n]f32) : f32 = sum xs / f32.i64 n
+entry normalise [n] (xs: *[n]f32) : *[n]f32 =
+  let total = sum xs in map (/ total) xs
+";
+
+const UPDATE: (&str, &str) = ("FUTHARK_VENDOR", "update");
+const CHECK: (&str, &str) = ("FUTHARK_VENDOR", "check");
+
+#[test]
+fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
+    if compiler().is_none() {
+        return;
+    }
+    let package = Package::new("outside-vendored");
+    let generated = package.folder.join("futhark-generated");
+    let _ = fs::remove_dir_all(&generated);
+    package.write("build.rs", BUILD);
+    package.write("stats.fut", PROGRAM);
+    package.write("lib/sums.fut", "def sum = f32.sum\n");
+    let path = no_futhark();
+    let without = [
+        ("PATH", &*path),
+        ("FUTHARK", ""),
+        ("FUTHARK_TOOLCHAIN", "/nonexistent"),
+    ];
+    let succeeds = |action: &str, environment: &[(&str, &str)]| -> String {
+        let output = package.cargo(action, &[], environment);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{action} {environment:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+
+    let text = package.fails(&without);
+    let words = [
+        "there is no generated code of stats.fut in futhark-generated/stats-multicore",
+        "run `FUTHARK_VENDOR=update cargo build`",
+    ];
+    assert_says(&text, &words);
+    succeeds("build", &[UPDATE]);
+    for file in ["stats-c/stats.c", "stats-multicore/stats.json"] {
+        assert!(generated.join(file).is_file(), "{file}");
+    }
+    let answer = succeeds("run", &without);
+    assert_says(&answer, &["multicore 2.6666667 [0.125, 0.25, 0.625]"]);
+    succeeds("build", &[CHECK]);
+
+    // A change of an import. It is never generated again without the request.
+    package.write("lib/sums.fut", "def sum (xs: []f32) = 2 * f32.sum xs\n");
+    for environment in [&without[..], &[]] {
+        let text = package.fails(environment);
+        assert_says(&text, &["lib/sums.fut has changed", words[1]]);
+    }
+    succeeds("build", &[UPDATE]);
+    assert_says(&succeeds("run", &without), &["multicore 5.3333335"]);
+
+    let c = generated.join("stats-c/stats.c");
+    fs::write(
+        &c,
+        fs::read_to_string(&c).unwrap() + "// Changed by hand.\n",
+    )
+    .unwrap();
+    let text = package.fails(&[CHECK]);
+    assert_says(
+        &text,
+        &["another file stats.c now than the one in futhark-generated/stats-c"],
+    );
+    let text = package.fails(&[("FUTHARK_VENDOR", "yes")]);
+    assert_says(
+        &text,
+        &["FUTHARK_VENDOR is `yes`; expected `update`, `check`"],
+    );
+}

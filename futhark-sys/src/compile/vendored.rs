@@ -1,0 +1,193 @@
+//! Vendored code: what the Futhark compiler generated for a program, stored beside its source. A build
+//! from it needs a C compiler and no Futhark compiler, on any machine.
+//!
+//! ```text
+//! DIR/NAME-BACKEND/futhark-vendored   the hashes of the program and of its source files
+//! DIR/NAME-BACKEND/NAME.c .h .json    as generated; also NAME.kernels.ispc on the backend ispc
+//! DIR/NAME-BACKEND/warnings.txt       the warnings of the compiler
+//! ```
+//!
+//! Such a folder takes the place of the compiler in a build. It is used only while all source files are
+//! those that it was generated from.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::{Manifest, Version};
+
+use super::build::Build;
+use super::compiler::Compiler;
+use super::error::Error;
+use super::recording::{Temporary, canonical, folder_of, hash_of, relative, write};
+use super::toolchain::Toolchain;
+
+/// What a build does with vendored code; the variable `FUTHARK_VENDOR` selects it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Vendor {
+    /// Uses the code. It is an error if a source file has changed since. Needs no Futhark compiler.
+    #[default]
+    Use,
+    /// `update`: generates the code again if a source file, or the version of the compiler, has
+    /// changed.
+    Update,
+    /// `check`: it is an error if the compiler generates other code now.
+    Check,
+}
+
+/// The code for one program and backend.
+#[derive(Clone, Debug)]
+pub(super) struct Vendored {
+    folder: PathBuf,
+    /// The hash of the source and its imports, as the compiler computed it.
+    pub program: String,
+    /// The source and its imports.
+    pub sources: Vec<PathBuf>,
+}
+
+const DESCRIPTION: &str = "futhark-vendored";
+const WARNINGS: &str = "warnings.txt";
+const FIRST_LINE: &str = "Generated. To generate it again: FUTHARK_VENDOR=update cargo build";
+
+/// The vendored code for a build, in place of a compiler.
+///
+/// # Errors
+///
+/// [`ErrorKind::Vendored`](super::ErrorKind::Vendored), or those of the compiler that generates the code again.
+pub(super) fn compiler(build: &Build, folder: &Path) -> Result<Compiler, Error> {
+    let folder = folder.join(format!("{}-{}", build.name(), build.backend()));
+    match Toolchain::vendor()? {
+        Vendor::Use => open(&folder, build),
+        Vendor::Update => {
+            let futhark = build.installed()?;
+            if let Ok(kept) = open(&folder, build)
+                && kept.version() == futhark.version()
+            {
+                return Ok(kept);
+            }
+            let new = Temporary::beside(&folder)?;
+            generate(build, &futhark, new.path())?;
+            new.become_folder(&folder)?;
+            open(&folder, build)
+        }
+        Vendor::Check => {
+            let kept = open(&folder, build)?;
+            let new = Temporary::beside(&build.folder()?.join("vendored"))?;
+            generate(build, &build.installed()?, new.path())?;
+            match difference(&folder, new.path())? {
+                None => Ok(kept),
+                Some(file) => Err(Error::vendored(format!(
+                    "the compiler generates another file {} now than the one in {}",
+                    file.display(),
+                    folder.display()
+                ))),
+            }
+        }
+    }
+}
+
+/// Opens the code for a build.
+fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
+    let source = build.source();
+    if !source.is_file() {
+        return Err(Error::no_source(source));
+    }
+    let file = folder.join(DESCRIPTION);
+    let Ok(text) = fs::read_to_string(&file) else {
+        let message = format!(
+            "there is no generated code of {} in {}",
+            source.display(),
+            folder.display()
+        );
+        return Err(Error::vendored(message));
+    };
+    let mut vendored = Vendored {
+        folder: folder.to_owned(),
+        program: String::new(),
+        sources: Vec::new(),
+    };
+    for line in text.lines().skip(1) {
+        let mut words = line.splitn(3, ' ');
+        match (words.next(), words.next(), words.next()) {
+            (Some("program"), Some(hash), None) => vendored.program = hash.to_owned(),
+            (Some("source"), Some(hash), Some(path)) => {
+                let path = folder_of(source).join(path);
+                let now = hash_of(&path).ok();
+                if now.as_deref() != Some(hash) {
+                    let what = if now.is_some() {
+                        "has changed"
+                    } else {
+                        "is missing"
+                    };
+                    return Err(Error::vendored(format!(
+                        "{} {what}, from which the code in {} was generated",
+                        path.display(),
+                        folder.display()
+                    )));
+                }
+                vendored.sources.push(path);
+            }
+            _ => {
+                let message = format!("{} has the unknown line `{line}`", file.display());
+                return Err(Error::vendored(message));
+            }
+        }
+    }
+    Compiler::vendored(file, version(folder, &build.name())?, vendored)
+}
+
+/// The version of the compiler that generated the code.
+fn version(folder: &Path, name: &str) -> Result<Version, Error> {
+    let file = folder.join(format!("{name}.json"));
+    let text = fs::read_to_string(&file).map_err(|error| Error::io("read", &file, error))?;
+    let manifest = Manifest::parse(&text).map_err(|error| Error::manifest(&file, error))?;
+    Ok(Version::new(
+        manifest.version.as_deref().unwrap_or_default(),
+    ))
+}
+
+/// Generates the code into an empty folder.
+fn generate(build: &Build, futhark: &Compiler, folder: &Path) -> Result<(), Error> {
+    let source = build.source();
+    let warnings = futhark.generate(build.backend(), source, &folder.join(build.name()))?;
+    write(&folder.join(WARNINGS), warnings)?;
+    let mut text = format!("{FIRST_LINE}\nprogram {}\n", futhark.hash(source)?);
+    let home = canonical(folder_of(source))?;
+    for import in futhark.imports(source)? {
+        let path = canonical(&import)?;
+        let hash = hash_of(&path)?;
+        text += &format!("source {hash} {}\n", relative(&path, &home).display());
+    }
+    write(&folder.join(DESCRIPTION), text)
+}
+
+/// The name of a file that differs between two folders.
+fn difference(one: &Path, other: &Path) -> Result<Option<OsString>, Error> {
+    let mut names: BTreeSet<OsString> = BTreeSet::new();
+    for folder in [one, other] {
+        let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, error))?;
+        names.extend(entries.filter_map(|entry| Some(entry.ok()?.file_name())));
+    }
+    let content = |folder: &Path, name: &OsString| fs::read(folder.join(name)).ok();
+    let differs = |name: &OsString| content(one, name) != content(other, name);
+    Ok(names.into_iter().find(differs))
+}
+
+impl Vendored {
+    /// Copies the generated files to the folder of `base`, as the compiler would write them there.
+    /// Returns the warnings.
+    pub(super) fn copy(&self, base: &Path) -> Result<String, Error> {
+        let to = base.parent().unwrap_or(Path::new("."));
+        let failed = |error| Error::io("copy the generated code in", &self.folder, error);
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name();
+            if name != DESCRIPTION && name != WARNINGS {
+                fs::copy(entry.path(), to.join(name)).map_err(failed)?;
+            }
+        }
+        fs::read_to_string(self.folder.join(WARNINGS)).map_err(failed)
+    }
+}
