@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! // build.rs
-//! fn main() {
+//! fn main() -> Result<(), futhark_safe::Error> {
 //!     futhark_safe::build::Program::new("stats.fut")
 //!         .backends([Backend::Multicore, Backend::C])
-//!         .compile();
+//!         .compile()
 //! }
 //!
 //! // main.rs

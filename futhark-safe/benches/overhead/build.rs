@@ -5,28 +5,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use futhark_safe::compile::Compiler;
-use futhark_safe::{Backend, build::Program};
+use futhark_safe::{Backend, Error, build::Program};
 
 const SOURCE: &str = "bench.fut";
 const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
 
-fn main() {
+fn main() -> Result<(), Error> {
     Program::new(SOURCE)
         .flag(level())
         .backends(BACKENDS)
-        .compile();
+        .compile()?;
     Program::new(SOURCE)
         .flag(level())
         .name("bench_untrapped")
         .hardened(false)
         .backends(BACKENDS)
-        .compile();
+        .compile()?;
     for backend in BACKENDS {
         if let Err(message) = plain(backend) {
             println!("cargo::error=plain C for {backend}: {message}");
             std::process::exit(1);
         }
     }
+    Ok(())
 }
 
 /// Debug builds are compiled and never measured.

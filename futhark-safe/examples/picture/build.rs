@@ -1,8 +1,8 @@
 //! Compiles picture.fut for c and multicore, and for the backends that features select.
 
-use futhark_safe::{Backend, build::Program};
+use futhark_safe::{Backend, Error, build::Program};
 
-fn main() {
+fn main() -> Result<(), Error> {
     // Without --backend, the first one that works is used.
     let mut backends = vec![Backend::Multicore, Backend::C];
     let optional = [
@@ -20,5 +20,5 @@ fn main() {
     if std::env::var_os("PROFILE").is_some_and(|profile| profile == "debug") {
         program = program.flag("-O0");
     }
-    program.compile();
+    program.compile()
 }

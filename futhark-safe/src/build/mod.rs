@@ -4,13 +4,27 @@
 //! // build.rs
 //! use futhark_safe::{Backend, build::Program};
 //!
-//! # fn build_script() {
-//! Program::new("stats.fut").backends([Backend::Multicore, Backend::C]).compile();
-//! # }
+//! fn main() -> Result<(), futhark_safe::Error> {
+//!     Program::new("stats.fut").backends([Backend::Multicore, Backend::C]).compile()
+//! }
 //! ```
 //!
 //! `futhark_safe::include_program!(stats);` includes the program as a module. Changes of the source
-//! file, of its imports, and of the environment variables that select compilers trigger a rebuild.
+//! file, of its imports, of the compilers, and of the environment variables that select them trigger a
+//! rebuild. Warnings of the Futhark compiler become warnings of Cargo.
+//!
+//! # Editors and documentation
+//!
+//! To check or document a crate, only the module is needed, and no C compiler. With the environment variable
+//! `FUTHARK_SAFE_FACE_ONLY`, or on docs.rs, which sets `DOCS_RS`, only that is generated; the crate can be checked, and
+//! not linked. Give the editor its own target folder, so that Cargo does not alternate between the two:
+//!
+//! ```json
+//! "rust-analyzer.cargo.targetDir": true,
+//! "rust-analyzer.cargo.extraEnv": { "FUTHARK_SAFE_FACE_ONLY": "1" }
+//! ```
+//!
+//! docs.rs has no Futhark compiler: use [vendored code](#vendored-code).
 //!
 //! # Generated items
 //!
@@ -70,8 +84,8 @@
 //!
 //! ```no_run
 //! # use futhark_safe::build::Program;
-//! # fn build_script() {
-//! Program::new("stats.fut").vendored("futhark-generated").compile();
+//! # fn build_script() -> Result<(), futhark_safe::Error> {
+//! Program::new("stats.fut").vendored("futhark-generated").compile()
 //! # }
 //! ```
 //!

@@ -39,10 +39,34 @@ impl Program {
         }
     }
 
-    /// Sets the backends, the preferred one first. Default: `c`.
+    /// Sets the backends, the preferred one first. Default: `c`. The variable `FUTHARK_BACKENDS`, such as
+    /// `cuda,c`, takes precedence.
     pub fn backends(mut self, backends: impl IntoIterator<Item = Backend>) -> Program {
         self.backends = backends.into_iter().collect();
         self
+    }
+
+    /// Sets the backends whose Cargo feature of the package is enabled: the feature `cuda` for the
+    /// backend `cuda`. Preferred in this order: `cuda`, `hip`, `opencl`, `ispc`, `multicore`, `c`. Without
+    /// such a feature, `c`.
+    pub fn backends_of_features(self) -> Program {
+        let is_enabled = |backend: &Backend| {
+            let feature = format!("CARGO_FEATURE_{}", backend.as_str().to_uppercase());
+            std::env::var_os(feature).is_some()
+        };
+        let order = [
+            Backend::Cuda,
+            Backend::Hip,
+            Backend::OpenCl,
+            Backend::Ispc,
+            Backend::Multicore,
+            Backend::C,
+        ];
+        let mut enabled: Vec<Backend> = order.into_iter().filter(is_enabled).collect();
+        if enabled.is_empty() {
+            enabled.push(Backend::C);
+        }
+        self.backends(enabled)
     }
 
     /// Sets the name for `include_program!`. Default: the name of the file.
@@ -84,73 +108,72 @@ impl Program {
         self
     }
 
-    /// Compiles. On failure reports the error through Cargo and exits the build script.
-    pub fn compile(self) {
-        if let Err(error) = self.try_compile() {
-            for line in error
-                .to_string()
-                .lines()
-                .filter(|line| !line.trim().is_empty())
-            {
-                println!("cargo::error={line}");
-            }
-            std::process::exit(1);
-        }
-    }
-
-    /// Compiles.
+    /// Compiles the program, writes its module, and instructs Cargo to link it. Return the error from
+    /// `main` of the build script: Cargo then shows it.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Compile`], with the output of the compiler that failed, or with how to install it.
-    pub fn try_compile(&self) -> Result<()> {
-        let fail = |message: String| {
-            Error::new(
-                ErrorKind::Compile,
-                self.source.display().to_string(),
-                message,
-            )
-        };
-        let variable = |name: &str| {
-            std::env::var_os(name).ok_or_else(|| {
-                fail(format!(
-                    "{name} is not set: call this from a build script, which Cargo runs"
-                ))
-            })
-        };
-        let out_dir = PathBuf::from(variable("OUT_DIR")?);
-        let target = variable("TARGET")?.to_string_lossy().into_owned();
-        let name = match &self.name {
-            Some(name) => name.clone(),
-            None => self
-                .source
-                .file_stem()
-                .and_then(|stem| stem.to_str())
-                .unwrap_or_default()
-                .to_owned(),
-        };
-        if !is_identifier(&name) {
-            return Err(fail(format!(
-                "`{name}` is not a valid module name; set another one with `name`"
-            )));
+    /// [`ErrorKind::Compile`], with the output of the compiler that failed, or with what to install.
+    pub fn compile(&self) -> Result<()> {
+        let out_dir = PathBuf::from(self.variable("OUT_DIR")?);
+        let target = self.variable("TARGET")?.to_string_lossy().into_owned();
+        let name = self.module_name()?;
+        let backends = self.chosen_backends()?;
+        // Cargo runs a script that failed again in any case, and shows its output.
+        let mut cargo = Instructions::default();
+        for variable in Toolchain::VARIABLES.iter().chain(&VARIABLES) {
+            cargo.add(format!("rerun-if-env-changed={variable}"));
         }
-        for variable in Toolchain::VARIABLES {
-            println!("cargo::rerun-if-env-changed={variable}");
-        }
-        println!("cargo::rerun-if-changed={}", self.source.display());
+        cargo.watch(&self.source);
+        let module = match is_face_only() {
+            true => self.face(&name, &backends, &out_dir, &mut cargo)?,
+            false => self.whole(&name, &backends, &out_dir, &target, &mut cargo)?,
+        };
+        write_if_changed(&out_dir.join(format!("{name}.rs")), &module)?;
+        cargo.print();
+        Ok(())
+    }
 
-        let compiled = self.artifacts(&out_dir);
-        let artifacts = compiled.map_err(|error| {
-            Error::new(ErrorKind::Compile, "build", error.to_string()).with_source(error)
-        })?;
-        let Some(first) = artifacts.first() else {
-            return Err(fail("no backend was selected".into()));
-        };
+    /// The module without libraries. It can be checked and documented, and not linked.
+    fn face(
+        &self,
+        name: &str,
+        backends: &[Backend],
+        out_dir: &Path,
+        cargo: &mut Instructions,
+    ) -> Result<String> {
+        let compiler = self.futhark_compiler()?;
+        let build = self.build(backends[0], compiler.as_ref(), out_dir);
+        let face = build.interface().map_err(|error| self.failed(error))?;
+        face.sources().iter().for_each(|file| cargo.watch(file));
+        let symbols = backends.iter();
+        let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
+        let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
+        module::write(name, face.program(), &face.functions(), &symbols)
+    }
+
+    /// The module with a library for each backend.
+    fn whole(
+        &self,
+        name: &str,
+        backends: &[Backend],
+        out_dir: &Path,
+        target: &str,
+        cargo: &mut Instructions,
+    ) -> Result<String> {
+        let compiler = self.futhark_compiler()?;
+        let builds = backends.iter();
+        let builds = builds.map(|&backend| self.build(backend, compiler.as_ref(), out_dir));
+        let compiled = builds.map(|build| build.run());
+        let artifacts: Vec<Artifact> = compiled
+            .collect::<Result<_, _>>()
+            .map_err(|error| self.failed(error))?;
+        let first = &artifacts[0];
         for other in &artifacts[1..] {
             let same = other.program().interface_hash() == first.program().interface_hash()
                 && other.functions() == first.functions();
             if !same {
-                return Err(fail(format!(
+                return Err(self.error(format!(
                     "the compiler generated different APIs for backends {} and {}; this is a bug in the compiler",
                     other.program().backend,
                     first.program().backend
@@ -158,90 +181,182 @@ impl Program {
             }
         }
         let programs = artifacts.iter().flat_map(Artifact::programs);
-        for file in programs.chain(first.sources()) {
-            println!("cargo::rerun-if-changed={}", file.display());
-        }
-        warn_of_newer(&first.program().version);
-        warn(first.manifest());
+        programs
+            .chain(first.sources())
+            .for_each(|file| cargo.watch(file));
+        warn_of_newer(&first.program().version, cargo);
+        warn(first, cargo);
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
-        let text = module::write(&name, first.program(), &first.functions(), &symbols)?;
+        let text = module::write(name, first.program(), &first.functions(), &symbols)?;
         #[cfg(feature = "raw")]
         let text = match self.raw {
-            true => text + &super::raw::write(&name, &artifacts, &out_dir)?,
+            true => text + &super::raw::write(name, &artifacts, out_dir)?,
             false => text,
         };
-        write_if_changed(&out_dir.join(format!("{name}.rs")), &text)?;
-        link(&artifacts, &target);
-        Ok(())
+        link(&artifacts, target, cargo);
+        Ok(text)
     }
 
-    fn artifacts(&self, out_dir: &Path) -> Result<Vec<Artifact>, futhark_sys::compile::Error> {
-        let compiler = match (&self.compiler, &self.vendored) {
-            (Some(program), _) => Some(Compiler::at(program)?),
-            (None, Some(_)) => None,
-            (None, None) => Some(Compiler::find()?),
+    /// The build for a backend.
+    fn build(&self, backend: Backend, compiler: Option<&Compiler>, out_dir: &Path) -> Build {
+        let mut build = Build::new(&self.source, backend)
+            .out_dir(out_dir.join("futhark"))
+            .linkage(Linkage::Static)
+            .hardened(self.hardened);
+        #[cfg(feature = "raw")]
+        {
+            build = build.raw(self.raw);
+        }
+        if let Some(compiler) = compiler {
+            build = build.compiler(compiler.clone());
+        }
+        if let Some(folder) = &self.vendored {
+            build = build.vendored(folder);
+        }
+        for flag in &self.flags {
+            build = build.flag(flag);
+        }
+        build
+    }
+
+    /// The Futhark compiler for all backends; `None` if vendored code may make it unnecessary.
+    fn futhark_compiler(&self) -> Result<Option<Compiler>> {
+        let found = match (&self.compiler, &self.vendored) {
+            (Some(program), _) => Compiler::at(program).map(Some),
+            (None, Some(_)) => Ok(None),
+            (None, None) => Compiler::find().map(Some),
         };
-        self.backends
-            .iter()
-            .map(|&backend| {
-                let mut build = Build::new(&self.source, backend)
-                    .out_dir(out_dir.join("futhark"))
-                    .linkage(Linkage::Static)
-                    .hardened(self.hardened);
-                #[cfg(feature = "raw")]
-                {
-                    build = build.raw(self.raw);
-                }
-                if let Some(compiler) = &compiler {
-                    build = build.compiler(compiler.clone());
-                }
-                if let Some(folder) = &self.vendored {
-                    build = build.vendored(folder);
-                }
-                for flag in &self.flags {
-                    build = build.flag(flag);
-                }
-                build.run()
-            })
-            .collect()
+        found.map_err(|error| self.failed(error))
+    }
+
+    /// The backends in `FUTHARK_BACKENDS`, or those of the build script.
+    fn chosen_backends(&self) -> Result<Vec<Backend>> {
+        let named = std::env::var(BACKENDS).unwrap_or_default();
+        let names = named
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let named = names
+            .map(|name| name.parse())
+            .collect::<Result<Vec<Backend>, _>>()
+            .map_err(|error| self.error(format!("{BACKENDS}: {error}")))?;
+        match (named.as_slice(), self.backends.as_slice()) {
+            ([], []) => Err(self.error("no backend was selected".to_owned())),
+            ([], backends) => Ok(backends.to_vec()),
+            (named, _) => Ok(named.to_vec()),
+        }
+    }
+
+    fn module_name(&self) -> Result<String> {
+        let stem = || Some(self.source.file_stem()?.to_str()?.to_owned());
+        let name = self.name.clone().or_else(stem).unwrap_or_default();
+        match is_identifier(&name) {
+            true => Ok(name),
+            false => Err(self.error(format!(
+                "`{name}` is not a valid module name; set another one with `name`"
+            ))),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<std::ffi::OsString> {
+        std::env::var_os(name).ok_or_else(|| {
+            self.error(format!(
+                "{name} is not set: call this from a build script, which Cargo runs"
+            ))
+        })
+    }
+
+    fn error(&self, message: String) -> Error {
+        Error::new(
+            ErrorKind::Compile,
+            self.source.display().to_string(),
+            message,
+        )
+    }
+
+    fn failed(&self, error: futhark_sys::compile::Error) -> Error {
+        self.error(error.to_string()).with_source(error)
     }
 }
 
+/// The variable that names the backends, separated by commas, in place of the build script.
+const BACKENDS: &str = "FUTHARK_BACKENDS";
+
+/// The variables with which only the module is written.
+const FACE_ONLY: [&str; 2] = ["FUTHARK_SAFE_FACE_ONLY", "DOCS_RS"];
+
+/// The variables that this crate reads.
+const VARIABLES: [&str; 3] = [BACKENDS, FACE_ONLY[0], FACE_ONLY[1]];
+
+/// The symbols in place of the tables, which the linker names if a crate is linked after all.
+const NOT_COMPILED: &str = "futhark_not_compiled_because_FUTHARK_SAFE_FACE_ONLY_was_set";
+
+fn is_face_only() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    FACE_ONLY.iter().any(|name| set(name))
+}
+
+/// The instructions to Cargo, printed when the script has succeeded.
+#[derive(Default)]
+struct Instructions(Vec<String>);
+
+impl Instructions {
+    fn add(&mut self, instruction: String) {
+        self.0.push(instruction);
+    }
+
+    /// Runs the script again when the file changes.
+    fn watch(&mut self, file: &Path) {
+        self.add(format!("rerun-if-changed={}", file.display()));
+    }
+
+    fn print(self) {
+        for instruction in self.0 {
+            println!("cargo::{instruction}");
+        }
+    }
+}
 /// Warns of a compiler that is newer than all known versions, once per build script.
-fn warn_of_newer(version: &Version) {
+fn warn_of_newer(version: &Version, cargo: &mut Instructions) {
     static ONCE: std::sync::Once = std::sync::Once::new();
     if version.number.is_none_or(|number| number > known::NEWEST) {
         ONCE.call_once(|| {
             let (major, minor, patch) = known::NEWEST;
-            println!(
-                "cargo::warning=Futhark {version} is newer than {major}.{minor}.{patch}, the newest version that \
+            cargo.add(format!(
+                "warning=Futhark {version} is newer than {major}.{minor}.{patch}, the newest version that \
                  this crate knows; an update of the crate may support it better"
-            );
+            ));
         });
     }
 }
 
-/// Reports unknown or unusual parts of a manifest as warnings.
-fn warn(manifest: &str) {
-    let findings = Manifest::parse(manifest).map_or_else(|_| Vec::new(), |m| m.warnings());
-    // `artifacts` reports a newer compiler.
+/// Reports the warnings of the Futhark compiler, and unknown or unusual parts of the manifest.
+fn warn(artifact: &Artifact, cargo: &mut Instructions) {
+    for line in artifact
+        .warnings()
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+    {
+        cargo.add(format!("warning={line}"));
+    }
+    let manifest = Manifest::parse(artifact.manifest());
+    let findings = manifest.map_or_else(|_| Vec::new(), |m| m.warnings());
+    // `warn_of_newer` reports a newer compiler.
     for finding in findings.iter().filter(|f| f.code() != Code::NewerCompiler) {
-        println!("cargo::warning=the manifest of the program: {finding}");
+        cargo.add(format!("warning=the manifest of the program: {finding}"));
     }
 }
 
 /// Instructs Cargo to link the libraries.
-fn link(artifacts: &[Artifact], target: &str) {
+fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
     for artifact in artifacts {
-        println!(
-            "cargo::rustc-link-search=native={}",
-            artifact.folder().display()
-        );
-        println!("cargo::rustc-link-lib=static={}", artifact.symbol());
+        let folder = artifact.folder().display();
+        cargo.add(format!("rustc-link-search=native={folder}"));
+        cargo.add(format!("rustc-link-lib=static={}", artifact.symbol()));
     }
     if !target.contains("apple") {
         for library in ["m", "dl", "pthread"] {
-            println!("cargo::rustc-link-lib=dylib={library}");
+            cargo.add(format!("rustc-link-lib=dylib={library}"));
         }
     }
 }

@@ -42,10 +42,10 @@ entry normalise [n] (xs: *[n]f32) : *[n]f32 =
 ";
 
 pub const BUILD: &str = r#"
-use futhark_safe::{Backend, build::Program};
+use futhark_safe::{Backend, Error, build::Program};
 
-fn main() {
-    Program::new("stats.fut").backends([Backend::OpenCl, Backend::Multicore, Backend::C]).compile();
+fn main() -> Result<(), Error> {
+    Program::new("stats.fut").backends([Backend::OpenCl, Backend::Multicore, Backend::C]).compile()
 }
 "#;
 

@@ -6,13 +6,13 @@ use super::build_script::no_futhark;
 use super::package::{Package, assert_says, compiler};
 
 const BUILD: &str = r#"
-use futhark_safe::{Backend, build::Program};
+use futhark_safe::{Backend, Error, build::Program};
 
-fn main() {
+fn main() -> Result<(), Error> {
     Program::new("stats.fut")
         .vendored("futhark-generated")
         .backends([Backend::Multicore, Backend::C])
-        .compile();
+        .compile()
 }
 "#;
 
@@ -72,6 +72,22 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     }
     succeeds("build", &[UPDATE]);
     assert_says(&succeeds("run", &without), &["multicore 5.3333335"]);
+
+    // The module alone needs no C compiler, and in an editor not even current vendored code.
+    let face = [("FUTHARK_SAFE_FACE_ONLY", "1"), ("CC", "/nonexistent/cc")];
+    succeeds("check", &face);
+    succeeds(
+        "doc",
+        &[&without[..], &[("DOCS_RS", "1"), face[1]]].concat(),
+    );
+    let text = package.fails(&face[..1]);
+    assert_says(
+        &text,
+        &["futhark_not_compiled_because_FUTHARK_SAFE_FACE_ONLY_was_set_c"],
+    );
+    package.write("stats.fut", &format!("{PROGRAM}entry one = 1i32\n"));
+    succeeds("check", &face);
+    package.write("stats.fut", PROGRAM);
 
     let c = generated.join("stats-c/stats.c");
     fs::write(

@@ -1,10 +1,10 @@
 //! Compiles `twin`.
 
-use futhark_safe::{Backend, build::Program};
+use futhark_safe::{Backend, Error, build::Program};
 
-fn main() {
+fn main() -> Result<(), Error> {
     Program::new("twin.fut")
         .backends([Backend::C, Backend::Multicore])
         .flag("-O0")
-        .compile();
+        .compile()
 }

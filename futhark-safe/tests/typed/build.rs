@@ -6,7 +6,7 @@ mod newer;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use futhark_safe::{Backend, build::Program};
+use futhark_safe::{Backend, Error, build::Program};
 
 const ALL: [Backend; 3] = [Backend::C, Backend::Multicore, Backend::OpenCl];
 const HOST: [Backend; 2] = [Backend::C, Backend::Multicore];
@@ -14,7 +14,7 @@ const HOST: [Backend; 2] = [Backend::C, Backend::Multicore];
 /// c completes it in the call, opencl later.
 const TYPES: [Backend; 2] = [Backend::C, Backend::OpenCl];
 
-fn main() {
+fn main() -> Result<(), Error> {
     let types = [
         "records",
         "tuples",
@@ -33,7 +33,7 @@ fn main() {
     // As users compile it: jumps out of optimised code are tested, too.
     programs.push(Program::new("programs/basics.fut").backends(ALL));
     // Before the imitated compiler, which needs a real one: its error says how to install one.
-    compile(programs);
+    compile(programs)?;
 
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../newer");
@@ -45,8 +45,9 @@ fn main() {
             .futhark(&compiler)
             .backends(ALL)
             .flag("-O0")
-            .compile();
+            .compile()?;
     }
+    Ok(())
 }
 
 /// Optimising takes the C compiler five times as long as everything else.
@@ -56,18 +57,22 @@ fn program(name: &str, backends: &[Backend]) -> Program {
         .flag("-O0")
 }
 
-/// Compiles as many programs at a time as Cargo runs jobs.
-fn compile(programs: Vec<Program>) {
+/// Compiles as many programs at a time as Cargo runs jobs, until one fails.
+fn compile(programs: Vec<Program>) -> Result<(), Error> {
     let jobs = std::env::var("NUM_JOBS").map_or(1, |jobs| jobs.parse().unwrap_or(1));
     let queue = Mutex::new(programs);
     let next = || queue.lock().expect("no thread panics").pop();
     std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let Some(program) = next() {
-                    program.compile();
-                }
-            });
-        }
-    });
+        let work = || {
+            while let Some(program) = next() {
+                program.compile()?;
+            }
+            Ok(())
+        };
+        let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        let mut results = threads
+            .into_iter()
+            .map(|t| t.join().expect("no thread panics"));
+        results.find(Result::is_err).unwrap_or(Ok(()))
+    })
 }

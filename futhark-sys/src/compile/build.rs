@@ -313,7 +313,7 @@ impl Build {
         let sources: Vec<String> = sources.iter().map(|s| s.display().to_string()).collect();
         paths.write(SOURCES, &sources.join("\n"))?;
         let manifest_text = paths.read("json")?;
-        let program = read_program(paths, &manifest_text)?;
+        let program = read_program(&paths.manifest(), &manifest_text)?;
         if program.backend != self.backend {
             return Err(Error::new(
                 ErrorKind::Manifest,
@@ -386,10 +386,11 @@ pub(super) fn temporary(folder: &Path) -> PathBuf {
     ))
 }
 
-fn read_program(paths: &Paths, text: &str) -> Result<Program, Error> {
+/// Resolves the manifest in `file`.
+pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {
     Manifest::parse(text)
         .and_then(|manifest| manifest.resolve())
-        .map_err(|error| Error::manifest(paths.in_folder(&format!("{}.json", paths.name)), error))
+        .map_err(|error| Error::manifest(file, error))
 }
 
 /// The files of one build.
@@ -404,6 +405,10 @@ pub(super) struct Paths {
 impl Paths {
     fn in_folder(&self, file: &str) -> PathBuf {
         self.folder.join(file)
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.in_folder(&format!("{}.json", self.name))
     }
 
     /// Reads a generated file by its extension.
@@ -451,7 +456,7 @@ impl Artifact {
         sources: Vec<PathBuf>,
     ) -> Result<Artifact, Error> {
         let manifest = paths.read("json")?;
-        let program = read_program(&paths, &manifest)?;
+        let program = read_program(&paths.manifest(), &manifest)?;
         let warnings = read(&paths.in_folder("warnings.txt"))?;
         Ok(Artifact {
             paths,

@@ -8,6 +8,7 @@
 //! plain.rs      the functions of name.h that a raw module offers, and their symbols
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
 //! cc.rs         compiles it, hides all symbols but the table, links or archives it
+//! interface.rs  only the manifest, for code that is checked and not linked
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
 //! build.rs      runs these steps and caches the result
@@ -28,6 +29,7 @@ mod compiler;
 mod error;
 mod generated;
 mod hash;
+mod interface;
 mod ispc;
 mod plain;
 mod recording;
@@ -42,6 +44,7 @@ pub use build::{Artifact, Build, Linkage};
 pub use cache::cache_folder;
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
+pub use interface::Interface;
 pub use recording::Recorded;
 pub use toolchain::Toolchain;
 pub use unit::FunctionList;

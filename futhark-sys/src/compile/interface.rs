@@ -1,0 +1,81 @@
+//! The interface of a program, without compiling its C code.
+
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::Program;
+
+use super::build::{Artifact, Build, read_program};
+use super::error::{Error, ErrorKind};
+use super::recording::Temporary;
+use super::unit::FunctionList;
+
+/// What code that uses a program must know to be compiled, but not to be linked.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    program: Program,
+    sources: Vec<PathBuf>,
+}
+
+impl Interface {
+    /// The manifest, resolved.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The functions of the table.
+    #[must_use]
+    pub fn functions(&self) -> FunctionList {
+        FunctionList::of(&self.program)
+    }
+
+    /// The source file and its imports.
+    #[must_use]
+    pub fn sources(&self) -> &[PathBuf] {
+        &self.sources
+    }
+}
+
+impl Build {
+    /// Reads the interface of the program. Needs no C compiler, and with vendored code no Futhark
+    /// compiler either.
+    ///
+    /// If a source file has changed since the code was vendored, an installed compiler is used. Blocks
+    /// while the Futhark compiler runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Build::run`], except for those of the C compiler.
+    pub fn interface(&self) -> Result<Interface, Error> {
+        let futhark = match self.futhark() {
+            Err(error) if error.kind() == ErrorKind::Vendored => {
+                self.installed().map_err(|_| error)?
+            }
+            found => found?,
+        };
+        if let Some(recording) = futhark.recording() {
+            let artifact = self.recall(recording, futhark.version())?;
+            return Ok(of_artifact(&artifact));
+        }
+        let folder = Temporary::beside(&self.folder()?.join("interface"))?;
+        let base = folder.path().join(self.name());
+        futhark.generate(self.backend(), self.source(), &base)?;
+        let manifest = folder.path().join(format!("{}.json", self.name()));
+        Ok(Interface {
+            program: read_manifest(&manifest)?,
+            sources: futhark.imports(self.source())?,
+        })
+    }
+}
+
+fn of_artifact(artifact: &Artifact) -> Interface {
+    Interface {
+        program: artifact.program().clone(),
+        sources: artifact.sources().to_vec(),
+    }
+}
+
+fn read_manifest(file: &Path) -> Result<Program, Error> {
+    let text = std::fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
+    read_program(file, &text)
+}
