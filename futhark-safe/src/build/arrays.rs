@@ -45,6 +45,7 @@ pub(super) fn write_of_records(
         records::write_field(module, field, member, text)?;
     }
     text.push_str("}\n\n");
+    records::write_parts(module, id, &array.fields, text);
     Ok(())
 }
 
@@ -81,6 +82,8 @@ struct Columns {
     array: String,
     /// Around the fields of a row: `PtFields { ` and ` }`, or parentheses.
     around: (String, &'static str),
+    /// The struct of the arguments of `zip`, if it takes one.
+    parts: Option<String>,
     fields: Vec<Column>,
 }
 
@@ -140,6 +143,7 @@ impl Columns {
             false => (format!("{} {{ ", module.names.view(row)), " }"),
         };
         Some(Columns {
+            parts: module.names.parts(id).map(str::to_owned),
             array: module.names.of(id).to_owned(),
             around,
             fields: members
@@ -177,20 +181,32 @@ impl Columns {
         format!("{}{}{}", self.around.0, fields.join(", "), self.around.1)
     }
 
-    /// Expressions for the arrays of the fields of `rows`; `path` is the field in a row.
-    fn write(&self, path: &str) -> Vec<String> {
+    /// The call of `zip` for the arrays of the fields of `rows`: its beginning, arguments and end.
+    /// `path` is the field in a row.
+    fn zip(&self, path: &str) -> (String, Vec<String>, &'static str) {
         let column = |field: &Column| {
             let path = format!("{path}.{}", field.path);
-            match &field.inner {
+            let array = match &field.inner {
                 None => format!("&context.array_nd(shape, &__f::column(rows, |row| {path}))?"),
-                Some(inner) => format!(
-                    "&{}::zip(context, {})?",
-                    inner.array,
-                    inner.write(&path).join(", ")
-                ),
+                Some(inner) => {
+                    let (begin, inputs, end) = inner.zip(&path);
+                    format!("&{begin}{}{end}?", inputs.join(", "))
+                }
+            };
+            match self.parts {
+                Some(_) => format!("{}: {array}", field.method),
+                None => array,
             }
         };
-        self.fields.iter().map(column).collect()
+        let mut inputs: Vec<String> = self.fields.iter().map(column).collect();
+        let array = &self.array;
+        match &self.parts {
+            Some(parts) => (format!("{array}::zip(context, {parts} {{ "), inputs, " })"),
+            None => {
+                inputs.insert(0, "context".to_owned());
+                (format!("{array}::zip("), inputs, ")")
+            }
+        }
     }
 }
 
@@ -226,8 +242,7 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
     ];
     text::open(text, "pub fn from_slice", &parameters, rust);
     text.push_str("        __f::check_rows(shape, rows.len())?;\n");
-    let mut inputs = vec!["context".to_owned()];
-    inputs.extend(columns.write("row"));
-    text::list(text, 8, &format!("{rust}::zip("), &inputs, ")");
+    let (begin, inputs, end) = columns.zip("row");
+    text::list(text, 8, &begin, &inputs, end);
     text.push_str("    }\n");
 }

@@ -42,16 +42,17 @@
 //! | type | methods of its struct |
 //! |---|---|
 //! | record `pt` | `Pt::new(&ctx, x, &ys)`, a method per field, `fields()`, which returns a `PtFields` |
+//! | … with two fields of one type | `Line::new(&ctx, LineParts { from: &a, to: &b })`, so that they cannot be confused; with only scalars `Pt::new(&ctx, PtFields { … })` |
 //! | … with scalars as leaves | `Pt::from_fields(&ctx, PtFields { … })`; `PtFields` is `Copy` |
 //! | tuple | the same, with a Rust tuple instead of `PtFields`; its fields are `_0()`, `_1()` |
 //! | `()` | `Unit::new(&ctx)` |
 //! | sum `shape` | `Shape::new(&ctx, &ShapeVariant::Circle(1.0))`, `destruct()`, which returns a `ShapeVariant`, `variant_name()` |
-//! | array of records `[]pt` | `ArrayPt::zip(&ctx, &xs, &ys)`, a method per field, which returns the array of that field, `shape()`, `index([i])` |
+//! | array of records `[]pt` | `ArrayPt::zip(&ctx, &xs, &ys)` (`zip(&ctx, ArrayPtParts { … })` as for records), a method per field, which returns the array of that field, `shape()`, `index([i])` |
 //! | … of scalars | `to_vec()`, which returns a `Vec<PtFields>`, `from_slice(&ctx, shape, &rows)` |
 //! | array of other opaque values | `shape()`, `index([i])` |
 //! | any array of opaque values, since Futhark 0.25.36 | `new(&ctx, shape, &[&a, &b])`, `set([i], &a)` |
 //!
-//! Constructors only read their arguments. A part of a value outlives the value. All of these
+//! Fields are in the order of the manifest, which is alphabetical. Constructors only read their arguments. A part of a value outlives the value. All of these
 //! methods fail like calls do: on a value of another context, a failed computation or a lost
 //! context. Two types are two structs, even if one is another name for the other.
 //!
@@ -76,7 +77,7 @@
 //! fields called `Ok`, `Err`, `Some` or `None`; fields called `new`, `fields`, `from_fields`, `shape`, `index`, `set`, `zip`,
 //! `to_vec`, `from_slice`, `destruct`, `variant_name`, `type_name`, `store`, `restore`,
 //! `clone`, `try_clone`, `deref` or `context`. A field has the same name as a method, as a parameter and
-//! in `PtFields`. If a type is called `PtFields` or `ShapeVariant`, the generated one is renamed.
+//! in `PtFields`. If a type is called `PtFields`, `PtParts` or `ShapeVariant`, the generated one is renamed.
 //!
 //! # Vendored code
 //!

@@ -1,9 +1,9 @@
 //! Names in generated code, by the rule in the documentation of `build`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use futhark_manifest::names::{Names, RUST, Scope, Style};
-use futhark_manifest::{EntryPoint, Field, Program, Structure, Sum, TypeId};
+use futhark_manifest::{EntryPoint, Field, Program, Structure, Sum, TypeId, TypeRef};
 
 /// Types that the module itself defines.
 const OF_MODULE: [&str; 8] = [
@@ -42,6 +42,8 @@ pub(super) struct TypeNames {
     types: Vec<String>,
     /// The struct of all fields of a record, or the enum of a sum.
     views: HashMap<TypeId, String>,
+    /// The struct of the arguments of a constructor.
+    parts: HashMap<TypeId, String>,
 }
 
 impl TypeNames {
@@ -60,27 +62,49 @@ impl TypeNames {
             types[id.index()] = names[&ty.name].to_owned();
         }
 
-        let wanted: Vec<(TypeId, String)> = opaque()
-            .filter_map(|(id, ty)| {
-                let suffix = match &ty.as_opaque()?.structure {
-                    Structure::Record(record) if !record.is_tuple() && !record.is_unit() => {
-                        "Fields"
-                    }
-                    Structure::Sum(_) => "Variant",
-                    _ => return None,
-                };
+        let wanted = |suffix: fn(&Structure) -> Option<&'static str>| -> Vec<(TypeId, String)> {
+            let suffixes = opaque().filter_map(|(id, ty)| {
+                let suffix = suffix(&ty.as_opaque()?.structure)?;
                 Some((id, format!("{}{suffix}", types[id.index()])))
-            })
-            .collect();
-        let views = Scope::new(&RUST, Style::Type)
+            });
+            suffixes.collect()
+        };
+        let views = wanted(|structure| match structure {
+            Structure::Record(record) if !record.is_tuple() && !record.is_unit() => Some("Fields"),
+            Structure::Sum(_) => Some("Variant"),
+            _ => None,
+        });
+        let parts = wanted(|structure| match structure {
+            // The struct of all fields has the same members if they are scalars.
+            Structure::Record(record) if is_flat(&record.fields) => None,
+            Structure::Record(record) => needs_names(&record.fields).then_some("Parts"),
+            Structure::RecordArray(array) => needs_names(&array.fields).then_some("Parts"),
+            _ => None,
+        });
+        let names = Scope::new(&RUST, Style::Type)
             .reserve(OF_MODULE)
             .reserve(&types)
-            .assign(wanted.iter().map(|(_, name)| name));
-        let views = wanted
-            .into_iter()
-            .map(|(id, name)| (id, views[&name].to_owned()))
-            .collect();
-        TypeNames { types, views }
+            .assign(views.iter().chain(&parts).map(|(_, name)| name));
+        let assigned = |wanted: Vec<(TypeId, String)>| -> HashMap<TypeId, String> {
+            let pairs = wanted.into_iter();
+            pairs
+                .map(|(id, name)| (id, names[&name].to_owned()))
+                .collect()
+        };
+        let (views, mut parts) = (assigned(views), assigned(parts));
+        for (id, ty) in opaque() {
+            if let Some(record) = ty.as_record()
+                && is_flat(&record.fields)
+                && needs_names(&record.fields)
+            {
+                parts.insert(id, views[&id].clone());
+            }
+        }
+        TypeNames {
+            types,
+            views,
+            parts,
+        }
     }
 
     /// The struct of an opaque type.
@@ -92,6 +116,24 @@ impl TypeNames {
     pub(super) fn view(&self, id: TypeId) -> &str {
         &self.views[&id]
     }
+
+    /// The struct of the arguments of a constructor whose arguments could be confused.
+    pub(super) fn parts(&self, id: TypeId) -> Option<&str> {
+        self.parts.get(&id).map(String::as_str)
+    }
+}
+
+/// Whether fields with names could be confused, because two have one type. Fields of tuples have
+/// no names.
+fn needs_names(fields: &[Field]) -> bool {
+    let is_named = |field: &Field| !field.name.starts_with(|c: char| c.is_ascii_digit());
+    let types: HashSet<TypeRef> = fields.iter().map(|field| field.ty).collect();
+    fields.iter().all(is_named) && types.len() < fields.len()
+}
+
+/// Whether all fields are scalars.
+pub(super) fn is_flat(fields: &[Field]) -> bool {
+    fields.iter().all(|field| field.ty.as_scalar().is_some())
 }
 
 /// The methods of the entry points, by Futhark name.

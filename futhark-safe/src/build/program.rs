@@ -125,7 +125,7 @@ impl Program {
             cargo.add(format!("rerun-if-env-changed={variable}"));
         }
         cargo.watch(&self.source);
-        let module = match is_face_only() {
+        let module = match is_face_only() && !self.has_raw() {
             true => self.face(&name, &backends, &out_dir, &mut cargo)?,
             false => self.whole(&name, &backends, &out_dir, &target, &mut cargo)?,
         };
@@ -245,6 +245,14 @@ impl Program {
             ([], backends) => Ok(backends.to_vec()),
             (named, _) => Ok(named.to_vec()),
         }
+    }
+
+    /// Whether raw modules are asked for, which need the library.
+    fn has_raw(&self) -> bool {
+        #[cfg(feature = "raw")]
+        return self.raw;
+        #[cfg(not(feature = "raw"))]
+        false
     }
 
     fn module_name(&self) -> Result<String> {

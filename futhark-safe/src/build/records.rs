@@ -39,6 +39,7 @@ pub(super) fn write(
     if !record.is_tuple() {
         write_struct(module, id, record, &members, text);
     }
+    write_parts(module, id, &record.fields, text);
     Ok(())
 }
 
@@ -94,15 +95,63 @@ pub(super) fn write_make(
     let members = names::of_fields(fields);
     let mut parameters = vec!["context: &Context".to_owned()];
     let mut inputs = Vec::new();
+    let parts = module.names.parts(id);
+    if let Some(parts) = parts {
+        parameters.push(format!("parts: {parts}{}", lifetime(fields, "'_")));
+    }
     for (field, member) in fields.iter().zip(&members) {
-        parameters.push(format!("{member}: {}", module.observed_type(field.ty)));
-        inputs.push(observed(field.ty, member));
+        if parts.is_some() {
+            inputs.push(observed(field.ty, &format!("parts.{member}")));
+        } else {
+            parameters.push(format!("{member}: {}", module.observed_type(field.ty)));
+            inputs.push(observed(field.ty, member));
+        }
     }
     text::open(text, head, &parameters, module.names.of(id));
     let get = format!("__f::get(context, {}, &mut [", module.number(cfun)?);
     text::list(text, 8, &get, &inputs, "])");
     text.push_str("    }\n");
     Ok(())
+}
+
+/// Writes the struct of the arguments of a constructor, if it takes one.
+pub(super) fn write_parts(module: &Module<'_>, id: TypeId, fields: &[Field], text: &mut String) {
+    let Some(parts) = module.names.parts(id) else {
+        return;
+    };
+    // Written with the record.
+    if names::is_flat(fields) {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "/// What a new {} is made of.\n#[derive(Clone, Copy, Debug)]\npub struct {parts}{} {{",
+        code(&module.program.get(id).name),
+        lifetime(fields, "'a")
+    );
+    for (field, member) in fields.iter().zip(names::of_fields(fields)) {
+        let (name, ty) = (&field.name, module.program.name_of(field.ty));
+        let futhark = code(&format!("{name}: {ty}"));
+        let reference = if field.ty.as_scalar().is_some() {
+            ""
+        } else {
+            "&'a "
+        };
+        let ty = module.rust_type(field.ty);
+        let _ = writeln!(
+            text,
+            "    /// {futhark}\n    pub {member}: {reference}{ty},"
+        );
+    }
+    text.push_str("}\n\n");
+}
+
+/// The lifetime parameter of a struct of arguments, if it has references.
+fn lifetime(fields: &[Field], name: &str) -> String {
+    match names::is_flat(fields) {
+        true => String::new(),
+        false => format!("<{name}>"),
+    }
 }
 
 /// Writes `fields`: records of scalars as plain structs or tuples, other fields as values.
@@ -155,22 +204,41 @@ fn write_from_fields(
     text: &mut String,
 ) {
     let rust = module.names.of(id);
-    let mut inputs = vec!["context".to_owned()];
+    let parts = module.names.parts(id);
+    let mut inputs = Vec::new();
     for (i, (field, member)) in record.fields.iter().zip(members).enumerate() {
         let member = match record.is_tuple() {
             true => format!("fields.{i}"),
             false => format!("fields.{member}"),
         };
-        inputs.push(match module.plain_record(field.ty) {
+        let input = match module.plain_record(field.ty) {
             Some((id, _)) => format!("&{}::from_fields(context, {member})?", module.names.of(id)),
             None => member,
-        });
+        };
+        let label = match parts {
+            Some(_) => format!("{}: ", members[i]),
+            None => String::new(),
+        };
+        inputs.push(label + &input);
     }
     let ty = module.plain_type(TypeRef::Type(id));
     let parameters = ["context: &Context".to_owned(), format!("fields: {ty}")];
     text.push_str("\n    /// Creates a value from its fields.\n");
     text::open(text, "pub fn from_fields", &parameters, rust);
-    text::list(text, 8, &format!("{rust}::new("), &inputs, ")");
+    match parts {
+        // The same struct.
+        Some(_) if names::is_flat(&record.fields) => {
+            let _ = writeln!(text, "        {rust}::new(context, fields)");
+        }
+        Some(parts) => {
+            let open = format!("{rust}::new(context, {parts} {{ ");
+            text::list(text, 8, &open, &inputs, " })");
+        }
+        None => {
+            inputs.insert(0, "context".to_owned());
+            text::list(text, 8, &format!("{rust}::new("), &inputs, ")");
+        }
+    }
     text.push_str("    }\n");
 }
 

@@ -33,11 +33,11 @@ impl __f::Linked for Program {
 
 impl PROGRAM {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, a: i32, a_prime_hbdd92796: i32, a_prime: i32) -> Result<PROGRAM> {
+    pub fn new(context: &Context, parts: PROGRAMFields) -> Result<PROGRAM> {
         __f::get(context, 14, &mut [
-            __f::scalar(a),
-            __f::scalar(a_prime_hbdd92796),
-            __f::scalar(a_prime),
+            __f::scalar(parts.a),
+            __f::scalar(parts.a_prime_hbdd92796),
+            __f::scalar(parts.a_prime),
         ])
     }
 
@@ -52,7 +52,7 @@ impl PROGRAM {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PROGRAMFields) -> Result<PROGRAM> {
-        PROGRAM::new(context, fields.a, fields.a_prime_hbdd92796, fields.a_prime)
+        PROGRAM::new(context, fields)
     }
 
     /// Field `a: i32`.
@@ -157,8 +157,8 @@ pub struct OkFieldsFields {
 
 impl Program_ {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, crate_: i32, self_: i32) -> Result<Program_> {
-        __f::get(context, 17, &mut [__f::scalar(crate_), __f::scalar(self_)])
+    pub fn new(context: &Context, parts: ProgramFields) -> Result<Program_> {
+        __f::get(context, 17, &mut [__f::scalar(parts.crate_), __f::scalar(parts.self_)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -168,7 +168,7 @@ impl Program_ {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: ProgramFields) -> Result<Program_> {
-        Program_::new(context, fields.crate_, fields.self_)
+        Program_::new(context, fields)
     }
 
     /// Field `crate: i32`.
@@ -244,8 +244,8 @@ pub enum ResultVariant {
 
 impl Shadows {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, None_: i32, Pt: i32) -> Result<Shadows> {
-        __f::get(context, 20, &mut [__f::scalar(None_), __f::scalar(Pt)])
+    pub fn new(context: &Context, parts: ShadowsFields) -> Result<Shadows> {
+        __f::get(context, 20, &mut [__f::scalar(parts.None_), __f::scalar(parts.Pt)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -255,7 +255,7 @@ impl Shadows {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: ShadowsFields) -> Result<Shadows> {
-        Shadows::new(context, fields.None_, fields.Pt)
+        Shadows::new(context, fields)
     }
 
     /// Field `None: i32`.

@@ -175,7 +175,7 @@ impl ArrayArrayCell {
         __f::check_rows(shape, rows.len())?;
         ArrayArrayCell::zip(
             context,
-            &ArrayArrayXF64YF64::zip(context, &context.array_nd(shape, &__f::column(rows, |row| row.at.x))?, &context.array_nd(shape, &__f::column(rows, |row| row.at.y))?)?,
+            &ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts { x: &context.array_nd(shape, &__f::column(rows, |row| row.at.x))?, y: &context.array_nd(shape, &__f::column(rows, |row| row.at.y))? })?,
             &ArrayArrayTupleI32Bool::zip(context, &context.array_nd(shape, &__f::column(rows, |row| row.pair.0))?, &context.array_nd(shape, &__f::column(rows, |row| row.pair.1))?)?,
         )
     }
@@ -204,10 +204,9 @@ impl ArrayArrayXF64YF64 {
     /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(
         context: &Context,
-        x: &Array<f64, 2>,
-        y: &Array<f64, 2>,
+        parts: ArrayArrayXF64YF64Parts<'_>,
     ) -> Result<ArrayArrayXF64YF64> {
-        __f::get(context, 29, &mut [__f::observed(x), __f::observed(y)])
+        __f::get(context, 29, &mut [__f::observed(parts.x), __f::observed(parts.y)])
     }
 
     /// Returns all elements in row-major order. Waits until they are computed.
@@ -225,11 +224,10 @@ impl ArrayArrayXF64YF64 {
         rows: &[XF64YF64Fields],
     ) -> Result<ArrayArrayXF64YF64> {
         __f::check_rows(shape, rows.len())?;
-        ArrayArrayXF64YF64::zip(
-            context,
-            &context.array_nd(shape, &__f::column(rows, |row| row.x))?,
-            &context.array_nd(shape, &__f::column(rows, |row| row.y))?,
-        )
+        ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts {
+            x: &context.array_nd(shape, &__f::column(rows, |row| row.x))?,
+            y: &context.array_nd(shape, &__f::column(rows, |row| row.y))?,
+        })
     }
 
     /// Field `x: [][]f64`.
@@ -241,6 +239,15 @@ impl ArrayArrayXF64YF64 {
     pub fn y(&self) -> Result<Array<f64, 2>> {
         __f::part(self, 10)
     }
+}
+
+/// What a new `[][]{x: f64, y: f64}` is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayArrayXF64YF64Parts<'a> {
+    /// `x: [][]f64`
+    pub x: &'a Array<f64, 2>,
+    /// `y: [][]f64`
+    pub y: &'a Array<f64, 2>,
 }
 
 ::futhark_safe::__opaque! {
@@ -280,8 +287,8 @@ impl ArrayNear {
 
 impl ArrayPt {
     /// Creates an array from the arrays of its fields, which must have one shape.
-    pub fn zip(context: &Context, x: &Array<f64, 1>, y: &Array<f64, 1>) -> Result<ArrayPt> {
-        __f::get(context, 31, &mut [__f::observed(x), __f::observed(y)])
+    pub fn zip(context: &Context, parts: ArrayPtParts<'_>) -> Result<ArrayPt> {
+        __f::get(context, 31, &mut [__f::observed(parts.x), __f::observed(parts.y)])
     }
 
     /// Returns all elements in row-major order. Waits until they are computed.
@@ -295,11 +302,10 @@ impl ArrayPt {
     /// number.
     pub fn from_slice(context: &Context, shape: [usize; 1], rows: &[PtFields]) -> Result<ArrayPt> {
         __f::check_rows(shape, rows.len())?;
-        ArrayPt::zip(
-            context,
-            &context.array_nd(shape, &__f::column(rows, |row| row.x))?,
-            &context.array_nd(shape, &__f::column(rows, |row| row.y))?,
-        )
+        ArrayPt::zip(context, ArrayPtParts {
+            x: &context.array_nd(shape, &__f::column(rows, |row| row.x))?,
+            y: &context.array_nd(shape, &__f::column(rows, |row| row.y))?,
+        })
     }
 
     /// Field `x: []f64`.
@@ -311,6 +317,15 @@ impl ArrayPt {
     pub fn y(&self) -> Result<Array<f64, 1>> {
         __f::part(self, 16)
     }
+}
+
+/// What a new `[]pt` is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayPtParts<'a> {
+    /// `x: []f64`
+    pub x: &'a Array<f64, 1>,
+    /// `y: []f64`
+    pub y: &'a Array<f64, 1>,
 }
 
 ::futhark_safe::__opaque! {
@@ -401,8 +416,8 @@ pub struct NearFields {
 
 impl Pt {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, x: f64, y: f64) -> Result<Pt> {
-        __f::get(context, 7, &mut [__f::scalar(x), __f::scalar(y)])
+    pub fn new(context: &Context, parts: PtFields) -> Result<Pt> {
+        __f::get(context, 7, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -412,7 +427,7 @@ impl Pt {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PtFields) -> Result<Pt> {
-        Pt::new(context, fields.x, fields.y)
+        Pt::new(context, fields)
     }
 
     /// Field `x: f64`.
@@ -442,8 +457,8 @@ pub struct PtFields {
 
 impl XF64YF64 {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, x: f64, y: f64) -> Result<XF64YF64> {
-        __f::get(context, 4, &mut [__f::scalar(x), __f::scalar(y)])
+    pub fn new(context: &Context, parts: XF64YF64Fields) -> Result<XF64YF64> {
+        __f::get(context, 4, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -453,7 +468,7 @@ impl XF64YF64 {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: XF64YF64Fields) -> Result<XF64YF64> {
-        XF64YF64::new(context, fields.x, fields.y)
+        XF64YF64::new(context, fields)
     }
 
     /// Field `x: f64`.

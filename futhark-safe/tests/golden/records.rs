@@ -37,8 +37,8 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 
 impl Line {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, from: &Pt, to: &Pt) -> Result<Line> {
-        __f::get(context, 5, &mut [__f::observed(from), __f::observed(to)])
+    pub fn new(context: &Context, parts: LineParts<'_>) -> Result<Line> {
+        __f::get(context, 5, &mut [__f::observed(parts.from), __f::observed(parts.to)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -48,11 +48,10 @@ impl Line {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: LineFields) -> Result<Line> {
-        Line::new(
-            context,
-            &Pt::from_fields(context, fields.from)?,
-            &Pt::from_fields(context, fields.to)?,
-        )
+        Line::new(context, LineParts {
+            from: &Pt::from_fields(context, fields.from)?,
+            to: &Pt::from_fields(context, fields.to)?,
+        })
     }
 
     /// Field `from: pt`.
@@ -73,6 +72,15 @@ pub struct LineFields {
     pub from: PtFields,
     /// `to: pt`
     pub to: PtFields,
+}
+
+/// What a new `line` is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct LineParts<'a> {
+    /// `from: pt`
+    pub from: &'a Pt,
+    /// `to: pt`
+    pub to: &'a Pt,
 }
 
 ::futhark_safe::__opaque! {
@@ -158,8 +166,8 @@ pub struct MixedFields {
 
 impl Pt {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, x: f64, y: f64) -> Result<Pt> {
-        __f::get(context, 7, &mut [__f::scalar(x), __f::scalar(y)])
+    pub fn new(context: &Context, parts: PtFields) -> Result<Pt> {
+        __f::get(context, 7, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -169,7 +177,7 @@ impl Pt {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PtFields) -> Result<Pt> {
-        Pt::new(context, fields.x, fields.y)
+        Pt::new(context, fields)
     }
 
     /// Field `x: f64`.

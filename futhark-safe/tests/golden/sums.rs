@@ -83,8 +83,8 @@ pub enum ColourVariant {
 
 impl Pt {
     /// Creates a value from its fields. Calls that take it check its sizes.
-    pub fn new(context: &Context, x: f64, y: f64) -> Result<Pt> {
-        __f::get(context, 16, &mut [__f::scalar(x), __f::scalar(y)])
+    pub fn new(context: &Context, parts: PtFields) -> Result<Pt> {
+        __f::get(context, 16, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -94,7 +94,7 @@ impl Pt {
 
     /// Creates a value from its fields.
     pub fn from_fields(context: &Context, fields: PtFields) -> Result<Pt> {
-        Pt::new(context, fields.x, fields.y)
+        Pt::new(context, fields)
     }
 
     /// Field `x: f64`.

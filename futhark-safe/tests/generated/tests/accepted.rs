@@ -17,9 +17,9 @@ fn observed_then_consumed(ctx: &records::Context, m: records::Mixed) -> Result<(
 }
 
 fn a_value_of_this_program(ctx: &records::Context) -> Result<f64> {
-    let p = records::Pt::new(ctx, 1.0, 2.0)?;
+    let p = records::Pt::new(ctx, records::PtFields { x: 1.0, y: 2.0 })?;
     let q = records::Pt::from_fields(ctx, records::PtFields { x: 1.0, y: 2.0 })?;
-    let line = records::Line::new(ctx, &p, &q)?;
+    let line = records::Line::new(ctx, records::LineParts { from: &p, to: &q })?;
     Ok(line.fields()?.from.x + ctx.entry().midpoint(&line)?.y()?)
 }
 

@@ -18,7 +18,7 @@ mod of_records {
     #[test]
     fn fields_round_trip() {
         on_host_and_device::<records::Program>(|ctx| {
-            let p = records::Pt::new(&ctx, 1.0, 2.0).unwrap();
+            let p = records::Pt::new(&ctx, PtFields { x: 1.0, y: 2.0 }).unwrap();
             assert_eq!((p.x().unwrap(), p.y().unwrap()), (1.0, 2.0));
             assert_eq!(p.fields().unwrap(), FROM);
             assert_eq!(ctx.entry().make(3.0, -4.5).unwrap().fields().unwrap(), TO);
@@ -145,7 +145,11 @@ mod of_records {
             assert_eq!(error.operation(), "entry point dot");
             // Constructors check types; calls check sizes.
             let (left, right) = (ctx.array(&[1]).unwrap(), ctx.array(&[1, 2]).unwrap());
-            let two = records::Two::new(&ctx, &left, &right).unwrap();
+            let parts = records::TwoParts {
+                left: &left,
+                right: &right,
+            };
+            let two = records::Two::new(&ctx, parts).unwrap();
             assert_eq!(
                 entry.two_total(&two).unwrap_err().kind(),
                 ErrorKind::Program
@@ -158,8 +162,8 @@ mod of_records {
     fn fields_of_another_context_are_rejected() {
         let make = || records::Context::new(&Config::new().backend(Backend::C)).unwrap();
         let (ours, theirs) = (make(), make());
-        let p = records::Pt::new(&theirs, 1.0, 2.0).unwrap();
-        let error = Line::new(&ours, &p, &p).unwrap_err();
+        let p = records::Pt::new(&theirs, PtFields { x: 1.0, y: 2.0 }).unwrap();
+        let error = Line::new(&ours, records::LineParts { from: &p, to: &p }).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WrongContext, "{error}");
     }
 }
@@ -230,7 +234,7 @@ mod of_sums {
             let entry = ctx.entry();
             let xs = ctx.array(&[2.0, 3.0]).unwrap();
             let cells = ctx.array_nd([2, 2], &[1, 2, 3, 4]).unwrap();
-            let p = sums::Pt::new(&ctx, 0.5, 0.25).unwrap();
+            let p = sums::Pt::new(&ctx, sums::PtFields { x: 0.5, y: 0.25 }).unwrap();
             let green = ColourVariant::Rgb(1, 2, 3);
             let colour = Colour::new(&ctx, &green).unwrap();
             let variants = [
@@ -306,7 +310,7 @@ mod of_sums {
     fn a_payload_outlives_its_value_and_does_not_change() {
         on_host_and_device::<sums::Program>(|ctx| {
             let xs = ctx.array(&[1.0, 2.0]).unwrap();
-            let p = sums::Pt::new(&ctx, 0.0, 0.0).unwrap();
+            let p = sums::Pt::new(&ctx, sums::PtFields { x: 0.0, y: 0.0 }).unwrap();
             let variant = ShapeVariant::Path(xs, p);
             let shape = Shape::new(&ctx, &variant).unwrap();
             let ShapeVariant::Path(payload, _) = shape.destruct().unwrap() else {
@@ -328,7 +332,7 @@ mod of_sums {
 
 mod of_arrays_of_records {
     use super::*;
-    use record_arrays::{ArrayPt, PtFields};
+    use record_arrays::{ArrayPt, ArrayPtParts, PtFields};
     use record_matrices::ArrayArrayPixel;
     use record_nesting::{ArrayCell, CellFields};
 
@@ -406,13 +410,14 @@ mod of_arrays_of_records {
                 ctx.array(&[1.0, 2.0]).unwrap(),
                 ctx.array(&[3.0, 4.0]).unwrap(),
             );
-            let points = ArrayPt::zip(&ctx, &xs, &ys).unwrap();
+            let points = ArrayPt::zip(&ctx, ArrayPtParts { x: &xs, y: &ys }).unwrap();
             assert_eq!(points.x().unwrap().to_vec().unwrap(), [1.0, 2.0]);
             assert_eq!(points.y().unwrap().to_vec().unwrap(), [3.0, 4.0]);
             let second = points.index([1]).unwrap();
             assert_eq!(second.fields().unwrap(), PtFields { x: 2.0, y: 4.0 });
 
-            let error = ArrayPt::zip(&ctx, &xs, &ctx.array(&[0.0; 3]).unwrap()).unwrap_err();
+            let long = ctx.array(&[0.0; 3]).unwrap();
+            let error = ArrayPt::zip(&ctx, ArrayPtParts { x: &xs, y: &long }).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
             assert!(
                 error.c_message().unwrap().contains("different shapes"),
@@ -429,12 +434,12 @@ mod of_arrays_of_records {
 
     #[test]
     fn values_that_share_memory_do_not_change() {
-        use record_consumption::ArrayPt;
+        use record_consumption::{ArrayPt, ArrayPtParts};
         on_host_and_device::<record_consumption::Program>(|ctx| {
             let entry = ctx.entry();
             let xs = ctx.array(&[1.0, 2.0]).unwrap();
             // Two fields share one array, so a write to one must not change the other.
-            let points = ArrayPt::zip(&ctx, &xs, &xs).unwrap();
+            let points = ArrayPt::zip(&ctx, ArrayPtParts { x: &xs, y: &xs }).unwrap();
             let (field, element) = (points.x().unwrap(), points.index(0).unwrap());
             let (left, right) = entry.poke(points).unwrap();
             assert_eq!(left.to_vec().unwrap(), [99.0, 2.0]);
