@@ -247,6 +247,6 @@ fn a_newer_compiler_is_a_warning_and_an_older_one_an_error() {
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
     let text = package.fails(&[("FUTHARK", wrapper.to_str().unwrap())]);
     let (major, minor, patch) = futhark_manifest::known::OLDEST;
-    let oldest = format!("expected version {major}.{minor}.{patch} or later");
+    let oldest = format!("expected Futhark {major}.{minor}.{patch} or later");
     assert_says(&text, &[&oldest, "got 0.19.4"]);
 }

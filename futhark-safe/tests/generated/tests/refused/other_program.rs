@@ -12,6 +12,6 @@ use futhark_safe::Result;
 fn main() {}
 
 fn mistake(ctx: &records::Context, p: &records::Pt, q: &sums::Pt) -> Result<()> {
-    let _line = records::Line::new(ctx, p, q)?;
+    let _line = records::Line::new(ctx, records::LineParts { from: p, to: q })?;
     Ok(())
 }
