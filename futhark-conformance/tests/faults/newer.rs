@@ -122,7 +122,7 @@ const UNKNOWN: &[(Fault, &[&str])] = &[
                 code(
                     "subtask_queue_dequeue",
                     r"(\s)pthread_cond_wait\(",
-                    "${1}static sem_t turn; sem_wait(&turn); pthread_cond_wait(",
+                    "${1}static sem_t turn; sem_post(&turn); sem_wait(&turn); pthread_cond_wait(",
                 ),
             ],
         ),
