@@ -94,16 +94,20 @@ fn a_program_can_have_the_name_of_a_system_header() {
         return;
     }
     let folder = folder("system-headers");
-    for name in ["math", "strings", "errno", "assert"] {
+    // The folder of a program precedes those of the system in the same way on every backend.
+    for (name, backend) in [
+        ("math", Backend::Hip),
+        ("strings", Backend::C),
+        ("errno", Backend::Multicore),
+        ("assert", Backend::C),
+    ] {
         let source = folder.join(format!("{name}.fut"));
         std::fs::write(&source, PROGRAM).unwrap();
-        for backend in [Backend::C, Backend::Multicore, Backend::Hip] {
-            let build = Build::new(&source, backend).out_dir(&folder).fast(true);
-            let artifact = build
-                .run()
-                .unwrap_or_else(|error| panic!("{name} {backend}: {error}"));
-            assert!(artifact.open().is_ok());
-        }
+        let build = Build::new(&source, backend).out_dir(&folder).fast(true);
+        let artifact = build
+            .run()
+            .unwrap_or_else(|error| panic!("{name} {backend}: {error}"));
+        assert!(artifact.open().is_ok());
     }
 }
 
