@@ -144,7 +144,8 @@ fn argument(input: &Input, name: &str) -> String {
 
 /// Writes the documentation of the author, then the Futhark type.
 fn write_docs(module: &Module<'_>, entry: &EntryPoint, text: &mut String) {
-    text::author_doc(text, 4, entry.doc.as_deref());
+    let doc = entry.doc.as_deref();
+    text::author_doc(text, 4, doc.or_else(|| module.docs.entry(&entry.name)));
     let mut signature = format!("entry {}", entry.name);
     for input in &entry.inputs {
         let star = if input.unique { "*" } else { "" };

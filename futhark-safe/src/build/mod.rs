@@ -52,6 +52,9 @@
 //! | array of other opaque values | `shape()`, `index([i])` |
 //! | any array of opaque values, since Futhark 0.25.36 | `new(&ctx, shape, &[&a, &b])`, `set([i], &a)` |
 //!
+//! Comments that begin with `-- |` before an entry point or a type are its documentation; the test blocks in them are
+//! left out.
+//!
 //! Fields are in the order of the manifest, which is alphabetical. Constructors only read their arguments. A part of a value outlives the value. All of these
 //! methods fail like calls do: on a value of another context, a failed computation or a lost
 //! context. Two types are two structs, even if one is another name for the other.
@@ -119,6 +122,7 @@
 //!   `#[expect(unsafe_code)]`. Otherwise put the program into a separate crate.
 
 mod arrays;
+mod docs;
 mod entries;
 mod module;
 mod names;
@@ -140,5 +144,5 @@ pub use program::Program;
 pub fn __module(name: &str, manifest: &str) -> Result<String, Box<dyn std::error::Error>> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
     let functions = futhark_sys::compile::FunctionList::of(&program);
-    Ok(module::write(name, &program, &functions, &[])?)
+    Ok(module::write(name, &program, &functions, &[], &[])?)
 }

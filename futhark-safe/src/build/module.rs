@@ -2,23 +2,27 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use futhark_manifest::{ElemType, Program, Record, Structure, TypeId, TypeRef};
 use futhark_sys::compile::FunctionList;
 
+use super::docs::Docs;
 use super::names::TypeNames;
 use super::text::{self, code};
 use super::{arrays, entries, records, sums};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Returns the module of `program`; `symbols` are its tables, `functions` the functions in them.
+/// Returns the module of `program`; `symbols` are its tables, `functions` the functions in them,
+/// `sources` the files with comments.
 pub(super) fn write(
     name: &str,
     program: &Program,
     functions: &FunctionList,
     symbols: &[&str],
+    sources: &[PathBuf],
 ) -> Result<String> {
-    let module = Module::new(program, functions);
+    let module = Module::new(program, functions, Docs::of(sources));
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -36,6 +40,7 @@ pub(super) fn write(
 pub(super) struct Module<'a> {
     pub(super) program: &'a Program,
     pub(super) names: TypeNames,
+    pub(super) docs: Docs,
     /// The index of each C function in the table.
     numbers: HashMap<&'a str, usize>,
     functions_hash: u64,
@@ -44,7 +49,7 @@ pub(super) struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    pub(super) fn new(program: &'a Program, functions: &'a FunctionList) -> Module<'a> {
+    pub(super) fn new(program: &'a Program, functions: &'a FunctionList, docs: Docs) -> Module<'a> {
         let numbers = functions
             .names()
             .iter()
@@ -62,6 +67,7 @@ impl<'a> Module<'a> {
         Module {
             program,
             names: TypeNames::new(program),
+            docs,
             numbers,
             functions_hash: functions.hash(),
             plain,
@@ -159,7 +165,11 @@ impl<'a> Module<'a> {
                 continue;
             };
             text.push_str("::futhark_safe::__opaque! {\n");
-            text::author_doc(text, 4, ty.doc.as_deref());
+            text::author_doc(
+                text,
+                4,
+                ty.doc.as_deref().or_else(|| self.docs.ty(&ty.name)),
+            );
             let _ = write!(
                 text,
                 "    /// A value of type {}{}.\n    pub struct {}: Program, {}, {:?};\n}}\n\n",
@@ -227,9 +237,9 @@ mod tests {
             r#""f": {"cfun": "futhark_entry_f", "tuning_params": [], "inputs": [], "outputs": []}"#,
         );
         let functions = FunctionList::of(&program(""));
-        let error = write("one", &one, &functions, &[]).unwrap_err();
+        let error = write("one", &one, &functions, &[], &[]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Compile);
         assert!(error.to_string().contains("futhark_entry_f"), "{error}");
-        assert!(write("one", &one, &FunctionList::of(&one), &[]).is_ok());
+        assert!(write("one", &one, &FunctionList::of(&one), &[], &[]).is_ok());
     }
 }

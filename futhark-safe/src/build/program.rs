@@ -149,7 +149,13 @@ impl Program {
         let symbols = backends.iter();
         let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
-        module::write(name, face.program(), &face.functions(), &symbols)
+        module::write(
+            name,
+            face.program(),
+            &face.functions(),
+            &symbols,
+            face.sources(),
+        )
     }
 
     /// The module with a library for each backend.
@@ -187,7 +193,13 @@ impl Program {
         warn_of_newer(&first.program().version, cargo);
         warn(first, cargo);
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
-        let text = module::write(name, first.program(), &first.functions(), &symbols)?;
+        let text = module::write(
+            name,
+            first.program(),
+            &first.functions(),
+            &symbols,
+            first.sources(),
+        )?;
         #[cfg(feature = "raw")]
         let text = match self.raw {
             true => text + &super::raw::write(name, &artifacts, out_dir)?,

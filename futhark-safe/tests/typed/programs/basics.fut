@@ -2,6 +2,7 @@
 
 def table : [4]i32 = [10, 20, 30, 40]
 
+-- | The sum of two numbers, which wraps.
 entry add (a: i32) (b: i32) : i32 = a + b
 
 entry negate (x: bool) : bool = !x

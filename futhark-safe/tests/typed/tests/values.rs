@@ -6,6 +6,14 @@ use futhark_safe_typed_tests::{basics, names, opaques};
 use super::support::{BACKENDS, each, lock};
 
 #[test]
+fn comments_in_the_source_document_the_module() {
+    let module = include_str!(concat!(env!("OUT_DIR"), "/basics.rs"));
+    let comment = module.find("/// The sum of two numbers, which wraps.\n");
+    let method = module.find("pub fn add(");
+    assert!(comment.is_some() && comment < method, "{module}");
+}
+
+#[test]
 fn scalars_are_passed_and_returned() {
     each(|ctx: basics::Context| {
         assert_eq!(ctx.entry().add(2, 3).unwrap(), 5);
