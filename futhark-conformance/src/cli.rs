@@ -44,6 +44,8 @@ pub enum Command {
     Judge(JudgeArgs),
     /// Show the backends and devices that this machine can use
     Devices(DevicesArgs),
+    /// Show what this machine can build and run, and how to get what is missing
+    Doctor(DevicesArgs),
     /// Check one program on one device (started by `run`)
     #[command(hide = true)]
     Child(ChildArgs),

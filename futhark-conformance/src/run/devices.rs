@@ -15,26 +15,32 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     let devices = probe(&args.machine, &compilers, &settings);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {
-        let backend = device.backend.as_str();
-        let reason = device.why();
-        if !device.failure.is_empty() {
-            println!("{backend:10} fails: {}", device.name);
-            continue;
-        }
-        match (device.usable, device.kind) {
-            (true, Kind::Real) => println!("{backend:10} usable: {}", device.name),
-            (true, Kind::Simulated) => println!("{backend:10} usable, simulated: {}", device.name),
-            (true, Kind::Emulated) => println!(
-                "{backend:10} usable, emulated: {} (no real one: {reason})",
-                device.name
-            ),
-            (false, _) => println!("{backend:10} not usable: {reason}"),
-        }
+        println!("{}", line(device));
     }
+    Ok(exit(&devices))
+}
+
+/// The backend, the device, and whether it works.
+pub fn line(device: &Device) -> String {
+    let (backend, name, reason) = (device.backend.as_str(), &device.name, device.why());
+    if !device.failure.is_empty() {
+        return format!("{backend:10} fails: {name}");
+    }
+    match (device.usable, device.kind) {
+        (true, Kind::Real) => format!("{backend:10} usable: {name}"),
+        (true, Kind::Simulated) => format!("{backend:10} usable, simulated: {name}"),
+        (true, Kind::Emulated) => {
+            format!("{backend:10} usable, emulated: {name} (no real one: {reason})")
+        }
+        (false, _) => format!("{backend:10} not usable: {reason}"),
+    }
+}
+
+/// Success if a device works.
+pub fn exit(devices: &[Device]) -> Exit {
     let works = |device: &Device| device.usable && device.failure.is_empty();
-    if devices.iter().any(works) {
-        Ok(Exit::Held)
-    } else {
-        Ok(Exit::CouldNotRun)
+    match devices.iter().any(works) {
+        true => Exit::Held,
+        false => Exit::CouldNotRun,
     }
 }

@@ -2,6 +2,7 @@
 
 mod devices;
 mod diff;
+mod doctor;
 mod list;
 mod programs;
 mod setup;
@@ -61,6 +62,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
         Command::Prepare(args) => prepare_programs(args),
         Command::Judge(args) => judge_programs(args),
         Command::Devices(args) => devices::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Child(args) => {
             let spec = serde_json::from_str(&args.spec);
             child::main(&spec.context("invalid job specification").map_err(usage)?);

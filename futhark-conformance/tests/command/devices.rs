@@ -356,3 +356,43 @@ fn the_processor_is_never_missing() {
     assert_eq!(run.code(), Some(1), "{shown}");
     assert!(shown.contains("killed by signal 11"), "{shown}");
 }
+
+#[test]
+fn doctor_says_what_works_and_what_to_install() {
+    let Some(here) = Here::new() else { return };
+    let doctor = || {
+        let mut command = here.command("doctor");
+        command
+            .args(["--backend", "c,cuda", "--build-dir"])
+            .arg(build_dir());
+        command
+    };
+    let mut command = doctor();
+    command.env("FUTHARK_LIBCUDA", "/nonexistent/libcuda.so.1");
+    let run = here.ended(command);
+    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    let words = [
+        "tested with this crate",
+        "c          usable: cpu\n",
+        "/nonexistent/libcuda.so.1",
+        "apt-get install nvidia-driver",
+    ];
+    for word in words {
+        assert!(run.shown().contains(word), "{word}: {}", run.shown());
+    }
+
+    let mut command = doctor();
+    let empty = here.path("empty");
+    command
+        .env("PATH", &empty)
+        .env_remove("FUTHARK")
+        .env_remove("FUTHARK_TOOLCHAIN");
+    let run = here.ended(command);
+    assert_eq!(run.code(), Some(3), "{}", run.shown());
+    assert!(
+        run.shown()
+            .contains("apt-get install --no-install-recommends futhark"),
+        "{}",
+        run.shown()
+    );
+}

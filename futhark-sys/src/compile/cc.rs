@@ -320,7 +320,8 @@ fn no_compiler(why: &str) -> Error {
         format!(
             "cannot run a C compiler ({why}).\n\
              The C code that Futhark generates needs one: install gcc or clang and binutils \
-             (Debian: apt-get install gcc binutils; macOS: xcode-select --install), or set CC"
+             (Debian: apt-get install gcc binutils; Fedora: dnf install gcc binutils; Arch: pacman -S gcc; macOS: \
+             xcode-select --install), or set CC"
         ),
     )
 }

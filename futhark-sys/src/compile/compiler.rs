@@ -30,10 +30,12 @@ enum Kind {
 const HOW_TO_INSTALL: &str = "\
   Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
   Debian 13 and later   apt-get install --no-install-recommends futhark
+  Arch Linux            futhark from the AUR
   macOS                 brew install futhark
   nix                   nix-env -iA nixpkgs.futhark
-  anything else         the releases on the compiler's own site, futhark-lang.org
-Then put it on PATH, or set FUTHARK to its path.";
+  Fedora, other Linux   the static executables on the compiler's own site, futhark-lang.org
+Then put it on PATH, or set FUTHARK to its path. `futhark-conformance doctor` shows what this machine can build and run.
+A package can contain its generated code, and then needs no Futhark compiler: `Program::vendored`.";
 
 fn how_to_install() -> String {
     let (major, minor, patch) = known::OLDEST;

@@ -1,0 +1,65 @@
+//! The subcommand `doctor`.
+
+use super::devices::{exit, line};
+use super::setup::{find_compilers, probe, settings};
+use super::{Ended, Exit, usage};
+use crate::cli::DevicesArgs;
+use crate::devices::{self, Device, Kind};
+use futhark_manifest::{Backend, Version, known};
+use futhark_safe::compile::Toolchain;
+
+/// Prints what this machine can build and run, and what is missing.
+pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
+    for name in Toolchain::VARIABLES {
+        if let Some(value) = std::env::var_os(name) {
+            println!("{name}={}", value.display());
+        }
+    }
+    let compilers = find_compilers(&args.machine.futhark)?;
+    for compiler in &compilers {
+        let known = standing(&Version::new(&compiler.version));
+        println!("Futhark {} ({}): {known}", compiler.version, compiler.path);
+    }
+    let settings = settings(&args.work)?;
+    let devices = probe(&args.machine, &compilers, &settings);
+    let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
+    for device in &devices {
+        println!("{}", line(device));
+        if let Some(advice) = advice(device) {
+            println!("{:10} {advice}", "");
+        }
+    }
+    Ok(exit(&devices))
+}
+
+/// How well a version of the compiler is supported.
+fn standing(version: &Version) -> &'static str {
+    match version.number {
+        Some(number) if known::TESTED.contains(&number) => "tested with this crate",
+        Some(number) if number <= known::NEWEST => "not tested with this crate, but known",
+        _ => "newer than all known versions; an update of this crate may support it better",
+    }
+}
+
+/// What to install, if a real GPU is missing.
+fn advice(device: &Device) -> Option<&'static str> {
+    if device.kind != Kind::Emulated && device.usable {
+        return None;
+    }
+    match device.backend {
+        Backend::OpenCl => Some(
+            "to use it: the OpenCL driver of your card, or PoCL for the processor (Debian: apt-get install \
+             opencl-headers pocl-opencl-icd)",
+        ),
+        Backend::Cuda => Some(
+            "to use it: the driver of an NVIDIA card, and CUDA 12 or 13 with NVRTC (Debian: apt-get install \
+             nvidia-driver nvidia-cuda-toolkit; otherwise set CUDA_HOME)",
+        ),
+        Backend::Hip => Some(
+            "to use it: the driver of an AMD card, and ROCm with hiprtc (Debian: apt-get install libamdhip64-dev; \
+             otherwise set ROCM_PATH)",
+        ),
+        // The reason says what to install.
+        _ => None,
+    }
+}
