@@ -151,6 +151,9 @@ impl<T: Receive> Slot<T> {
 /// futhark_safe::include_program!(stats);      // a private module
 /// futhark_safe::include_program!(pub stats);  // a public one
 /// ```
+///
+/// In a package that is called `stats`, too, write `crate::stats`: `stats` alone is ambiguous (E0659)
+/// in its documentation tests and its binaries.
 #[macro_export]
 macro_rules! include_program {
     ($visibility:vis $name:ident) => {

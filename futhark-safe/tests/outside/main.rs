@@ -3,6 +3,7 @@
 
 mod build_script;
 mod package;
+mod published;
 mod raw;
 mod readme;
 mod vendored;
