@@ -109,15 +109,40 @@ impl CCompiler {
         let tool = build
             .try_get_compiler()
             .map_err(|error| no_compiler(&error.to_string()))?;
-        let apple = cfg!(target_vendor = "apple");
-        let compiler = CCompiler {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let is_cross = in_build_script && variable("TARGET") != variable("HOST");
+        let apple = match in_build_script {
+            true => variable("TARGET").contains("apple"),
+            false => cfg!(target_vendor = "apple"),
+        };
+        let mut compiler = CCompiler {
             tool,
-            ar: toolchain.ar(),
-            objcopy: toolchain.objcopy(),
+            ar: PathBuf::new(),
+            objcopy: PathBuf::new(),
             apple,
         };
         compiler.version()?;
+        let of_target = |name: &str| match is_cross {
+            true => compiler.program_of_target(name),
+            false => name.into(),
+        };
+        let [ar, objcopy] = [
+            toolchain.ar().unwrap_or_else(|| of_target("ar")),
+            toolchain.objcopy().unwrap_or_else(|| of_target("objcopy")),
+        ];
+        (compiler.ar, compiler.objcopy) = (ar, objcopy);
         Ok(compiler)
+    }
+
+    /// The tool that belongs to a cross compiler, or the name if the compiler does not know it.
+    fn program_of_target(&self, name: &str) -> PathBuf {
+        let mut command = self.command();
+        let output = command.arg(format!("-print-prog-name={name}")).output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        match text.as_deref().map(str::trim) {
+            Ok(path) if !path.is_empty() => path.into(),
+            _ => name.into(),
+        }
     }
 
     /// The first line of `--version`, a part of the cache key.

@@ -20,7 +20,7 @@ use super::vendored::Vendor;
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
 /// | `ISPC` | the ISPC to use; otherwise `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which matches the Futhark version, or `ispc` on `PATH` |
 /// | `FUTHARK_VENDOR` | `update` or `check` vendored code: see [`Vendor`] |
-/// | `AR`, `OBJCOPY` | the archiver and the tool that hides symbols |
+/// | `AR`, `OBJCOPY` | the archiver and the tool that hides symbols; otherwise those of the system, or of the cross compiler |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
 /// The cc crate reads `CC`, `CFLAGS` and others, also with the name of the target. In a build script
@@ -167,14 +167,14 @@ impl Toolchain {
             .or_else(|| self.on_path("ispc"))
     }
 
-    /// The tool that creates static libraries.
-    pub(super) fn ar(&self) -> PathBuf {
-        self.ar.clone().unwrap_or_else(|| "ar".into())
+    /// The tool that creates static libraries, if a variable names it.
+    pub(super) fn ar(&self) -> Option<PathBuf> {
+        self.ar.clone()
     }
 
-    /// The tool that hides symbols.
-    pub(super) fn objcopy(&self) -> PathBuf {
-        self.objcopy.clone().unwrap_or_else(|| "objcopy".into())
+    /// The tool that hides symbols, if a variable names it.
+    pub(super) fn objcopy(&self) -> Option<PathBuf> {
+        self.objcopy.clone()
     }
 
     /// Resolves the name of an executable to its file.
