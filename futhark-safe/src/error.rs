@@ -261,7 +261,11 @@ impl fmt::Display for Place<'_> {
 /// The text of `Display` and the kind, since this is what returning an error from `main` prints.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self} ({:?})", self.0.kind)
+        match self.0.kind {
+            // `main` of a build script prints this form.
+            ErrorKind::Compile => write!(f, "{self}"),
+            kind => write!(f, "{self} ({kind:?})"),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs the C compiler: compiles our C file to an object with few global symbols, usually one, and
 //! links it to a shared object or a static library.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -326,7 +326,7 @@ fn run(mut command: Command) -> Result<Result<(), String>, Error> {
     let output = command
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| no_compiler(&format!("{}: {error}", program.to_string_lossy())))?;
+        .map_err(|error| missing(&program, &error))?;
     if output.status.success() {
         return Ok(Ok(()));
     }
@@ -339,16 +339,36 @@ fn run(mut command: Command) -> Result<Result<(), String>, Error> {
     )))
 }
 
+/// How to install a C compiler and its tools.
+const HOW_TO_INSTALL: &str = "install gcc or clang and binutils (Debian: apt-get install gcc binutils; Fedora: dnf install \
+     gcc binutils; Arch: pacman -S gcc; macOS: xcode-select --install)";
+
 fn no_compiler(why: &str) -> Error {
     Error::new(
         ErrorKind::NoCCompiler,
         format!(
             "cannot run a C compiler ({why}).\n\
-             The C code that Futhark generates needs one: install gcc or clang and binutils \
-             (Debian: apt-get install gcc binutils; Fedora: dnf install gcc binutils; Arch: pacman -S gcc; macOS: \
-             xcode-select --install), or set CC"
+             The C code that Futhark generates needs one: {HOW_TO_INSTALL}, or set CC"
         ),
     )
+}
+
+/// The error for a compiler or a tool that does not run.
+fn missing(program: &OsStr, error: &std::io::Error) -> Error {
+    let program = program.to_string_lossy();
+    let variable = ["objcopy", "ar"]
+        .into_iter()
+        .find(|tool| program.ends_with(tool))
+        .map(str::to_uppercase);
+    match variable {
+        None => no_compiler(&format!("{program}: {error}")),
+        Some(variable) => Error::new(
+            ErrorKind::NoCCompiler,
+            format!(
+                "cannot run {program}: {error}.\nLibraries need it: {HOW_TO_INSTALL}, or set {variable}"
+            ),
+        ),
+    }
 }
 
 /// Makes an error of the compiler's output; a missing header has its own kind.

@@ -275,21 +275,24 @@ impl Compiler {
         }
         let text = String::from_utf8_lossy(&output.stderr);
         let text = text.trim_end();
-        let (kind, what) = if is_internal(output.status.code(), text) {
+        let (kind, what, advice) = if is_internal(output.status.code(), text) {
+            let advice = "\nIt is a mistake or a limit of the compiler, not of the program: a newer one may work.";
             (
                 ErrorKind::CompilerFailed,
                 "the Futhark compiler itself failed on",
+                advice,
             )
         } else {
             (
                 ErrorKind::Program,
                 "the Futhark compiler rejected the program",
+                "",
             )
         };
         Err(Error::new(
             kind,
             format!(
-                "{what} {} (version {}, {}):\n{text}",
+                "{what} {} (version {}, {}):\n{text}{advice}",
                 source.display(),
                 self.version,
                 output.status
