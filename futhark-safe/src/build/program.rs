@@ -143,7 +143,13 @@ impl Program {
         cargo: &mut Instructions,
     ) -> Result<String> {
         let compiler = self.futhark_compiler()?;
-        let build = self.build(backends[0], compiler.as_ref(), out_dir);
+        // The interface is that of every backend, and `c` takes the least time; vendored code has only
+        // those of the package.
+        let backend = match self.vendored {
+            Some(_) => backends[0],
+            None => Backend::C,
+        };
+        let build = self.build(backend, compiler.as_ref(), out_dir);
         let face = build.interface().map_err(|error| self.failed(error))?;
         face.sources().iter().for_each(|file| cargo.watch(file));
         let symbols = backends.iter();
