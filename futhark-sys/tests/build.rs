@@ -185,6 +185,46 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
 }
 
 #[test]
+fn options_of_the_compiler_take_effect_or_are_refused() {
+    if support::no_compiler() {
+        return;
+    }
+    let folder = folder("options");
+    let source = folder.join("options.fut");
+    let text =
+        "entry get (xs: []i32) (i: i64) = #[unsafe] xs[i]\ndef more (x: i32) = let y = 1 in x\n";
+    std::fs::write(&source, text).unwrap();
+    let build = Build::new(&source, Backend::C).out_dir(&folder).fast(true);
+    let entries = |build: &Build| build.run().unwrap().program().entries().len();
+    assert_eq!(entries(&build), 1);
+    let more = build.clone().option("--entry-point=more");
+    assert_eq!(entries(&more), 2);
+    // Only the checked program has the message of a failed bounds check.
+    let checks = |build: &Build| {
+        let artifact = build.run().unwrap();
+        let library = std::fs::read(artifact.library()).unwrap();
+        (library.windows(15)).any(|window| window == b"out of bounds f")
+    };
+    assert!(!checks(&build) && checks(&build.clone().option("--safe")));
+    let warnings = |build: &Build| build.run().unwrap().warnings().len();
+    assert!(warnings(&build) > 0);
+    assert_eq!(warnings(&build.clone().option("-w")), 0);
+
+    let refused = |option: &str| build.clone().option(option).run().unwrap_err();
+    let error = refused("--Werror");
+    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+    for option in ["--server", "-o", "--entry-point=", "--entry-point=a b"] {
+        let error = refused(option);
+        assert_eq!(error.kind(), ErrorKind::Option, "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("--safe, --Werror, -w, --entry-point=NAME")
+        );
+    }
+}
+
+#[test]
 fn an_equal_build_is_cached() {
     if support::no_compiler() {
         return;

@@ -13,6 +13,22 @@
 //! file, of its imports, of the compilers, and of the environment variables that select them trigger a
 //! rebuild. Warnings of the Futhark compiler become warnings of Cargo.
 //!
+//! Cargo runs the build script only after such a change, and then also compiles the package again, even if
+//! its module stays the same. The C code is compiled again only if it differs.
+//!
+//! A package can have several programs: compile each in the build script, and include each.
+//!
+//! # Shipping
+//!
+//! The program is linked into the binary, for all of its backends. GPU drivers are loaded when a context is
+//! made, so the binary also starts on machines without them, and there is nothing else to ship.
+//!
+//! To exchange a program without its binary, ship a shared object. [`compile::Build`](crate::compile::Build)
+//! makes it, in a build script or elsewhere, and [`Artifact::library`](crate::compile::Artifact::library) is
+//! the file to install beside the binary, where [`dynamic::Library::open`](crate::dynamic::Library::open)
+//! finds it. It contains its manifest, so one file per backend suffices; its values have no types of
+//! their own, only those of [`dynamic`](crate::dynamic).
+//!
 //! # Editors and documentation
 //!
 //! To check or document a crate, only the module is needed, and no C compiler. With the environment variable

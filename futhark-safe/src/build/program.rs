@@ -18,6 +18,7 @@ pub struct Program {
     compiler: Option<PathBuf>,
     vendored: Option<PathBuf>,
     hardened: bool,
+    options: Vec<String>,
     flags: Vec<String>,
     #[cfg(feature = "raw")]
     raw: bool,
@@ -33,6 +34,7 @@ impl Program {
             compiler: None,
             vendored: None,
             hardened: true,
+            options: Vec::new(),
             flags: Vec::new(),
             #[cfg(feature = "raw")]
             raw: false,
@@ -91,6 +93,12 @@ impl Program {
     /// Disables integer traps (`false`). SAFETY.md lists the guarantees that depend on them.
     pub fn hardened(mut self, hardened: bool) -> Program {
         self.hardened = hardened;
+        self
+    }
+
+    /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`.
+    pub fn option(mut self, option: impl Into<String>) -> Program {
+        self.options.push(option.into());
         self
     }
 
@@ -230,6 +238,9 @@ impl Program {
         }
         if let Some(folder) = &self.vendored {
             build = build.vendored(folder);
+        }
+        for option in &self.options {
+            build = build.option(option);
         }
         for flag in &self.flags {
             build = build.flag(flag);

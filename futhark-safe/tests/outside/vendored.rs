@@ -89,6 +89,15 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     succeeds("check", &face);
     package.write("stats.fut", PROGRAM);
 
+    let safe = BUILD.replace(".vendored", ".option(\"--safe\").vendored");
+    package.write("build.rs", &safe);
+    let text = package.fails(&without);
+    assert_says(
+        &text,
+        &["with other options for the Futhark compiler", words[1]],
+    );
+    package.write("build.rs", BUILD);
+
     let c = generated.join("stats-c/stats.c");
     fs::write(
         &c,

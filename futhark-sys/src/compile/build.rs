@@ -52,6 +52,7 @@ pub struct Build {
     linkage: Linkage,
     level: u8,
     hardened: bool,
+    options: Vec<String>,
     flags: Vec<String>,
     raw: bool,
 }
@@ -69,6 +70,7 @@ impl Build {
             linkage: Linkage::Shared,
             level: 3,
             hardened: true,
+            options: Vec::new(),
             flags: Vec::new(),
             raw: false,
         }
@@ -120,6 +122,14 @@ impl Build {
     #[must_use]
     pub fn hardened(mut self, hardened: bool) -> Build {
         self.hardened = hardened;
+        self
+    }
+
+    /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`. The
+    /// others would change which files it writes, so they are an error of the build.
+    #[must_use]
+    pub fn option(mut self, option: impl Into<String>) -> Build {
+        self.options.push(option.into());
         self
     }
 
@@ -207,9 +217,15 @@ impl Build {
         }
     }
 
-    /// The selected compiler, or the default one.
+    /// The selected compiler, or the default one, with the options of this build.
     pub(super) fn installed(&self) -> Result<Compiler, Error> {
-        self.compiler.clone().map_or_else(Compiler::find, Ok)
+        let compiler = self.compiler.clone().map_or_else(Compiler::find, Ok)?;
+        compiler.with_options(&self.options)
+    }
+
+    /// The options for the Futhark compiler.
+    pub(super) fn options(&self) -> &[String] {
+        &self.options
     }
 
     pub(super) fn paths(&self, folder: PathBuf, symbol: String) -> Paths {
@@ -228,6 +244,7 @@ impl Build {
             format!("O{}", self.level),
             format!("hardened {}", self.hardened),
             format!("raw {}", self.raw),
+            format!("options {:?}", self.options),
         ];
         options.extend(self.flags.iter().cloned());
         options

@@ -17,6 +17,7 @@ pub struct Compiler {
     program: PathBuf,
     version: Version,
     kind: Kind,
+    options: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -25,6 +26,12 @@ enum Kind {
     Recording,
     Vendored(Vendored),
 }
+
+/// The options of the Futhark compiler that change neither the kind nor the names of its files.
+const OPTIONS: [&str; 3] = ["--safe", "--Werror", "-w"];
+
+/// Such an option, before the name of a function.
+const ENTRY_POINT: &str = "--entry-point=";
 
 /// The lines after "To get a Futhark compiler".
 const HOW_TO_INSTALL: &str = "\
@@ -90,6 +97,7 @@ impl Compiler {
                 program,
                 version,
                 kind: Kind::Recording,
+                options: Vec::new(),
             });
         }
         let fail = |why: String| {
@@ -118,6 +126,7 @@ impl Compiler {
             program,
             version,
             kind: Kind::Installed,
+            options: Vec::new(),
         })
     }
 
@@ -134,7 +143,26 @@ impl Compiler {
             program: file,
             version,
             kind: Kind::Vendored(code),
+            options: Vec::new(),
         })
+    }
+
+    /// Adds options with which this compiler generates code.
+    pub(super) fn with_options(mut self, options: &[String]) -> Result<Compiler, Error> {
+        let is_usable = |option: &str| {
+            let name = option.strip_prefix(ENTRY_POINT);
+            OPTIONS.contains(&option)
+                || name.is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+        };
+        if let Some(option) = options.iter().find(|option| !is_usable(option)) {
+            let message = format!(
+                "a build cannot use the option `{option}` of the Futhark compiler; it can use {}, {ENTRY_POINT}NAME",
+                OPTIONS.join(", ")
+            );
+            return Err(Error::new(ErrorKind::Option, message));
+        }
+        self.options.extend_from_slice(options);
+        Ok(self)
     }
 
     /// The executable, the folder of the recording, or the description of vendored code.
@@ -184,7 +212,8 @@ impl Compiler {
             .collect())
     }
 
-    /// A hash of `source` and all its imports, equal for all versions of the compiler.
+    /// A hash of `source` and all its imports, equal for all versions of the compiler; with options of
+    /// a build, also of these.
     ///
     /// # Errors
     ///
@@ -194,7 +223,11 @@ impl Compiler {
             return Ok(code.program.clone());
         }
         let output = self.checked([OsStr::new("hash"), source.as_os_str()], source)?;
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        let mut hash = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        for option in &self.options {
+            hash += &format!(" {option}");
+        }
+        Ok(hash)
     }
 
     /// A value of the type `ty`, such as `[10]i32`, in the binary data format. `futhark test` uses
@@ -246,7 +279,8 @@ impl Compiler {
             OsStr::new("-o"),
             base.as_os_str(),
         ];
-        let output = self.checked(arguments, source)?;
+        let options = self.options.iter().map(OsStr::new);
+        let output = self.checked(arguments.into_iter().chain(options), source)?;
         Ok(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Vendored,
     /// The source file does not exist.
     NoSource,
+    /// An option ([`Build::option`](super::Build::option)) that a build cannot use.
+    Option,
     /// The Futhark compiler rejected the program. The message contains its output.
     Program,
     /// The Futhark compiler itself failed: it crashed, or reported an internal error or a known

@@ -2,7 +2,8 @@
 //! from it needs a C compiler and no Futhark compiler, on any machine.
 //!
 //! ```text
-//! DIR/NAME-BACKEND/futhark-vendored   the hashes of the program and of its source files
+//! DIR/NAME-BACKEND/futhark-vendored   the hash of the program, the options for the compiler, and the
+//!                                     hashes of the source files
 //! DIR/NAME-BACKEND/NAME.c .h .json    as generated; also NAME.kernels.ispc on the backend ispc
 //! DIR/NAME-BACKEND/warnings.txt       the warnings of the compiler
 //! ```
@@ -41,7 +42,7 @@ pub enum Vendor {
 #[derive(Clone, Debug)]
 pub(super) struct Vendored {
     folder: PathBuf,
-    /// The hash of the source and its imports, as the compiler computed it.
+    /// The hash of the source and its imports, as the compiler computed it, and its options.
     pub program: String,
     /// The source and its imports.
     pub sources: Vec<PathBuf>,
@@ -109,24 +110,12 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
         sources: Vec::new(),
     };
     for line in text.lines().skip(1) {
-        let mut words = line.splitn(3, ' ');
-        match (words.next(), words.next(), words.next()) {
-            (Some("program"), Some(hash), None) => vendored.program = hash.to_owned(),
-            (Some("source"), Some(hash), Some(path)) => {
+        let words: Vec<&str> = line.splitn(3, ' ').collect();
+        match words[..] {
+            ["program", ..] => vendored.program = line["program ".len()..].to_owned(),
+            ["source", hash, path] => {
                 let path = folder_of(source).join(path);
-                let now = hash_of(&path).ok();
-                if now.as_deref() != Some(hash) {
-                    let what = if now.is_some() {
-                        "has changed"
-                    } else {
-                        "is missing"
-                    };
-                    return Err(Error::vendored(format!(
-                        "{} {what}, from which the code in {} was generated",
-                        path.display(),
-                        folder.display()
-                    )));
-                }
+                must_be_current(&path, hash, folder)?;
                 vendored.sources.push(path);
             }
             _ => {
@@ -135,7 +124,31 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
             }
         }
     }
+    if !vendored.program.split(' ').skip(1).eq(build.options()) {
+        return Err(Error::vendored(format!(
+            "the code in {} was generated with other options for the Futhark compiler",
+            folder.display()
+        )));
+    }
     Compiler::vendored(file, version(folder, &build.name())?, vendored)
+}
+
+/// Fails if the source file is not the one from which the code in `folder` was generated.
+fn must_be_current(source: &Path, hash: &str, folder: &Path) -> Result<(), Error> {
+    let now = hash_of(source).ok();
+    if now.as_deref() == Some(hash) {
+        return Ok(());
+    }
+    Err(Error::vendored(format!(
+        "{} {}, from which the code in {} was generated",
+        source.display(),
+        if now.is_some() {
+            "has changed"
+        } else {
+            "is missing"
+        },
+        folder.display()
+    )))
 }
 
 /// The version of the compiler that generated the code.
