@@ -75,6 +75,11 @@ pub struct RunArgs {
     #[arg(long)]
     pub cover: bool,
 
+    /// File that keeps the constructs of programs, so that --cover compiles only those that have
+    /// changed; it is updated [default: constructs.jsonl in the build folder]
+    #[arg(long, value_name = "FILE", requires = "cover")]
+    pub constructs: Option<PathBuf>,
+
     /// Number of jobs to run at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -332,6 +337,11 @@ pub struct JudgeArgs {
     /// Judge only programs that together cover each construct of test blocks
     #[arg(long)]
     pub cover: bool,
+
+    /// File that keeps the constructs of programs, so that --cover compiles only those that have
+    /// changed; it is updated [default: constructs.jsonl in the build folder]
+    #[arg(long, value_name = "FILE", requires = "cover")]
+    pub constructs: Option<PathBuf>,
 
     /// Number of jobs to run at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

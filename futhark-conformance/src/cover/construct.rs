@@ -3,11 +3,12 @@
 use crate::blocks::{Case, Expected, Source, TestBlocks};
 use futhark_manifest::{EntryPoint, Program, Structure, Type, TypeKind, TypeRef};
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// The topic of a construct; `cover::demand` lists the checks that ask about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Topic {
     /// Any program.
     Program,
@@ -48,7 +49,7 @@ impl Topic {
 }
 
 /// Where a construct must be covered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {
     /// On each device of each backend, by any compiler.
     Device,
@@ -61,7 +62,7 @@ pub enum Scope {
 }
 
 /// A property of a program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Construct {
     /// The topic.
     pub topic: Topic,

@@ -13,7 +13,7 @@
 //! | [`Scope::Run`] | run |
 //!
 //! ```text
-//! scan       source, test blocks, manifest ─▶ constructs and cost of a program
+//! scan       source, test blocks, manifest ─▶ constructs and cost of a program, which are kept in a file
 //! demand     check × construct × place     ─▶ what a job covers
 //! choose     jobs ─▶ the part: greedy, most new combinations per cost first; then, for each check, the jobs that run it
 //! plan       the chosen part, as a value and as text
@@ -25,6 +25,7 @@
 mod choose;
 mod construct;
 mod demand;
+mod kept;
 mod part;
 mod plan;
 mod scan;

@@ -7,14 +7,15 @@ use crate::checks::Check;
 use crate::corpus::Program;
 use crate::devices::{Device, HOST, Kind};
 use crate::expect::Expectations;
-use crate::jobs::{Job, Settings};
+use crate::jobs::Job;
 use crate::pattern::CheckPattern;
 use anyhow::Context as _;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Keeps the jobs, and of each the checks, that together cover every construct of their programs
-/// with these checks, except where a check is expected to fail.
+/// with these checks, except where a check is expected to fail. The file `constructs` keeps those of
+/// each program.
 ///
 /// # Errors
 /// If a file cannot be read or written, or the newest compiler is a recording, which cannot
@@ -23,7 +24,7 @@ pub fn of_jobs(
     jobs: &mut Vec<Job>,
     checks: &[&Check],
     expectations: &Expectations,
-    settings: &Settings,
+    constructs: &Path,
     threads: usize,
 ) -> anyhow::Result<Plan> {
     let mut sources: Vec<PathBuf> = Vec::new();
@@ -39,12 +40,7 @@ pub fn of_jobs(
     let paths: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     // The newest compiler accepts the most programs.
     let features = match jobs.last() {
-        Some(job) => scan(
-            &paths,
-            job.compiler.path.as_ref(),
-            &settings.run.build_dir,
-            threads,
-        )?,
+        Some(job) => scan(&paths, job.compiler.path.as_ref(), constructs, threads)?,
         None => Vec::new(),
     };
     let is_known_failure = |program, column, check: &str| {

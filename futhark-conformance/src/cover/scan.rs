@@ -1,7 +1,7 @@
 //! Finds the constructs of programs: runs the Futhark compiler for their manifests.
 
 use super::construct::Features;
-use crate::key::key;
+use super::kept::{Files, Kept};
 use crate::parallel;
 use anyhow::{Context as _, bail};
 use futhark_manifest::{Manifest, Program};
@@ -11,8 +11,7 @@ use std::process::{Command, Stdio};
 
 /// The features of each source, in order, by this compiler, `threads` at a time.
 ///
-/// Manifests are cached in `build_dir`. The cache key is a hash of the source, its imports and the
-/// compiler's version.
+/// Programs of which `file` has the features are not compiled; the others are added to it.
 ///
 /// # Errors
 /// If a file cannot be read or written, or the compiler is a recording, which cannot generate
@@ -20,7 +19,7 @@ use std::process::{Command, Stdio};
 pub fn scan(
     sources: &[&Path],
     compiler: &Path,
-    build_dir: &Path,
+    file: &Path,
     threads: usize,
 ) -> anyhow::Result<Vec<Features>> {
     let compiler = Compiler::at(compiler)?;
@@ -30,46 +29,48 @@ pub fn scan(
             compiler.program().display()
         );
     }
-    let folder = build_dir.join("manifests");
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("failed to create {}", folder.display()))?;
-    let features = parallel::map(sources, threads, |source| {
-        features(source, &compiler, &folder)
+    let mut kept = Kept::read(file, compiler.version())?;
+    let scanned = parallel::map(sources, threads, |source| match kept.find(source) {
+        Some(features) => Ok((features, None)),
+        None => features(source, &compiler).map(|(features, files)| (features, Some(files))),
     });
-    features.into_iter().collect()
+    let mut all = Vec::new();
+    for (source, scanned) in sources.iter().zip(scanned) {
+        let (features, files) = scanned?;
+        if let Some(files) = files {
+            kept.add(source, &files, features.clone())?;
+        }
+        all.push(features);
+    }
+    kept.write()?;
+    Ok(all)
 }
 
-fn features(source: &Path, compiler: &Compiler, folder: &Path) -> anyhow::Result<Features> {
+/// The features of a program, and the files that they depend on.
+fn features(source: &Path, compiler: &Compiler) -> anyhow::Result<(Features, Files)> {
     let text = std::fs::read_to_string(source)
         .with_context(|| format!("failed to read {}", source.display()))?;
-    let program = manifest(source, compiler, folder)
+    let imports = compiler.imports(source);
+    let files = imports.unwrap_or_else(|_| vec![source.to_owned()]);
+    let program = manifest(source, compiler)
         .with_context(|| format!("failed to get the manifest of {}", source.display()))?;
-    Ok(Features::of(&text, program.as_ref()))
+    Ok((Features::of(&text, program.as_ref()), files))
 }
 
 /// The manifest of a program, or nothing if it does not compile or its manifest is wrong, which
 /// are findings of the checks.
-fn manifest(source: &Path, compiler: &Compiler, folder: &Path) -> anyhow::Result<Option<Program>> {
-    let Ok(hash) = compiler.hash(source) else {
+fn manifest(source: &Path, compiler: &Compiler) -> anyhow::Result<Option<Program>> {
+    let work = tempfile::tempdir()?;
+    let status = Command::new(compiler.program())
+        .args(["c", "--library", "-o"])
+        .args([&work.path().join("program"), source])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    if !status.success() {
         return Ok(None);
-    };
-    let key = key(&[hash.as_bytes(), compiler.version().text.as_bytes()]);
-    let kept = folder.join(format!("{key}.json"));
-    if !kept.is_file() {
-        let work = tempfile::tempdir_in(folder)?;
-        let status = Command::new(compiler.program())
-            .args(["c", "--library", "-o"])
-            .args([&work.path().join("program"), source])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()?;
-        if !status.success() {
-            return Ok(None);
-        }
-        // A rename, so that an interrupted run leaves no incomplete file.
-        std::fs::rename(work.path().join("program.json"), &kept)?;
     }
-    let text = std::fs::read_to_string(&kept)?;
+    let text = std::fs::read_to_string(work.path().join("program.json"))?;
     Ok(Manifest::parse(&text).and_then(Manifest::into_program).ok())
 }

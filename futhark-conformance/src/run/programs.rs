@@ -118,7 +118,11 @@ fn cover_jobs(
     };
     let checks: Vec<&Check> = checks::ALL.iter().filter(is_selected).collect();
     let threads = threads(args.jobs);
-    let plan = cover::of_jobs(jobs, &checks, expectations, settings, threads).map_err(usage)?;
+    let file = match &args.constructs {
+        Some(file) => file.clone(),
+        None => settings.run.build_dir.join("constructs.jsonl"),
+    };
+    let plan = cover::of_jobs(jobs, &checks, expectations, &file, threads).map_err(usage)?;
     eprint!("{plan}");
     Ok(())
 }
