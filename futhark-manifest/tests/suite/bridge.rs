@@ -118,7 +118,8 @@ fn the_generated_module_calls_compiled_programs() {
             let library = library(&manifest);
             let program = faultless(&read(&manifest), manifest.display());
             let module = manifest.with_extension("py");
-            fs::write(&module, module_of_both(&program)).expect("a writable folder");
+            let text = modules_of_both(std::slice::from_ref(&program)).remove(0);
+            fs::write(&module, text).expect("a writable folder");
 
             let mut python = python();
             python.arg(crate_folder.join("tests/bridge/drive.py"));
@@ -143,11 +144,15 @@ fn a_module_is_generated_for_every_manifest() {
     fs::create_dir_all(&folder).expect("a writable folder");
     let mut manifests = files_below(&fixtures(), "json");
     manifests.extend(samples::files());
+    let programs = manifests.iter();
+    let programs = programs.map(|manifest| faultless(&read(manifest), manifest.display()));
     let mut modules = Vec::new();
-    for (number, manifest) in manifests.iter().enumerate() {
-        let program = faultless(&read(manifest), manifest.display());
+    for (number, text) in modules_of_both(&programs.collect::<Vec<_>>())
+        .iter()
+        .enumerate()
+    {
         modules.push(folder.join(format!("{number}.py")));
-        fs::write(&modules[number], module_of_both(&program)).expect("a writable folder");
+        fs::write(&modules[number], text).expect("a writable folder");
     }
     let check = "import ast, sys\nfor path in sys.argv[1:]: ast.parse(open(path).read(), path)";
     output_of(python().args(["-c", check]).args(&modules), "");
@@ -212,16 +217,35 @@ for used, reserved in (classes, generator.CLASSES), (values, generator.MEMBERS),
     }
 }
 
-/// The module of a program. Both generators must write the same text.
-fn module_of_both(program: &Program) -> String {
-    let module = ctypes::python_module(program);
-    let twin = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/ctypes_from_json.py");
-    let other = output_of(python().arg(twin), &program.to_json().to_string());
-    for (number, (line, other)) in module.lines().zip(other.lines()).enumerate() {
-        assert_eq!(line, other, "line {}", number + 1);
-    }
-    assert_eq!(module, other);
-    module
+/// The modules of programs. Both generators must write the same text.
+fn modules_of_both(programs: &[Program]) -> Vec<String> {
+    // One process for all: it takes longer to start than to generate a module.
+    const GENERATE: &str = r#"
+import io, sys
+sys.path.insert(0, sys.argv[1])
+import ctypes_from_json as generator
+
+for line in sys.stdin.read().split("\n"):
+    sys.stdin = io.StringIO(line)
+    generator.main()
+    sys.stdout.buffer.write(b"\0")
+"#;
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let lines: Vec<String> = programs.iter().map(|p| p.to_json().to_string()).collect();
+    let mut generate = python();
+    generate.args(["-c", GENERATE]).arg(examples);
+    let others = output_of(&mut generate, &lines.join("\n"));
+    let others: Vec<&str> = others.split_terminator('\0').collect();
+    assert_eq!(others.len(), programs.len());
+    let modules = programs.iter().map(ctypes::python_module).zip(others);
+    let modules = modules.map(|(module, other)| {
+        for (number, (line, other)) in module.lines().zip(other.lines()).enumerate() {
+            assert_eq!(line, other, "line {}", number + 1);
+        }
+        assert_eq!(module, other);
+        module
+    });
+    modules.collect()
 }
 
 /// Compiles the C code beside a manifest.
