@@ -50,7 +50,7 @@ pub struct Build {
     vendored: Option<PathBuf>,
     out_dir: Option<PathBuf>,
     linkage: Linkage,
-    level: u8,
+    fast: bool,
     hardened: bool,
     options: Vec<String>,
     flags: Vec<String>,
@@ -68,7 +68,7 @@ impl Build {
             vendored: None,
             out_dir: None,
             linkage: Linkage::Shared,
-            level: 3,
+            fast: false,
             hardened: true,
             options: Vec::new(),
             flags: Vec::new(),
@@ -107,12 +107,22 @@ impl Build {
         self
     }
 
-    /// Compiles with `-O0` instead of `-O3`, for tests that spend more time in the C compiler than
-    /// in the program.
+    /// Compiles with `-O0`, for tests that spend more time in the C compiler than in the program. The default
+    /// is `-O3`, and `-O1` for GPU backends, whose C code only starts kernels; [`flag`](Self::flag) can name
+    /// another level.
     #[must_use]
     pub fn fast(mut self, fast: bool) -> Build {
-        self.level = if fast { 0 } else { 3 };
+        self.fast = fast;
         self
+    }
+
+    fn level(&self) -> u8 {
+        match self.fast {
+            true => 0,
+            // -O3 takes the C compiler four times as long.
+            false if self.backend.is_gpu() => 1,
+            false => 3,
+        }
     }
 
     /// Enables (the default) or disables integer traps and checked sizes.
@@ -178,7 +188,7 @@ impl Build {
         let tools = Tools::find(futhark, self.backend)?;
         let options = Options {
             backend: self.backend,
-            level: self.level,
+            level: self.level(),
             hardened: self.hardened,
             extra: &self.flags,
             include: &tools.include,
@@ -241,7 +251,7 @@ impl Build {
     pub(super) fn options_of_user(&self) -> Vec<String> {
         let mut options = vec![
             format!("{:?}", self.linkage),
-            format!("O{}", self.level),
+            format!("O{}", self.level()),
             format!("hardened {}", self.hardened),
             format!("raw {}", self.raw),
             format!("options {:?}", self.options),
@@ -378,7 +388,7 @@ impl Build {
             ispc.compile(
                 &paths.in_folder(&format!("{}.kernels.ispc", paths.name)),
                 &kernels,
-                self.level,
+                self.level(),
             )?;
             cc.join(&object, &kernels)?;
         }
