@@ -184,10 +184,7 @@ impl Program {
         let compiler = self.futhark_compiler()?;
         let builds = backends.iter();
         let builds = builds.map(|&backend| self.build(backend, compiler.as_ref(), out_dir));
-        let compiled = builds.map(|build| build.run());
-        let artifacts: Vec<Artifact> = compiled
-            .collect::<Result<_, _>>()
-            .map_err(|error| self.failed(error))?;
+        let artifacts = run(&builds.collect::<Vec<_>>()).map_err(|error| self.failed(error))?;
         let first = &artifacts[0];
         for other in &artifacts[1..] {
             let same = other.program().interface_hash() == first.program().interface_hash()
@@ -314,6 +311,24 @@ impl Program {
     fn failed(&self, error: futhark_sys::compile::Error) -> Error {
         self.error(error.to_string()).with_source(error)
     }
+}
+
+/// Runs as many builds at a time as Cargo runs jobs.
+fn run(builds: &[Build]) -> Result<Vec<Artifact>, futhark_sys::compile::Error> {
+    let jobs = std::env::var("NUM_JOBS").ok();
+    let jobs = jobs.and_then(|jobs| jobs.parse().ok()).unwrap_or(1).max(1);
+    let mut artifacts = Vec::new();
+    for some in builds.chunks(jobs) {
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let threads = some.iter().map(|build| scope.spawn(|| build.run()));
+            let threads: Vec<_> = threads.collect();
+            threads.into_iter().map(|thread| thread.join()).collect()
+        });
+        for result in results {
+            artifacts.push(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+    }
+    Ok(artifacts)
 }
 
 /// The variable that names the backends, separated by commas, in place of the build script.

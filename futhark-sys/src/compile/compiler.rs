@@ -34,8 +34,7 @@ const OPTIONS: [&str; 3] = ["--safe", "--Werror", "-w"];
 const ENTRY_POINT: &str = "--entry-point=";
 
 /// The lines after "To get a Futhark compiler".
-const HOW_TO_INSTALL: &str = "\
-  Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
+const HOW_TO_INSTALL: &str = "  Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
   Debian 13 and later   apt-get install --no-install-recommends futhark
   Arch Linux            futhark from the AUR
   macOS                 brew install futhark
