@@ -183,7 +183,7 @@ fn unusable_input_is_an_error() {
     assert_eq!(
         err(&output),
         "standard input:1:2: error[not-json]: expected a manifest in JSON, \
-         found something else (expected ident)\n  | no manifest\n  |  ^\n"
+         found invalid JSON (expected ident)\n  | no manifest\n  |  ^\n"
     );
     let output = run(&["check", "/nonexistent/prog.json"], "");
     assert_eq!(code(&output), 3);

@@ -146,8 +146,8 @@ fn not_json(text: &[u8], error: &serde_json::Error) -> Finding {
     let said = said.strip_suffix(&place).unwrap_or(&said);
     let found = match other_file(text) {
         Some(found) => found.to_owned(),
-        None if error.is_eof() => format!("only the beginning of it ({said})"),
-        None => format!("something else ({said})"),
+        None if error.is_eof() => format!("an incomplete file ({said})"),
+        None => format!("invalid JSON ({said})"),
     };
     Finding::new(Code::NotJson, &Path::Root, "a manifest in JSON", found)
 }
@@ -192,8 +192,8 @@ fn refused(reason: Refused) -> Finding {
 }
 
 fn not_a_manifest(found: impl Into<String>) -> Finding {
-    let expected = "an object with \"backend\", \"entry_points\" and \"types\", \
-                    as `futhark c --library` writes it next to the C file";
+    let expected = "an object with \"backend\", \"entry_points\" and \"types\" \
+                    (written by `futhark c --library`)";
     Finding::new(Code::NotAManifest, &Path::Root, expected, found)
 }
 
@@ -220,7 +220,7 @@ fn document(json: Value, parts: Parts) -> Result<Manifest> {
 }
 
 fn entry_point(value: Value, path: &Path<'_>) -> Result<EntryPoint> {
-    let mut entry = Object::new(value, path, "an entry point: an object")?;
+    let mut entry = Object::new(value, path, "an entry point (an object)")?;
     let outputs = match (entry.has("outputs"), entry.has("output")) {
         (true, true) => {
             let expected = "either \"outputs\" or \"output\"";
@@ -239,13 +239,13 @@ fn entry_point(value: Value, path: &Path<'_>) -> Result<EntryPoint> {
         outputs,
         tuning_params: entry.strings("tuning_params", "the name of a tuning parameter")?,
         attributes: entry.strings("attributes", "an attribute")?,
-        doc: entry.optional_string("doc", "a text")?,
+        doc: entry.optional_string("doc", "a string")?,
         unknown: entry.rest(),
     })
 }
 
 fn input(value: Value, path: &Path<'_>) -> Result<Input<String>> {
-    let mut input = Object::new(value, path, "a parameter: an object")?;
+    let mut input = Object::new(value, path, "a parameter (an object)")?;
     Ok(Input {
         name: input.string("name", "the name of a parameter")?,
         ty: input.string("type", TYPE_NAME)?,
@@ -255,7 +255,7 @@ fn input(value: Value, path: &Path<'_>) -> Result<Input<String>> {
 }
 
 fn output(value: Value, path: &Path<'_>) -> Result<Output<String>> {
-    let mut output = Object::new(value, path, "a result: an object")?;
+    let mut output = Object::new(value, path, "a result (an object)")?;
     Ok(Output {
         ty: output.string("type", TYPE_NAME)?,
         unique: output.bool("unique")?,
@@ -264,7 +264,7 @@ fn output(value: Value, path: &Path<'_>) -> Result<Output<String>> {
 }
 
 fn r#type(value: Value, path: &Path<'_>) -> Result<Type> {
-    let mut object = Object::new(value, path, "a type: an object")?;
+    let mut object = Object::new(value, path, "a type (an object)")?;
     let expected = "\"array\" or \"opaque\"";
     let kind = match object.string("kind", expected)?.as_str() {
         "array" => TypeKind::Array(array(&mut object)?),
@@ -282,7 +282,7 @@ fn r#type(value: Value, path: &Path<'_>) -> Result<Type> {
     Ok(Type {
         ctype: object.string("ctype", "a C type")?,
         kind,
-        doc: object.optional_string("doc", "a text")?,
+        doc: object.optional_string("doc", "a string")?,
         unknown: object.rest(),
     })
 }
@@ -296,7 +296,7 @@ fn array(object: &mut Object<'_>) -> Result<ArrayType> {
         let (code, expected) = (Code::UnknownValue, alternatives(&names));
         return Err(Finding::new(code, &path, expected, quote(&name)));
     };
-    let ops = object.object("ops", "the array's C functions: an object", |mut ops| {
+    let ops = object.object("ops", "the array's C functions (an object)", |mut ops| {
         Ok(ArrayOps {
             free: ops.string("free", FUNCTION)?,
             shape: ops.string("shape", FUNCTION)?,
@@ -312,7 +312,7 @@ fn array(object: &mut Object<'_>) -> Result<ArrayType> {
 }
 
 fn opaque(object: &mut Object<'_>) -> Result<OpaqueType<String>> {
-    let ops = object.object("ops", "the type's C functions: an object", |mut ops| {
+    let ops = object.object("ops", "the type's C functions (an object)", |mut ops| {
         Ok(OpaqueOps {
             free: ops.string("free", FUNCTION)?,
             store: ops.optional_string("store", FUNCTION)?,
@@ -332,22 +332,22 @@ fn structure(object: &mut Object<'_>) -> Result<Structure<String>> {
     match present[..] {
         [] => Ok(Structure::Plain),
         ["record"] => object
-            .object("record", "a record: an object", record)
+            .object("record", "a record (an object)", record)
             .map(Structure::Record),
         ["sum"] => object
-            .object("sum", "a sum type: an object", sum)
+            .object("sum", "a sum type (an object)", sum)
             .map(Structure::Sum),
         ["record_array"] => object
             .object(
                 "record_array",
-                "an array of records: an object",
+                "an array of records (an object)",
                 record_array,
             )
             .map(Structure::RecordArray),
         ["opaque_array"] => object
             .object(
                 "opaque_array",
-                "an array of opaques: an object",
+                "an array of opaques (an object)",
                 opaque_array,
             )
             .map(Structure::OpaqueArray),
@@ -376,7 +376,7 @@ fn sum(mut object: Object<'_>) -> Result<Sum<String>> {
 }
 
 fn variant(value: Value, path: &Path<'_>) -> Result<Variant<String>> {
-    let mut variant = Object::new(value, path, "a variant: an object")?;
+    let mut variant = Object::new(value, path, "a variant (an object)")?;
     Ok(Variant {
         name: variant.string("name", "the name of a variant")?,
         construct: variant.string("construct", FUNCTION)?,
@@ -416,7 +416,7 @@ fn opaque_array(mut object: Object<'_>) -> Result<OpaqueArray<String>> {
 
 fn fields(object: &mut Object<'_>) -> Result<Vec<Field<String>>> {
     object.list("fields", "an array of fields", |value, path| {
-        let mut field = Object::new(value, path, "a field: an object")?;
+        let mut field = Object::new(value, path, "a field (an object)")?;
         Ok(Field {
             name: field.string("name", "the name of a field")?,
             ty: field.string("type", TYPE_NAME)?,

@@ -17,12 +17,14 @@ fn fails(text: &str) -> Error {
 /// The error after changing or removing a member.
 fn after(object: &str, key: &str, value: Option<Value>) -> Error {
     let mut json = whole();
-    let target = json.pointer_mut(object).expect("the object is there");
+    let target = json
+        .pointer_mut(object)
+        .expect("the fixture has the object");
     match (target, value) {
         (Value::Array(items), Some(value)) => items[key.parse::<usize>().unwrap()] = value,
         (Value::Object(members), Some(value)) => drop(members.insert(key.to_owned(), value)),
         (Value::Object(members), None) => {
-            members.remove(key).expect("the member was there");
+            members.remove(key).expect("the fixture has the member");
         }
         (other, _) => panic!("{object}: {other}"),
     }
@@ -40,14 +42,14 @@ fn text_that_is_not_json_is_an_error_with_a_position() {
             "{\n  \"backend\": c}",
             2,
             14,
-            "something else (expected value)",
+            "invalid JSON (expected value)",
         ),
-        ("{} {}", 1, 4, "something else (trailing characters)"),
+        ("{} {}", 1, 4, "invalid JSON (trailing characters)"),
         (
             "{\"backend\": \"c",
             1,
             14,
-            "only the beginning of it (EOF while parsing a string)",
+            "an incomplete file (EOF while parsing a string)",
         ),
         (
             "#pragma once\n",
@@ -76,7 +78,7 @@ fn text_that_is_not_json_is_an_error_with_a_position() {
 
 /// Editors and shells write text in other encodings, and users pass other files.
 #[test]
-fn other_files_and_encodings_are_named() {
+fn other_formats_and_encodings_are_rejected() {
     let text = fixture("0.26.4");
     let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
     let with = |mark: &[u8], bytes: Vec<u8>| [mark, &bytes].concat();
@@ -121,7 +123,7 @@ fn other_files_and_encodings_are_named() {
 
 /// The output of `futhark-manifest resolve` has the members of a manifest in another form.
 #[test]
-fn a_resolved_document_is_named() {
+fn a_resolved_document_is_rejected() {
     let program = Manifest::parse(&fixture("0.26.4")).unwrap().resolve();
     let document = program.unwrap().to_json();
     let found = "a resolved document, which `futhark-manifest resolve` prints";
@@ -161,10 +163,10 @@ fn an_unknown_version_is_a_warning() {
         let young = "futhark_context_config_set_unified_memory";
         let cache = "futhark_context_config_set_cache_file";
         for (function, certain) in program.library_functions() {
-            assert!(function.name() != young, "no function of the backend c");
+            assert!(function.name() != young, "not a function of backend c");
             assert!(
                 !(certain && function.name() == cache),
-                "it came with 0.21.9"
+                "uncertain: added in 0.21.9"
             );
         }
     }
@@ -172,9 +174,9 @@ fn an_unknown_version_is_a_warning() {
 
 /// Deep nesting must not overflow the stack.
 #[test]
-fn deeply_nested_json_is_refused() {
+fn deeply_nested_json_is_rejected() {
     let deep = "[".repeat(100_000);
-    assert_eq!(fails(&deep).code(), Code::NotAManifest, "refused unread");
+    assert_eq!(fails(&deep).code(), Code::NotAManifest, "rejected unparsed");
     let deep = format!("{{\"types\": {}", "{\"a\":".repeat(100_000));
     assert_eq!(fails(&deep).code(), Code::NotJson);
 }
@@ -185,7 +187,7 @@ fn other_json_is_not_a_manifest() {
         ("[]", "an array"),
         ("3", "a number"),
         ("null", "null"),
-        ("\"manifest\"", "a text"),
+        ("\"manifest\"", "a string"),
         ("{}", "an empty object"),
         (r#"{"name": "left-pad", "version": "1.0.0"}"#, "an object"),
     ] {
@@ -196,7 +198,7 @@ fn other_json_is_not_a_manifest() {
             error.to_string(),
             format!(
                 "not a manifest: expected an object with \"backend\", \"entry_points\" and \
-                 \"types\", as `futhark c --library` writes it next to the C file, found {found}"
+                 \"types\" (written by `futhark c --library`), found {found}"
             )
         );
     }
@@ -224,10 +226,10 @@ fn missing_members_are_errors() {
         ("/types/[]i32", "ctype", "a C type"),
         ("/types/[]i32", "rank", "a positive integer"),
         ("/types/[]i32", "elemtype", "the name of a scalar type"),
-        ("/types/[]i32", "ops", "the array's C functions: an object"),
+        ("/types/[]i32", "ops", "the array's C functions (an object)"),
         ("/types/[]i32/ops", "free", function),
         ("/types/[]i32/ops", "values", function),
-        ("/types/state", "ops", "the type's C functions: an object"),
+        ("/types/state", "ops", "the type's C functions (an object)"),
         ("/types/state/ops", "free", function),
         ("/types/state/sum", "variants", "an array of variants"),
         ("/types/state/sum/variants/1", "destruct", function),
@@ -298,13 +300,13 @@ fn values_of_the_wrong_json_type_are_errors() {
             "/types",
             "a/b~c",
             json!(null),
-            "at /types/a~1b~0c: expected a type: an object, found null",
+            "at /types/a~1b~0c: expected a type (an object), found null",
         ),
         (
             "/entry_points/grow/inputs",
             "1",
             json!("i32"),
-            "at /entry_points/grow/inputs/1: expected a parameter: an object, found \"i32\"",
+            "at /entry_points/grow/inputs/1: expected a parameter (an object), found \"i32\"",
         ),
         (
             "/entry_points/grow",
@@ -428,7 +430,7 @@ fn duplicate_c_names_are_errors() {
             "shape",
             "futhark_free_i32_1d",
             "/types/[]i32/ops/shape",
-            "\"futhark_free_i32_1d\", which /types/[]i32/ops/free has",
+            "\"futhark_free_i32_1d\", used by /types/[]i32/ops/free",
         ),
         (
             Code::DuplicateCName,
@@ -436,7 +438,7 @@ fn duplicate_c_names_are_errors() {
             "ctype",
             "struct futhark_i32_2d *",
             "/types/[]i32/ctype",
-            "\"futhark_i32_2d\", which /types/[][]i32/ctype has",
+            "\"futhark_i32_2d\", used by /types/[][]i32/ctype",
         ),
         (
             Code::DuplicateCName,
@@ -444,7 +446,7 @@ fn duplicate_c_names_are_errors() {
             "cfun",
             "futhark_entry_count",
             "/entry_points/grow/cfun",
-            "\"futhark_entry_count\", which /entry_points/count/cfun has",
+            "\"futhark_entry_count\", used by /entry_points/count/cfun",
         ),
         (
             Code::DuplicateVariant,
@@ -617,10 +619,10 @@ fn types_that_contain_themselves_are_errors() {
     assert_eq!(error.code(), Code::TypeContainsItself);
     assert_eq!(
         error.to_string(),
-        "at /types/minmax: expected a type that is not a part of itself, \
+        "at /types/minmax: expected a type that does not contain itself, \
          found a part of \"minmax\""
     );
-    // Through an array of the type.
+    // Here an array closes the cycle.
     let error = after(
         "/types/state/sum/variants/1/payload",
         "0",

@@ -1,5 +1,5 @@
-//! The manifests of every compiler version at every depth: the fixtures, the extra samples, and
-//! those that the installed compilers write for the corpus.
+//! Manifests of every compiler version match the schema and resolve: the fixtures, the extra samples,
+//! and those that the installed compilers write for the corpus.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::samples;
 use crate::toolchain::manifests_of_the_corpus;
 
 #[test]
-fn manifests_of_all_versions_are_valid_at_every_depth() {
+fn manifests_of_all_versions_match_and_resolve() {
     let sources: [(&str, Vec<PathBuf>); 3] = [
         ("fixture", files_below(&fixtures(), "json")),
         ("sample", samples::files()),

@@ -174,7 +174,7 @@ impl Checker<'_> {
         };
         if let Err(cycle) = parts_first(types.len(), parts) {
             let path = path.key(types[cycle.part].0);
-            let expected = "a type that is not a part of itself";
+            let expected = "a type that does not contain itself";
             let found = format!("a part of {}", quote(types[cycle.whole].0));
             self.report(Code::TypeContainsItself, &path, expected, found);
         }

@@ -38,14 +38,14 @@ pub(super) fn report(manifest: &Manifest, findings: &mut Vec<Finding>) {
     walk(manifest, &mut |path, part| match c_name(part) {
         Some(Ok(name)) if taken.contains(name) => {
             let expected = "a C name that nothing else has";
-            let found = format!("{}, which every library has", quote(name));
+            let found = format!("{}, used by every library", quote(name));
             findings.push(Finding::new(Code::DuplicateCName, path, expected, found));
         }
         Some(Ok(name)) if uses[name] > 1 => match first.get(name) {
             None => drop(first.insert(name, path.to_string())),
             Some(first) => {
                 let expected = "a C name that nothing else has";
-                let found = format!("{}, which {} has", quote(name), Printable(first));
+                let found = format!("{}, used by {}", quote(name), Printable(first));
                 findings.push(Finding::new(Code::DuplicateCName, path, expected, found));
             }
         },

@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Tree<'_, '_> {
     }
 
     fn visit_string<E: serde_core::de::Error>(self, value: String) -> Result<Value, E> {
-        self.part(Value::String(value), "a text")
+        self.part(Value::String(value), "a string")
     }
 
     fn visit_unit<E: serde_core::de::Error>(self) -> Result<Value, E> {

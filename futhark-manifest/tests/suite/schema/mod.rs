@@ -160,7 +160,7 @@ fn each_constraint_is_violated_by_one_change() {
     };
     assert_eq!(
         top.to_string(),
-        "at the top: expected a manifest: an object, found an empty array (schema: /type)"
+        "at the top: expected a manifest (an object), found an empty array (schema: /type)"
     );
     covered.insert(top.schema_path.clone());
     assert_eq!(covered, assertions(&parsed(SCHEMA)));

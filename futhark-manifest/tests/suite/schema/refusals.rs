@@ -51,20 +51,20 @@ pub const REFUSALS: &[Refusal] = &[
         "/entry_points",
         "[]",
         "/properties/entry_points/type",
-        "expected the entry points: an object, found an empty array",
+        "expected the entry points (an object), found an empty array",
     ),
     (
         "/types",
         r#""none""#,
         "/properties/types/type",
-        r#"expected the types: an object, found "none""#,
+        r#"expected the types (an object), found "none""#,
     ),
     // Entry points.
     (
         "/entry_points/grow",
         "null",
         "/$defs/entry_point/type",
-        "expected an entry point: an object, found null",
+        "expected an entry point (an object), found null",
     ),
     (
         "/entry_points/grow/cfun",
@@ -130,13 +130,13 @@ pub const REFUSALS: &[Refusal] = &[
         "/entry_points/grow/doc",
         "null",
         "/$defs/doc/type",
-        "expected a text, found null",
+        "expected a string, found null",
     ),
     (
         "/entry_points/grow/inputs/1",
         r#""i32""#,
         "/$defs/input/type",
-        r#"expected a parameter: an object, found "i32""#,
+        r#"expected a parameter (an object), found "i32""#,
     ),
     (
         "/entry_points/grow/inputs/1/unique",
@@ -172,7 +172,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/entry_points/grow/output",
         "[]",
         "/$defs/output/type",
-        "expected a result: an object, found an empty array",
+        "expected a result (an object), found an empty array",
     ),
     (
         "/entry_points/split/outputs/1/type",
@@ -191,7 +191,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/a~1b~0c",
         r#""i32""#,
         "/$defs/type/type",
-        r#"expected a type: an object, found "i32""#,
+        r#"expected a type (an object), found "i32""#,
     ),
     (
         "/types/[]i32/kind",
@@ -233,7 +233,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/state/doc",
         r#"["two", "lines"]"#,
         "/$defs/doc/type",
-        "expected a text, found an array",
+        "expected a string, found an array",
     ),
     // Arrays.
     (
@@ -276,7 +276,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/[]i32/ops",
         "null",
         "/$defs/array_ops/type",
-        "expected the array's C functions: an object, found null",
+        "expected the array's C functions (an object), found null",
     ),
     (
         "/types/[]i32/ops/values",
@@ -301,7 +301,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/state/ops",
         "[]",
         "/$defs/opaque_ops/type",
-        "expected the type's C functions: an object, found an empty array",
+        "expected the type's C functions (an object), found an empty array",
     ),
     (
         "/types/state/ops/free",
@@ -350,7 +350,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/{level: i32, tags: []i32}/record",
         "[]",
         "/$defs/record/type",
-        "expected a record: an object, found an empty array",
+        "expected a record (an object), found an empty array",
     ),
     (
         "/types/{level: i32, tags: []i32}/record/new",
@@ -368,7 +368,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/{level: i32, tags: []i32}/record/fields/1",
         r#""tags""#,
         "/$defs/fields/items/type",
-        r#"expected a field: an object, found "tags""#,
+        r#"expected a field (an object), found "tags""#,
     ),
     (
         "/types/{level: i32, tags: []i32}/record/fields/1/project",
@@ -387,7 +387,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/state/sum",
         r#""state""#,
         "/$defs/sum/type",
-        r#"expected a sum type: an object, found "state""#,
+        r#"expected a sum type (an object), found "state""#,
     ),
     (
         "/types/state/sum/variant",
@@ -411,7 +411,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/state/sum/variants/2",
         r#"["shut"]"#,
         "/$defs/variant/type",
-        "expected a variant: an object, found an array",
+        "expected a variant (an object), found an array",
     ),
     (
         "/types/state/sum/variants/2/destruct",
@@ -442,7 +442,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/[]{level: i32, tags: []i32}/record_array",
         "true",
         "/$defs/record_array/type",
-        "expected an array of records: an object, found true",
+        "expected an array of records (an object), found true",
     ),
     (
         "/types/[]{level: i32, tags: []i32}/record_array/zip",
@@ -460,7 +460,7 @@ pub const REFUSALS: &[Refusal] = &[
         "/types/[][]state/opaque_array",
         "3",
         "/$defs/opaque_array/type",
-        "expected an array of opaque values: an object, found 3",
+        "expected an array of opaque values (an object), found 3",
     ),
     (
         "/types/[][]state/opaque_array/elemtype",

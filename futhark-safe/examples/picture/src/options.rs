@@ -33,11 +33,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// Parses arguments without the name of the program. Returns `None` for `--help`.
+    /// Parses the arguments after the name of the program. Returns `None` for `--help`.
     ///
     /// # Errors
     ///
-    /// An unknown option or invalid value, with the valid ones.
+    /// An unknown option, or a missing or invalid value.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Option<Options>, String> {
         let mut options = Options {
             backend: None,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_valid_values() {
+    fn invalid_options_are_errors() {
         for (line, part) in [
             ("--backend vulkan", "multicore"),
             ("--size 20", "960x640"),
