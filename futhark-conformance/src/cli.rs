@@ -75,8 +75,8 @@ pub struct RunArgs {
     #[arg(long)]
     pub cover: bool,
 
-    /// File that keeps the constructs of programs, so that --cover compiles only those that have
-    /// changed; it is updated [default: constructs.jsonl in the build folder]
+    /// File that caches the constructs of programs, so that --cover compiles only changed programs;
+    /// updated if one has changed [default: constructs.jsonl in the build folder]
     #[arg(long, value_name = "FILE", requires = "cover")]
     pub constructs: Option<PathBuf>,
 
@@ -338,11 +338,6 @@ pub struct JudgeArgs {
     #[arg(long)]
     pub cover: bool,
 
-    /// File that keeps the constructs of programs, so that --cover compiles only those that have
-    /// changed; it is updated [default: constructs.jsonl in the build folder]
-    #[arg(long, value_name = "FILE", requires = "cover")]
-    pub constructs: Option<PathBuf>,
-
     /// Number of jobs to run at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -402,7 +397,7 @@ and on a machine with programs/ and recordings/, without Futhark and a C compile
 Exit codes: 0 all builds are recorded, including compile errors; 2 wrong usage, 3 some
 build could not be recorded.";
 
-/// The arguments of `devices`.
+/// The arguments of `devices` and `doctor`.
 #[derive(Debug, Args)]
 pub struct DevicesArgs {
     /// Compilers and backends.

@@ -85,23 +85,45 @@ pub struct Features {
     pub cost: u64,
 }
 
+/// What the manifest of a program shows: the part of its features for which it must be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The constructs of its types and entry points.
+    pub constructs: BTreeSet<Construct>,
+    /// The number of types and entry points.
+    pub items: usize,
+}
+
+impl Compiled {
+    /// What the manifest of `program` shows.
+    #[must_use]
+    pub fn of(program: &Program) -> Compiled {
+        let mut found = Found::default();
+        found.program(program);
+        Compiled {
+            constructs: found.0,
+            items: program.types().len() + program.entries().len(),
+        }
+    }
+}
+
 impl Features {
     /// The features of a program, from its source and, if it compiles, its manifest.
     #[must_use]
-    pub fn of(source: &str, program: Option<&Program>) -> Features {
+    pub fn of(source: &str, compiled: Option<&Compiled>) -> Features {
         let mut found = Found::default();
         let blocks = TestBlocks::parse(source).unwrap_or_default();
         found.blocks(&blocks);
         let mut size = source.len();
-        if let Some(program) = program {
-            found.program(program);
+        if let Some(compiled) = compiled {
+            found.0.extend(compiled.constructs.iter().cloned());
             found.source(source);
             // The checks ask about each type and entry point.
-            size += 500 * (program.types().len() + program.entries().len());
+            size += 500 * compiled.items;
         }
         Features {
             constructs: found.0,
-            compiles: program.is_some(),
+            compiles: compiled.is_some(),
             tags: blocks.tags,
             // Starting the compilers costs as much as some kilobytes of source.
             cost: 4 + size as u64 / 1000,

@@ -1,39 +1,45 @@
-//! The features of programs, kept in a file, because to compile a corpus for them takes longer than to
-//! check the part that is chosen.
+//! Keeps the constructs of manifests in a file, because compiling a corpus for them takes longer than
+//! checking the selected part.
 //!
 //! ```text
-//! {"made_by":"...","constructs":[["Array","array of rank 1","Compiler"],...]}
-//! {"program":"arrays/sums.fut","hash":"...","imports":["arrays/sums.fut"],"constructs":[0,7],...}
+//! {"made_by":"...","constructs":[{"topic":"Array","name":"array of rank 1","scope":"Compiler"},...]}
+//! {"program":"arrays/sums.fut","hash":"...","imports":["arrays/sums.fut"],"items":2,"constructs":[0,7]}
 //! ```
 //!
-//! The first line names the compiler and the code that made the file; with others it is made again. A line
-//! counts only while the source and its imports have the same text. Paths are relative to the folder of the file.
+//! The first line names the compiler and the code that made the file; if either differs, the file is made
+//! again. A line counts only while the source and its imports have the same text. Paths are relative to the
+//! folder of the file.
 
-use super::construct::{Construct, Features};
+use super::construct::{Compiled, Construct};
 use crate::key::key;
 use anyhow::Context as _;
 use futhark_manifest::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// The files of a program: its source and the imports.
-pub type Files = Vec<PathBuf>;
+use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
 
 /// The content of the file.
 pub struct Kept {
     file: PathBuf,
     folder: PathBuf,
     made_by: String,
-    programs: BTreeMap<PathBuf, Program>,
+    programs: BTreeMap<String, (Stamp, Option<Compiled>)>,
     added: usize,
 }
 
-struct Program {
+/// A program, and the hash of its source and imports.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stamp {
+    program: String,
     hash: String,
-    imports: Files,
-    features: Features,
+    imports: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct MadeBy {
+    made_by: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -44,12 +50,10 @@ struct Header {
 
 #[derive(Serialize, Deserialize)]
 struct Line {
-    program: PathBuf,
-    hash: String,
-    imports: Files,
-    compiles: bool,
-    cost: u64,
-    tags: Vec<String>,
+    #[serde(flatten)]
+    stamp: Stamp,
+    /// `null` if the program does not compile.
+    items: Option<usize>,
     /// Indices into those of the header.
     constructs: Vec<usize>,
 }
@@ -64,69 +68,73 @@ impl Kept {
             .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         fs::create_dir_all(folder).with_context(failed)?;
-        let code = key(&[include_bytes!("construct.rs")]);
+        let code = key(&[
+            include_bytes!("construct.rs"),
+            include_bytes!("kept.rs"),
+            futhark_manifest::VERSION.as_bytes(),
+        ]);
         let mut kept = Kept {
             file: file.to_owned(),
             folder: folder.canonicalize().with_context(failed)?,
-            made_by: format!("Futhark {compiler}, construct.rs {code}"),
+            made_by: format!("Futhark {compiler}, code {code}"),
             programs: BTreeMap::new(),
             added: 0,
         };
         if file.exists() {
             let text = fs::read_to_string(file).with_context(failed)?;
-            kept.programs = kept.parse(&text).with_context(failed)?;
+            let parsed = kept.parse(&text);
+            kept.programs =
+                parsed.with_context(|| format!("{}; delete it to make it again", failed()))?;
         }
         Ok(kept)
     }
 
-    fn parse(&self, text: &str) -> anyhow::Result<BTreeMap<PathBuf, Program>> {
-        let mut lines = text.lines();
-        let header: Header = serde_json::from_str(lines.next().unwrap_or_default())?;
+    fn parse(&self, text: &str) -> anyhow::Result<BTreeMap<String, (Stamp, Option<Compiled>)>> {
         let mut programs = BTreeMap::new();
-        if header.made_by != self.made_by {
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        // Other versions can have other constructs.
+        if serde_json::from_str::<MadeBy>(first)?.made_by != self.made_by {
             return Ok(programs);
         }
+        let header: Header = serde_json::from_str(first)?;
         for line in lines {
             let line: Line = serde_json::from_str(line)?;
             let constructs = line.constructs.iter().map(|&number| {
                 let construct = header.constructs.get(number).cloned();
                 construct.with_context(|| format!("there is no construct {number}"))
             });
-            let features = Features {
-                constructs: constructs.collect::<anyhow::Result<_>>()?,
-                compiles: line.compiles,
-                tags: line.tags,
-                cost: line.cost,
-            };
-            let program = Program {
-                hash: line.hash,
-                imports: line.imports,
-                features,
-            };
-            programs.insert(line.program, program);
+            let constructs = constructs.collect::<anyhow::Result<_>>()?;
+            let compiled = line.items.map(|items| Compiled { constructs, items });
+            programs.insert(line.stamp.program.clone(), (line.stamp, compiled));
         }
         Ok(programs)
     }
 
-    /// The features of this source, if neither it nor an import has changed.
-    pub fn find(&self, source: &Path) -> Option<Features> {
-        let program = self.programs.get(&self.relative(source).ok()?)?;
-        let is_current = self.hash(&program.imports).ok()? == program.hash;
-        is_current.then(|| program.features.clone())
+    /// What is kept of this source, if neither it nor an import has changed; the inner value is nothing
+    /// if it does not compile.
+    pub fn find(&self, source: &Path) -> Option<Option<&Compiled>> {
+        let (stamp, compiled) = self.programs.get(&self.relative(source)?)?;
+        let is_current = self.hash(&stamp.imports)? == stamp.hash;
+        is_current.then_some(compiled.as_ref())
     }
 
-    /// Adds the features of a source that depend on these files.
-    pub fn add(&mut self, source: &Path, files: &Files, features: Features) -> anyhow::Result<()> {
+    /// The stamp of a source that consists of these files; nothing if their paths cannot be written.
+    pub fn stamp(&self, source: &Path, files: &[PathBuf]) -> Option<Stamp> {
         let imports = files.iter().map(|file| self.relative(file));
-        let imports: Files = imports.collect::<anyhow::Result<_>>()?;
-        let program = Program {
+        let imports: Vec<String> = imports.collect::<Option<_>>()?;
+        Some(Stamp {
+            program: self.relative(source)?,
             hash: self.hash(&imports)?,
             imports,
-            features,
-        };
-        self.programs.insert(self.relative(source)?, program);
+        })
+    }
+
+    /// Adds what the manifest of a program shows.
+    pub fn add(&mut self, stamp: Stamp, compiled: Option<Compiled>) {
+        self.programs
+            .insert(stamp.program.clone(), (stamp, compiled));
         self.added += 1;
-        Ok(())
     }
 
     /// Writes the file, without programs that no longer exist, if a program was added.
@@ -134,12 +142,13 @@ impl Kept {
         if self.added == 0 {
             return Ok(());
         }
-        let exists = |program: &&PathBuf| self.folder.join(program).is_file();
-        let programs: Vec<&PathBuf> = self.programs.keys().filter(exists).collect();
-        let all = programs
+        let programs = self.programs.iter();
+        let programs = programs.filter(|(name, _)| self.folder.join(name).is_file());
+        let programs: Vec<&(Stamp, Option<Compiled>)> = programs.map(|(_, kept)| kept).collect();
+        let compiled = programs
             .iter()
-            .flat_map(|name| &self.programs[*name].features.constructs);
-        let constructs: BTreeSet<&Construct> = all.collect();
+            .filter_map(|(_, compiled)| compiled.as_ref());
+        let constructs: BTreeSet<&Construct> = compiled.flat_map(|c| &c.constructs).collect();
         let mut text = serde_json::to_string(&Header {
             made_by: self.made_by.clone(),
             constructs: constructs
@@ -147,27 +156,30 @@ impl Kept {
                 .map(|&construct| construct.clone())
                 .collect(),
         })?;
-        for name in programs {
-            let program = &self.programs[name];
-            let features = &program.features;
+        for (stamp, compiled) in programs {
+            let is_used = |construct: &Construct| {
+                compiled
+                    .as_ref()
+                    .is_some_and(|c| c.constructs.contains(construct))
+            };
             let numbers = constructs.iter().enumerate();
-            let numbers = numbers.filter(|(_, construct)| features.constructs.contains(construct));
+            let numbers = numbers.filter(|(_, construct)| is_used(construct));
             text.push('\n');
             text += &serde_json::to_string(&Line {
-                program: name.clone(),
-                hash: program.hash.clone(),
-                imports: program.imports.clone(),
-                compiles: features.compiles,
-                cost: features.cost,
-                tags: features.tags.clone(),
+                stamp: stamp.clone(),
+                items: compiled.as_ref().map(|compiled| compiled.items),
                 constructs: numbers.map(|(number, _)| number).collect(),
             })?;
         }
-        // A rename, so that an interrupted run leaves no incomplete file.
+        text.push('\n');
+        // Renamed, so that other runs read either the old file or the new one.
         let failed = || format!("failed to write {}", self.file.display());
-        let new = self.file.with_extension("new");
-        fs::write(&new, text + "\n").with_context(failed)?;
-        fs::rename(new, &self.file).with_context(failed)?;
+        let mut new = tempfile::Builder::new();
+        #[cfg(unix)]
+        new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+        let mut new = new.tempfile_in(&self.folder).with_context(failed)?;
+        new.write_all(text.as_bytes()).with_context(failed)?;
+        new.persist(&self.file).with_context(failed)?;
         eprintln!(
             "wrote the constructs of {} programs to {}",
             self.added,
@@ -176,17 +188,26 @@ impl Kept {
         Ok(())
     }
 
-    /// Relative to the folder of the file, if it is in there.
-    fn relative(&self, path: &Path) -> anyhow::Result<PathBuf> {
-        let path = path.canonicalize()?;
-        let inside = path.strip_prefix(&self.folder).map(Path::to_owned);
-        Ok(inside.unwrap_or(path))
+    /// Relative to the folder of the file; nothing if the file does not exist or its path is not UTF-8.
+    fn relative(&self, path: &Path) -> Option<String> {
+        let path = path.canonicalize().ok()?;
+        let pairs = path.components().zip(self.folder.components());
+        let common = pairs.take_while(|(one, other)| one == other).count();
+        let up = self
+            .folder
+            .components()
+            .skip(common)
+            .map(|_| Component::ParentDir);
+        let relative: PathBuf = up.chain(path.components().skip(common)).collect();
+        relative.to_str().map(str::to_owned)
     }
 
-    fn hash(&self, files: &Files) -> anyhow::Result<String> {
-        let texts = files.iter().map(|file| fs::read(self.folder.join(file)));
-        let texts: Vec<Vec<u8>> = texts.collect::<Result<_, _>>()?;
-        Ok(key(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    fn hash(&self, files: &[String]) -> Option<String> {
+        let texts = files
+            .iter()
+            .map(|file| fs::read(self.folder.join(file)).ok());
+        let texts: Vec<Vec<u8>> = texts.collect::<Option<_>>()?;
+        Some(key(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
     }
 }
 
@@ -195,68 +216,79 @@ mod tests {
     use super::*;
     use crate::cover::{Scope, Topic};
 
-    fn features(name: &str) -> Features {
+    fn compiled(name: &str) -> Compiled {
         let construct = Construct {
             topic: Topic::Array,
             name: name.to_owned(),
             scope: Scope::Run,
         };
-        Features {
+        Compiled {
             constructs: [construct].into(),
-            compiles: true,
-            tags: vec!["tag".to_owned()],
-            cost: 3,
+            items: 3,
         }
     }
 
+    fn read(file: &Path, compiler: &str) -> Kept {
+        Kept::read(file, &Version::new(compiler)).unwrap()
+    }
+
     #[test]
-    fn features_are_kept_while_source_imports_and_compiler_are_the_same() {
+    fn constructs_are_kept_while_source_imports_and_compiler_are_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        for name in ["a.fut", "b.fut", "import.fut"] {
+        fs::create_dir(path("lib")).unwrap();
+        for name in ["a.fut", "b.fut", "wrong.fut", "import.fut"] {
             fs::write(path(name), name).unwrap();
         }
-        let file = path("constructs.jsonl");
-        let mut kept = Kept::read(&file, &Version::new("1")).unwrap();
+        // A folder beside the programs.
+        let file = path("lib").join("constructs.jsonl");
+        let mut kept = read(&file, "1");
         assert_eq!(kept.find(&path("a.fut")), None);
-        let files = vec![path("import.fut"), path("a.fut")];
-        kept.add(&path("a.fut"), &files, features("array")).unwrap();
-        kept.add(&path("b.fut"), &vec![path("b.fut")], features("other"))
-            .unwrap();
+        let files = [path("import.fut"), path("a.fut")];
+        let stamp = kept.stamp(&path("a.fut"), &files).unwrap();
+        kept.add(stamp.clone(), Some(compiled("array")));
+        for (name, compiled) in [("b.fut", Some(compiled("other"))), ("wrong.fut", None)] {
+            let stamp = kept.stamp(&path(name), &[path(name)]).unwrap();
+            kept.add(stamp, compiled);
+        }
         kept.write().unwrap();
 
         let text = fs::read_to_string(&file).unwrap();
-        assert!(text.contains(r#""program":"a.fut""#), "{text}");
-        let find = |compiler: &str, name: &str| {
-            Kept::read(&file, &Version::new(compiler))
-                .unwrap()
-                .find(&path(name))
-        };
-        assert_eq!(find("1", "a.fut"), Some(features("array")));
-        assert_eq!(find("1", "b.fut"), Some(features("other")));
-        assert_eq!(find("2", "a.fut"), None);
+        assert!(text.contains(r#""program":"../a.fut""#), "{text}");
+        let kept = read(&file, "1");
+        assert_eq!(kept.find(&path("a.fut")), Some(Some(&compiled("array"))));
+        assert_eq!(kept.find(&path("b.fut")), Some(Some(&compiled("other"))));
+        assert_eq!(kept.find(&path("wrong.fut")), Some(None));
+        assert_eq!(read(&file, "2").find(&path("a.fut")), None);
         fs::write(path("import.fut"), "changed").unwrap();
-        assert_eq!(find("1", "a.fut"), None);
+        assert_eq!(kept.find(&path("a.fut")), None);
 
         // A program that is gone leaves the file when it is written again.
         fs::remove_file(path("b.fut")).unwrap();
-        let mut kept = Kept::read(&file, &Version::new("1")).unwrap();
-        kept.add(&path("a.fut"), &files, features("array")).unwrap();
+        let mut kept = read(&file, "1");
+        kept.add(stamp, Some(compiled("array")));
         kept.write().unwrap();
         let text = fs::read_to_string(&file).unwrap();
         assert!(!text.contains("b.fut") && !text.contains("other"), "{text}");
     }
 
     #[test]
-    fn a_damaged_file_is_an_error_that_names_it() {
+    fn a_file_of_another_version_is_made_again_and_a_damaged_one_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("constructs.jsonl");
-        for text in ["", "{\n", "{\"made_by\":\"\",\"constructs\":[]"] {
+        fs::write(
+            &file,
+            r#"{"made_by":"older","constructs":[{"topic":"Gone"}]}"#,
+        )
+        .unwrap();
+        assert!(read(&file, "1").programs.is_empty());
+        for text in ["", "{\n", "<<<<<<< ours"] {
             fs::write(&file, text).unwrap();
-            let error = Kept::read(&file, &Version::new("1"))
-                .err()
-                .map(|error| format!("{error:#}"));
-            assert!(error.unwrap().contains("constructs.jsonl"), "{text}");
+            let error = Kept::read(&file, &Version::new("1")).err();
+            let error = error.map(|error| format!("{error:#}")).unwrap_or_default();
+            for word in ["constructs.jsonl", "delete it"] {
+                assert!(error.contains(word), "{text}: {error}");
+            }
         }
     }
 }

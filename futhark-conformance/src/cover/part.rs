@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Keeps the jobs, and of each the checks, that together cover every construct of their programs
-/// with these checks, except where a check is expected to fail. The file `constructs` keeps those of
-/// each program.
+/// with these checks, except where a check is expected to fail. The file `constructs` caches those of
+/// the manifests.
 ///
 /// # Errors
 /// If a file cannot be read or written, or the newest compiler is a recording, which cannot

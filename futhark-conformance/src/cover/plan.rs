@@ -250,6 +250,7 @@ mod tests {
     use super::*;
     use crate::checks;
     use crate::cover::Topic;
+    use crate::cover::construct::Compiled;
     use futhark_manifest::Manifest;
     use std::path::Path;
 
@@ -358,7 +359,7 @@ mod tests {
         let manifest = Manifest::parse(&manifest).unwrap().resolve().unwrap();
         let source =
             "-- ==\n-- entry: f\n-- input { 1 } error: wrong\nentry f = map2 (+) -- scan\n";
-        let features = Features::of(source, Some(&manifest));
+        let features = Features::of(source, Some(&Compiled::of(&manifest)));
         let names: Vec<&str> = features
             .constructs
             .iter()

@@ -1,21 +1,21 @@
 //! Finds the constructs of programs: runs the Futhark compiler for their manifests.
 
-use super::construct::Features;
-use super::kept::{Files, Kept};
+use super::construct::{Compiled, Features};
+use super::kept::{Kept, Stamp};
 use crate::parallel;
 use anyhow::{Context as _, bail};
-use futhark_manifest::{Manifest, Program};
+use futhark_manifest::Manifest;
 use futhark_safe::compile::Compiler;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The features of each source, in order, by this compiler, `threads` at a time.
 ///
-/// Programs of which `file` has the features are not compiled; the others are added to it.
+/// Programs of which `file` has the constructs are not compiled; the others are added to it.
 ///
 /// # Errors
-/// If a file cannot be read or written, or the compiler is a recording, which cannot generate
-/// manifests. A program that does not compile is not an error.
+/// If a source or `file` cannot be read, or the compiler is a recording, which cannot generate
+/// manifests. A program that does not compile is not an error, nor is a file that cannot be written.
 pub fn scan(
     sources: &[&Path],
     compiler: &Path,
@@ -30,36 +30,49 @@ pub fn scan(
         );
     }
     let mut kept = Kept::read(file, compiler.version())?;
-    let scanned = parallel::map(sources, threads, |source| match kept.find(source) {
-        Some(features) => Ok((features, None)),
-        None => features(source, &compiler).map(|(features, files)| (features, Some(files))),
+    let scanned = parallel::map(sources, threads, |source| {
+        scan_one(source, &compiler, &kept)
+            .with_context(|| format!("failed to scan {}", source.display()))
     });
     let mut all = Vec::new();
-    for (source, scanned) in sources.iter().zip(scanned) {
-        let (features, files) = scanned?;
-        if let Some(files) = files {
-            kept.add(source, &files, features.clone())?;
-        }
-        all.push(features);
+    for scanned in scanned {
+        all.push(scanned.map(|(features, new)| {
+            if let Some((stamp, compiled)) = new {
+                kept.add(stamp, compiled);
+            }
+            features
+        }));
     }
-    kept.write()?;
-    Ok(all)
+    if let Err(error) = kept.write() {
+        eprintln!("warning: {error:#}; the next run compiles these programs again");
+    }
+    all.into_iter().collect()
 }
 
-/// The features of a program, and the files that they depend on.
-fn features(source: &Path, compiler: &Compiler) -> anyhow::Result<(Features, Files)> {
-    let text = std::fs::read_to_string(source)
-        .with_context(|| format!("failed to read {}", source.display()))?;
-    let imports = compiler.imports(source);
-    let files = imports.unwrap_or_else(|_| vec![source.to_owned()]);
-    let program = manifest(source, compiler)
-        .with_context(|| format!("failed to get the manifest of {}", source.display()))?;
-    Ok((Features::of(&text, program.as_ref()), files))
+/// The features of a program, and what is to be kept.
+type Scanned = (Features, Option<(Stamp, Option<Compiled>)>);
+
+fn scan_one(source: &Path, compiler: &Compiler, kept: &Kept) -> anyhow::Result<Scanned> {
+    let text = std::fs::read_to_string(source)?;
+    if let Some(compiled) = kept.find(source) {
+        return Ok((Features::of(&text, compiled), None));
+    }
+    let files = match compiler.imports(source) {
+        Ok(files) => Some(files),
+        // The mistake can be in an import, which is then unknown.
+        Err(_) if text.contains("import") => None,
+        Err(_) => Some(vec![source.to_owned()]),
+    };
+    // Before the compiler reads the files: a change while it runs must count as a change.
+    let stamp = files.and_then(|files| kept.stamp(source, &files));
+    let compiled = compile(source, compiler)?;
+    let features = Features::of(&text, compiled.as_ref());
+    Ok((features, stamp.map(|stamp| (stamp, compiled))))
 }
 
-/// The manifest of a program, or nothing if it does not compile or its manifest is wrong, which
-/// are findings of the checks.
-fn manifest(source: &Path, compiler: &Compiler) -> anyhow::Result<Option<Program>> {
+/// What the manifest of a program shows, or nothing if it does not compile or its manifest is wrong,
+/// which are findings of the checks.
+fn compile(source: &Path, compiler: &Compiler) -> anyhow::Result<Option<Compiled>> {
     let work = tempfile::tempdir()?;
     let status = Command::new(compiler.program())
         .args(["c", "--library", "-o"])
@@ -72,5 +85,6 @@ fn manifest(source: &Path, compiler: &Compiler) -> anyhow::Result<Option<Program
         return Ok(None);
     }
     let text = std::fs::read_to_string(work.path().join("program.json"))?;
-    Ok(Manifest::parse(&text).and_then(Manifest::into_program).ok())
+    let program = Manifest::parse(&text).and_then(Manifest::into_program);
+    Ok(program.ok().map(|program| Compiled::of(&program)))
 }
