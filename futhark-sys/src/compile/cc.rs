@@ -1,7 +1,7 @@
 //! Runs the C compiler: compiles our C file to an object with few global symbols, usually one, and
 //! links it to a shared object or a static library.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -17,6 +17,7 @@ pub(super) struct CCompiler {
     ar: PathBuf,
     objcopy: PathBuf,
     apple: bool,
+    is_cross: bool,
 }
 
 /// `futhark` itself uses `-O3 -std=c99`; we need the static assertions of C11.
@@ -120,6 +121,7 @@ impl CCompiler {
             ar: PathBuf::new(),
             objcopy: PathBuf::new(),
             apple,
+            is_cross,
         };
         compiler.version()?;
         let of_target = |name: &str| match is_cross {
@@ -254,10 +256,12 @@ impl CCompiler {
             command = Command::new(&self.objcopy);
             command.arg(option("--keep-global-symbols=")).arg(object);
         }
-        run(command)?.map_err(|text| {
+        run_tool(command, "OBJCOPY")?.map_err(|text| {
+            let advice = self.advice("OBJCOPY");
+            let object = object.display();
             Error::new(
                 ErrorKind::C,
-                format!("cannot hide the symbols of {}:\n{text}", object.display()),
+                format!("cannot hide the symbols of {object}:\n{text}{advice}"),
             )
         })
     }
@@ -296,12 +300,27 @@ impl CCompiler {
     pub(super) fn archive(&self, object: &Path, library: &Path) -> Result<(), Error> {
         let mut command = Command::new(&self.ar);
         command.arg("crs").arg(library).arg(object);
-        run(command)?.map_err(|text| {
+        run_tool(command, "AR")?.map_err(|text| {
+            let advice = self.advice("AR");
+            let library = library.display();
             Error::new(
                 ErrorKind::C,
-                format!("cannot create {}:\n{text}", library.display()),
+                format!("cannot create {library}:\n{text}{advice}"),
             )
         })
+    }
+
+    /// What to do if a tool rejects a file: it can be that of this machine.
+    fn advice(&self, variable: &str) -> String {
+        match self.is_cross {
+            true => format!("\nSet {variable} to the tool of the cross compiler"),
+            false => String::new(),
+        }
+    }
+
+    /// Whether it compiles for another machine than this one.
+    pub(super) fn is_cross(&self) -> bool {
+        self.is_cross
     }
 
     /// The folder of the compiler's own headers, such as `stddef.h`, if known.
@@ -320,13 +339,28 @@ impl CCompiler {
     }
 }
 
-/// Runs a command; the inner error is its output.
-fn run(mut command: Command) -> Result<Result<(), String>, Error> {
+/// Runs the C compiler; the inner error is its output.
+fn run(command: Command) -> Result<Result<(), String>, Error> {
+    output_of(command).map_err(|(program, error)| no_compiler(&format!("{program}: {error}")))
+}
+
+/// Runs the tool that `variable` can name; the inner error is its output.
+fn run_tool(command: Command, variable: &str) -> Result<Result<(), String>, Error> {
+    output_of(command).map_err(|(program, error)| {
+        let message = format!(
+            "cannot run {program}: {error}.\nThe build uses it to make a library: {HOW_TO_INSTALL}, or set {variable}"
+        );
+        Error::new(ErrorKind::NoCCompiler, message)
+    })
+}
+
+/// The output of a command that fails; the outer error is that it does not run.
+fn output_of(mut command: Command) -> Result<Result<(), String>, (String, std::io::Error)> {
     let program = command.get_program().to_owned();
     let output = command
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| missing(&program, &error))?;
+        .map_err(|error| (program.to_string_lossy().into_owned(), error))?;
     if output.status.success() {
         return Ok(Ok(()));
     }
@@ -351,24 +385,6 @@ fn no_compiler(why: &str) -> Error {
              The C code that Futhark generates needs one: {HOW_TO_INSTALL}, or set CC"
         ),
     )
-}
-
-/// The error for a compiler or a tool that does not run.
-fn missing(program: &OsStr, error: &std::io::Error) -> Error {
-    let program = program.to_string_lossy();
-    let variable = ["objcopy", "ar"]
-        .into_iter()
-        .find(|tool| program.ends_with(tool))
-        .map(str::to_uppercase);
-    match variable {
-        None => no_compiler(&format!("{program}: {error}")),
-        Some(variable) => Error::new(
-            ErrorKind::NoCCompiler,
-            format!(
-                "cannot run {program}: {error}.\nLibraries need it: {HOW_TO_INSTALL}, or set {variable}"
-            ),
-        ),
-    }
 }
 
 /// Makes an error of the compiler's output; a missing header has its own kind.

@@ -20,7 +20,7 @@ use super::vendored::Vendor;
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
 /// | `ISPC` | the ISPC to use; otherwise `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which matches the Futhark version, or `ispc` on `PATH` |
 /// | `FUTHARK_VENDOR` | `update` or `check` vendored code: see [`Vendor`] |
-/// | `AR`, `OBJCOPY` | the archiver and the tool that hides symbols; otherwise those of the system, or of the cross compiler |
+/// | `AR`, `OBJCOPY` | the archiver and the tool that hides symbols; otherwise those of the system, or of the cross compiler. For another machine also `AR_aarch64_unknown_linux_gnu` or `TARGET_AR`, as for `CC` |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
 /// The cc crate reads `CC`, `CFLAGS` and others, also with the name of the target. In a build script
@@ -78,9 +78,22 @@ impl Toolchain {
                 .filter_map(folder)
                 .collect(),
             ispc: folder("ISPC"),
-            ar: folder("AR"),
-            objcopy: folder("OBJCOPY"),
+            ar: names_of_tool("AR").iter().find_map(|name| folder(name)),
+            objcopy: names_of_tool("OBJCOPY")
+                .iter()
+                .find_map(|name| folder(name)),
         }
+    }
+
+    /// [`VARIABLES`](Self::VARIABLES), and in a build script those that contain the name of its target.
+    #[must_use]
+    pub fn variables() -> Vec<String> {
+        let tools = ["AR", "OBJCOPY"].into_iter().flat_map(names_of_tool);
+        let others = Self::VARIABLES.into_iter().map(str::to_owned);
+        let mut all: Vec<String> = others.chain(tools).collect();
+        all.sort();
+        all.dedup();
+        all
     }
 
     /// What to do with vendored code.
@@ -201,4 +214,18 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(file: &Path) -> bool {
     file.is_file()
+}
+
+/// The variables that can name a tool, first the most specific one. Build scripts know their target.
+fn names_of_tool(tool: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Ok(target) = std::env::var("TARGET") {
+        names.push(format!("{tool}_{target}"));
+        names.push(format!("{tool}_{}", target.replace('-', "_")));
+        if std::env::var("HOST").is_ok_and(|host| host != target) {
+            names.push(format!("TARGET_{tool}"));
+        }
+    }
+    names.push(tool.to_owned());
+    names
 }

@@ -6,7 +6,7 @@ use futhark_manifest::Backend;
 
 use super::cc::CCompiler;
 use super::compiler::Compiler;
-use super::error::Error;
+use super::error::{Error, ErrorKind};
 use super::hash::Hash;
 use super::ispc::Ispc;
 use super::toolchain::Toolchain;
@@ -29,6 +29,11 @@ impl Tools {
         let toolchain = Toolchain::from_env();
         let cc = CCompiler::find(&toolchain)?;
         let ispc = match backend {
+            Backend::Ispc if cc.is_cross() => {
+                let message =
+                    "the backend ispc cannot be compiled for another machine than this one";
+                return Err(Error::new(ErrorKind::NoIspc, message));
+            }
             Backend::Ispc => Some(Ispc::find(&toolchain, &futhark)?),
             _ => None,
         };
