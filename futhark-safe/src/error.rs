@@ -258,7 +258,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The text of `Display` and the kind, since this is what returning an error from `main` prints.
+/// `Display`, and the kind in parentheses, except for `Compile`: returning an error from `main` prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.kind {

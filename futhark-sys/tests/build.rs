@@ -178,7 +178,7 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
         let error = error("limited", Backend::OpenCl);
         assert_eq!(error.kind(), ErrorKind::CompilerFailed, "{error}");
         assert!(
-            error.to_string().contains("a newer one may work"),
+            error.to_string().contains("a newer version may work"),
             "{error}"
         );
     }

@@ -1,8 +1,8 @@
-//! Documentation comments of a program's source, which compilers before 0.26.4 leave out of manifests,
-//! and all known ones for types.
+//! Reads documentation comments from the source: manifests have none for types, and none for entry
+//! points before 0.26.4.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The comments of entry points and types, by name.
 #[derive(Default)]
@@ -12,14 +12,18 @@ pub(super) struct Docs {
 }
 
 impl Docs {
-    /// The comments in these files. If several declare one name, the first one counts.
-    pub(super) fn of(files: &[PathBuf]) -> Docs {
+    /// The comments in the source, then those of types in the other files. If several declare one name,
+    /// the first one counts.
+    pub(super) fn of(source: &Path, files: &[PathBuf]) -> Docs {
+        // The compiler has read them: without a file, only comments are missing.
+        let text = |file: &Path| std::fs::read_to_string(file).unwrap_or_default();
         let mut docs = Docs::default();
+        docs.read(&text(source));
+        let entries = std::mem::take(&mut docs.entries);
         for file in files {
-            // The compiler has read it: without this file, only comments are missing.
-            docs.read(&std::fs::read_to_string(file).unwrap_or_default());
+            docs.read(&text(file));
         }
-        docs
+        Docs { entries, ..docs }
     }
 
     pub(super) fn entry(&self, name: &str) -> Option<&str> {
@@ -33,9 +37,14 @@ impl Docs {
     /// Adds the comments of one file. Declarations in modules, which are indented, are ignored.
     fn read(&mut self, source: &str) {
         let mut pending = None;
+        let mut comments = 0;
         for line in source.lines() {
             if let Some(first) = line.strip_prefix("-- |") {
                 pending = Some(Comment::new(first));
+                comments += 1;
+            } else if line.trim().is_empty() && comments == 1 && pending.is_some() {
+                // The first comment is that of the file.
+                pending = None;
             } else if let Some(next) = line.strip_prefix("--") {
                 if let Some(comment) = &mut pending {
                     comment.add(next);
@@ -50,6 +59,8 @@ impl Docs {
                 }
             } else if !is_transparent(line) {
                 pending = None;
+            } else if let Some(comment) = &mut pending {
+                comment.is_complete = true;
             }
         }
     }
@@ -58,21 +69,22 @@ impl Docs {
 /// A comment that a declaration may follow.
 struct Comment {
     text: String,
-    /// Whether a test block has begun, which reaches to the end of the comment.
-    in_tests: bool,
+    /// Whether its text has ended: at a test block, which reaches to the end of the comment, or at a line
+    /// that is no comment.
+    is_complete: bool,
 }
 
 impl Comment {
     fn new(first: &str) -> Comment {
         Comment {
             text: first.trim().to_owned(),
-            in_tests: false,
+            is_complete: false,
         }
     }
 
     fn add(&mut self, line: &str) {
-        self.in_tests |= line.trim() == "==";
-        if !self.in_tests {
+        self.is_complete |= line.trim() == "==";
+        if !self.is_complete {
             self.text.push('\n');
             self.text.push_str(line.strip_prefix(' ').unwrap_or(line));
         }
@@ -122,6 +134,8 @@ mod tests {
         let docs = docs(
             "\
 -- Not a comment of a declaration.
+-- | Statistics.
+
 -- | Adds one.
 --
 --   Indented.
@@ -129,6 +143,7 @@ mod tests {
 -- entry: f
 -- input { 1 } output { 2 }
 
+-- To do.
 #[cheap] #[cost(linear,2)]
 #[inline] entry f' [n] (x: [n]i32) = x
 
@@ -147,10 +162,30 @@ entry h = 2
     }
 
     #[test]
-    fn the_first_file_counts_and_modules_do_not() {
-        let mut docs = docs("-- | First.\nentry f = 1\n");
-        docs.read("-- | Second.\nentry f = 2\nmodule m = {\n  -- | Inner.\n  type t = i32\n}\n");
+    fn the_comment_of_a_file_is_not_that_of_its_first_declaration() {
+        assert_eq!(docs("-- | Statistics.\n\nentry f = 1\n").entry("f"), None);
+        let adjacent = docs("-- | The mean.\nentry f = 1\n");
+        assert_eq!(adjacent.entry("f"), Some("The mean."));
+    }
+
+    #[test]
+    fn the_source_counts_before_its_imports_and_modules_do_not() {
+        let folder = std::env::temp_dir().join(format!("futhark-safe-docs-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let source = file("source.fut", "-- | First.\nentry f = 1\n");
+        let import = "-- | Second.\nentry f = 2\n-- | Third.\nentry g = 2\n-- | A type.\ntype u = i32\n\
+             module m = {\n  -- | Inner.\n  type t = i32\n}\n";
+        let import = file("import.fut", import);
+        let docs = Docs::of(&source, &[import, source.clone()]);
+        std::fs::remove_dir_all(folder).unwrap();
         assert_eq!(docs.entry("f"), Some("First."));
+        assert_eq!(docs.entry("g"), None, "it is no entry point of the program");
+        assert_eq!(docs.ty("u"), Some("A type."));
         assert_eq!(docs.ty("t"), None);
     }
 }

@@ -20,20 +20,24 @@
 //!
 //! # Shipping
 //!
-//! The program is linked into the binary, for all of its backends. GPU drivers are loaded when a context is
-//! made, so the binary also starts on machines without them, and there is nothing else to ship.
+//! The libraries for all selected backends are linked into the binary. It loads the GPU libraries when a
+//! context is created, so it also starts on machines without them. To use a GPU, the machine needs its
+//! driver and: for `cuda`, NVRTC and the CUDA runtime of the major version of the headers that the build
+//! used; for `hip`, the HIP runtime; for `opencl`, an OpenCL loader.
 //!
-//! To exchange a program without its binary, ship a shared object. [`compile::Build`](crate::compile::Build)
-//! makes it, in a build script or elsewhere, and [`Artifact::library`](crate::compile::Artifact::library) is
-//! the file to install beside the binary, where [`dynamic::Library::open`](crate::dynamic::Library::open)
-//! finds it. It contains its manifest, so one file per backend suffices; its values have no types of
-//! their own, only those of [`dynamic`](crate::dynamic).
+//! To replace a program without rebuilding the binary, ship it as a shared object (feature `dynamic`).
+//! [`compile::Build`](crate::compile::Build) makes it. Install the file
+//! [`Artifact::library`](crate::compile::Artifact::library), and pass its path to
+//! [`dynamic::Library::open`](crate::dynamic::Library::open), which accepts only files that the same version
+//! of this crate made. The file contains the manifest. Its values have the types of
+//! [`dynamic`](crate::dynamic).
 //!
 //! # Editors and documentation
 //!
-//! To check or document a crate, only the module is needed, and no C compiler. With the environment variable
-//! `FUTHARK_SAFE_FACE_ONLY`, or on docs.rs, which sets `DOCS_RS`, only that is generated; the crate can be checked, and
-//! not linked. Give the editor its own target folder, so that Cargo does not alternate between the two:
+//! Checking or documenting a crate needs only the module and no C compiler. If `FUTHARK_SAFE_FACE_ONLY` is
+//! set and not empty, or on docs.rs (`DOCS_RS`), the build script writes only the module. The crate cannot
+//! be linked then. Programs with raw modules are compiled in any case. Give the editor its own target
+//! folder, so that Cargo does not alternate between the two:
 //!
 //! ```json
 //! "rust-analyzer.cargo.targetDir": true,
@@ -68,8 +72,8 @@
 //! | array of other opaque values | `shape()`, `index([i])` |
 //! | any array of opaque values, since Futhark 0.25.36 | `new(&ctx, shape, &[&a, &b])`, `set([i], &a)` |
 //!
-//! Comments that begin with `-- |` before an entry point or a type are its documentation; the test blocks in them are
-//! left out.
+//! A comment that begins with `-- |` at the start of a line documents the entry point or type after it,
+//! without its test blocks. Declarations in modules are left out.
 //!
 //! Fields are in the order of the manifest, which is alphabetical. Constructors only read their arguments. A part of a value outlives the value. All of these
 //! methods fail like calls do: on a value of another context, a failed computation or a lost
@@ -111,12 +115,16 @@
 //!
 //! | command | effect |
 //! |---|---|
-//! | `FUTHARK_VENDOR=update cargo build` | generates the code in `futhark-generated/stats-c` again if a source file or the version of the compiler has changed; commit the folder |
-//! | `cargo build` | uses the code; an error if a source file has changed since, which names the file |
+//! | `FUTHARK_VENDOR=update cargo build` | generates the code in `futhark-generated/stats-c` if it is missing, or if a source file, the options or the version of the compiler have changed; commit the folder |
+//! | `cargo build` | uses the code; if a source file or the options differ, the error says so |
 //! | `FUTHARK_VENDOR=check cargo build` | an error if the compiler generates other code; for continuous integration |
 //!
-//! The code does not depend on the machine. It is trusted like the rest of the package: who changes it by hand
-//! changes the guarantees. Two programs with the same file name need two folders.
+//! There is a folder for each backend: generate those of all features. The package must contain the source
+//! file and its imports. Unset `FUTHARK_VENDOR` for `cargo publish`, which rejects a build script that
+//! changes the package.
+//!
+//! The code does not depend on the machine. It is trusted like the rest of the package: changing it by hand
+//! voids the guarantees. Two programs with the same file name need two folders.
 //!
 //! # Raw modules
 //!
@@ -160,5 +168,12 @@ pub use program::Program;
 pub fn __module(name: &str, manifest: &str) -> Result<String, Box<dyn std::error::Error>> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
     let functions = futhark_sys::compile::FunctionList::of(&program);
-    Ok(module::write(name, &program, &functions, &[], &[])?)
+    Ok(module::write(
+        name,
+        &program,
+        &functions,
+        &[],
+        "".as_ref(),
+        &[],
+    )?)
 }

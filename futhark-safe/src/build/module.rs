@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use futhark_manifest::{ElemType, Program, Record, Structure, TypeId, TypeRef};
 use futhark_sys::compile::FunctionList;
@@ -14,15 +14,16 @@ use super::{arrays, entries, records, sums};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Returns the module of `program`; `symbols` are its tables, `functions` the functions in them,
-/// `sources` the files with comments.
+/// `source` and `imports` the files with comments.
 pub(super) fn write(
     name: &str,
     program: &Program,
     functions: &FunctionList,
     symbols: &[&str],
-    sources: &[PathBuf],
+    source: &Path,
+    imports: &[PathBuf],
 ) -> Result<String> {
-    let module = Module::new(program, functions, Docs::of(sources));
+    let module = Module::new(program, functions, Docs::of(source, imports));
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -237,9 +238,19 @@ mod tests {
             r#""f": {"cfun": "futhark_entry_f", "tuning_params": [], "inputs": [], "outputs": []}"#,
         );
         let functions = FunctionList::of(&program(""));
-        let error = write("one", &one, &functions, &[], &[]).unwrap_err();
+        let error = write("one", &one, &functions, &[], Path::new(""), &[]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Compile);
         assert!(error.to_string().contains("futhark_entry_f"), "{error}");
-        assert!(write("one", &one, &FunctionList::of(&one), &[], &[]).is_ok());
+        assert!(
+            write(
+                "one",
+                &one,
+                &FunctionList::of(&one),
+                &[],
+                Path::new(""),
+                &[]
+            )
+            .is_ok()
+        );
     }
 }

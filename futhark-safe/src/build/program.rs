@@ -96,7 +96,8 @@ impl Program {
         self
     }
 
-    /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`.
+    /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`. Others
+    /// are an error.
     pub fn option(mut self, option: impl Into<String>) -> Program {
         self.options.push(option.into());
         self
@@ -129,7 +130,8 @@ impl Program {
         let backends = self.chosen_backends()?;
         // Cargo runs a script that failed again in any case, and shows its output.
         let mut cargo = Instructions::default();
-        for variable in Toolchain::VARIABLES.iter().chain(&VARIABLES) {
+        let variables = Toolchain::variables();
+        for variable in variables.iter().map(String::as_str).chain(VARIABLES) {
             cargo.add(format!("rerun-if-env-changed={variable}"));
         }
         cargo.watch(&self.source);
@@ -151,14 +153,23 @@ impl Program {
         cargo: &mut Instructions,
     ) -> Result<String> {
         let compiler = self.futhark_compiler()?;
-        // The interface is that of every backend, and `c` takes the least time; vendored code has only
-        // those of the package.
-        let backend = match self.vendored {
-            Some(_) => backends[0],
-            None => Backend::C,
+        let is_recording = compiler.as_ref().is_some_and(|c| c.recording().is_some());
+        let interface = |backend| {
+            let build = self.build(backend, compiler.as_ref(), out_dir);
+            build.interface().map_err(|error| self.failed(error))
         };
-        let build = self.build(backend, compiler.as_ref(), out_dir);
-        let face = build.interface().map_err(|error| self.failed(error))?;
+        // The interface is that of every backend, and `c` takes the least time; vendored code and recordings
+        // have only those of the package.
+        let face = match self.vendored.is_some() || is_recording {
+            true => interface(backends[0])?,
+            false => interface(Backend::C)?,
+        };
+        if self.vendored.is_some() {
+            // Updates or checks the code of each backend, if asked for.
+            for &backend in &backends[1..] {
+                interface(backend)?;
+            }
+        }
         face.sources().iter().for_each(|file| cargo.watch(file));
         let symbols = backends.iter();
         let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
@@ -168,6 +179,7 @@ impl Program {
             face.program(),
             &face.functions(),
             &symbols,
+            &self.source,
             face.sources(),
         )
     }
@@ -209,6 +221,7 @@ impl Program {
             first.program(),
             &first.functions(),
             &symbols,
+            &self.source,
             first.sources(),
         )?;
         #[cfg(feature = "raw")]
@@ -266,10 +279,21 @@ impl Program {
             .map(|name| name.parse())
             .collect::<Result<Vec<Backend>, _>>()
             .map_err(|error| self.error(format!("{BACKENDS}: {error}")))?;
-        match (named.as_slice(), self.backends.as_slice()) {
-            ([], []) => Err(self.error("no backend was selected".to_owned())),
-            ([], backends) => Ok(backends.to_vec()),
-            (named, _) => Ok(named.to_vec()),
+        let mut backends = if named.is_empty() {
+            self.backends.clone()
+        } else {
+            named
+        };
+        let mut seen = Vec::new();
+        backends.retain(|backend| {
+            !seen.contains(backend) && {
+                seen.push(*backend);
+                true
+            }
+        });
+        match backends.is_empty() {
+            true => Err(self.error("no backend was selected".to_owned())),
+            false => Ok(backends),
         }
     }
 
@@ -313,7 +337,7 @@ impl Program {
     }
 }
 
-/// Runs as many builds at a time as Cargo runs jobs.
+/// Runs the builds, at most as many at a time as Cargo runs jobs.
 fn run(builds: &[Build]) -> Result<Vec<Artifact>, futhark_sys::compile::Error> {
     let jobs = std::env::var("NUM_JOBS").ok();
     let jobs = jobs.and_then(|jobs| jobs.parse().ok()).unwrap_or(1).max(1);

@@ -41,7 +41,7 @@
 //! | 12 | 4 | n: length of the type's name |
 //! | 16 | 8 | b: length of the body |
 //! | 24 | 8 | checksum of all other bytes |
-//! | 32 | p | the program's key: source, compiler version, layout of types; not the backend |
+//! | 32 | p | the program's key: source, options of the Futhark compiler, its version, layout of types; not the backend |
 //! | 32 + p | n | the type's name, as in the manifest |
 //! | 32 + p + n | b | the body, in the format of the Futhark runtime |
 //!
@@ -91,8 +91,8 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: another build of the program stored it, for example one by another
-    /// version of the compiler.
+    /// [`ErrorKind::Restore`]: another build of the program stored it, for example one with other options
+    /// or by another version of the compiler.
     /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ContextLost`].
     pub fn restore<G: OpaqueTag<Program = P>>(&self, stored: &Stored<G>) -> Result<G> {
         let handle = ffi::restore(self.core(), &stored.bytes)?;

@@ -104,11 +104,20 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
         fs::read_to_string(&c).unwrap() + "// Changed by hand.\n",
     )
     .unwrap();
-    let text = package.fails(&[CHECK]);
-    assert_says(
-        &text,
-        &["another file stats.c now than the one in futhark-generated/stats-c"],
-    );
+    let other = "another file stats.c now than the one in futhark-generated/stats-c";
+    assert_says(&package.fails(&[CHECK]), &[other]);
+    // Also if only the module is needed.
+    let output = package.cargo("check", &[], &[CHECK, ("FUTHARK_SAFE_FACE_ONLY", "1")]);
+    assert!(!output.status.success());
+    assert_says(&String::from_utf8_lossy(&output.stderr), &[other]);
+    // Cargo sees that the code has changed.
+    let text = fs::read_to_string(&c).unwrap();
+    fs::write(&c, format!("#error changed by hand\n{text}")).unwrap();
+    assert_says(&package.fails(&without), &["changed by hand"]);
+    fs::write(&c, text).unwrap();
+    // A backend that is named twice counts once.
+    let twice = [&without[..], &[("FUTHARK_BACKENDS", "c,c")]].concat();
+    assert_says(&succeeds("run", &twice), &["c 5.3333335"]);
     let text = package.fails(&[("FUTHARK_VENDOR", "yes")]);
     assert_says(
         &text,

@@ -7,7 +7,7 @@ use futhark_manifest::{Backend, Manifest, Program};
 
 use super::cache::cache_folder;
 use super::cc::Options;
-use super::compiler::Compiler;
+use super::compiler::{self, Compiler};
 use super::error::{Error, ErrorKind};
 use super::generated::{Generated, layout};
 use super::hash::Hash;
@@ -135,8 +135,8 @@ impl Build {
         self
     }
 
-    /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`. The
-    /// others would change which files it writes, so they are an error of the build.
+    /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`. Others
+    /// are an error of kind [`ErrorKind::Option`], because they could change which files it writes.
     #[must_use]
     pub fn option(mut self, option: impl Into<String>) -> Build {
         self.options.push(option.into());
@@ -221,6 +221,7 @@ impl Build {
 
     /// The compiler: vendored code, the selected one, or the default one.
     pub(super) fn futhark(&self) -> Result<Compiler, Error> {
+        compiler::must_be_usable(&self.options)?;
         match &self.vendored {
             Some(folder) => vendored::compiler(self, folder),
             None => self.installed(),
@@ -230,7 +231,7 @@ impl Build {
     /// The selected compiler, or the default one, with the options of this build.
     pub(super) fn installed(&self) -> Result<Compiler, Error> {
         let compiler = self.compiler.clone().map_or_else(Compiler::find, Ok)?;
-        compiler.with_options(&self.options)
+        Ok(compiler.with_options(&self.options))
     }
 
     /// The options for the Futhark compiler.

@@ -33,6 +33,25 @@ const OPTIONS: [&str; 3] = ["--safe", "--Werror", "-w"];
 /// Such an option, before the name of a function.
 const ENTRY_POINT: &str = "--entry-point=";
 
+/// Fails if a build cannot use one of the options of the Futhark compiler.
+pub(super) fn must_be_usable(options: &[String]) -> Result<(), Error> {
+    let is_usable = |option: &str| {
+        let name = option.strip_prefix(ENTRY_POINT);
+        OPTIONS.contains(&option)
+            || name.is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+    };
+    match options.iter().find(|option| !is_usable(option)) {
+        None => Ok(()),
+        Some(option) => {
+            let message = format!(
+                "a build cannot use the option `{option}` of the Futhark compiler; it can use {}, {ENTRY_POINT}NAME",
+                OPTIONS.join(", ")
+            );
+            Err(Error::new(ErrorKind::Option, message))
+        }
+    }
+}
+
 /// The lines after "To get a Futhark compiler".
 const HOW_TO_INSTALL: &str = "  Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
   Debian 13 and later   apt-get install --no-install-recommends futhark
@@ -40,8 +59,8 @@ const HOW_TO_INSTALL: &str = "  Debian 12             ci/setup of futhark-rust, 
   macOS                 brew install futhark
   nix                   nix-env -iA nixpkgs.futhark
   Fedora, other Linux   the static executables on the compiler's own site, futhark-lang.org
-Then put it on PATH, or set FUTHARK to its path. `futhark-conformance doctor` shows what this machine can build and run.
-A package can contain its generated code, and then needs no Futhark compiler: `Program::vendored`.";
+Then put it on PATH, or set FUTHARK to its path. `futhark-conformance doctor` then shows what this machine can build and run.
+If a package contains its generated code (`Program::vendored`), its build needs no Futhark compiler.";
 
 fn how_to_install() -> String {
     let (major, minor, patch) = known::OLDEST;
@@ -147,27 +166,24 @@ impl Compiler {
     }
 
     /// Adds options with which this compiler generates code.
-    pub(super) fn with_options(mut self, options: &[String]) -> Result<Compiler, Error> {
-        let is_usable = |option: &str| {
-            let name = option.strip_prefix(ENTRY_POINT);
-            OPTIONS.contains(&option)
-                || name.is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
-        };
-        if let Some(option) = options.iter().find(|option| !is_usable(option)) {
-            let message = format!(
-                "a build cannot use the option `{option}` of the Futhark compiler; it can use {}, {ENTRY_POINT}NAME",
-                OPTIONS.join(", ")
-            );
-            return Err(Error::new(ErrorKind::Option, message));
-        }
+    pub(super) fn with_options(mut self, options: &[String]) -> Compiler {
         self.options.extend_from_slice(options);
-        Ok(self)
+        self
     }
 
     /// The executable, the folder of the recording, or the description of vendored code.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// The files whose change changes what it generates: the executable, or vendored code.
+    pub(super) fn files(&self) -> Vec<&Path> {
+        let mut files = vec![self.program()];
+        if let Kind::Vendored(code) = &self.kind {
+            files.extend(code.files.iter().map(PathBuf::as_path));
+        }
+        files
     }
 
     /// The folder of the recording, if this is one. A recording supports only the programs that
@@ -211,8 +227,8 @@ impl Compiler {
             .collect())
     }
 
-    /// A hash of `source` and all its imports, equal for all versions of the compiler; with options of
-    /// a build, also of these.
+    /// A hash of `source` and its imports, which is the same for all versions of the compiler. The options
+    /// of a build follow it.
     ///
     /// # Errors
     ///
@@ -309,7 +325,13 @@ impl Compiler {
         let text = String::from_utf8_lossy(&output.stderr);
         let text = text.trim_end();
         let (kind, what, advice) = if is_internal(output.status.code(), text) {
-            let advice = "\nIt is a mistake or a limit of the compiler, not of the program: a newer one may work.";
+            // Without a code, a signal ended it, possibly for lack of memory.
+            let advice = match output.status.code() {
+                Some(_) => {
+                    "\nThis is a bug or a limitation of the compiler, not an error in the program; a newer version may work"
+                }
+                None => "",
+            };
             (
                 ErrorKind::CompilerFailed,
                 "the Futhark compiler itself failed on",

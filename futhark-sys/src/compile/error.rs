@@ -22,8 +22,8 @@ pub enum ErrorKind {
     /// No Futhark compiler was found, the selected one does not run or is too old, or it is a
     /// recording without this program.
     NoCompiler,
-    /// Vendored code ([`Build::vendored`](super::Build::vendored)) is missing, or its source has
-    /// changed.
+    /// Vendored code ([`Build::vendored`](super::Build::vendored)) is missing, or its source or the options
+    /// have changed.
     Vendored,
     /// The source file does not exist.
     NoSource,

@@ -7,7 +7,9 @@ use futhark_manifest::Program;
 use super::build::{Artifact, Build, read_program};
 use super::error::{Error, ErrorKind};
 use super::recording::Temporary;
+use super::toolchain::Toolchain;
 use super::unit::FunctionList;
+use super::vendored::Vendor;
 
 /// What code that uses a program must know to be compiled, but not to be linked.
 #[derive(Clone, Debug)]
@@ -48,7 +50,10 @@ impl Build {
     /// As [`Build::run`], except for those of the C compiler.
     pub fn interface(&self) -> Result<Interface, Error> {
         let futhark = match self.futhark() {
-            Err(error) if error.kind() == ErrorKind::Vendored => {
+            Err(error)
+                if error.kind() == ErrorKind::Vendored
+                    && matches!(Toolchain::vendor(), Ok(Vendor::Use)) =>
+            {
                 self.installed().map_err(|_| error)?
             }
             found => found?,

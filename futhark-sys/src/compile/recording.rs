@@ -72,8 +72,8 @@ impl Build {
         }
         let Ok(text) = fs::read_to_string(folder.join("library")) else {
             let message = format!(
-                "{} is not recorded for {} in {}, a recording of Futhark {version}, or its text has \
-                 changed; record it again, or install the compiler",
+                "{} is not recorded for {} in {}, a recording of Futhark {version}, or its text or its \
+                 options have changed; record it again, or install the compiler",
                 self.source().display(),
                 self.backend(),
                 recording.display()

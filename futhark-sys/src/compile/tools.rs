@@ -19,7 +19,7 @@ pub(super) struct Tools {
     pub ispc: Option<Ispc>,
     /// The folders with the headers of the backend.
     pub include: Vec<PathBuf>,
-    /// The file of each executable.
+    /// The file of each executable, and the files of vendored code.
     files: Vec<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ impl Tools {
             Backend::Ispc => Some(Ispc::find(&toolchain, &futhark)?),
             _ => None,
         };
-        let mut programs = vec![futhark.program()];
+        let mut programs = futhark.files();
         programs.extend(cc.programs());
         programs.extend(ispc.as_ref().map(Ispc::program));
         let files = programs.into_iter().map(|program| toolchain.file(program));
@@ -73,7 +73,7 @@ impl Tools {
         hash
     }
 
-    /// The file of each executable.
+    /// The file of each executable, and the files of vendored code.
     pub(super) fn into_files(self) -> Vec<PathBuf> {
         self.files
     }

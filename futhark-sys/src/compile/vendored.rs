@@ -28,11 +28,12 @@ use super::toolchain::Toolchain;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Vendor {
-    /// Uses the code. It is an error if a source file has changed since. Needs no Futhark compiler.
+    /// Uses the code. It is an error if a source file or the options have changed since. Needs no Futhark
+    /// compiler.
     #[default]
     Use,
-    /// `update`: generates the code again if a source file, or the version of the compiler, has
-    /// changed.
+    /// `update`: generates the code if it is missing, or if a source file, the options, or the version of
+    /// the compiler have changed.
     Update,
     /// `check`: it is an error if the compiler generates other code now.
     Check,
@@ -46,6 +47,8 @@ pub(super) struct Vendored {
     pub program: String,
     /// The source and its imports.
     pub sources: Vec<PathBuf>,
+    /// The generated files.
+    pub files: Vec<PathBuf>,
 }
 
 const DESCRIPTION: &str = "futhark-vendored";
@@ -108,11 +111,12 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
         folder: folder.to_owned(),
         program: String::new(),
         sources: Vec::new(),
+        files: generated_files(folder)?,
     };
     for line in text.lines().skip(1) {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
-            ["program", ..] => vendored.program = line["program ".len()..].to_owned(),
+            ["program", _, ..] => vendored.program = line["program ".len()..].to_owned(),
             ["source", hash, path] => {
                 let path = folder_of(source).join(path);
                 must_be_current(&path, hash, folder)?;
@@ -123,6 +127,9 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
                 return Err(Error::vendored(message));
             }
         }
+    }
+    if vendored.program.is_empty() || vendored.sources.is_empty() {
+        return Err(Error::vendored(format!("{} is incomplete", file.display())));
     }
     if !vendored.program.split(' ').skip(1).eq(build.options()) {
         return Err(Error::vendored(format!(
@@ -176,6 +183,23 @@ fn generate(build: &Build, futhark: &Compiler, folder: &Path) -> Result<(), Erro
     write(&folder.join(DESCRIPTION), text)
 }
 
+/// What the compiler wrote, sorted.
+fn generated_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |error| Error::io("read", folder, error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if ![DESCRIPTION, WARNINGS]
+            .map(OsString::from)
+            .contains(&entry.file_name())
+        {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// The name of a file that differs between two folders.
 fn difference(one: &Path, other: &Path) -> Result<Option<OsString>, Error> {
     let mut names: BTreeSet<OsString> = BTreeSet::new();
@@ -194,12 +218,9 @@ impl Vendored {
     pub(super) fn copy(&self, base: &Path) -> Result<String, Error> {
         let to = base.parent().unwrap_or(Path::new("."));
         let failed = |error| Error::io("copy the generated code in", &self.folder, error);
-        for entry in fs::read_dir(&self.folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name();
-            if name != DESCRIPTION && name != WARNINGS {
-                fs::copy(entry.path(), to.join(name)).map_err(failed)?;
-            }
+        for file in &self.files {
+            let name = file.file_name().unwrap_or_default();
+            fs::copy(file, to.join(name)).map_err(failed)?;
         }
         fs::read_to_string(self.folder.join(WARNINGS)).map_err(failed)
     }
