@@ -1,3 +1,5 @@
+-- | Statistics of arrays.
+
 -- | The arithmetic mean.
 entry mean [n] (xs: [n]f32) : f32 = f32.sum xs / f32.i64 n
 

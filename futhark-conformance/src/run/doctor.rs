@@ -15,7 +15,9 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
             println!("{name}={}", value.display());
         }
     }
-    let compilers = find_compilers(&args.machine.futhark)?;
+    let compilers = find_compilers(&args.machine.futhark).inspect_err(|_| {
+        println!("The backends are tried with a Futhark program, so install a compiler first.");
+    })?;
     for compiler in &compilers {
         let known = standing(&Version::new(&compiler.version));
         println!("Futhark {} ({}): {known}", compiler.version, compiler.path);
@@ -52,8 +54,9 @@ fn advice(device: &Device) -> Option<&'static str> {
              opencl-headers pocl-opencl-icd)",
         ),
         Backend::Cuda => Some(
-            "to use it: the driver of an NVIDIA card, and CUDA 12 or 13 with NVRTC (Debian: apt-get install \
-             nvidia-driver nvidia-cuda-toolkit; otherwise set CUDA_HOME)",
+            "to use it: the driver of an NVIDIA card, and CUDA 12 or 13 with NVRTC (Debian 13: apt-get install \
+             nvidia-driver nvidia-cuda-toolkit, from non-free; Debian 12: `ci/setup` installs CUDA 12; otherwise set \
+             CUDA_HOME)",
         ),
         Backend::Hip => Some(
             "to use it: the driver of an AMD card, and ROCm with hiprtc (Debian: apt-get install libamdhip64-dev; \
