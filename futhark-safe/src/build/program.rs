@@ -158,18 +158,22 @@ impl Program {
             let build = self.build(backend, compiler.as_ref(), out_dir);
             build.interface().map_err(|error| self.failed(error))
         };
-        // The interface is that of every backend, and `c` takes the least time; vendored code and recordings
-        // have only those of the package.
-        let face = match self.vendored.is_some() || is_recording {
-            true => interface(backends[0])?,
-            false => interface(Backend::C)?,
+        // The interface is that of every backend, and `c` takes the least time. Vendored code and recordings
+        // need not have each backend; updating and checking vendored code concerns all.
+        let asks_for_all =
+            std::env::var_os("FUTHARK_VENDOR").is_some_and(|value| !value.is_empty());
+        let candidates = match self.vendored.is_some() || is_recording {
+            true => backends,
+            false => &[Backend::C],
         };
-        if self.vendored.is_some() {
-            // Updates or checks the code of each backend, if asked for.
-            for &backend in &backends[1..] {
-                interface(backend)?;
+        let mut faces = candidates.iter().map(|&backend| interface(backend));
+        let face = match self.vendored.is_some() && asks_for_all {
+            true => faces.collect::<Result<Vec<_>>>()?.swap_remove(0),
+            false => {
+                let first = faces.next().expect("at least one backend is selected");
+                first.or_else(|error| faces.find_map(Result::ok).ok_or(error))?
             }
-        }
+        };
         face.sources().iter().for_each(|file| cargo.watch(file));
         let symbols = backends.iter();
         let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();

@@ -73,12 +73,13 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     succeeds("build", &[UPDATE]);
     assert_says(&succeeds("run", &without), &["multicore 5.3333335"]);
 
-    // The module alone needs no C compiler, and in an editor not even current vendored code.
+    // The module alone needs no C compiler, the code of one backend, and in an editor not even current code.
     let face = [("FUTHARK_SAFE_FACE_ONLY", "1"), ("CC", "/nonexistent/cc")];
     succeeds("check", &face);
+    let backends = ("FUTHARK_BACKENDS", "opencl,c");
     succeeds(
         "doc",
-        &[&without[..], &[("DOCS_RS", "1"), face[1]]].concat(),
+        &[&without[..], &[("DOCS_RS", "1"), face[1], backends]].concat(),
     );
     let text = package.fails(&face[..1]);
     assert_says(
