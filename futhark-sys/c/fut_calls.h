@@ -1,4 +1,4 @@
-// Comes after the generated code: ends wrappers, creates and frees contexts.
+// Comes after the generated code and fut_config.h: ends wrappers, creates and frees contexts.
 
 // --- The end of a call ---------------------------------------------------------
 
@@ -107,112 +107,6 @@ static inline int32_t fut_count(const int *references) {
 
 static inline int32_t fut_max(int32_t a, int32_t b) { return a > b ? a : b; }
 
-// --- Settings ------------------------------------------------------------------------
-
-// Applies a setting. Returns NULL, or a malloc'ed message.
-static char *fut_apply(struct futhark_context_config *cfg, const struct fut_setting *s) {
-  (void)cfg;
-  switch (s->what) {
-  case FUT_SET_DEBUGGING:
-    futhark_context_config_set_debugging(cfg, s->number != 0);
-    return NULL;
-  case FUT_SET_PROFILING:
-    futhark_context_config_set_profiling(cfg, s->number != 0);
-    return NULL;
-  case FUT_SET_LOGGING:
-    futhark_context_config_set_logging(cfg, s->number != 0);
-    return NULL;
-  case FUT_SET_CACHE_FILE:
-    futhark_context_config_set_cache_file(cfg, s->text);
-    return NULL;
-  case FUT_SET_TUNING_PARAM:
-    if (futhark_context_config_set_tuning_param(cfg, s->text, (size_t)s->number) == 0)
-      return NULL;
-    return msgprintf("this program has no tuning parameter `%s` on this backend", s->text);
-  case FUT_SET_NUM_THREADS:
-#ifdef FUT_HAS_set_num_threads
-    futhark_context_config_set_num_threads(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no worker threads");
-#endif
-  case FUT_SET_DEVICE:
-#ifdef FUT_HAS_set_device
-    futhark_context_config_set_device(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend cannot select a device");
-#endif
-  case FUT_SET_PLATFORM:
-#ifdef FUT_HAS_set_platform
-    futhark_context_config_set_platform(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend cannot select a platform");
-#endif
-  case FUT_SET_BUILD_OPTION:
-#if defined(FUT_HAS_add_build_option)
-    futhark_context_config_add_build_option(cfg, s->text);
-    return NULL;
-#elif defined(FUT_HAS_add_nvrtc_option)
-    futhark_context_config_add_nvrtc_option(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend does not compile at run time, so it has no build options");
-#endif
-  case FUT_SET_BLOCK_SIZE:
-#if defined(FUT_HAS_set_default_thread_block_size)
-    futhark_context_config_set_default_thread_block_size(cfg, (int)s->number);
-    return NULL;
-#elif defined(FUT_HAS_set_default_group_size)
-    futhark_context_config_set_default_group_size(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no thread blocks");
-#endif
-  case FUT_SET_GRID_SIZE:
-#if defined(FUT_HAS_set_default_grid_size)
-    futhark_context_config_set_default_grid_size(cfg, (int)s->number);
-    return NULL;
-#elif defined(FUT_HAS_set_default_num_groups)
-    futhark_context_config_set_default_num_groups(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no grid");
-#endif
-  case FUT_SET_TILE_SIZE:
-#ifdef FUT_HAS_set_default_tile_size
-    futhark_context_config_set_default_tile_size(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no tiles");
-#endif
-  case FUT_SET_REG_TILE_SIZE:
-#ifdef FUT_HAS_set_default_reg_tile_size
-    futhark_context_config_set_default_reg_tile_size(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no register tiles");
-#endif
-  case FUT_SET_THRESHOLD:
-#ifdef FUT_HAS_set_default_threshold
-    futhark_context_config_set_default_threshold(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no thresholds");
-#endif
-  case FUT_SET_UNIFIED_MEMORY:
-#ifdef FUT_HAS_set_unified_memory
-    futhark_context_config_set_unified_memory(cfg, s->number != 0);
-    return NULL;
-#else
-    return msgprintf("this backend has no setting for unified memory");
-#endif
-  default:
-    return msgprintf("unknown setting number %u", s->what);
-  }
-}
-
 // --- The lifetime of a context --------------------------------------------------------------
 
 // Frees a context whose initialisation failed. Takes ownership of `words`.
@@ -257,64 +151,22 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   c->cfg = futhark_context_config_new();
   if (c->cfg == NULL)
     return fut_context_undo(c, NULL, FUT_MEMORY);
-  for (uint32_t i = 0; i < n; i++) {
-    char *refused = fut_apply(c->cfg, &settings[i]);
-    if (refused != NULL)
-      return fut_context_undo(c, refused, FUT_REFUSED);
-  }
+  char *refused = fut_configure(c, settings, n);
+  if (refused != NULL)
+    return fut_context_undo(c, refused, FUT_REFUSED);
   c->ctx = futhark_context_new(c->cfg);
   if (c->ctx == NULL)
     return fut_context_undo(c, NULL, FUT_MEMORY);
   if (c->ctx->error != NULL)
     return fut_context_undo(c, NULL, c->memory ? FUT_MEMORY : FUT_FAILED);
+  if (c->not_dumped != NULL) {
+    c->words = c->not_dumped;
+    c->not_dumped = NULL;
+    return fut_context_undo(c, NULL, FUT_FAILED);
+  }
   fut_self.zero = false;
   FUT_LEAVE(c, 0, (void)0)
 }
-
-#if defined(FUT_BACKEND_opencl)
-// Selects the device with the same generated function as context_new, and describes it in `text`.
-static int32_t fut_choose_device(struct fut_context *c, const struct fut_setting *settings, uint32_t n, char **text) {
-  FUT_ENTER(c)
-  c->cfg = futhark_context_config_new();
-  char *refused = NULL;
-  for (uint32_t i = 0; i < n && refused == NULL; i++)
-    refused = fut_apply(c->cfg, &settings[i]);
-  // The function writes only the field `error`.
-  struct futhark_context *ctx = calloc(1, sizeof *ctx);
-  if (refused == NULL) {
-    struct opencl_device_option device = get_preferred_device(ctx, c->cfg);
-    if (ctx->error == NULL) {
-      char *platform_version = opencl_platform_info(device.platform, CL_PLATFORM_VERSION);
-      char *driver_version = opencl_device_info(device.device, CL_DRIVER_VERSION);
-      *text = fut_text("%s\n%s\n%s\n%s", device.platform_name, platform_version, device.device_name, driver_version);
-      free(platform_version);
-      free(driver_version);
-      free(device.platform_name);
-      free(device.device_name);
-    }
-  }
-  free(refused);
-  free(ctx->error);
-  free(ctx);
-  futhark_context_config_free(c->cfg);
-  fut_pop_guard();
-  return FUT_OK;
-}
-
-static char *fut_device(const struct fut_setting *settings, uint32_t n) {
-  char *why = fut_driver_ready();
-  free(why);
-  struct fut_context *c = why == NULL ? fut_make_context() : NULL;
-  if (c == NULL)
-    return NULL;
-  char *text = NULL;
-  (void)fut_choose_device(c, settings, n, &text);
-  fut_release_context(c);
-  return text;
-}
-#else
-#define fut_device NULL
-#endif
 
 static struct fut_context *fut_context_new(const struct fut_setting *settings, uint32_t n, int32_t *status) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -418,9 +270,6 @@ static int32_t fut_unpause_profiling(struct fut_context *c, void *const *out, co
   FUT_LEAVE(c, 0, (void)0)
 }
 
-// Frees a text of `fut_report`, which libc allocated.
-static void fut_free_text(char *text) { (free)(text); }
-
 // The runtime waits as well, but does not report whether the wait failed.
 static int32_t fut_report(struct fut_context *c, void *const *out, const void *const *in) {
   (void)in;
@@ -434,6 +283,22 @@ static int32_t fut_report(struct fut_context *c, void *const *out, const void *c
   if (rc == 0 && text == NULL)
     rc = 1;
   FUT_LEAVE(c, rc, (fut_free_text(text), *(char **)out[0] = NULL))
+}
+
+static int32_t fut_memory_use(struct fut_context *c, void *const *out, const void *const *in) {
+  (void)in;
+  FUT_ENTER(c)
+  FUT_IDLE(c)
+  int64_t *bytes = out[0];
+  bytes[0] = c->ctx->cur_mem_usage_default;
+  bytes[1] = c->ctx->peak_mem_usage_default;
+#if FUT_GPU_BACKEND
+  bytes[2] = c->ctx->cur_mem_usage_device;
+  bytes[3] = c->ctx->peak_mem_usage_device;
+#else
+  bytes[2] = bytes[3] = 0;
+#endif
+  FUT_LEAVE(c, 0, (void)0)
 }
 
 static const char *fut_tuning_param_name(uint32_t i) {

@@ -16,6 +16,7 @@
 
 // Text that the runtime printed to stderr, for an error message.
 struct fut_text {
+  const struct fut_log *log;  // of the context
   uint32_t length;
   char bytes[2048];
 };
@@ -52,6 +53,8 @@ struct fut_context {
   struct futhark_context_config *cfg;
   struct fut_crew crew;
   struct fut_text text;
+  struct fut_log log;  // `write` is NULL: output goes to stderr
+  char *not_dumped;    // why the device code was not written to a file, malloc'ed
 #if FUT_TRACKS_MEMORY
   struct fut_heap heap;  // of the thread that makes the calls
 #endif
@@ -164,8 +167,28 @@ static const char *fut_printed(void) {
 }
 
 static void fut_flush_text(struct fut_text *t) {
-  fwrite(t->bytes, 1, t->length, stderr);
+  uint32_t length = t->length;
   t->length = 0;
+  if (t->log->write != NULL)
+    t->log->write(t->log->data, t->bytes, length);
+  else
+    fwrite(t->bytes, 1, length, stderr);
+}
+
+// Prints to the log of the runtime, whose stream is stderr.
+static int fut_print_log(const char *format, va_list args) {
+  struct fut_text *t = fut_self.text;
+  if (t == NULL || t->log->write == NULL)
+    return vfprintf(stderr, format, args);
+  char *text = NULL;
+  int n = vasprintf(&text, format, args);
+  if (n < 0)
+    return n;
+  if (t->length != 0)
+    fut_flush_text(t);
+  t->log->write(t->log->data, text, (size_t)n);
+  free(text);
+  return n;
 }
 
 static void fut_print(const char *format, va_list args) {

@@ -178,8 +178,8 @@ static inline void *fut_memmove(void *to, const void *from, size_t n) {
 
 // --- Output of the runtime ------------------------------------------------
 //
-// Output to stderr is stored for the error message, or printed at the end of the call. Output to a
-// log file is unchanged. The macros recognise stderr by the spelling of the argument.
+// Output to stderr is stored for the error message, or printed at the end of the call. Output to the
+// log is passed on at once: its stream is stderr, too, and differs by the spelling of the argument.
 
 __attribute__((format(printf, 3, 4)))
 static int fut_fprintf(FILE *stream, bool is_stderr, const char *format, ...) {
@@ -189,14 +189,14 @@ static int fut_fprintf(FILE *stream, bool is_stderr, const char *format, ...) {
   if (is_stderr)
     fut_print(format, args);
   else
-    n = vfprintf(stream, format, args);
+    n = stream == stderr ? fut_print_log(format, args) : vfprintf(stream, format, args);
   va_end(args);
   return n;
 }
 
 static int fut_vfprintf(FILE *stream, bool is_stderr, const char *format, va_list args) {
   if (!is_stderr)
-    return vfprintf(stream, format, args);
+    return stream == stderr ? fut_print_log(format, args) : vfprintf(stream, format, args);
   fut_print(format, args);
   return 0;
 }
@@ -231,6 +231,7 @@ static struct fut_context *fut_make_context(void) {
     return NULL;
   c->forks = fut_forks;
   c->borrowed = 1 << 30;
+  c->text.log = &c->log;
   pthread_mutex_init(&c->crew.mutex, NULL);
   pthread_cond_init(&c->crew.changed, NULL);
 #if FUT_TRACKS_MEMORY
@@ -263,6 +264,7 @@ static void fut_release_context(struct fut_context *c) {
   pthread_cond_destroy(&c->crew.changed);
   fut_fail(c, NULL, NULL);
   free(c->words);
+  free(c->not_dumped);
   free(c);
 }
 
@@ -340,6 +342,15 @@ static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64
 #define FUT_SCALAR_ctx fut_scalar_from_device(ctx
 #define fut_scalar_from_device(ctx_, ...) (fut_before_wait(ctx_), fut_runtime_scalar_from_device(ctx_, __VA_ARGS__))
 static void fut_before_wait(struct futhark_context *ctx);
+
+#if defined(FUT_HAS_dump_binary_to) || defined(FUT_HAS_dump_ptx_to)
+// The runtime ignores whether it could write the file.
+#define dump_file(first, ...) FUT_DUMP_FILE_##first, __VA_ARGS__)
+#define FUT_DUMP_FILE_const fut_runtime_dump_file(const
+#define FUT_DUMP_FILE_cfg fut_dump_file(cfg
+#define FUT_DUMP_FILE_ctx fut_dump_file(ctx
+static int fut_dump_file(const char *file, const void *bytes, size_t n);
+#endif
 
 // While an error is pending, the destination of a copy may not be allocated.
 #define memcpy_host2gpu(first, ...) FUT_HOST2GPU_##first, __VA_ARGS__)

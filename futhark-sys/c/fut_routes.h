@@ -193,6 +193,17 @@ static int fut_allocate_device(struct futhark_context *ctx, struct memblock_devi
   return err;
 }
 
+#ifdef FUT_DUMP_FILE_ctx
+static int fut_dump_file(const char *file, const void *bytes, size_t n) {
+  errno = 0;
+  int err = fut_runtime_dump_file(file, bytes, n);
+  struct fut_context *c = fut_current();
+  if (err != 0 && c != NULL && c->not_dumped == NULL)
+    c->not_dumped = fut_text("cannot write the device code to %s: %s", file, strerror(errno));
+  return err;
+}
+#endif
+
 // The call that caused the failure.
 static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure *f) {
   if (c->checked && !c->pending)

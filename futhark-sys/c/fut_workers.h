@@ -205,6 +205,7 @@ static int fut_thread_create(pthread_t *thread, const pthread_attr_t *attr, void
   w->crew = crew;
   w->run = run;
   w->argument = argument;
+  w->text.log = &g->context->log;
 #if FUT_TRACKS_MEMORY
   w->heap.of_worker = true;
   fut_heap_init(&w->heap);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 4u
+#define FUT_ABI 5u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -167,11 +167,26 @@ struct fut_type {
 #define FUT_SET_REG_TILE_SIZE 12u   // number
 #define FUT_SET_THRESHOLD 13u       // number
 #define FUT_SET_UNIFIED_MEMORY 14u  // number: 0 or 1
+#define FUT_SET_REGISTERS 15u       // number
+#define FUT_SET_CACHE 16u           // number
+#define FUT_SET_DEVICE_SOURCE 17u   // text: the source of the device code
+#define FUT_SET_DUMP_CODE 18u       // text: a path
+#define FUT_SET_LOAD_CODE 19u       // text: a path
+#define FUT_SET_LOG 20u             // object: a struct fut_log, which is copied
+#define FUT_SET_COMMAND_QUEUE 21u   // object: a cl_command_queue, which is retained
 
 struct fut_setting {
   uint32_t what;
   int64_t number;
   const char *text;
+  const void *object;
+};
+
+// Receives what the runtime prints to stderr or to its log. Called on any thread of the context, also
+// by several at a time, until the context is freed. It must not enter a context.
+struct fut_log {
+  void (*write)(void *data, const char *text, size_t length);
+  void *data;
 };
 
 struct fut_table {
@@ -189,11 +204,17 @@ struct fut_table {
   const struct fut_function *functions;  // sorted by name
   uint32_t n_functions;
 
-  // opencl; NULL on other backends. Describes the device that a context with these settings would
-  // use, in four lines: the name and version of the platform, the name of the device, and the version
-  // of the driver. Freed with free_text. NULL if there is no device or a setting is rejected;
-  // context_new reports the reason.
+  // A description of a device has five lines: the name and version of the platform, the name of the
+  // device, the version of the driver, and the bytes of its memory. Texts are freed with free_text.
+
+  // opencl; NULL on other backends. The device that a context with these settings would use. NULL if
+  // there is no device or a setting is rejected; context_new reports the reason.
   char *(*device)(const struct fut_setting *settings, uint32_t n);
+  // GPU backends; NULL on others. The devices of the backend, or, if it does not return FUT_OK, the
+  // reason. The text can be NULL.
+  int32_t (*devices)(char **text);
+  // GPU backends; NULL on others. The source of the device code. NULL if memory is missing.
+  char *(*device_source)(void);
   // Creates a context. Returns NULL only if memory is missing. If *status is not FUT_OK, only
   // failure and context_free may be called.
   struct fut_context *(*context_new)(const struct fut_setting *settings, uint32_t n, int32_t *status);
@@ -214,6 +235,9 @@ struct fut_table {
   fut_call pause_profiling;
   fut_call unpause_profiling;
   fut_call report;               // out: char *, freed with free_text
+  fut_call memory;               // out: int64_t[4]: bytes on the host and their maximum, the same for the device
+  fut_call context_device;       // out: char *; GPU backends, NULL on others
+  fut_call command_queue;        // out: cl_command_queue; opencl, NULL on others
   void (*free_text)(char *text);
 
   // For direct calls of the generated functions (raw modules). `lend` waits and returns the context

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the header documents each item")]
 #![expect(non_camel_case_types, reason = "the names are C's")]
 
-pub const FUT_ABI: u32 = 4;
+pub const FUT_ABI: u32 = 5;
 pub const FUT_OK: u32 = 0;
 pub const FUT_FAILED: u32 = 1;
 pub const FUT_MEMORY: u32 = 2;
@@ -51,6 +51,13 @@ pub const FUT_SET_TILE_SIZE: u32 = 11;
 pub const FUT_SET_REG_TILE_SIZE: u32 = 12;
 pub const FUT_SET_THRESHOLD: u32 = 13;
 pub const FUT_SET_UNIFIED_MEMORY: u32 = 14;
+pub const FUT_SET_REGISTERS: u32 = 15;
+pub const FUT_SET_CACHE: u32 = 16;
+pub const FUT_SET_DEVICE_SOURCE: u32 = 17;
+pub const FUT_SET_DUMP_CODE: u32 = 18;
+pub const FUT_SET_LOAD_CODE: u32 = 19;
+pub const FUT_SET_LOG: u32 = 20;
+pub const FUT_SET_COMMAND_QUEUE: u32 = 21;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_context {
@@ -212,14 +219,36 @@ pub struct fut_setting {
     pub what: u32,
     pub number: i64,
     pub text: *const ::core::ffi::c_char,
+    pub object: *const ::core::ffi::c_void,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_setting"][::core::mem::size_of::<fut_setting>() - 24usize];
+    ["Size of fut_setting"][::core::mem::size_of::<fut_setting>() - 32usize];
     ["Alignment of fut_setting"][::core::mem::align_of::<fut_setting>() - 8usize];
     ["Offset of field: fut_setting::what"][::core::mem::offset_of!(fut_setting, what) - 0usize];
     ["Offset of field: fut_setting::number"][::core::mem::offset_of!(fut_setting, number) - 8usize];
     ["Offset of field: fut_setting::text"][::core::mem::offset_of!(fut_setting, text) - 16usize];
+    ["Offset of field: fut_setting::object"]
+        [::core::mem::offset_of!(fut_setting, object) - 24usize];
+};
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct fut_log {
+    pub write: ::core::option::Option<
+        unsafe extern "C" fn(
+            data: *mut ::core::ffi::c_void,
+            text: *const ::core::ffi::c_char,
+            length: usize,
+        ),
+    >,
+    pub data: *mut ::core::ffi::c_void,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of fut_log"][::core::mem::size_of::<fut_log>() - 16usize];
+    ["Alignment of fut_log"][::core::mem::align_of::<fut_log>() - 8usize];
+    ["Offset of field: fut_log::write"][::core::mem::offset_of!(fut_log, write) - 0usize];
+    ["Offset of field: fut_log::data"][::core::mem::offset_of!(fut_log, data) - 8usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -239,6 +268,9 @@ pub struct fut_table {
     pub device: ::core::option::Option<
         unsafe extern "C" fn(settings: *const fut_setting, n: u32) -> *mut ::core::ffi::c_char,
     >,
+    pub devices:
+        ::core::option::Option<unsafe extern "C" fn(text: *mut *mut ::core::ffi::c_char) -> i32>,
+    pub device_source: ::core::option::Option<unsafe extern "C" fn() -> *mut ::core::ffi::c_char>,
     pub context_new: ::core::option::Option<
         unsafe extern "C" fn(
             settings: *const fut_setting,
@@ -256,6 +288,9 @@ pub struct fut_table {
     pub pause_profiling: fut_call,
     pub unpause_profiling: fut_call,
     pub report: fut_call,
+    pub memory: fut_call,
+    pub context_device: fut_call,
+    pub command_queue: fut_call,
     pub free_text: ::core::option::Option<unsafe extern "C" fn(text: *mut ::core::ffi::c_char)>,
     pub lend: fut_call,
     pub take_back: fut_call,
@@ -268,7 +303,7 @@ pub struct fut_table {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 224usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 264usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -288,32 +323,40 @@ const _: () = {
     ["Offset of field: fut_table::n_functions"]
         [::core::mem::offset_of!(fut_table, n_functions) - 80usize];
     ["Offset of field: fut_table::device"][::core::mem::offset_of!(fut_table, device) - 88usize];
+    ["Offset of field: fut_table::devices"][::core::mem::offset_of!(fut_table, devices) - 96usize];
+    ["Offset of field: fut_table::device_source"]
+        [::core::mem::offset_of!(fut_table, device_source) - 104usize];
     ["Offset of field: fut_table::context_new"]
-        [::core::mem::offset_of!(fut_table, context_new) - 96usize];
+        [::core::mem::offset_of!(fut_table, context_new) - 112usize];
     ["Offset of field: fut_table::context_free"]
-        [::core::mem::offset_of!(fut_table, context_free) - 104usize];
-    ["Offset of field: fut_table::failure"][::core::mem::offset_of!(fut_table, failure) - 112usize];
+        [::core::mem::offset_of!(fut_table, context_free) - 120usize];
+    ["Offset of field: fut_table::failure"][::core::mem::offset_of!(fut_table, failure) - 128usize];
     ["Offset of field: fut_table::unchecked"]
-        [::core::mem::offset_of!(fut_table, unchecked) - 120usize];
-    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 128usize];
+        [::core::mem::offset_of!(fut_table, unchecked) - 136usize];
+    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 144usize];
     ["Offset of field: fut_table::clear_caches"]
-        [::core::mem::offset_of!(fut_table, clear_caches) - 136usize];
+        [::core::mem::offset_of!(fut_table, clear_caches) - 152usize];
     ["Offset of field: fut_table::pause_profiling"]
-        [::core::mem::offset_of!(fut_table, pause_profiling) - 144usize];
+        [::core::mem::offset_of!(fut_table, pause_profiling) - 160usize];
     ["Offset of field: fut_table::unpause_profiling"]
-        [::core::mem::offset_of!(fut_table, unpause_profiling) - 152usize];
-    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 160usize];
+        [::core::mem::offset_of!(fut_table, unpause_profiling) - 168usize];
+    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 176usize];
+    ["Offset of field: fut_table::memory"][::core::mem::offset_of!(fut_table, memory) - 184usize];
+    ["Offset of field: fut_table::context_device"]
+        [::core::mem::offset_of!(fut_table, context_device) - 192usize];
+    ["Offset of field: fut_table::command_queue"]
+        [::core::mem::offset_of!(fut_table, command_queue) - 200usize];
     ["Offset of field: fut_table::free_text"]
-        [::core::mem::offset_of!(fut_table, free_text) - 168usize];
-    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 176usize];
+        [::core::mem::offset_of!(fut_table, free_text) - 208usize];
+    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 216usize];
     ["Offset of field: fut_table::take_back"]
-        [::core::mem::offset_of!(fut_table, take_back) - 184usize];
+        [::core::mem::offset_of!(fut_table, take_back) - 224usize];
     ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 192usize];
+        [::core::mem::offset_of!(fut_table, n_tuning_params) - 232usize];
     ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 200usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_name) - 240usize];
     ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 208usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_class) - 248usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 216usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 256usize];
 };

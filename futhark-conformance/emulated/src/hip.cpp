@@ -59,13 +59,14 @@ struct Stream {
     int device;
 };
 
-// The record of a device starts with its name; the offset of its architecture depends on the
-// version of the record.
-int describe(char *record, int device, size_t size, size_t architecture) {
+// The record of a device starts with its name; the offsets of its memory and its architecture depend
+// on the version of the record.
+int describe(char *record, int device, size_t size, size_t memory, size_t architecture) {
     if (device < 0 || size_t(device) >= devices().size())
         return devices().empty() ? NO_DEVICE : INVALID_DEVICE;
     memset(record, 0, size);
-    snprintf(record, architecture, "Emulated HIP device %d", device);
+    snprintf(record, memory, "Emulated HIP device %d", device);
+    memcpy(record + memory, &settings().memory, sizeof(size_t));
     strcpy(record + architecture, "gfx1100");
     return OK;
 }
@@ -84,6 +85,11 @@ EXPORT int hipInit(unsigned flags) {
     if (flags != 0)
         return INVALID_VALUE;
     return settings().devices == 0 ? NO_DEVICE : OK;
+}
+
+EXPORT int hipDriverGetVersion(int *version) {
+    *version = 50200000;
+    return OK;
 }
 
 EXPORT int hipGetDeviceCount(int *count) {
@@ -113,8 +119,8 @@ EXPORT int hipGetDevice(int *device) {
     return settings().devices == 0 ? NO_DEVICE : OK;
 }
 
-EXPORT int hipGetDeviceProperties(char *record, int device) { return describe(record, device, 792, 396); }
-EXPORT int hipGetDevicePropertiesR0600(char *record, int device) { return describe(record, device, 1472, 1160); }
+EXPORT int hipGetDeviceProperties(char *record, int device) { return describe(record, device, 792, 256, 396); }
+EXPORT int hipGetDevicePropertiesR0600(char *record, int device) { return describe(record, device, 1472, 288, 1160); }
 
 EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
     if (device < 0 || size_t(device) >= devices().size())

@@ -16,14 +16,23 @@ pub(super) fn write(calls: &BTreeSet<&str>, c: &mut String) {
     for probe in [
         "clGetPlatformIDs",
         "clGetDeviceInfo",
+        "clGetCommandQueueInfo",
+        "clRetainCommandQueue",
+        "clRetainContext",
         "cuInit",
         "cuGetErrorString",
         "cuCtxGetCurrent",
         "cuCtxSetCurrent",
+        "cuDeviceGet",
+        "cuDeviceGetCount",
+        "cuDeviceGetName",
+        "cuDeviceTotalMem",
+        "cuDriverGetVersion",
         "hipGetDeviceCount",
         "hipGetErrorString",
         "hipGetDevice",
         "hipSetDevice",
+        "hipDriverGetVersion",
     ] {
         if names.iter().any(|name| prefix(name) == prefix(probe)) {
             names.insert(probe);

@@ -56,12 +56,13 @@ pub(super) struct Unit<'a> {
 }
 
 /// The name and text of the fixed files that a unit includes.
-pub(super) const FIXED_FILES: [(&str, &str); 16] = [
+pub(super) const FIXED_FILES: [(&str, &str); 17] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
     ),
     ("fut_calls.h", include_str!("../../../c/fut_calls.h")),
+    ("fut_config.h", include_str!("../../../c/fut_config.h")),
     ("fut_elements.h", include_str!("../../../c/fut_elements.h")),
     ("fut_device.h", include_str!("../../../c/fut_device.h")),
     ("fut_guard.h", include_str!("../../../c/fut_guard.h")),
@@ -137,7 +138,7 @@ impl Unit<'_> {
             state::write(&self.generated.fills, &mut c);
         }
         c.push_str(
-            "#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n\
+            "#include \"fut_config.h\"\n#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n\
              #include \"fut_wrappers.h\"\n",
         );
         shapes::write(self, &mut c);

@@ -40,10 +40,12 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
          .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program}\",\n  \
          .interface_hash = {hash:#x}u,\n  .functions_hash = {functions_hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
-         .device = fut_device,\n  .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
+         .device = fut_device,\n  .devices = fut_devices,\n  \
+         .device_source = fut_device_source,\n  .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
          .failure = fut_context_failure,\n  .unchecked = fut_context_unchecked,\n  .sync = fut_context_sync,\n  \
          .clear_caches = fut_clear_caches,\n  .pause_profiling = fut_pause_profiling,\n  \
-         .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .free_text = fut_free_text,\n  \
+         .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .memory = fut_memory_use,\n  \
+         .context_device = fut_context_device,\n  .command_queue = fut_command_queue,\n  .free_text = fut_free_text,\n  \
          .lend = fut_lend,\n  .take_back = fut_take_back,\n  \
          .n_tuning_params = sizeof tuning_param_names / sizeof *tuning_param_names - 1,\n  \
          .tuning_param_name = fut_tuning_param_name,\n  .tuning_param_class = fut_tuning_param_class,\n  \
