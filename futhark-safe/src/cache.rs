@@ -89,16 +89,16 @@ fn lock(path: &Path, seal: &Path) -> Option<File> {
     Some(file)
 }
 
-fn read(path: &Path) -> Option<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut file = regular(path, File::options().read(true))?;
     file.read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// Opens a regular file. Other files can block forever when they are opened or read: a FIFO waits
+/// Opens a regular file; `None` if it cannot be opened. Other files can block forever when they are opened or read: a FIFO waits
 /// for another process, and a device may be endless.
-fn regular(path: &Path, options: &mut OpenOptions) -> Option<File> {
+pub(crate) fn regular(path: &Path, options: &mut OpenOptions) -> Option<File> {
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return None;
     }

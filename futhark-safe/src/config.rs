@@ -1,11 +1,12 @@
 //! Settings of a context.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use futhark_manifest::Backend;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::Setting;
+use crate::ffi::{Log, Setting};
 
 /// The settings of a new context.
 ///
@@ -20,7 +21,8 @@ use crate::ffi::Setting;
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Config {
-    backend: Option<Backend>,
+    /// In this order; empty: all of the program, in its order.
+    backends: Vec<Backend>,
     settings: Vec<Setting>,
     allow_known_bad_device: bool,
     problem: Option<String>,
@@ -35,9 +37,31 @@ impl Config {
         Config::default()
     }
 
-    /// Uses this backend. Default: the first of the program's backends that works here.
-    pub fn backend(mut self, backend: Backend) -> Config {
-        self.backend = Some(backend);
+    /// Uses this backend. Default: the first of the program's backends that works here, in the order
+    /// of the build script.
+    pub fn backend(self, backend: Backend) -> Config {
+        self.backends([backend])
+    }
+
+    /// Uses the first of these backends that works here. [`Context::refused`](crate::Context::refused) has the reasons against
+    /// the earlier ones.
+    ///
+    /// ```
+    /// use futhark_safe::{Backend, Config};
+    ///
+    /// let config = Config::new().backends([Backend::Cuda, Backend::OpenCl, Backend::Multicore]);
+    /// # let _ = config;
+    /// ```
+    pub fn backends(mut self, order: impl IntoIterator<Item = Backend>) -> Config {
+        self.backends.clear();
+        for backend in order {
+            if !self.backends.contains(&backend) {
+                self.backends.push(backend);
+            }
+        }
+        if self.backends.is_empty() {
+            return self.invalid("the list of backends is empty".to_owned());
+        }
         self
     }
 
@@ -52,6 +76,11 @@ impl Config {
     /// GPU backends: the device, by a part of its name, or `#k` for the k-th one.
     pub fn device(self, name: impl Into<String>) -> Config {
         self.text(Setting::Device, name.into())
+    }
+
+    /// GPU backends: the device of this number, counted from 0 as in [`Context::devices`](crate::Context::devices).
+    pub fn device_number(self, number: usize) -> Config {
+        self.device(format!("#{number}"))
     }
 
     /// `opencl`: the platform, by a part of its name, or `#k` for the k-th one.
@@ -97,13 +126,26 @@ impl Config {
     ///
     /// The files are trusted: anyone who can write them can run code in this process.
     pub fn cache_file(self, path: impl Into<PathBuf>) -> Config {
-        let path = path.into();
-        match path.into_os_string().into_string() {
-            Ok(path) => self.text(Setting::CacheFile, path),
-            Err(path) => self.with_if(Setting::CacheFile(Default::default()), false, || {
-                format!("the path of the cache file {path:?} is not UTF-8")
-            }),
-        }
+        self.path(Setting::CacheFile, path.into())
+    }
+
+    /// `opencl`, `cuda`: writes the compiled device code to this file when the context is created.
+    ///
+    /// On `cuda` the file is PTX text, on `opencl` in the driver's format. A second file with the
+    /// suffix `.sum` holds a checksum, for [`load_device_code`](Self::load_device_code). Creating the context fails if they
+    /// cannot be written.
+    pub fn dump_device_code(self, path: impl Into<PathBuf>) -> Config {
+        self.path(Setting::DumpCode, path.into())
+    }
+
+    /// `opencl`, `cuda`: loads compiled device code from this file, which
+    /// [`dump_device_code`](Self::dump_device_code) wrote, instead of compiling it.
+    ///
+    /// Creating the context fails if the file or its checksum is missing or damaged, or was
+    /// written by another program, with other settings, or for another device or driver. Anyone who can
+    /// write both files can run code on the device.
+    pub fn load_device_code(self, path: impl Into<PathBuf>) -> Config {
+        self.path(|path| Setting::LoadCode(path, true), path.into())
     }
 
     /// Sets the tuning parameter of this name.
@@ -112,7 +154,7 @@ impl Config {
         self.text(make, name.into())
     }
 
-    /// Logs to the standard error stream, and enables more checks in the runtime.
+    /// Logs to [`log_to`](Self::log_to), and enables more checks in the runtime.
     pub fn debugging(self, on: bool) -> Config {
         self.with(Setting::Debugging(on))
     }
@@ -122,9 +164,29 @@ impl Config {
         self.with(Setting::Profiling(on))
     }
 
-    /// Logs to the standard error stream.
+    /// Logs what the runtime does to [`log_to`](Self::log_to).
     pub fn logging(self, on: bool) -> Config {
         self.with(Setting::Logging(on))
+    }
+
+    /// Writes everything that the runtime prints to this writer. Default: the standard error stream.
+    ///
+    /// [`logging`](Self::logging) and [`debugging`](Self::debugging) turn the log on; without them the runtime prints warnings
+    /// only. The text that explains a failed call is part of its error instead.
+    ///
+    /// The writer runs inside of calls, possibly on another thread. It must not use a context.
+    /// Its errors and panics are ignored.
+    ///
+    /// ```
+    /// use futhark_safe::Config;
+    ///
+    /// let file = std::fs::File::create(std::env::temp_dir().join("futhark.log"))?;
+    /// let config = Config::new().logging(true).log_to(file);
+    /// # let _ = config;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn log_to(self, writer: impl Write + Send + 'static) -> Config {
+        self.with(Setting::Log(Log::new(Box::new(writer))))
     }
 
     /// GPU backends: the default number of threads per block.
@@ -152,6 +214,16 @@ impl Config {
         self.size(Setting::Threshold(n.into()), n)
     }
 
+    /// GPU backends: the default number of registers per thread that code is optimised for.
+    pub fn registers(self, n: u32) -> Config {
+        self.size(Setting::Registers(n.into()), n)
+    }
+
+    /// GPU backends: the default size of the cache, in bytes, that code is optimised for.
+    pub fn cache_size(self, n: u32) -> Config {
+        self.size(Setting::Cache(n.into()), n)
+    }
+
     /// `cuda`, `hip`: uses memory that host and device share.
     pub fn unified_memory(self, on: bool) -> Config {
         self.with(Setting::UnifiedMemory(on))
@@ -164,8 +236,9 @@ impl Config {
         })
     }
 
-    pub(crate) fn requested_backend(&self) -> Option<Backend> {
-        self.backend
+    /// Empty: all of the program.
+    pub(crate) fn requested_backends(&self) -> &[Backend] {
+        &self.backends
     }
 
     pub(crate) fn allows_known_bad_device(&self) -> bool {
@@ -184,7 +257,7 @@ impl Config {
         }
     }
 
-    fn with(mut self, setting: Setting) -> Config {
+    pub(crate) fn with(mut self, setting: Setting) -> Config {
         self.settings.push(setting);
         self
     }
@@ -203,13 +276,29 @@ impl Config {
     }
 
     /// A setting with text, which must not contain a NUL, since C text ends there.
-    fn text(self, make: impl FnOnce(std::ffi::CString) -> Setting, text: String) -> Config {
+    pub(crate) fn text(
+        self,
+        make: impl FnOnce(std::ffi::CString) -> Setting,
+        text: String,
+    ) -> Config {
         match std::ffi::CString::new(text) {
             Ok(text) => self.with(make(text)),
             Err(error) => {
                 let text = String::from_utf8_lossy(&error.into_vec()).into_owned();
                 self.invalid(format!("the text {text:?} of a setting contains a NUL"))
             }
+        }
+    }
+
+    /// The path of a file, which the runtime opens.
+    pub(crate) fn path(
+        self,
+        make: impl FnOnce(std::ffi::CString) -> Setting,
+        path: PathBuf,
+    ) -> Config {
+        match path.into_os_string().into_string() {
+            Ok(path) => self.text(make, path),
+            Err(path) => self.invalid(format!("the path of a file {path:?} is not UTF-8")),
         }
     }
 }

@@ -1,14 +1,17 @@
 //! Contexts of programs that are compiled into this binary.
 
+use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futhark_manifest::Backend;
+use futhark_sys::table::Table;
 
 use crate::config::Config;
+use crate::device::{Device, MemoryUse};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::{Core, Input, Output, backend_of};
+use crate::ffi::{self, Core, Input, Output, backend_of};
 use crate::program::Program;
 use crate::start::start;
 
@@ -18,74 +21,99 @@ use crate::start::start;
 pub struct Context<P: Program> {
     core: Arc<Core>,
     backend: Backend,
+    refused: Arc<[(Backend, Error)]>,
     program: PhantomData<fn() -> P>,
 }
 
 impl<P: Program> Context<P> {
-    /// Makes a context on the backend that `config` names, or on the first of the program's
-    /// backends that works here.
+    /// Makes a context on the first backend that works here, of those that `config` names or of all
+    /// that the program was compiled for. [`refused`](Self::refused) has the reasons against earlier ones.
     ///
     /// Blocks while the device is set up and the program's constants are computed. GPU backends
     /// also compile their device code.
     ///
     /// # Errors
     ///
+    /// The failure of the only backend, or one that lists the failures of all.
+    ///
     /// * [`ErrorKind::Unsupported`]: the program was not compiled for the backend, or the device is
     ///   known to compute wrong results (see [`Config::allow_known_bad_device`]).
-    /// * [`ErrorKind::Load`]: a driver is missing, or no device was found.
+    /// * [`ErrorKind::Load`]: a driver is missing, no device was found, or a file of
+    ///   [`Config::load_device_code`] cannot be used.
     /// * [`ErrorKind::Start`]: the device failed, or computing a constant of the program did.
     /// * [`ErrorKind::InvalidArgument`]: a setting is invalid, or the backend does not have it.
     pub fn new(config: &Config) -> Result<Context<P>> {
         // An invalid configuration is an error on every backend.
         config.settings()?;
-        let mut failures = Vec::new();
-        let mut compiled = Vec::new();
-        for table in P::tables() {
-            let table = table.check()?;
-            compiled.push(table.backend());
-            if config
-                .requested_backend()
-                .is_some_and(|backend| backend.as_str() != table.backend())
-            {
-                continue;
-            }
-            if table.interface_hash() != P::INTERFACE || table.functions_hash() != P::FUNCTIONS {
-                return Err(Error::new(
-                    ErrorKind::Load,
-                    P::NAME,
-                    "the linked program is not the one that was compiled against",
-                ));
-            }
-            let backend = backend_of(table)?;
-            match start(table, config) {
+        let tables = tables::<P>()?;
+        let compiled: Vec<Backend> = tables.iter().map(|&(backend, _)| backend).collect();
+        let order = match config.requested_backends() {
+            [] => &compiled,
+            requested => requested,
+        };
+        let mut refused = Vec::new();
+        for &backend in order {
+            let started = table_of::<P>(&tables, backend).and_then(|table| start(table, config));
+            match started {
                 Ok(core) => {
                     return Ok(Context {
                         core,
                         backend,
+                        refused: refused.into(),
                         program: PhantomData,
                     });
                 }
-                Err(error) => failures.push(error),
+                Err(error) => refused.push((backend, error)),
             }
         }
-        Err(match (config.requested_backend(), failures.len()) {
-            (_, 1) => failures.remove(0),
-            (Some(backend), _) => Error::new(
-                ErrorKind::Unsupported,
-                P::NAME,
-                format!(
-                    "the program was compiled for {}, but backend {backend} was requested",
-                    compiled.join(", ")
-                ),
-            ),
-            (None, _) => {
-                let list: Vec<String> = failures.iter().map(ToString::to_string).collect();
-                Error::new(
-                    ErrorKind::Start,
-                    P::NAME,
-                    format!("no backend works here: {}", list.join("; ")),
-                )
-            }
+        if refused.len() == 1 {
+            return Err(refused.remove(0).1);
+        }
+        let reasons = refused.iter().map(|(_, error)| error.to_string());
+        let reasons: Vec<String> = reasons.collect();
+        Err(Error::new(
+            ErrorKind::Start,
+            P::NAME,
+            format!("no backend works here: {}", reasons.join("; ")),
+        ))
+    }
+
+    /// The backends that the program was compiled for, in the order of the build script.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Load`]: the linked program belongs to another version of this crate.
+    pub fn backends() -> Result<Vec<Backend>> {
+        let tables = tables::<P>()?;
+        Ok(tables.into_iter().map(|(backend, _)| backend).collect())
+    }
+
+    /// The devices of this backend, in the order that [`Config::device_number`] counts. Host backends
+    /// have one, the processor.
+    ///
+    /// Loads the driver, and blocks while it looks for devices.
+    ///
+    /// # Errors
+    ///
+    /// Why a context on this backend would be refused: [`ErrorKind::Unsupported`]: the program was not
+    /// compiled for it. [`ErrorKind::Load`]: its driver is missing, or it has no device.
+    pub fn devices(backend: Backend) -> Result<Vec<Device>> {
+        let table = table_of::<P>(&tables::<P>()?, backend)?;
+        let devices = ffi::devices(table)?;
+        Ok(devices.map_or_else(|| vec![Device::host()], |text| Device::parse(&text)))
+    }
+
+    /// The source of the program's device code on this backend: OpenCL C, CUDA C or HIP C.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Unsupported`]: the program was not compiled for the backend, or the backend has no
+    /// device code.
+    pub fn device_source(backend: Backend) -> Result<String> {
+        let table = table_of::<P>(&tables::<P>()?, backend)?;
+        ffi::device_source(table)?.ok_or_else(|| {
+            let message = format!("backend {backend} has no device code");
+            Error::new(ErrorKind::Unsupported, P::NAME, message)
         })
     }
 
@@ -99,6 +127,45 @@ impl<P: Program> Context<P> {
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.backend
+    }
+
+    /// The backends that were tried before this one, each with the reason against it.
+    #[must_use]
+    pub fn refused(&self) -> &[(Backend, Error)] {
+        &self.refused
+    }
+
+    /// The device of the context.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn device(&self) -> Result<Device> {
+        let text = self.core.device()?;
+        let device = text.and_then(|text| Device::parse(&text).pop());
+        Ok(device.unwrap_or_else(Device::host))
+    }
+
+    /// The memory that the context uses.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn memory(&self) -> Result<MemoryUse> {
+        self.core.memory().map(MemoryUse::of)
+    }
+
+    /// `opencl`: the context's `cl_command_queue`, to enqueue other work or to create contexts on
+    /// the same queue ([`Config::command_queue`]). `None` on other backends.
+    ///
+    /// It is valid as long as the context. Using it is `unsafe`: other work must not write to memory of
+    /// values.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
+        self.core.command_queue()
     }
 
     /// Waits until all pending work is complete.
@@ -124,12 +191,18 @@ impl<P: Program> Context<P> {
     /// [`ErrorKind::InvalidArgument`]: values or clones of it are in use. [`ErrorKind::ContextLost`]. An
     /// [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
-        let backend = self.backend;
-        self.core.close().map_err(|(core, error)| {
+        let Context {
+            core,
+            backend,
+            refused,
+            program,
+        } = self;
+        core.close().map_err(|(core, error)| {
             let context = Context {
                 core,
                 backend,
-                program: PhantomData,
+                refused,
+                program,
             };
             (context, error)
         })
@@ -203,6 +276,7 @@ impl<P: Program> Clone for Context<P> {
         Context {
             core: Arc::clone(&self.core),
             backend: self.backend,
+            refused: Arc::clone(&self.refused),
             program: PhantomData,
         }
     }
@@ -215,4 +289,35 @@ impl<P: Program> fmt::Debug for Context<P> {
             .field("backend", &self.backend())
             .finish()
     }
+}
+
+/// The tables of the program, in the order of the build script.
+fn tables<P: Program>() -> Result<Vec<(Backend, &'static Table)>> {
+    let tables = P::tables().into_iter().map(|table| {
+        let table = table.check()?;
+        if table.interface_hash() != P::INTERFACE || table.functions_hash() != P::FUNCTIONS {
+            return Err(Error::new(
+                ErrorKind::Load,
+                P::NAME,
+                "the linked program is not the one that was compiled against",
+            ));
+        }
+        Ok((backend_of(table)?, table))
+    });
+    tables.collect()
+}
+
+fn table_of<P: Program>(
+    tables: &[(Backend, &'static Table)],
+    backend: Backend,
+) -> Result<&'static Table> {
+    let found = tables.iter().find(|&&(of, _)| of == backend);
+    found.map(|&(_, table)| table).ok_or_else(|| {
+        let compiled: Vec<&str> = tables.iter().map(|(of, _)| of.as_str()).collect();
+        let message = format!(
+            "the program was compiled for {}, but backend {backend} was requested",
+            compiled.join(", ")
+        );
+        Error::new(ErrorKind::Unsupported, P::NAME, message)
+    })
 }

@@ -1,14 +1,16 @@
-//! Starts contexts: rejects devices that are known to be bad, and guards the cache file.
+//! Starts contexts: rejects devices that are known to be bad, and guards files of device code.
 
 use std::sync::Arc;
 
 use futhark_sys::table::Table;
 
 use crate::cache::CacheFile;
+use crate::code_file::CodeFile;
 use crate::config::Config;
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
-use crate::known_bad::{self, Device};
+use crate::known_bad;
 
 /// Makes a context of this table's program.
 ///
@@ -18,24 +20,42 @@ pub(crate) fn start(table: &'static Table, config: &Config) -> Result<Arc<Core>>
     if !config.allows_known_bad_device() {
         reject_known_bad_device(table, settings)?;
     }
-    // Other backends accept a cache file and ignore it.
-    let cache = settings.iter().filter_map(Setting::cache_file).next_back();
-    let cache = cache.filter(|_| table.is_gpu()).map(|path| {
-        let code: Vec<_> = settings.iter().filter(|s| s.changes_code()).collect();
-        CacheFile::lock(path, format!("{} {code:?}", table.program()))
-    });
+    // The last one counts, as in the runtime. Backends without device code accept a cache file and
+    // ignore it.
+    let last = |path: fn(&Setting) -> Option<&std::path::Path>| {
+        settings.iter().filter_map(path).next_back()
+    };
+    let cache = last(Setting::cache_file).filter(|_| table.is_gpu());
+    let cache = cache.map(|path| CacheFile::lock(path, compiled_with(table, settings, true)));
+    let code = |path| CodeFile::new(path, compiled_with(table, settings, false));
+    let loaded = last(Setting::sealed_code).map(code);
+    let expected = loaded.as_ref().map(CodeFile::check).transpose()?;
+
     let core = Core::new(table, settings)?;
+    if let (Some(file), Some(device)) = (loaded, expected) {
+        file.check_device(&core, &device)?;
+    }
+    if let Some(file) = last(Setting::dumped_code).map(code) {
+        file.seal(&core)?;
+    }
     if let Some(cache) = cache {
         cache.seal();
     }
     Ok(core)
 }
 
+/// Everything that the compiled device code depends on, except the device itself.
+fn compiled_with(table: &Table, settings: &[Setting], with_selection: bool) -> String {
+    let code: Vec<_> = settings
+        .iter()
+        .filter(|s| s.changes_code() && (with_selection || !s.selects_device()))
+        .collect();
+    format!("{} {code:?}", table.program())
+}
+
 fn reject_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
-    let Some(device) = ffi::describe_device(table, settings)
-        .as_deref()
-        .and_then(Device::parse)
-    else {
+    let text = ffi::describe_device(table, settings);
+    let Some(device) = text.and_then(|text| Device::parse(&text).pop()) else {
         return Ok(());
     };
     match known_bad::find(table.backend(), &device) {

@@ -3,6 +3,8 @@
 
 mod bad_input;
 mod cache;
+mod configuration;
+mod device_code;
 mod dynamic;
 mod errors;
 mod failures;

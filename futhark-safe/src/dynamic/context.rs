@@ -1,5 +1,6 @@
 //! A context of a library, and calls by name.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use futhark_manifest::{ElemType, Structure, TypeKind, TypeRef};
@@ -9,6 +10,7 @@ use super::opaque::Opaque;
 use super::stored::Stored;
 use super::value::{Arg, Array, Scalar, Value};
 use crate::config::Config;
+use crate::device::{Device, MemoryUse};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
@@ -28,12 +30,13 @@ impl Context {
     ///
     /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise the errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
-        if let Some(wanted) = config.requested_backend()
-            && wanted != library.backend()
-        {
+        let requested = config.requested_backends();
+        if !requested.is_empty() && !requested.contains(&library.backend()) {
+            let requested: Vec<&str> = requested.iter().map(|b| b.as_str()).collect();
             let message = format!(
-                "library was built for backend {}, but {wanted} was requested",
-                library.backend()
+                "library was built for backend {}, but {} was requested",
+                library.backend(),
+                requested.join(", ")
             );
             return Err(Error::new(ErrorKind::Unsupported, "context", message));
         }
@@ -227,6 +230,35 @@ impl Context {
             handle,
             library: self.library.clone(),
         })
+    }
+
+    /// The device of the context.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn device(&self) -> Result<Device> {
+        let text = self.core.device()?;
+        let device = text.and_then(|text| Device::parse(&text).pop());
+        Ok(device.unwrap_or_else(Device::host))
+    }
+
+    /// The memory that the context uses.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn memory(&self) -> Result<MemoryUse> {
+        self.core.memory().map(MemoryUse::of)
+    }
+
+    /// `opencl`: the context's `cl_command_queue`, like [`crate::Context::command_queue`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
+        self.core.command_queue()
     }
 
     /// Waits for all pending work, like [`crate::Context::sync`].

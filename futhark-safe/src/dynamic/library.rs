@@ -8,7 +8,9 @@ use futhark_manifest::{Backend, ElemType, Manifest, Program, TypeId};
 use futhark_sys::compile::{Build, FunctionList};
 use futhark_sys::table::Table;
 
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ffi;
 
 /// A loaded program for one backend. It is never unloaded.
 #[derive(Clone)]
@@ -96,6 +98,26 @@ impl Library {
     #[must_use]
     pub fn program_id(&self) -> &'static str {
         self.0.table.program()
+    }
+
+    /// The devices of the library's backend, like [`crate::Context::devices`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Load`]: the driver is missing, or it has no device.
+    pub fn devices(&self) -> Result<Vec<Device>> {
+        let devices = ffi::devices(self.0.table)?;
+        Ok(devices.map_or_else(|| vec![Device::host()], |text| Device::parse(&text)))
+    }
+
+    /// The source of the device code, like [`crate::Context::device_source`]. `None`: the backend has
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfMemory`].
+    pub fn device_source(&self) -> Result<Option<String>> {
+        ffi::device_source(self.0.table)
     }
 
     pub(crate) fn table(&self) -> &'static Table {

@@ -31,6 +31,7 @@ use futhark_sys::table::{self as c, Table};
 
 use super::failure::Failure;
 use super::handle::Handle;
+use super::log::Log;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
 use crate::error::{Call, Error, ErrorKind, Origin, Result};
@@ -153,9 +154,14 @@ impl Core {
     ///
     /// # Panics
     ///
-    /// If this thread holds it, having lent the context to plain calls.
+    /// If this thread holds it, having lent the context to plain calls, or may hold it, because it is
+    /// inside of the writer of a log.
     #[cold]
     fn lock_contended(&self) -> MutexGuard<'_, State> {
+        assert!(
+            !Log::is_writing(),
+            "the writer of a log made a call on a context, which would deadlock: only write the text"
+        );
         assert!(
             *self.lent() != Some(thread::current().id()),
             "a safe call was made inside of `with_raw` on the same context, which would deadlock: \
@@ -265,50 +271,6 @@ impl Core {
             locked.confirm();
         }
         Ok(())
-    }
-
-    /// The runtime's profiling report, a JSON text.
-    pub(crate) fn report(&self) -> Result<String> {
-        let raw = self.table.raw();
-        let call = raw.report.expect("a table has report");
-        let free = raw.free_text.expect("a table has free_text");
-        let mut text: *mut std::ffi::c_char = std::ptr::null_mut();
-        let mut locked = self.locked();
-        locked.check([])?;
-        // SAFETY: T and L; the operation writes one pointer.
-        unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "report".into()) }?;
-        locked.confirm();
-        // SAFETY: T: on success it is NUL-terminated text that the caller owns.
-        let report = unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned();
-        // SAFETY: T: text from `report` is freed by `free_text`, once.
-        unsafe { free(text) };
-        Ok(report)
-    }
-
-    /// Name and class of every tuning parameter.
-    pub(crate) fn tuning_params(table: &Table) -> Vec<(String, String)> {
-        let raw = table.raw();
-        let text = |get: Option<unsafe extern "C" fn(u32) -> *const std::ffi::c_char>, i| {
-            // SAFETY: T: accepts any number and returns constant text or NULL.
-            let text = unsafe { get.expect("a table names its tuning parameters")(i) };
-            if text.is_null() {
-                return String::new();
-            }
-            // SAFETY: T: constant NUL-terminated text.
-            unsafe { CStr::from_ptr(text) }
-                .to_string_lossy()
-                .into_owned()
-        };
-        (0..raw.n_tuning_params)
-            .map(|i| {
-                (
-                    text(raw.tuning_param_name, i),
-                    text(raw.tuning_param_class, i),
-                )
-            })
-            .collect()
     }
 }
 
@@ -532,28 +494,8 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// The driver's description of the device that a context with these settings would use, if the
-/// backend provides one. `futhark_table.h` documents its lines.
-pub(crate) fn describe_device(table: &Table, settings: &[Setting]) -> Option<String> {
-    let device = table.raw().device?;
-    let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
-    // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
-    let text = unsafe { device(for_c.as_ptr(), for_c.len() as u32) };
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: T: NUL-terminated text that the caller owns.
-    let lines = unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned();
-    let free = table.raw().free_text.expect("a table has free_text");
-    // SAFETY: T: text from `device` is freed by `free_text`, once.
-    unsafe { free(text) };
-    Some(lines)
-}
-
 /// Unwraps a function that every table has.
-fn required<F>(function: Option<F>) -> F {
+pub(super) fn required<F>(function: Option<F>) -> F {
     function.expect("a table has every operation on contexts")
 }
 

@@ -3,7 +3,7 @@
 //! `array`, `opaque`, `stored`, `raw`, `dynamic`), which add Rust types.
 //!
 //! Other modules can call its functions safely, except these, whose contracts they pass on:
-//! [`borrow`], [`Bytes::new`], [`Lent::adopt`], [`LinkedTable::new`].
+//! [`borrow`], [`Bytes::new`], [`CommandQueue::new`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
 //! * `core`: a context, its lock, and values that were dropped during a call
 //! * `failure`: failures as the C side records them, and the errors that they become
@@ -11,6 +11,8 @@
 //! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
 //!   calls, fetches the error
 //! * `consume`: copies a shared argument before a call overwrites it
+//! * `inspect`: devices, memory in use, profiling, tuning parameters
+//! * `log`: a writer that receives the runtime's log
 //! * `make`: calls that make a value and return when it is complete
 //! * `duplicate`: copies that share no memory
 //! * `shape`: shapes and lengths, read from the value
@@ -59,6 +61,8 @@ mod elements;
 mod failure;
 mod few;
 mod handle;
+mod inspect;
+mod log;
 mod make;
 mod memory;
 mod opaque;
@@ -70,18 +74,20 @@ mod table;
 mod transfer;
 mod view;
 
-pub(crate) use self::core::{Core, describe_device};
+pub(crate) use self::core::Core;
 pub use call::{Input, Output};
 pub(crate) use duplicate::duplicate;
 #[cfg(feature = "dynamic")]
 pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub use handle::Handle;
+pub(crate) use inspect::{describe_device, device_source, devices};
+pub(crate) use log::Log;
 pub use memory::RawMemory;
 pub(crate) use memory::{borrow, raw_memory};
 pub(crate) use opaque::{Bytes, other_program, restore, store};
 pub(crate) use plain::Lent;
-pub(crate) use setting::Setting;
+pub(crate) use setting::{CommandQueue, Setting};
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;
 pub(crate) use shape::{count, elements, shape_array};

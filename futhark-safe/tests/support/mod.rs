@@ -171,3 +171,33 @@ pub fn library_of(source: &Path, backend: Backend, compiler: &Compiler) -> Libra
     })
     .clone()
 }
+
+/// A writer for `Config::log_to`, and what it received.
+pub fn log() -> (Log, Log) {
+    let log = Log::default();
+    (log.clone(), log)
+}
+
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    pub fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8(bytes.clone()).unwrap()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

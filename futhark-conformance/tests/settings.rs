@@ -1,0 +1,133 @@
+//! Settings, devices and files of device code on cuda and hip, on the emulated device.
+
+mod support;
+
+use futhark_safe::compile::Build;
+use futhark_safe::dynamic::{Context, Library};
+use futhark_safe::{Backend, Config, Device, ErrorKind, Result};
+
+const PROGRAM: &str = "entry total (xs: []i32): i32 = i32.sum xs\n";
+
+fn library(backend: Backend) -> Library {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("settings.fut");
+    std::fs::write(&source, PROGRAM).unwrap();
+    let build = Build::new(&source, backend)
+        .out_dir(support::kept())
+        .fast(true);
+    Library::build(&build).unwrap()
+}
+
+fn run(library: &Library, config: &Config) -> Result<Device> {
+    let context = Context::new(library, config)?;
+    let xs = context.array(&[1i32, 2, 3])?;
+    assert_eq!(xs.to_vec::<i32>()?, [1, 2, 3]);
+    let memory = context.memory()?;
+    assert!(memory.device >= 12, "{memory:?}");
+    context.device()
+}
+
+#[test]
+fn devices_are_described() {
+    if !support::in_a_process_with_the_device("devices_are_described", "devices=2") {
+        return;
+    }
+    for backend in [Backend::Cuda, Backend::Hip] {
+        let library = library(backend);
+        let devices = library.devices().unwrap();
+        assert_eq!(devices.len(), 2, "{devices:?}");
+        for (i, device) in devices.iter().enumerate() {
+            assert!(device.name.ends_with(&format!("device {i}")), "{device}");
+            assert_eq!(device.memory, Some(1 << 30), "{device}");
+            let used = run(&library, &Config::new().device_number(i)).unwrap();
+            assert_eq!(used, *device);
+        }
+        assert!(
+            library
+                .device_source()
+                .unwrap()
+                .unwrap()
+                .contains("__global__")
+        );
+    }
+}
+
+#[test]
+fn missing_devices_are_errors() {
+    if !support::in_a_process_with_the_device("missing_devices_are_errors", "devices=0") {
+        return;
+    }
+    for backend in [Backend::Cuda, Backend::Hip] {
+        let library = library(backend);
+        let error = library.devices().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Load, "{error}");
+        let error = run(&library, &Config::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Load, "{error}");
+    }
+}
+
+#[test]
+fn sizes_and_options_are_applied_or_refused() {
+    if !support::in_a_process_with_the_device("sizes_and_options_are_applied_or_refused", "") {
+        return;
+    }
+    for backend in [Backend::Cuda, Backend::Hip] {
+        let library = library(backend);
+        let sizes: [fn(Config, u32) -> Config; 7] = [
+            Config::block_size,
+            Config::grid_size,
+            Config::tile_size,
+            Config::reg_tile_size,
+            Config::registers,
+            Config::cache_size,
+            Config::threshold,
+        ];
+        for set in sizes {
+            for n in [0, 1, 64, i32::MAX as u32] {
+                if let Err(error) = run(&library, &set(Config::new(), n)) {
+                    assert!(!error.to_string().is_empty());
+                }
+            }
+        }
+        run(&library, &Config::new().unified_memory(true)).unwrap();
+        run(&library, &Config::new().build_option("-DSOME=1")).unwrap();
+        let unknown = run(&library, &Config::new().build_option("--no-such-option"));
+        // The emulated compiler of HIP ignores unknown options.
+        if backend == Backend::Cuda {
+            let error = unknown.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Start, "{error}");
+        }
+        for refused in [Config::new().platform("CUDA"), Config::new().num_threads(2)] {
+            let error = run(&library, &refused).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        }
+    }
+}
+
+#[test]
+fn ptx_is_dumped_and_loaded() {
+    if !support::in_a_process_with_the_device("ptx_is_dumped_and_loaded", "") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("code.ptx");
+    let library_ = library(Backend::Cuda);
+    run(&library_, &Config::new().dump_device_code(&file)).unwrap();
+    let load = Config::new().load_device_code(&file);
+    run(&library_, &load).unwrap();
+    let code = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &code[..code.len() - 1]).unwrap();
+    let error = run(&library_, &load).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
+    std::fs::remove_file(&file).unwrap();
+    let error = run(&library_, &load).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
+    // The driver refuses what is not PTX.
+    std::fs::write(&file, "not PTX").unwrap();
+    // SAFETY: the driver loads no code from this file.
+    let unchecked = unsafe { Config::new().load_device_code_unchecked(&file) };
+    let error = run(&library_, &unchecked).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Start, "{error}");
+    let error = run(&library(Backend::Hip), &load).unwrap_err();
+    assert_ne!(error.kind(), ErrorKind::Program, "{error}");
+}

@@ -1,0 +1,142 @@
+//! Devices of a backend, and memory in use.
+
+use std::fmt;
+use std::io::{self, BufRead, Write};
+
+/// A device of a backend, as its driver describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Device {
+    /// The name of the platform: that of the OpenCL driver, `CUDA`, `HIP` or `host`.
+    pub platform: String,
+    /// The version of the platform.
+    pub platform_version: String,
+    /// The name of the device.
+    pub name: String,
+    /// The version of the driver.
+    pub driver_version: String,
+    /// The size of its memory in bytes. `None` on host backends.
+    pub memory: Option<u64>,
+}
+
+impl Device {
+    /// The processor, for host backends.
+    pub(crate) fn host() -> Device {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Device {
+            platform: "host".to_owned(),
+            platform_version: std::env::consts::OS.to_owned(),
+            name: format!("{}, threads: {threads}", std::env::consts::ARCH),
+            driver_version: String::new(),
+            memory: None,
+        }
+    }
+
+    /// Parses descriptions of five lines each; `futhark_table.h` documents them.
+    pub(crate) fn parse(text: &str) -> Vec<Device> {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        lines
+            .chunks_exact(5)
+            .map(|lines| Device {
+                platform: lines[0].to_owned(),
+                platform_version: lines[1].to_owned(),
+                name: lines[2].to_owned(),
+                driver_version: lines[3].to_owned(),
+                memory: lines[4].parse().ok(),
+            })
+            .collect()
+    }
+
+    /// Asks for one of `devices`: lists them on `output`, and reads a number from `input`.
+    ///
+    /// Returns the answer, which can be passed to [`Config::device_number`](crate::Config::device_number). Asks again after an
+    /// invalid answer; `None` at the end of the input. Blocks until there is an answer.
+    ///
+    /// ```
+    /// use futhark_safe::Device;
+    ///
+    /// let answer = Device::ask(&[], &mut "".as_bytes(), &mut std::io::sink())?;
+    /// assert_eq!(answer, None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Reading or writing failed.
+    pub fn ask(
+        devices: &[Device],
+        input: &mut dyn BufRead,
+        output: &mut dyn Write,
+    ) -> io::Result<Option<usize>> {
+        if devices.is_empty() {
+            return Ok(None);
+        }
+        for (i, device) in devices.iter().enumerate() {
+            writeln!(output, "[{i}] {device}")?;
+        }
+        loop {
+            write!(output, "Device [0 to {}]: ", devices.len() - 1)?;
+            output.flush()?;
+            let mut line = String::new();
+            if input.read_line(&mut line)? == 0 {
+                return Ok(None);
+            }
+            match line.trim().parse() {
+                Ok(i) if i < devices.len() => return Ok(Some(i)),
+                _ => writeln!(
+                    output,
+                    "expected a number of the list, got {:?}",
+                    line.trim()
+                )?,
+            }
+        }
+    }
+}
+
+/// `NVIDIA H200 (CUDA 12.4, driver 12.4, 139 GiB)`.
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} ({} {}",
+            self.name, self.platform, self.platform_version
+        )?;
+        if !self.driver_version.is_empty() {
+            write!(f, ", driver {}", self.driver_version)?;
+        }
+        if let Some(memory) = self.memory {
+            write!(f, ", {:.1} GiB", memory as f64 / f64::from(1 << 30))?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// The memory that a context uses for values and scratch memory, in bytes.
+///
+/// Blocks that the runtime keeps for later calls are not included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryUse {
+    /// On the host.
+    pub host: u64,
+    /// The maximum on the host since the context was created or its caches were cleared.
+    pub host_peak: u64,
+    /// On the device; 0 on host backends.
+    pub device: u64,
+    /// The maximum on the device since the context was created or its caches were cleared.
+    pub device_peak: u64,
+}
+
+impl MemoryUse {
+    pub(crate) fn of(bytes: [i64; 4]) -> MemoryUse {
+        let [host, host_peak, device, device_peak] =
+            bytes.map(|bytes| u64::try_from(bytes).unwrap_or(0));
+        MemoryUse {
+            host,
+            // The runtime resets the maximum to 0, also if memory is in use.
+            host_peak: host_peak.max(host),
+            device,
+            device_peak: device_peak.max(device),
+        }
+    }
+}

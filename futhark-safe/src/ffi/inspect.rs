@@ -1,0 +1,155 @@
+//! What a program, a context and its device tell about themselves.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use futhark_sys::table::{self as c, Table};
+
+use super::core::{Core, required};
+use super::setting::Setting;
+use crate::error::{Error, ErrorKind, Result};
+
+impl Core {
+    /// The runtime's profiling report, a JSON text.
+    pub(crate) fn report(&self) -> Result<String> {
+        let raw = self.table().raw();
+        let call = required(raw.report);
+        let mut text: *mut c_char = std::ptr::null_mut();
+        let mut locked = self.locked();
+        locked.check([])?;
+        // SAFETY: T and L; the operation writes one pointer.
+        unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "report".into()) }?;
+        locked.confirm();
+        // SAFETY: T: on success it is a text that the caller owns.
+        Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
+    }
+
+    /// Name and class of every tuning parameter.
+    pub(crate) fn tuning_params(table: &Table) -> Vec<(String, String)> {
+        let raw = table.raw();
+        let text = |get: Option<unsafe extern "C" fn(u32) -> *const c_char>, i| {
+            // SAFETY: T: accepts any number and returns constant text or NULL.
+            let text = unsafe { required(get)(i) };
+            if text.is_null() {
+                return String::new();
+            }
+            // SAFETY: T: constant NUL-terminated text.
+            unsafe { CStr::from_ptr(text) }
+                .to_string_lossy()
+                .into_owned()
+        };
+        (0..raw.n_tuning_params)
+            .map(|i| {
+                (
+                    text(raw.tuning_param_name, i),
+                    text(raw.tuning_param_class, i),
+                )
+            })
+            .collect()
+    }
+
+    /// Bytes in use on the host and their maximum, and the same for the device.
+    pub(crate) fn memory(&self) -> Result<[i64; 4]> {
+        let call = required(self.table().raw().memory);
+        let mut bytes = [0; 4];
+        let mut locked = self.locked();
+        locked.check([])?;
+        // SAFETY: T and L; the operation writes four numbers.
+        unsafe { locked.call(call, &[bytes.as_mut_ptr().cast()], &[], || "memory".into()) }?;
+        Ok(bytes)
+    }
+
+    /// The description of the context's device. `None`: the backend runs on the host.
+    pub(crate) fn device(&self) -> Result<Option<String>> {
+        let Some(call) = self.table().raw().context_device else {
+            return Ok(None);
+        };
+        let mut text: *mut c_char = std::ptr::null_mut();
+        let mut locked = self.locked();
+        locked.check([])?;
+        // SAFETY: T and L; the operation writes one pointer.
+        unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "device".into()) }?;
+        // SAFETY: T: a text that the caller owns, or NULL.
+        Ok(unsafe { take_text(self.table(), text) })
+    }
+
+    /// The context's `cl_command_queue`. `None`: the backend is not opencl.
+    pub(crate) fn command_queue(&self) -> Result<Option<*mut c_void>> {
+        let Some(call) = self.table().raw().command_queue else {
+            return Ok(None);
+        };
+        let mut queue: *mut c_void = std::ptr::null_mut();
+        let mut locked = self.locked();
+        locked.check([])?;
+        let out = (&raw mut queue).cast();
+        // SAFETY: T and L; the operation writes one pointer.
+        unsafe { locked.call(call, &[out], &[], || "command queue".into()) }?;
+        Ok(Some(queue))
+    }
+}
+
+/// The driver's description of the device that a context with these settings would use, if the
+/// backend provides one. `futhark_table.h` documents its lines.
+pub(crate) fn describe_device(table: &Table, settings: &[Setting]) -> Option<String> {
+    let device = table.raw().device?;
+    let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
+    // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
+    let text = unsafe { device(for_c.as_ptr(), for_c.len() as u32) };
+    // SAFETY: T: a text that the caller owns, or NULL.
+    unsafe { take_text(table, text) }
+}
+
+/// The descriptions of all devices of the backend. `None`: the backend runs on the host.
+pub(crate) fn devices(table: &Table) -> Result<Option<String>> {
+    let Some(devices) = table.raw().devices else {
+        return Ok(None);
+    };
+    let mut text: *mut c_char = std::ptr::null_mut();
+    // SAFETY: T; it writes one pointer.
+    let status = unsafe { devices(&raw mut text) };
+    // SAFETY: T: a text that the caller owns, or NULL.
+    let text = unsafe { take_text(table, text) };
+    if status as u32 == c::FUT_OK {
+        return Ok(Some(text.unwrap_or_default()));
+    }
+    let kind = match status as u32 {
+        c::FUT_MEMORY => ErrorKind::OutOfMemory,
+        _ => ErrorKind::Load,
+    };
+    let why = text.unwrap_or_else(|| "no memory".to_owned());
+    Err(Error::new(
+        kind,
+        format!("{} devices", table.backend()),
+        why,
+    ))
+}
+
+/// The source of the device code. `None`: the backend has none.
+pub(crate) fn device_source(table: &Table) -> Result<Option<String>> {
+    let Some(source) = table.raw().device_source else {
+        return Ok(None);
+    };
+    // SAFETY: T; it has no arguments.
+    let text = unsafe { source() };
+    // SAFETY: T: a text that the caller owns, or NULL.
+    let text = unsafe { take_text(table, text) };
+    let no_memory = || Error::new(ErrorKind::OutOfMemory, "device source", "no memory");
+    text.ok_or_else(no_memory).map(Some)
+}
+
+/// Copies and frees a text of the C side.
+///
+/// # Safety
+///
+/// A NUL-terminated text that the table made for its caller, or NULL.
+unsafe fn take_text(table: &Table, text: *mut c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so it is NUL-terminated text.
+    let copy = unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned();
+    // SAFETY: T: such texts are freed by `free_text`, once.
+    unsafe { required(table.raw().free_text)(text) };
+    Some(copy)
+}

@@ -1,0 +1,244 @@
+//! Each setting of a context on each backend: applied, or refused with a reason.
+
+use std::io::Write;
+use std::ptr::NonNull;
+
+use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
+use futhark_safe::{Backend, Config, Device, ErrorKind, Result};
+
+use super::support::{self, each, each_on_opencl};
+
+/// `replicate_top 5` is 5.
+fn works(context: &Context) -> Result<bool> {
+    let five = vec![Arg::Consume(Value::from(5i64))];
+    let results = context.call("replicate_top", five)?;
+    Ok(matches!(results[0], Value::Scalar(Scalar::I64(5))))
+}
+
+fn has_threads(library: &Library) -> bool {
+    library.backend() == Backend::Multicore
+}
+
+fn is_gpu(library: &Library) -> bool {
+    library.backend() == Backend::OpenCl
+}
+
+#[test]
+fn settings_are_applied_or_refused() {
+    type Case = (&'static str, fn(Config) -> Config, fn(&Library) -> bool);
+    let cases: [Case; 16] = [
+        ("debugging", |c| c.debugging(false), |_| true),
+        ("profiling", |c| c.profiling(true), |_| true),
+        ("logging", |c| c.logging(false), |_| true),
+        ("log_to", |c| c.log_to(std::io::sink()), |_| true),
+        ("num_threads", |c| c.num_threads(2), has_threads),
+        ("device", |c| c.device_number(0), is_gpu),
+        ("platform", |c| c.platform(""), is_gpu),
+        ("build_option", |c| c.build_option("-DX=1"), is_gpu),
+        ("block_size", |c| c.block_size(32), is_gpu),
+        ("grid_size", |c| c.grid_size(2), is_gpu),
+        ("tile_size", |c| c.tile_size(8), is_gpu),
+        ("reg_tile_size", |c| c.reg_tile_size(2), is_gpu),
+        ("registers", |c| c.registers(64), is_gpu),
+        ("cache_size", |c| c.cache_size(1 << 16), is_gpu),
+        ("threshold", |c| c.threshold(100), is_gpu),
+        ("unified_memory", |c| c.unified_memory(false), is_gpu),
+    ];
+    each(|library| {
+        for (name, set, allowed) in cases {
+            let context = Context::new(library, &set(Config::new()));
+            match context {
+                Ok(context) => {
+                    assert!(allowed(library), "{name} was accepted");
+                    assert!(works(&context).unwrap(), "{name}");
+                }
+                Err(error) => {
+                    assert!(!allowed(library), "{name}: {error}");
+                    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{name}: {error}");
+                    assert!(
+                        error.to_string().contains("this backend"),
+                        "{name}: {error}"
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn extreme_sizes_do_not_end_the_process() {
+    type Size = fn(Config, u32) -> Config;
+    let sizes: [(&str, Size); 7] = [
+        ("block_size", Config::block_size),
+        ("grid_size", Config::grid_size),
+        ("tile_size", Config::tile_size),
+        ("reg_tile_size", Config::reg_tile_size),
+        ("registers", Config::registers),
+        ("cache_size", Config::cache_size),
+        ("threshold", Config::threshold),
+    ];
+    each_on_opencl(|library| {
+        for (name, set) in sizes {
+            for n in [0, 1, i32::MAX as u32, u32::MAX] {
+                let context = Context::new(library, &set(Config::new(), n));
+                match context.and_then(|context| works(&context)) {
+                    Ok(right) => assert!(right, "{name} {n}: wrong result"),
+                    Err(error) => assert!(!error.to_string().is_empty(), "{name} {n}"),
+                }
+                let context = Context::new(library, &Config::new()).unwrap();
+                assert!(works(&context).unwrap(), "after {name} {n}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_log_goes_to_the_writer() {
+    each(|library| {
+        let (log, received) = support::log();
+        let config = Config::new().logging(true).debugging(true).log_to(log);
+        let context = Context::new(library, &config).unwrap();
+        assert!(works(&context).unwrap());
+        let _ = context.array(&[1i64, 2, 3]).unwrap();
+        drop(context);
+        let text = received.text();
+        assert!(text.contains("Allocating 24 bytes"), "{text}");
+    });
+}
+
+/// Panics, fails, or makes a call, which must not deadlock.
+struct Hostile {
+    context: std::sync::Arc<std::sync::Mutex<Option<Context>>>,
+    calls: usize,
+}
+
+impl Write for Hostile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.calls += 1;
+        match self.calls % 3 {
+            0 => panic!("a writer that panics"),
+            1 => Err(std::io::Error::other("a writer that fails")),
+            _ => {
+                if let Some(context) = &*self.context.lock().unwrap() {
+                    let _ = context.sync();
+                }
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn failing_writers_do_not_affect_calls() {
+    each(|library| {
+        let context = std::sync::Arc::default();
+        let writer = Hostile {
+            context: std::sync::Arc::clone(&context),
+            calls: 0,
+        };
+        let config = Config::new().debugging(true).log_to(writer);
+        let made = Context::new(library, &config).unwrap();
+        *context.lock().unwrap() = Some(made.clone());
+        for _ in 0..10 {
+            assert!(works(&made).unwrap());
+        }
+        // The writer owns a handle to its context.
+        context
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .take();
+    });
+}
+
+#[test]
+fn devices_are_listed_and_described() {
+    each(|library| {
+        let devices = library.devices().unwrap();
+        let context = Context::new(library, &Config::new()).unwrap();
+        let device = context.device().unwrap();
+        assert!(devices.contains(&device), "{device} of {devices:?}");
+        assert!(!device.name.is_empty() && !device.platform.is_empty());
+        assert_eq!(device.memory.is_some(), is_gpu(library), "{device}");
+        assert!(device.memory != Some(0), "{device}");
+        if is_gpu(library) {
+            let by_name = Config::new().device(device.name.clone());
+            let again = Context::new(library, &by_name).unwrap();
+            assert_eq!(again.device().unwrap(), device);
+        }
+        let mut asked = Vec::new();
+        let answer = Device::ask(&devices, &mut "no\n99\n0\n".as_bytes(), &mut asked).unwrap();
+        assert_eq!(answer, Some(0));
+        let asked = String::from_utf8(asked).unwrap();
+        assert!(asked.contains(&device.name), "{asked}");
+        assert_eq!(asked.matches("expected a number").count(), 2, "{asked}");
+    });
+}
+
+#[test]
+fn memory_in_use_follows_values() {
+    each(|library| {
+        let context = Context::new(library, &Config::new()).unwrap();
+        let used = || {
+            let memory = context.memory().unwrap();
+            let peaks = memory.host <= memory.host_peak && memory.device <= memory.device_peak;
+            assert!(peaks, "{memory:?}");
+            memory.host + memory.device
+        };
+        let before = used();
+        let array = context.array(&vec![1i64; 1000]).unwrap();
+        assert_eq!(used(), before + 8000);
+        drop(array);
+        assert_eq!(used(), before);
+        let memory = context.memory().unwrap();
+        assert_eq!(memory.device_peak >= 8000, is_gpu(library), "{memory:?}");
+        assert_eq!(memory.host_peak >= 8000, !is_gpu(library), "{memory:?}");
+    });
+}
+
+#[test]
+fn other_backends_have_no_command_queue() {
+    each(|library| {
+        let context = Context::new(library, &Config::new()).unwrap();
+        let queue = context.command_queue().unwrap();
+        assert_eq!(queue.is_some(), is_gpu(library));
+        if !is_gpu(library) {
+            // SAFETY: the backend refuses the setting without looking at the pointer.
+            let config = unsafe { Config::new().command_queue(NonNull::dangling()) };
+            let error = Context::new(library, &config).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        }
+    });
+}
+
+#[test]
+fn contexts_share_a_command_queue() {
+    each_on_opencl(|library| {
+        let first = Context::new(library, &Config::new()).unwrap();
+        let queue = first.command_queue().unwrap().and_then(NonNull::new);
+        let queue = queue.unwrap();
+        // SAFETY: the queue of a live context.
+        let config = unsafe { Config::new().command_queue(queue) };
+        let second = Context::new(library, &config).unwrap();
+        assert_eq!(second.command_queue().unwrap(), Some(queue.as_ptr()));
+        assert_eq!(second.device().unwrap(), first.device().unwrap());
+        assert!(works(&first).unwrap() && works(&second).unwrap());
+        // The queue was created without profiling, whose events the runtime would read.
+        let error = Context::new(library, &config.clone().profiling(true)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        assert!(
+            error.to_string().contains("CL_QUEUE_PROFILING_ENABLE"),
+            "{error}"
+        );
+        // Each context retains the queue.
+        first.close().unwrap();
+        assert!(works(&second).unwrap());
+        let third = Context::new(library, &config).unwrap();
+        second.close().unwrap();
+        assert!(works(&third).unwrap());
+        third.close().unwrap();
+    });
+}
