@@ -2,6 +2,7 @@
 #![cfg(all(feature = "dynamic", unix))]
 
 mod bad_input;
+mod c_api;
 mod cache;
 mod configuration;
 mod device_code;
