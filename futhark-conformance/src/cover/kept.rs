@@ -6,8 +6,7 @@
 //! {"program":"arrays/sums.fut","hash":"...","imports":["arrays/sums.fut"],"items":2,"constructs":[0,7]}
 //! ```
 //!
-//! The first line names the compiler and the code that made the file; if either differs, the file is made
-//! again. A line counts only while the source and its imports have the same text. Paths are relative to the
+//! The first line names the compiler and the format of the file; if either differs, the file is made again. A line counts only while the source and its imports have the same text. Paths are relative to the
 //! folder of the file.
 
 use super::construct::{Compiled, Construct};
@@ -19,6 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
+
+/// The number of the format, in the first line of the file. Increment it when a change of this crate makes
+/// existing files wrong: when programs get other constructs (`construct.rs`), when constructs have other
+/// names, topics or scopes, or when the lines have other members. Then make `programs/constructs.jsonl` again:
+/// CONTRIBUTING.md.
+const FORMAT: u32 = 1;
 
 /// The content of the file.
 pub struct Kept {
@@ -68,15 +73,10 @@ impl Kept {
             .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         fs::create_dir_all(folder).with_context(failed)?;
-        let code = key(&[
-            include_bytes!("construct.rs"),
-            include_bytes!("kept.rs"),
-            futhark_manifest::VERSION.as_bytes(),
-        ]);
         let mut kept = Kept {
             file: file.to_owned(),
             folder: folder.canonicalize().with_context(failed)?,
-            made_by: format!("Futhark {compiler}, code {code}"),
+            made_by: format!("Futhark {compiler}, format {FORMAT}"),
             programs: BTreeMap::new(),
             added: 0,
         };
@@ -102,7 +102,7 @@ impl Kept {
             let line: Line = serde_json::from_str(line)?;
             let constructs = line.constructs.iter().map(|&number| {
                 let construct = header.constructs.get(number).cloned();
-                construct.with_context(|| format!("there is no construct {number}"))
+                construct.with_context(|| format!("the header has no construct number {number}"))
             });
             let constructs = constructs.collect::<anyhow::Result<_>>()?;
             let compiled = line.items.map(|items| Compiled { constructs, items });
