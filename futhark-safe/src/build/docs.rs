@@ -12,15 +12,15 @@ pub(super) struct Docs {
 }
 
 impl Docs {
-    /// The comments in the source, then those of types in the other files. If several declare one name,
-    /// the first one counts.
+    /// The comments in the source, then those of types in the other files, which may list the source too.
+    /// If several declare one name, the first one counts.
     pub(super) fn of(source: &Path, files: &[PathBuf]) -> Docs {
         // The compiler has read them: without a file, only comments are missing.
         let text = |file: &Path| std::fs::read_to_string(file).unwrap_or_default();
         let mut docs = Docs::default();
         docs.read(&text(source));
         let entries = std::mem::take(&mut docs.entries);
-        for file in files {
+        for file in files.iter().filter(|file| *file != source) {
             docs.read(&text(file));
         }
         Docs { entries, ..docs }
@@ -69,8 +69,8 @@ impl Docs {
 /// A comment that a declaration may follow.
 struct Comment {
     text: String,
-    /// Whether its text has ended: at a test block, which reaches to the end of the comment, or at a line
-    /// that is no comment.
+    /// Whether its text has ended: at a test block, which reaches to the end of the comment, or at the
+    /// first line that does not begin with `--`.
     is_complete: bool,
 }
 
@@ -184,7 +184,11 @@ entry h = 2
         let docs = Docs::of(&source, &[import, source.clone()]);
         std::fs::remove_dir_all(folder).unwrap();
         assert_eq!(docs.entry("f"), Some("First."));
-        assert_eq!(docs.entry("g"), None, "it is no entry point of the program");
+        assert_eq!(
+            docs.entry("g"),
+            None,
+            "entry points of imports are not exported"
+        );
         assert_eq!(docs.ty("u"), Some("A type."));
         assert_eq!(docs.ty("t"), None);
     }

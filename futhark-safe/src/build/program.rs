@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use futhark_manifest::{Backend, Code, Manifest, Version, known};
-use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain};
+use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain, Vendor};
 
 use super::module;
 use crate::error::{Error, ErrorKind, Result};
@@ -160,14 +160,14 @@ impl Program {
         };
         // The interface is that of every backend, and `c` takes the least time. Vendored code and recordings
         // need not have each backend; updating and checking vendored code concerns all.
-        let asks_for_all =
-            std::env::var_os("FUTHARK_VENDOR").is_some_and(|value| !value.is_empty());
+        let concerns_all = self.vendored.is_some()
+            && Toolchain::vendor().map_err(|error| self.failed(error))? != Vendor::Use;
         let candidates = match self.vendored.is_some() || is_recording {
             true => backends,
             false => &[Backend::C],
         };
         let mut faces = candidates.iter().map(|&backend| interface(backend));
-        let face = match self.vendored.is_some() && asks_for_all {
+        let face = match concerns_all {
             true => faces.collect::<Result<Vec<_>>>()?.swap_remove(0),
             false => {
                 let first = faces.next().expect("at least one backend is selected");
@@ -283,18 +283,16 @@ impl Program {
             .map(|name| name.parse())
             .collect::<Result<Vec<Backend>, _>>()
             .map_err(|error| self.error(format!("{BACKENDS}: {error}")))?;
-        let mut backends = if named.is_empty() {
-            self.backends.clone()
-        } else {
-            named
+        let selected = match named.is_empty() {
+            true => &self.backends,
+            false => &named,
         };
-        let mut seen = Vec::new();
-        backends.retain(|backend| {
-            !seen.contains(backend) && {
-                seen.push(*backend);
-                true
+        let mut backends = Vec::new();
+        for &backend in selected {
+            if !backends.contains(&backend) {
+                backends.push(backend);
             }
-        });
+        }
         match backends.is_empty() {
             true => Err(self.error("no backend was selected".to_owned())),
             false => Ok(backends),

@@ -96,8 +96,12 @@ impl Toolchain {
         all
     }
 
-    /// What to do with vendored code.
-    pub(super) fn vendor() -> Result<Vendor, Error> {
+    /// Reads from `FUTHARK_VENDOR` what builds do with vendored code.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Vendored`]: the variable has another value than `update`, `check` and nothing.
+    pub fn vendor() -> Result<Vendor, Error> {
         let value = std::env::var_os("FUTHARK_VENDOR").unwrap_or_default();
         match value.to_str() {
             Some("") => Ok(Vendor::Use),
