@@ -138,6 +138,22 @@ macro_rules! __array_of {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __array_new {
+    ($array:ident, 1, $elem:ident) => {
+        impl $array {
+            /// Makes an array from copies of elements.
+            ///
+            /// # Errors
+            ///
+            /// `ErrorKind::InvalidArgument`: no elements (the size of one is unknown then), or
+            /// elements of different sizes.
+            pub fn new(
+                context: &$crate::Context<<$array as $crate::OpaqueTag>::Program>,
+                elements: &[&$elem],
+            ) -> $crate::Result<$array> {
+                $crate::__private::from_elements(context, [elements.len()], elements)
+            }
+        }
+    };
     ($array:ident, $rank:literal, $elem:ident) => {
         impl $array {
             /// Makes an array from copies of elements in row-major order.
@@ -146,7 +162,7 @@ macro_rules! __array_new {
             ///
             /// `ErrorKind::InvalidArgument`: another number of elements than the shape has, no elements
             /// (the size of one is unknown then), or elements of different sizes.
-            pub fn new(
+            pub fn new_nd(
                 context: &$crate::Context<<$array as $crate::OpaqueTag>::Program>,
                 shape: [usize; $rank],
                 elements: &[&$elem],

@@ -86,7 +86,7 @@ fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
 fn arrays_of_scalar_records_support_new_and_set() {
     each(|ctx| {
         let (a, b) = (pt(ctx, 1, 0.5), pt(ctx, 2, 1.5));
-        let mut array = ctx.array_from_values("[]pt", &[3], &[&a, &b, &a]).unwrap();
+        let mut array = ctx.array_from_values("[]pt", &[&a, &b, &a]).unwrap();
         assert_eq!(array.shape().unwrap(), [3]);
         array.set(&[2], &b).unwrap();
         // The array holds copies, so the elements can be freed.
@@ -102,7 +102,9 @@ fn arrays_of_two_dimensions_support_new_and_set() {
     each(|ctx| {
         let pts: Vec<Value> = (0..6).map(|i| pt(ctx, i, 0.0)).collect();
         let elements: Vec<&Value> = pts.iter().collect();
-        let mut grid = ctx.array_from_values("[][]pt", &[2, 3], &elements).unwrap();
+        let mut grid = ctx
+            .array_from_values_nd("[][]pt", &[2, 3], &elements)
+            .unwrap();
         grid.set(&[1, 0], &pts[5]).unwrap();
         assert_eq!(grid.shape().unwrap(), [2, 3]);
         assert_eq!(field::<i32>(&grid, "n"), [0, 1, 2, 5, 4, 5]);
@@ -118,7 +120,7 @@ fn arrays_of_two_dimensions_support_new_and_set() {
 fn elements_of_different_sizes_are_rejected() {
     each(|ctx| {
         let (a, b) = (row(ctx, 1, &[1.0, 2.0]), row(ctx, 2, &[3.0, 4.0]));
-        let mut rows = ctx.array_from_values("[]row", &[2], &[&a, &b]).unwrap();
+        let mut rows = ctx.array_from_values("[]row", &[&a, &b]).unwrap();
         assert_eq!(field::<f32>(&rows, "xs"), [1.0, 2.0, 3.0, 4.0]);
         rows.set(&[0], &b).unwrap();
         assert_eq!(field::<i64>(&rows, "id"), [2, 2]);
@@ -127,9 +129,7 @@ fn elements_of_different_sizes_are_rejected() {
         // Corresponding parts of all elements must have the same shape; the generated C does not
         // check this.
         let long = row(ctx, 3, &[5.0, 6.0, 7.0]);
-        let error = ctx
-            .array_from_values("[]row", &[2], &[&a, &long])
-            .unwrap_err();
+        let error = ctx.array_from_values("[]row", &[&a, &long]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let words = "expected parts of equal shapes, got [3] in element 1 and [2] in element 0";
         assert!(error.to_string().contains(words), "{error}");
@@ -142,7 +142,7 @@ fn elements_of_different_sizes_are_rejected() {
         assert_eq!(sum(ctx, "sum_rows", rows), 28.0);
         // Parts without elements.
         let nothing = row(ctx, 4, &[]);
-        let rows = ctx.array_from_values("[]row", &[2], &[&nothing, &nothing]);
+        let rows = ctx.array_from_values("[]row", &[&nothing, &nothing]);
         let rows = rows.unwrap();
         assert!(field::<f32>(&rows, "xs").is_empty());
         assert_eq!(field::<i64>(&rows, "id"), [4, 4]);
@@ -157,13 +157,13 @@ fn arrays_of_sums_support_new_and_set() {
         let square: Value = ctx.sum("shape", "box", &[&xs]).unwrap().into();
         // The constructors of the C API leave the components of other variants empty, so the
         // components of `dot` and `square` differ in size.
-        let error = ctx.array_from_values("[]shape", &[2], &[&dot, &square]);
+        let error = ctx.array_from_values("[]shape", &[&dot, &square]);
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let mut shapes = opaque(ctx, "shapes", vec![Arg::Consume(4i64.into())]);
         let elements = [0, 1].map(|i| shapes.index(&[i]).unwrap());
         let made = ctx
-            .array_from_values("[]shape", &[3], &[&elements[1], &elements[0], &elements[1]])
+            .array_from_values("[]shape", &[&elements[1], &elements[0], &elements[1]])
             .unwrap();
         let variants: Vec<_> = (0..3)
             .map(|i| match made.index(&[i]).unwrap() {
@@ -212,16 +212,16 @@ fn values_that_share_memory_do_not_change() {
 fn elements_whose_total_size_overflows_are_an_error() {
     each(|ctx| {
         let wide = block(ctx, [1 << 62, 0]);
-        let error = ctx.array_from_values("[]block", &[2], &[&wide, &wide]);
+        let error = ctx.array_from_values("[]block", &[&wide, &wide]);
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let words = "an array of shape [2] with elements that have a part of shape [4611686018427387904][0] is larger";
         assert!(error.to_string().contains(words), "{error}");
         // One alone does not overflow.
-        let one = ctx.array_from_values("[]block", &[1], &[&wide]).unwrap();
+        let one = ctx.array_from_values("[]block", &[&wide]).unwrap();
         assert!(field::<u8>(&one, "bytes").is_empty());
         let small = block(ctx, [1, 2]);
-        let blocks = ctx.array_from_values("[]block", &[2], &[&small, &small]);
+        let blocks = ctx.array_from_values("[]block", &[&small, &small]);
         assert_eq!(field::<u8>(&blocks.unwrap(), "bytes"), [7; 4]);
     });
 }
@@ -246,7 +246,7 @@ fn set_on_the_result_of_a_failed_call_is_an_error() {
                 assert!(failed.set(&[0], &a).is_err());
             }
         }
-        let array = ctx.array_from_values("[]pt", &[2], &[&a, &a]).unwrap();
+        let array = ctx.array_from_values("[]pt", &[&a, &a]).unwrap();
         assert_eq!(field::<i32>(&array, "n"), [1, 1]);
     });
 }
@@ -260,9 +260,9 @@ fn elements_of_another_context_are_rejected() {
         let start = || Context::new(&library, &Config::new()).unwrap();
         let (ctx, other) = (start(), start());
         let (ours, theirs) = (pt(&ctx, 1, 1.0), pt(&other, 2, 2.0));
-        let error = ctx.array_from_values("[]pt", &[2], &[&ours, &theirs]);
+        let error = ctx.array_from_values("[]pt", &[&ours, &theirs]);
         assert_eq!(error.unwrap_err().kind(), ErrorKind::WrongContext);
-        let mut array = ctx.array_from_values("[]pt", &[1], &[&ours]).unwrap();
+        let mut array = ctx.array_from_values("[]pt", &[&ours]).unwrap();
         let error = array.set(&[0], &theirs).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WrongContext);
     }

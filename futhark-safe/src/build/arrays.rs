@@ -231,18 +231,23 @@ fn write_to_vec(columns: &Columns, row: &str, text: &mut String) {
 
 fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String) {
     let rust = &columns.array;
-    text.push_str(
-        "\n    /// Creates an array from elements in row-major order. The shape must match their\n    \
-         /// number.\n",
-    );
-    let parameters = [
-        "context: &Context".to_owned(),
-        format!("shape: [usize; {rank}]"),
-        format!("rows: &[{row}]"),
-    ];
-    text::open(text, "pub fn from_slice", &parameters, rust);
-    text.push_str("        __f::check_rows(shape, rows.len())?;\n");
+    let mut parameters = vec!["context: &Context".to_owned()];
+    let rows = format!("rows: &[{row}]");
     let (begin, inputs, end) = columns.zip("row");
+    if rank == 1 {
+        parameters.push(rows);
+        text.push_str("\n    /// Creates an array from elements.\n");
+        text::open(text, "pub fn from_slice", &parameters, rust);
+        text.push_str("        let shape = [rows.len()];\n");
+    } else {
+        parameters.extend([format!("shape: [usize; {rank}]"), rows]);
+        text.push_str(
+            "\n    /// Creates an array from elements in row-major order. The shape must match their\n    \
+             /// number.\n",
+        );
+        text::open(text, "pub fn from_slice_nd", &parameters, rust);
+        text.push_str("        __f::check_rows(shape, rows.len())?;\n");
+    }
     text::list(text, 8, &begin, &inputs, end);
     text.push_str("    }\n");
 }

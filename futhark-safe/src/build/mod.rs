@@ -68,9 +68,9 @@
 //! | `()` | `Unit::new(&ctx)` |
 //! | sum `shape` | `Shape::new(&ctx, &ShapeVariant::Circle(1.0))`, `destruct()`, which returns a `ShapeVariant`, `variant_name()` |
 //! | array of records `[]pt` | `ArrayPt::zip(&ctx, &xs, &ys)` (`zip(&ctx, ArrayPtParts { … })` as for records), a method per field, which returns the array of that field, `shape()`, `index([i])` |
-//! | … of scalars | `to_vec()`, which returns a `Vec<PtFields>`, `from_slice(&ctx, shape, &rows)` |
+//! | … of scalars | `to_vec()`, which returns a `Vec<PtFields>`, `from_slice(&ctx, &rows)`; of higher rank `from_slice_nd(&ctx, shape, &rows)` |
 //! | array of other opaque values | `shape()`, `index([i])` |
-//! | any array of opaque values, since Futhark 0.25.36 | `new(&ctx, shape, &[&a, &b])`, `set([i], &a)` |
+//! | any array of opaque values, since Futhark 0.25.36 | `new(&ctx, &[&a, &b])`, of higher rank `new_nd(&ctx, shape, &[&a, &b])`; `set([i], &a)` |
 //!
 //! A comment that begins with `-- |` at the start of a line documents the entry point or type after it,
 //! without its test blocks. Declarations in modules are left out.
@@ -97,8 +97,8 @@
 //!
 //! Reserved names get an underscore at the end: types called `Program`,
 //! `Context`, `Config`, `Array`, `Entries`, `Result`, `Option` or `Vec`; types, parameters and
-//! fields called `Ok`, `Err`, `Some` or `None`; fields called `new`, `fields`, `from_fields`, `shape`, `index`, `set`, `zip`,
-//! `to_vec`, `from_slice`, `destruct`, `variant_name`, `type_name`, `store`, `restore`,
+//! fields called `Ok`, `Err`, `Some` or `None`; fields called `new`, `new_nd`, `fields`, `from_fields`, `shape`, `index`, `set`, `zip`,
+//! `to_vec`, `from_slice`, `from_slice_nd`, `destruct`, `variant_name`, `type_name`, `store`, `restore`,
 //! `clone`, `try_clone`, `deref` or `context`. A field has the same name as a method, as a parameter and
 //! in `PtFields`. If a type is called `PtFields`, `PtParts` or `ShapeVariant`, the generated one is renamed.
 //!

@@ -15,8 +15,9 @@ const OF_PRELUDE: [&str; 4] = ["Ok", "Err", "Some", "None"];
 
 /// Methods and parameters of opaque types other than fields. One list for all types, so that a
 /// field has one name everywhere.
-const OF_VALUES: [&str; 18] = [
+const OF_VALUES: [&str; 20] = [
     "new",
+    "new_nd",
     "fields",
     "from_fields",
     "shape",
@@ -25,6 +26,7 @@ const OF_VALUES: [&str; 18] = [
     "zip",
     "to_vec",
     "from_slice",
+    "from_slice_nd",
     "destruct",
     "variant_name",
     "type_name",

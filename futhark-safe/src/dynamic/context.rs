@@ -185,6 +185,15 @@ impl Context {
         self.make(type_name, &array.zip, fields)
     }
 
+    /// Creates an array of rank 1 of records or other opaque values from copies of its elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`array_from_values_nd`](Self::array_from_values_nd).
+    pub fn array_from_values(&self, type_name: &str, elements: &[&Value]) -> Result<Opaque> {
+        self.array_from_values_nd(type_name, &[elements.len()], elements)
+    }
+
     /// Creates an array of records or other opaque values from copies of its elements, in
     /// row-major order.
     ///
@@ -196,7 +205,7 @@ impl Context {
     /// [`ErrorKind::Unsupported`]: the manifest has no such function for the type; compilers provide it
     /// since 0.25.36.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn array_from_values(
+    pub fn array_from_values_nd(
         &self,
         type_name: &str,
         shape: &[usize],

@@ -215,9 +215,7 @@ fn arrays_of_records_support_new_and_set() {
             ctx.record("point", &fields).unwrap().into()
         };
         let (a, b) = (point(10), point(20));
-        let mut points = ctx
-            .array_from_values("[]point", &[3], &[&a, &b, &a])
-            .unwrap();
+        let mut points = ctx.array_from_values("[]point", &[&a, &b, &a]).unwrap();
         let held = points.project("y").unwrap();
         world.copies();
         points.set(&[0], &b).unwrap();
@@ -259,19 +257,19 @@ fn arrays_of_records_support_new_and_set() {
             ),
         ] {
             let error = ctx
-                .array_from_values("[]point", shape, &elements)
+                .array_from_values_nd("[]point", shape, &elements)
                 .unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().contains(words), "{error}");
         }
-        let error = ctx.array_from_values("pair", &[1], &[&a]).unwrap_err();
+        let error = ctx.array_from_values("pair", &[&a]).unwrap_err();
         assert!(
             error
                 .to_string()
                 .contains("expected an array of opaque values"),
             "{error}"
         );
-        assert!(ctx.array_from_values("nope", &[1], &[&a]).is_err());
+        assert!(ctx.array_from_values("nope", &[&a]).is_err());
         for (index, element, words) in [
             (&[3][..], &a, "outside"),
             (&[-1], &a, "outside"),

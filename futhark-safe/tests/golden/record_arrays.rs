@@ -108,7 +108,7 @@ impl ArrayArrayTupleI32Bool {
 
     /// Creates an array from elements in row-major order. The shape must match their
     /// number.
-    pub fn from_slice(
+    pub fn from_slice_nd(
         context: &Context,
         shape: [usize; 2],
         rows: &[(i32, bool)],
@@ -163,7 +163,7 @@ impl ArrayArrayCell {
 
     /// Creates an array from elements in row-major order. The shape must match their
     /// number.
-    pub fn from_slice(
+    pub fn from_slice_nd(
         context: &Context,
         shape: [usize; 2],
         rows: &[CellFields],
@@ -212,7 +212,7 @@ impl ArrayArrayXF64YF64 {
 
     /// Creates an array from elements in row-major order. The shape must match their
     /// number.
-    pub fn from_slice(
+    pub fn from_slice_nd(
         context: &Context,
         shape: [usize; 2],
         rows: &[XF64YF64Fields],
@@ -288,10 +288,9 @@ impl ArrayPt {
         Ok((0..columns.0.len()).map(row).collect())
     }
 
-    /// Creates an array from elements in row-major order. The shape must match their
-    /// number.
-    pub fn from_slice(context: &Context, shape: [usize; 1], rows: &[PtFields]) -> Result<ArrayPt> {
-        __f::check_rows(shape, rows.len())?;
+    /// Creates an array from elements.
+    pub fn from_slice(context: &Context, rows: &[PtFields]) -> Result<ArrayPt> {
+        let shape = [rows.len()];
         ArrayPt::zip(context, ArrayPtParts {
             x: &context.array_nd(shape, &__f::column(rows, |row| row.x))?,
             y: &context.array_nd(shape, &__f::column(rows, |row| row.y))?,

@@ -128,7 +128,7 @@ pub(super) fn made_of_elements(
         .collect::<Result<_, _>>()?;
     let name = opaque.type_name().to_owned();
     let lent: Vec<&Value> = elements.iter().collect();
-    let made = context.array_from_values(&name, &shape, &lent);
+    let made = context.array_from_values_nd(&name, &shape, &lent);
     if !supported {
         return match made {
             Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),

@@ -20,19 +20,19 @@ fn elements_are_set_one_by_one() {
             Pt::new(&ctx, 1, 0.5).unwrap(),
             Pt::new(&ctx, 2, 1.5).unwrap(),
         );
-        let mut points = ArrayPt::new(&ctx, [3], &[&a, &b, &a]).unwrap();
+        let mut points = ArrayPt::new(&ctx, &[&a, &b, &a]).unwrap();
         points.set(2, &b).unwrap();
         let rows = [(1, 0.5), (2, 1.5), (2, 1.5)].map(|(n, x)| PtFields { n, x });
         assert_eq!(points.to_vec().unwrap(), rows);
         assert_eq!(ctx.entry().sum_points(&points).unwrap(), 6.5);
-        let mut grid = ArrayArrayPt::new(&ctx, [2, 2], &[&a, &a, &b, &b]).unwrap();
+        let mut grid = ArrayArrayPt::new_nd(&ctx, [2, 2], &[&a, &a, &b, &b]).unwrap();
         grid.set([0, 1], &b).unwrap();
         assert_eq!(grid.n().unwrap().to_vec().unwrap(), [1, 2, 2, 2]);
         let error = grid.set([2, 0], &b).unwrap_err();
         assert!(error.to_string().contains("index [2, 0]"), "{error}");
-        let error = ArrayPt::new(&ctx, [2], &[&a]).unwrap_err();
+        let error = ArrayArrayPt::new_nd(&ctx, [2, 1], &[&a]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
-        assert!(ArrayPt::new(&ctx, [0], &[]).is_err());
+        assert!(ArrayPt::new(&ctx, &[]).is_err());
     });
 }
 
@@ -41,9 +41,9 @@ fn elements_of_different_sizes_are_rejected() {
     each(|ctx: Context| {
         let (a, b) = (row(&ctx, 1, &[1.0, 2.0]), row(&ctx, 2, &[3.0, 4.0]));
         let long = row(&ctx, 3, &[5.0, 6.0, 7.0]);
-        let mut rows = ArrayRow::new(&ctx, [2], &[&a, &b]).unwrap();
+        let mut rows = ArrayRow::new(&ctx, &[&a, &b]).unwrap();
         for error in [
-            ArrayRow::new(&ctx, [2], &[&a, &long]).unwrap_err(),
+            ArrayRow::new(&ctx, &[&a, &long]).unwrap_err(),
             rows.set(0, &long).unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
@@ -55,7 +55,7 @@ fn elements_of_different_sizes_are_rejected() {
         // Each size is valid, and only their sum overflows.
         let wide = ctx.array_nd::<u8, 2>([1 << 62, 0], &[]).unwrap();
         let wide = Block::new(&ctx, &wide).unwrap();
-        let error = ArrayBlock::new(&ctx, [2], &[&wide, &wide]).unwrap_err();
+        let error = ArrayBlock::new(&ctx, &[&wide, &wide]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         assert_eq!(
             ctx.entry().sum_rows(&rows).unwrap(),
@@ -73,7 +73,7 @@ fn elements_can_be_sums() {
         let square = Shape::new(&ctx, &ShapeVariant::Box(xs)).unwrap();
         shapes.set(2, &square).unwrap();
         assert_eq!(ctx.entry().sum_shapes(&shapes).unwrap(), 6.75);
-        let made = ArrayShape::new(&ctx, [2], &[&square, &square]).unwrap();
+        let made = ArrayShape::new(&ctx, &[&square, &square]).unwrap();
         match made.index(1).unwrap().destruct().unwrap() {
             ShapeVariant::Box(xs) => assert_eq!(xs.to_vec().unwrap(), [0.25, 0.5]),
             ShapeVariant::Dot(i) => panic!("#dot {i}"),
