@@ -63,7 +63,7 @@
 //! |---|---|
 //! | record `pt` | `Pt::new(&ctx, x, &ys)`, a method per field, `fields()`, which returns a `PtFields` |
 //! | … with two fields of one type | `Line::new(&ctx, LineParts { from: &a, to: &b })`, so that they cannot be confused; with only scalars `Pt::new(&ctx, PtFields { … })` |
-//! | … with scalars as leaves | `Pt::from_fields(&ctx, PtFields { … })`; `PtFields` is `Copy` |
+//! | … with scalars as leaves | `Pt::from_fields(&ctx, PtFields { … })`; `PtFields` is `Copy`, `Default` and `PartialEq` |
 //! | tuple | the same, with a Rust tuple instead of `PtFields`; its fields are `_0()`, `_1()` |
 //! | `()` | `Unit::new(&ctx)` |
 //! | sum `shape` | `Shape::new(&ctx, &ShapeVariant::Circle(1.0))`, `destruct()`, which returns a `ShapeVariant`, `variant_name()` |
@@ -74,6 +74,9 @@
 //!
 //! A comment that begins with `-- |` at the start of a line documents the entry point or type after it,
 //! without its test blocks. Declarations in modules are left out.
+//!
+//! A struct that contains a tuple of more than twelve elements is only `Copy`, since the traits of such tuples
+//! are not in the standard library.
 //!
 //! Fields are in the order of the manifest, which is alphabetical. Constructors only read their arguments. A part of a value outlives the value. All of these
 //! methods fail like calls do: on a value of another context, a failed computation or a lost
@@ -126,6 +129,19 @@
 //! The code does not depend on the machine. It is trusted like the rest of the package: changing it by hand
 //! voids the guarantees. Two programs with the same file name need two folders.
 //!
+//! # Serde
+//!
+//! `.serde(true)` derives `Serialize` and `Deserialize` for the structs of fields and the enums of variants
+//! whose leaves are scalars: `PtFields`, `ShapeVariant`. The derived code refers to the crate `serde` by this
+//! name, so your package needs it, and for fields of type `f16` the feature of the crate `half`:
+//!
+//! ```toml
+//! serde = { version = "1", features = ["derive"] }
+//! half = { version = "2", features = ["serde"] }
+//! ```
+//!
+//! Values in the memory of a context are stored as a whole: see [`stored`](crate::stored).
+//!
 //! # Raw modules
 //!
 //! Raw modules declare the plain C functions of a program. The feature `raw` (bindgen, which needs
@@ -165,7 +181,11 @@ pub use program::Program;
 ///
 /// The manifest is not valid.
 #[doc(hidden)]
-pub fn __module(name: &str, manifest: &str) -> Result<String, Box<dyn std::error::Error>> {
+pub fn __module(
+    name: &str,
+    manifest: &str,
+    serde: bool,
+) -> Result<String, Box<dyn std::error::Error>> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
     let functions = futhark_sys::compile::FunctionList::of(&program);
     Ok(module::write(
@@ -173,7 +193,7 @@ pub fn __module(name: &str, manifest: &str) -> Result<String, Box<dyn std::error
         &program,
         &functions,
         &[],
-        "".as_ref(),
-        &[],
+        ("".as_ref(), &[]),
+        module::Options { serde },
     )?)
 }

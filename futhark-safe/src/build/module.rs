@@ -13,6 +13,13 @@ use super::text::{self, code};
 use super::{arrays, entries, records, sums};
 use crate::error::{Error, ErrorKind, Result};
 
+/// What a build script selects, beside the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options {
+    /// Whether structs of fields and enums of variants implement the traits of serde.
+    pub(super) serde: bool,
+}
+
 /// Returns the module of `program`; `symbols` are its tables, `functions` the functions in them,
 /// `source` and `imports` the files with comments.
 pub(super) fn write(
@@ -20,10 +27,10 @@ pub(super) fn write(
     program: &Program,
     functions: &FunctionList,
     symbols: &[&str],
-    source: &Path,
-    imports: &[PathBuf],
+    (source, imports): (&Path, &[PathBuf]),
+    options: Options,
 ) -> Result<String> {
-    let module = Module::new(program, functions, Docs::of(source, imports));
+    let module = Module::new(program, functions, Docs::of(source, imports), options);
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -42,6 +49,7 @@ pub(super) struct Module<'a> {
     pub(super) program: &'a Program,
     pub(super) names: TypeNames,
     pub(super) docs: Docs,
+    options: Options,
     /// The index of each C function in the table.
     numbers: HashMap<&'a str, usize>,
     functions_hash: u64,
@@ -50,7 +58,12 @@ pub(super) struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    pub(super) fn new(program: &'a Program, functions: &'a FunctionList, docs: Docs) -> Module<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        functions: &'a FunctionList,
+        docs: Docs,
+        options: Options,
+    ) -> Module<'a> {
         let numbers = functions
             .names()
             .iter()
@@ -69,6 +82,7 @@ impl<'a> Module<'a> {
             program,
             names: TypeNames::new(program),
             docs,
+            options,
             numbers,
             functions_hash: functions.hash(),
             plain,
@@ -117,6 +131,25 @@ impl<'a> Module<'a> {
             }
             Some((id, _)) => self.names.view(id).to_owned(),
             None => self.rust_type(ty),
+        }
+    }
+
+    /// Whether `Debug`, `Default`, `PartialEq` and the traits of serde exist for [`plain_type`]: the
+    /// standard library implements them for tuples of up to twelve elements.
+    ///
+    /// [`plain_type`]: Self::plain_type
+    pub(super) fn has_short_tuples(&self, ty: TypeRef) -> bool {
+        self.plain_record(ty).is_none_or(|(_, record)| {
+            (!record.is_tuple() || record.fields.len() <= 12)
+                && record.fields.iter().all(|f| self.has_short_tuples(f.ty))
+        })
+    }
+
+    /// The derive macros of serde, if the build script asks for them.
+    pub(super) fn serde_traits(&self) -> &'static [&'static str] {
+        match self.options.serde {
+            true => &["::serde::Serialize", "::serde::Deserialize"],
+            false => &[],
         }
     }
 
@@ -238,7 +271,8 @@ mod tests {
             r#""f": {"cfun": "futhark_entry_f", "tuning_params": [], "inputs": [], "outputs": []}"#,
         );
         let functions = FunctionList::of(&program(""));
-        let error = write("one", &one, &functions, &[], Path::new(""), &[]).unwrap_err();
+        let none: (&Path, &[PathBuf]) = (Path::new(""), &[]);
+        let error = write("one", &one, &functions, &[], none, Options::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Compile);
         assert!(error.to_string().contains("futhark_entry_f"), "{error}");
         assert!(
@@ -247,8 +281,8 @@ mod tests {
                 &one,
                 &FunctionList::of(&one),
                 &[],
-                Path::new(""),
-                &[]
+                none,
+                Options::default()
             )
             .is_ok()
         );

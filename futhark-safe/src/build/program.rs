@@ -20,6 +20,7 @@ pub struct Program {
     hardened: bool,
     options: Vec<String>,
     flags: Vec<String>,
+    module: module::Options,
     #[cfg(feature = "raw")]
     raw: bool,
 }
@@ -36,6 +37,7 @@ impl Program {
             hardened: true,
             options: Vec::new(),
             flags: Vec::new(),
+            module: module::Options::default(),
             #[cfg(feature = "raw")]
             raw: false,
         }
@@ -106,6 +108,13 @@ impl Program {
     /// Adds a flag for the C compiler, after our own: `-O0` makes debug builds faster.
     pub fn flag(mut self, flag: impl Into<String>) -> Program {
         self.flags.push(flag.into());
+        self
+    }
+
+    /// Derives `Serialize` and `Deserialize` of serde for structs of fields and enums of variants whose leaves
+    /// are scalars: see [serde](crate::build#serde).
+    pub fn serde(mut self, serde: bool) -> Program {
+        self.module.serde = serde;
         self
     }
 
@@ -183,8 +192,8 @@ impl Program {
             face.program(),
             &face.functions(),
             &symbols,
-            &self.source,
-            face.sources(),
+            (&self.source, face.sources()),
+            self.module,
         )
     }
 
@@ -225,8 +234,8 @@ impl Program {
             first.program(),
             &first.functions(),
             &symbols,
-            &self.source,
-            first.sources(),
+            (&self.source, first.sources()),
+            self.module,
         )?;
         #[cfg(feature = "raw")]
         let text = match self.raw {

@@ -249,18 +249,26 @@ fn write_struct(
     members: &[String],
     text: &mut String,
 ) {
-    let plain = module.plain_record(TypeRef::Type(id)).is_some();
-    let derive = if plain {
-        "Clone, Copy, Debug, PartialEq"
-    } else {
-        "Debug"
-    };
     let _ = writeln!(
         text,
-        "/// All fields of {}.\n#[derive({derive})]\npub struct {} {{",
-        code(&module.program.get(id).name),
-        module.names.view(id)
+        "/// All fields of {}.",
+        code(&module.program.get(id).name)
     );
+    let is_plain = module.plain_record(TypeRef::Type(id)).is_some();
+    let has_short_tuples = record.fields.iter().all(|f| module.has_short_tuples(f.ty));
+    let mut traits = match (is_plain, has_short_tuples) {
+        (true, true) => vec!["Clone", "Copy", "Debug", "Default", "PartialEq"],
+        (true, false) => vec!["Clone", "Copy"],
+        (false, true) => vec!["Debug"],
+        (false, false) => vec![],
+    };
+    if is_plain && has_short_tuples {
+        traits.extend(module.serde_traits());
+    }
+    if !traits.is_empty() {
+        let _ = writeln!(text, "#[derive({})]", traits.join(", "));
+    }
+    let _ = writeln!(text, "pub struct {} {{", module.names.view(id));
     for (field, member) in record.fields.iter().zip(members) {
         let futhark = code(&format!(
             "{}: {}",

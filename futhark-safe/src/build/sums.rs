@@ -103,14 +103,16 @@ fn write_destruct(
 
 fn write_enum(module: &Module<'_>, id: TypeId, sum: &Sum, variants: &[String], text: &mut String) {
     let payloads = || sum.variants.iter().flat_map(|variant| &variant.payload);
-    let derive = match payloads().all(|ty| ty.as_scalar().is_some()) {
-        true => "Clone, Copy, Debug, PartialEq",
-        false => "Debug",
-    };
+    let mut traits = vec!["Debug"];
+    if payloads().all(|ty| ty.as_scalar().is_some()) {
+        traits = vec!["Clone", "Copy", "Debug", "PartialEq"];
+        traits.extend(module.serde_traits());
+    }
     let _ = writeln!(
         text,
-        "/// The variants of {}.\n#[derive({derive})]\npub enum {} {{",
+        "/// The variants of {}.\n#[derive({})]\npub enum {} {{",
         code(&module.program.get(id).name),
+        traits.join(", "),
         module.names.view(id)
     );
     for (variant, name) in sum.variants.iter().zip(variants) {

@@ -36,7 +36,7 @@ fn main() {
         for path in manifests {
             let name = module_name(kind, &folder, &path);
             let text = std::fs::read_to_string(&path).expect("a manifest is text");
-            let module = futhark_safe::build::__module(&name, &text)
+            let module = futhark_safe::build::__module(&name, &text, name.ends_with("_serde"))
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             std::fs::write(out.join(format!("{name}.rs")), module).expect("OUT_DIR can be written");
             let _ = writeln!(modules, "futhark_safe::include_program!(pub {name});");
@@ -53,7 +53,7 @@ fn main() {
     );
     std::fs::write(out.join("modules.rs"), modules).expect("OUT_DIR can be written");
 
-    let many = futhark_safe::build::__module("many", &many(2000)).expect("it is a manifest");
+    let many = futhark_safe::build::__module("many", &many(2000), false).expect("it is a manifest");
     std::fs::write(out.join("many.rs"), many).expect("OUT_DIR can be written");
 }
 

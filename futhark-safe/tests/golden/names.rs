@@ -72,7 +72,7 @@ impl PROGRAM {
 }
 
 /// All fields of `PROGRAM`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PROGRAMFields {
     /// `a: i32`
     pub a: i32,
@@ -110,7 +110,7 @@ impl Ok_ {
 }
 
 /// All fields of `ok`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OkFields_ {
     /// `fields: i32`
     pub fields_: i32,
@@ -144,7 +144,7 @@ impl OkFields {
 }
 
 /// All fields of `ok_fields`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OkFieldsFields {
     /// `move: i32`
     pub r#move: i32,
@@ -183,7 +183,7 @@ impl Program_ {
 }
 
 /// All fields of `program`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProgramFields {
     /// `crate: i32`
     pub crate_: i32,
@@ -270,7 +270,7 @@ impl Shadows {
 }
 
 /// All fields of `shadows`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ShadowsFields {
     /// `None: i32`
     pub None_: i32,

@@ -354,7 +354,7 @@ impl Cell {
 }
 
 /// All fields of `cell`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellFields {
     /// `at: pt`
     pub at: PtFields,
@@ -431,7 +431,7 @@ impl Pt {
 }
 
 /// All fields of `pt`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PtFields {
     /// `x: f64`
     pub x: f64,
@@ -472,7 +472,7 @@ impl XF64YF64 {
 }
 
 /// All fields of `{x: f64, y: f64}`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct XF64YF64Fields {
     /// `x: f64`
     pub x: f64,

@@ -364,7 +364,7 @@ impl Cell {
 }
 
 /// All fields of `cell`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellFields {
     /// `at: pt`
     pub at: PtFields,
@@ -441,7 +441,7 @@ impl Pt {
 }
 
 /// All fields of `pt`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PtFields {
     /// `x: f64`
     pub x: f64,
@@ -482,7 +482,7 @@ impl XF64YF64 {
 }
 
 /// All fields of `{x: f64, y: f64}`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct XF64YF64Fields {
     /// `x: f64`
     pub x: f64,

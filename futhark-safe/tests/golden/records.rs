@@ -66,7 +66,7 @@ impl Line {
 }
 
 /// All fields of `line`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LineFields {
     /// `from: pt`
     pub from: PtFields,
@@ -192,7 +192,7 @@ impl Pt {
 }
 
 /// All fields of `pt`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PtFields {
     /// `x: f64`
     pub x: f64,
@@ -233,7 +233,7 @@ impl AI64BBool {
 }
 
 /// All fields of `{a:i64, b:bool}`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AI64BBoolFields {
     /// `a: i64`
     pub a: i64,

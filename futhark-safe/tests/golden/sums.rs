@@ -109,7 +109,7 @@ impl Pt {
 }
 
 /// All fields of `pt`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PtFields {
     /// `x: f64`
     pub x: f64,

@@ -392,6 +392,10 @@ mod of_arrays_of_records {
             let cells: Vec<CellFields> = (0..4).map(cell).collect();
             let array = ArrayCell::from_slice(&ctx, &cells).unwrap();
             assert_eq!(array.to_vec().unwrap(), cells);
+            let text = serde_json::to_string(&array.to_vec().unwrap()).unwrap();
+            let read: Vec<CellFields> = serde_json::from_str(&text).unwrap();
+            let again = ArrayCell::from_slice(&ctx, &read).unwrap();
+            assert_eq!(again.to_vec().unwrap(), cells);
             let shifted = ctx.entry().shift(&array, 10.0).unwrap();
             let second = shifted.index(2).unwrap().fields().unwrap();
             assert_eq!((second.at.x, second.pair), (12.0, (3, false)));
