@@ -191,6 +191,35 @@ fn len_is_the_number_of_elements() {
     assert_eq!((len(&[]), len(&[7])), ((0, true), (1, false)));
 }
 
+#[test]
+fn arrays_are_reshaped_to_any_rank_of_the_program() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/typed/programs/arrays.fut");
+    each_of(&program, |library| {
+        let ctx = start(library);
+        let flags = [true, false, true, true, false, true];
+        let xs = ctx.array(&flags).unwrap();
+        let matrix = xs.reshape(&[3, 2]).unwrap();
+        let found = (matrix.elem(), matrix.rank(), matrix.shape());
+        assert_eq!(found, (ElemType::Bool, 2, vec![3, 2]));
+        assert_eq!(matrix.to_vec::<bool>().unwrap(), flags);
+        let outputs = ctx.call("transpose_bool", vec![Arg::Consume(matrix.into())]);
+        let [Value::Array(turned)] = &outputs.unwrap()[..] else {
+            panic!("expected an array");
+        };
+        let flat = turned.reshape(&[6]).unwrap().to_vec::<bool>().unwrap();
+        assert_eq!(flat, [true, true, false, false, true, true]);
+        for (shape, words) in [
+            (&[4, 2][..], "has 8 elements, got 6"),
+            (&[1, 2, 3], "no array type of element type bool and rank 3"),
+            (&[], "rank 0"),
+        ] {
+            let error = xs.reshape(shape).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    });
+}
+
 /// Entry points require the fixed sizes in the components of the other variants, too.
 #[test]
 fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {

@@ -27,6 +27,9 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         }
     }
 
+    /// The number of dimensions, `R`.
+    pub const RANK: usize = R;
+
     /// The number of elements in each dimension.
     ///
     /// # Panics
@@ -57,6 +60,40 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Self> {
         ffi::duplicate(&self.handle).map(Array::from_handle)
+    }
+
+    /// A copy of another shape, and usually another rank, with the same elements in row-major order.
+    ///
+    /// ```text
+    /// let matrix = xs.reshape([2, 3])?;                  // an `Array<f32, 2>`
+    /// let row_sums = ctx.entry().sum_rows(&matrix)?;
+    /// ```
+    ///
+    /// The runtime has no function for this, so all elements are copied: on host backends once (`bool`: twice);
+    /// on GPU backends to the host and back, after their computation. To reshape on the device, add an
+    /// entry point to the program:
+    ///
+    /// ```text
+    /// entry matrix [n] (rows: i64) (columns: i64) (xs: [n]f32) : [rows][columns]f32 =
+    ///   unflatten (xs :> [rows*columns]f32)
+    /// ```
+    ///
+    /// The program must have an array type of the other rank: see [`HasArray`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
+    /// elements; nothing was copied.
+    /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn reshape<const S: usize>(&self, shape: [usize; S]) -> Result<Array<P, T, S>>
+    where
+        P: HasArray<T, S>,
+    {
+        ffi::expect_count(&shape, self.len())?;
+        let elements = self.to_cow()?;
+        let number = <P as HasArray<T, S>>::TYPE;
+        ffi::create(self.handle.core(), number, &shape, &elements).map(Array::from_handle)
     }
 
     /// All elements, in row-major order. Waits until they are computed.

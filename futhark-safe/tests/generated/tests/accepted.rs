@@ -1,6 +1,8 @@
 //! Correct versions of the mistakes in `refused`.
 
-use futhark_safe_generated_tests::{golden_records as records, golden_sums as sums};
+use futhark_safe_generated_tests::{
+    golden_record_arrays as record_arrays, golden_records as records, golden_sums as sums,
+};
 
 use futhark_safe::Result;
 
@@ -32,6 +34,12 @@ fn every_variant(shape: &sums::Shape) -> Result<f64> {
     })
 }
 
+fn a_rank_of_this_program(
+    xs: &record_arrays::Array<f64, 1>,
+) -> Result<record_arrays::Array<f64, 2>> {
+    xs.reshape([1, xs.len()])
+}
+
 #[test]
 fn values_are_send_and_sync() {
     fn go<T: Send + Sync>() {}
@@ -42,5 +50,6 @@ fn values_are_send_and_sync() {
         observed_then_consumed,
         a_value_of_this_program,
         every_variant,
+        a_rank_of_this_program,
     );
 }

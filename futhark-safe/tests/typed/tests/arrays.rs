@@ -120,6 +120,12 @@ where
     let expected = ndarray::Array::from_shape_vec([rows, columns], matrix).unwrap();
     let back = turned.to_ndarray().unwrap();
     assert_eq!(back.dim(), (columns, rows));
+    let flat = there.reshape([rows * columns]).unwrap();
+    assert_eq!(bits(&flat.to_vec().unwrap()), bits(&few[..rows * columns]));
+    let tall = flat.reshape([columns, rows]).unwrap();
+    drop(flat);
+    assert_eq!(tall.shape(), [columns, rows]);
+    assert_eq!(bits(&tall.to_vec().unwrap()), bits(&there.to_vec().unwrap()));
     assert!(
         expected
             .t()
@@ -185,6 +191,34 @@ fn arrays_without_elements_round_trip() {
             ctx.array::<i32>(&[]).unwrap().view(),
             (ctx.backend() != Backend::OpenCl).then_some(&[][..])
         );
+    });
+}
+
+#[test]
+fn arrays_are_reshaped_to_any_rank_of_the_program() {
+    each(|ctx: arrays::Context| {
+        let elements: Vec<f32> = (0u8..24).map(f32::from).collect();
+        let matrix = ctx.array(&elements).unwrap().reshape([4, 6]).unwrap();
+        assert_eq!(Array::<f32, 2>::RANK, 2);
+        // The result of a call, whose elements a GPU may still compute.
+        let turned = ctx.entry().transpose_f32(&matrix).unwrap();
+        let cube = turned.reshape([2, 3, 4]).unwrap();
+        assert_eq!(cube.get([1, 2, 3]).unwrap(), 23.0);
+        assert_eq!(cube.get([0, 1, 0]).unwrap(), 1.0);
+        let turned = ctx.entry().turn(&cube).unwrap();
+        assert_eq!(turned.get([3, 2, 1]).unwrap(), 23.0);
+        for shape in [[5, 5], [0, 24], [usize::MAX, 24], [1, 23]] {
+            let error = matrix.reshape(shape).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        }
+        let error = matrix.reshape([5, 5]).unwrap_err().to_string();
+        assert!(
+            error.contains("[5, 5]") && error.contains("25") && error.contains("24"),
+            "{error}"
+        );
+        let none = ctx.array_nd::<f32, 2>([0, 3], &[]).unwrap();
+        assert_eq!(none.reshape([7, 0, 2]).unwrap().shape(), [7, 0, 2]);
+        assert!(none.reshape([usize::MAX, 0]).is_err());
     });
 }
 
