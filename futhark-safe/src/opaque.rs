@@ -3,7 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::ffi::{Handle, Output};
+use crate::error::Result;
+use crate::ffi::{self, Handle, Output};
 use crate::program::handle::HasHandle;
 use crate::program::{OpaqueTag, Receive, filled};
 
@@ -35,6 +36,16 @@ impl<G: OpaqueTag> Opaque<G> {
 
     pub(crate) fn handle_mut(&mut self) -> &mut Handle {
         &mut self.handle
+    }
+
+    /// A copy with memory of its own. On GPU backends its arrays are copied through the host.
+    ///
+    /// # Errors
+    ///
+    /// The computation of the value failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn try_clone(&self) -> Result<G> {
+        ffi::duplicate(&self.handle).map(|copy| Opaque::from_handle(copy).into())
     }
 
     /// The type's name in the manifest.

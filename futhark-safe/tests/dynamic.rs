@@ -106,6 +106,32 @@ fn only_host_backends_have_views() {
 }
 
 #[test]
+fn a_clone_of_an_opaque_value_shares_no_memory_with_it() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/typed/programs/opaques.fut");
+    each_of(&program, |library| {
+        let ctx = start(library);
+        let one = |entry: &str, args: Vec<Arg<'_>>| ctx.call(entry, args).unwrap().remove(0);
+        let i32s = |value: Value| match value {
+            Value::Array(array) => array.to_vec::<i32>().unwrap(),
+            other => panic!("{other:?} is no array"),
+        };
+        let data: Value = ctx.array(&[1i32, 2]).unwrap().into();
+        let buffer = one(
+            "buffer",
+            vec![Arg::Borrow(&data), Arg::Consume(7i32.into())],
+        );
+        let Value::Opaque(buffer) = buffer else {
+            panic!("buffer returned {buffer:?}")
+        };
+        let clone = buffer.try_clone().unwrap();
+        assert_eq!(clone.ty(), buffer.ty());
+        let poke = vec![Arg::Consume(buffer.into()), Arg::Consume(99i32.into())];
+        assert_eq!(i32s(one("poke_buffer", poke)), [99, 2]);
+        assert_eq!(i32s(clone.project("data").unwrap()), [1, 2]);
+    });
+}
+
+#[test]
 fn raw_memory_is_borrowed_in_both_directions() {
     each(|library| {
         let ctx = start(library);

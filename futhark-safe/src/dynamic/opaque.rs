@@ -166,6 +166,19 @@ impl Opaque {
         ffi::set_value(&mut self.handle, indices, element)
     }
 
+    /// Copies the value into new memory, like [`crate::Opaque::try_clone`].
+    ///
+    /// # Errors
+    ///
+    /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn try_clone(&self) -> Result<Opaque> {
+        Ok(Opaque {
+            handle: ffi::duplicate(&self.handle)?,
+            library: self.library.clone(),
+        })
+    }
+
     /// Returns the value as bytes that can be restored later, on any backend of the program.
     ///
     /// # Errors

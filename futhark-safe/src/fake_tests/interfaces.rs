@@ -176,6 +176,26 @@ fn the_dynamic_face_calls_entry_points() {
 }
 
 #[test]
+fn a_clone_of_an_opaque_value_is_a_deep_copy() {
+    for flavour in FLAVOURS {
+        let library = Library::of_table(program::table(flavour)).unwrap();
+        let world = World::new();
+        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let xs: Value = ctx.array(&[1i32, 2]).unwrap().into();
+        let pair = ctx.record("pair", &[&Value::from(7i32), &xs]).unwrap();
+        let clone = pair.try_clone().unwrap();
+        assert_eq!(world.copies(), 1);
+        drop((pair, xs));
+        // Nothing shares the clone's memory, so it is not copied.
+        let arguments = vec![Arg::Consume(clone.into()), Arg::Consume(9i32.into())];
+        let poked = ctx.call("poke", arguments).unwrap();
+        assert_eq!(ints(&poked[0]), [9, 2]);
+        assert_eq!(world.copies(), 0);
+        assert_eq!(world.values(), 1);
+    }
+}
+
+#[test]
 fn destructing_a_sum_as_another_variant_is_an_error() {
     for flavour in FLAVOURS {
         let library = Library::of_table(program::table(flavour)).unwrap();

@@ -120,6 +120,25 @@ mod of_records {
     }
 
     #[test]
+    fn a_clone_shares_no_memory_with_its_original() {
+        on_host_and_device::<records::Program>(|ctx| {
+            let entry = ctx.entry();
+            let zeta = ctx.array(&[1, 2]).unwrap();
+            let m = entry.mix(&zeta, f16::ONE).unwrap();
+            let (first, second): (Mixed, Mixed) = (m.try_clone().unwrap(), m.try_clone().unwrap());
+            assert_eq!(first.mid().unwrap().fields().unwrap().to.y, 4.0);
+            // Whichever of them is consumed, the others do not change, and they outlive it.
+            assert_eq!(entry.poke(first, 50).unwrap().to_vec().unwrap(), [50, 2]);
+            assert_eq!(m.zeta().unwrap().to_vec().unwrap(), [1, 2]);
+            assert_eq!(entry.poke(m, 60).unwrap().to_vec().unwrap(), [60, 2]);
+            drop(zeta);
+            let all = second.fields().unwrap();
+            assert_eq!(all.zeta.to_vec().unwrap(), [1, 2]);
+            assert_eq!((all.alpha, all.flag, all.size), (f16::ONE, true, (5, 6)));
+        });
+    }
+
+    #[test]
     fn two_names_for_one_structure_are_two_types() {
         on_host_and_device::<records::Program>(|ctx| {
             let p = records::Pt::from_fields(&ctx, PtFields { x: 2.0, y: 4.0 }).unwrap();
@@ -326,6 +345,59 @@ mod of_sums {
                 panic!("another variant")
             };
             assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
+        });
+    }
+}
+
+mod clones {
+    use super::*;
+    use sums::ShapeVariant;
+
+    /// The payloads of every variant, of which one has an array that is changed in place.
+    #[test]
+    fn a_clone_of_a_sum_keeps_its_variant_and_payload() {
+        on_host_and_device::<sums::Program>(|ctx| {
+            let xs = ctx.array(&[1.0, 2.0]).unwrap();
+            let cells = ctx.array_nd([1, 2], &[3, 4]).unwrap();
+            let mut names = Vec::new();
+            for which in 0..6 {
+                let shape = ctx.entry().shape(which, &xs, &cells).unwrap();
+                let clone = shape.try_clone().unwrap();
+                names.push(clone.variant_name().unwrap());
+                let area = ctx.entry().area(&shape).unwrap();
+                assert_eq!(names.last(), Some(&shape.variant_name().unwrap()));
+                ctx.entry().poke(shape, 70.0).unwrap();
+                assert_eq!(ctx.entry().area(&clone).unwrap(), area);
+                if let ShapeVariant::Path(xs, _) = clone.destruct().unwrap() {
+                    assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
+                }
+            }
+            names.dedup();
+            assert_eq!(names.len(), 6, "{names:?}");
+        });
+    }
+
+    #[test]
+    fn arrays_of_records_sums_and_abstract_values_are_cloned() {
+        on_host_and_device::<record_consumption::Program>(|ctx| {
+            use record_consumption::{ArrayPt, ArrayPtParts};
+            let xs = ctx.array(&[1.0, 2.0]).unwrap();
+            let points = ArrayPt::zip(&ctx, ArrayPtParts { x: &xs, y: &xs }).unwrap();
+            let clone = points.try_clone().unwrap();
+            let (left, _) = ctx.entry().poke(points).unwrap();
+            assert_eq!(left.to_vec().unwrap(), [99.0, 2.0]);
+            assert_eq!(clone.x().unwrap().to_vec().unwrap(), [1.0, 2.0]);
+        });
+        on_host_and_device::<opaque_arrays::Program>(|ctx| {
+            let colours = ctx.entry().colours(3).unwrap();
+            let clone = colours.try_clone().unwrap();
+            let rgb = clone.index(1).unwrap().destruct().unwrap();
+            drop(colours);
+            assert_eq!(rgb, opaque_arrays::ColourVariant::Rgb(1, 2, 3));
+            let third = ctx.entry().counters(5).unwrap().index(3).unwrap();
+            let clone: opaque_arrays::CounterT = third.try_clone().unwrap();
+            drop(third);
+            assert_eq!(ctx.entry().get(&clone).unwrap(), 3);
         });
     }
 }
