@@ -2,15 +2,19 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failure: its kind, the operation that reports it, and the text of the C side.
 ///
-/// Its size is one pointer, so that results stay small.
+/// Its size is one pointer, so that results stay small. A clone shares the
+/// [`source`](std::error::Error::source).
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     operation: Cow<'static, str>,
@@ -20,7 +24,7 @@ struct Inner {
     c_text: Option<String>,
     code: Option<i32>,
     also: Option<Error>,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 /// The call that a failure belongs to.
@@ -150,7 +154,7 @@ impl Error {
         mut self,
         source: impl std::error::Error + Send + Sync + 'static,
     ) -> Error {
-        self.0.source = Some(Box::new(source));
+        self.0.source = Some(Arc::new(source));
         self
     }
 
@@ -334,6 +338,32 @@ mod tests {
             "Index [99] out of bounds for array of shape [3].\n-> #0  a-b:c.fut:20:59-21:4\n";
         assert_eq!(place(kernel).as_deref(), Some("a-b:c.fut:20:59"));
         assert_eq!(place("-> #0  one.fut:7:3").as_deref(), Some("one.fut:7:3"));
+    }
+
+    #[test]
+    fn a_clone_is_the_same_error_in_one_pointer() {
+        let also = Error::new(ErrorKind::Backend, "sync", "the device failed");
+        let origin = Origin::Earlier(Some(vec!["entry point f".into()]));
+        let text = Some("-> #0  a.fut:1:2-3".to_owned());
+        let error = Error::from_c(ErrorKind::Program, "call", "words", text, 2)
+            .with_origin(origin)
+            .with_also(also)
+            .with_source(fmt::Error);
+        let clone = error.clone();
+        assert_eq!(clone.to_string(), error.to_string());
+        assert_eq!(
+            (clone.kind(), clone.code()),
+            (ErrorKind::Program, error.code())
+        );
+        assert_eq!(clone.place(), error.place());
+        assert!(clone.failed_calls().eq(["entry point f"]));
+        assert_eq!(clone.also().unwrap().kind(), ErrorKind::Backend);
+        drop(error);
+        let source = std::error::Error::source(&clone).unwrap();
+        assert!(source.is::<fmt::Error>());
+        assert_eq!(size_of::<Option<Error>>(), size_of::<usize>());
+        fn shared<T: Clone + Send + Sync + 'static>(_: &T) {}
+        shared(&clone);
     }
 
     #[test]
