@@ -22,8 +22,8 @@
 //!
 //! # Guarantees
 //!
-//! * A value never changes. An argument that a call consumes is moved; if other values share its
-//!   memory, the call gets a copy.
+//! * A value never changes. An argument that a call consumes is moved, or spent if it was passed by
+//!   `&mut`; if other values share its memory, the call gets a copy.
 //! * Values keep their context alive and cannot be passed to another context or program.
 //! * Transfers are complete when the call that makes them returns.
 //! * A failing program (out of bounds, a negative size, out of memory) is an [`Error`] with the text
@@ -38,6 +38,30 @@
 //!   get an enum of their variants, arrays of records are zipped from arrays. The module `build` (feature
 //!   `build`) documents them. [`Opaque`] has the methods that all of them share.
 //! * [`Opaque::store`] turns a value into bytes, for later or for another backend; see [`stored`].
+//!
+//! # State
+//!
+//! A value that lives across calls, such as the state of a simulation, is passed by `&mut` to the call that
+//! consumes it, and the result takes its place:
+//!
+//! ```text
+//! struct Simulation {
+//!     ctx: sim::Context,
+//!     state: sim::State,
+//! }
+//!
+//! impl Simulation {
+//!     fn step(&mut self, dt: f32) -> futhark_safe::Result<()> {
+//!         self.state = self.ctx.entry().step(&mut self.state, dt)?;
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
+//! The memory of the state is reused, without a copy, unless another value shares it. A call that is refused
+//! before it starts leaves the state as it is. After a call that failed the state is spent: every
+//! use of it is an error, until another value is assigned, such as a copy made by `try_clone` before the call.
+//! See [`Consumed`].
 //!
 //! # Threads and blocking
 //!
@@ -94,7 +118,7 @@ pub use ffi::RawMemory;
 pub use futhark_manifest::{Backend, ElemType};
 pub use half::f16;
 pub use opaque::Opaque;
-pub use program::{HasArray, OpaqueTag, Program};
+pub use program::{Consumed, HasArray, OpaqueTag, Program};
 pub use raw::{Raw, RawContext, RawValue};
 pub use stored::{Stored, Untrusted};
 
@@ -102,7 +126,9 @@ pub use stored::{Stored, Untrusted};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ffi::{Input, LinkedTable, Output};
-    pub use crate::program::{Linked, Receive, Slot, Value, consumed, observed, scalar, slot};
+    pub use crate::program::{
+        Consumed, Linked, Receive, Slot, Value, consumed, observed, scalar, slot,
+    };
     pub use crate::typed::{
         check_rows, column, element, from_elements, get, no_variant, part, parts, set_element,
         shape, unit,

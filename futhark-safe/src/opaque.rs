@@ -34,10 +34,6 @@ impl<G: OpaqueTag> Opaque<G> {
         }
     }
 
-    pub(crate) fn handle_mut(&mut self) -> &mut Handle {
-        &mut self.handle
-    }
-
     /// A copy with memory of its own. On GPU backends its arrays are copied through the host.
     ///
     /// # Errors
@@ -58,6 +54,10 @@ impl<G: OpaqueTag> Opaque<G> {
 impl<G: OpaqueTag> HasHandle for Opaque<G> {
     fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    fn handle_mut(&mut self) -> &mut Handle {
+        &mut self.handle
     }
 
     fn into_handle(self) -> Handle {
@@ -83,6 +83,10 @@ impl<G: OpaqueTag> HasHandle for G {
         &self.deref().handle
     }
 
+    fn handle_mut(&mut self) -> &mut Handle {
+        &mut self.deref_mut().handle
+    }
+
     fn into_handle(self) -> Handle {
         let value: Opaque<G> = self.into();
         value.handle
@@ -91,7 +95,12 @@ impl<G: OpaqueTag> HasHandle for G {
 
 impl<G: OpaqueTag> fmt::Debug for Opaque<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Opaque<{}>", G::NAME)
+        let spent = if self.handle.is_spent() {
+            "(spent)"
+        } else {
+            ""
+        };
+        write!(f, "Opaque<{}>{spent}", G::NAME)
     }
 }
 
@@ -145,6 +154,12 @@ macro_rules! __opaque {
 
             fn deref(&self) -> &$crate::Opaque<$name> {
                 &self.__value
+            }
+        }
+
+        impl ::core::ops::DerefMut for $name {
+            fn deref_mut(&mut self) -> &mut $crate::Opaque<$name> {
+                &mut self.__value
             }
         }
 

@@ -1,6 +1,6 @@
 //! Traits that generated code implements for a program, and the parts of its calls.
 
-use std::ops::Deref;
+use std::ops::DerefMut;
 
 use crate::context::Context;
 use crate::elem::{Element, Scalar8, sealed};
@@ -47,7 +47,7 @@ pub trait HasArray<T: Element, const R: usize>: Program {
 /// The conversions are for code that is generic over opaque types, such as
 /// [`Context::restore`](crate::Context::restore).
 pub trait OpaqueTag:
-    From<Opaque<Self>> + Into<Opaque<Self>> + Deref<Target = Opaque<Self>> + Send + Sync + 'static
+    From<Opaque<Self>> + Into<Opaque<Self>> + DerefMut<Target = Opaque<Self>> + Send + Sync + 'static
 {
     /// The program.
     type Program: Program;
@@ -69,14 +69,75 @@ pub trait ResultValue: Value + Receive<Place = Option<Handle>> {}
 impl<T: Value + Receive<Place = Option<Handle>>> ResultValue for T {}
 
 pub(crate) mod handle {
-    use crate::ffi::Handle;
+    use crate::ffi::{Handle, Input};
 
     /// Access to the handle of a value. Not reachable from outside of the crate.
     pub trait HasHandle {
         #[doc(hidden)]
         fn handle(&self) -> &Handle;
         #[doc(hidden)]
+        fn handle_mut(&mut self) -> &mut Handle;
+        #[doc(hidden)]
         fn into_handle(self) -> Handle;
+    }
+
+    /// An argument that a call consumes. Not reachable from outside of the crate.
+    pub trait ToConsume<T> {
+        #[doc(hidden)]
+        fn input<'a>(self) -> Input<'a>
+        where
+            Self: 'a;
+    }
+}
+
+/// An argument for a parameter of type `T` that the call consumes: `T` itself, or `&mut T`.
+///
+/// By value, the argument is freed even if the call fails or is refused.
+///
+/// By mutable reference, a call that is refused before it starts leaves the value as it is: an argument
+/// of another context or of a wrong size, an [earlier call's failure](crate::Error::is_from_earlier_call),
+/// a lost context, no memory to copy a shared argument. So a state can live in a struct:
+///
+/// ```text
+/// fn step(&mut self, dt: f32) -> Result<()> {
+///     self.state = self.ctx.entry().step(&mut self.state, dt)?;
+///     Ok(())
+/// }
+/// ```
+///
+/// Once the call has started, the value is *spent*, whether the call succeeds or fails: the program may have
+/// overwritten it. Its memory is freed. Every use of a spent value is an error
+/// ([`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument)) that names the call, until another
+/// value is assigned to it. Its `shape` is all zeros, and it has no `view`. On a GPU a call that fails
+/// later returns `Ok` first; its result is invalid then. To continue after a failure, keep a copy (`try_clone`) or
+/// a [stored value](crate::stored).
+#[diagnostic::on_unimplemented(
+    message = "the call consumes this argument, so it cannot be `{Self}`",
+    label = "expected `{T}` or `&mut {T}`",
+    note = "pass the value itself, a mutable reference (`state = entry.step(&mut state)?`), or a copy \
+            (`value.try_clone()?`)"
+)]
+pub trait Consumed<T>: handle::ToConsume<T> {}
+
+impl<T: Value> Consumed<T> for T {}
+
+impl<T: Value> Consumed<T> for &mut T {}
+
+impl<T: Value> handle::ToConsume<T> for T {
+    fn input<'a>(self) -> Input<'a>
+    where
+        T: 'a,
+    {
+        Input::consumed(self.into_handle())
+    }
+}
+
+impl<T: Value> handle::ToConsume<T> for &mut T {
+    fn input<'a>(self) -> Input<'a>
+    where
+        Self: 'a,
+    {
+        Input::consumed_in_place(self.handle_mut())
     }
 }
 
@@ -86,8 +147,8 @@ pub fn observed<V: Value>(value: &V) -> Input<'_> {
 }
 
 /// An argument that the call may overwrite.
-pub fn consumed<'a, V: Value>(value: V) -> Input<'a> {
-    Input::consumed(value.into_handle())
+pub fn consumed<'a, T>(value: impl Consumed<T> + 'a) -> Input<'a> {
+    value.input()
 }
 
 /// A scalar argument.

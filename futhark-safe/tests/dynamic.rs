@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
-use futhark_safe::{Backend, Config, ElemType, ErrorKind, RawMemory};
+use futhark_safe::{Backend, Config, ElemType, Error, ErrorKind, RawMemory};
 
 use super::support::{self, each, each_of};
 
@@ -131,6 +131,32 @@ fn a_clone_of_an_opaque_value_shares_no_memory_with_it() {
     });
 }
 
+/// Like `typed/tests/state.rs` for the typed interface.
+#[test]
+fn a_value_is_consumed_by_mutable_reference() {
+    fn put(ctx: &Context, xs: &mut Value, i: i64) -> Result<Value, Error> {
+        let rest = [i, 7].map(|n| Arg::Consume(n.into()));
+        let args = [Arg::ConsumeMut(xs)].into_iter().chain(rest);
+        Ok(ctx.call("put", args.collect())?.remove(0))
+    }
+    each_of(&support::program("in_place.fut"), |library| {
+        let ctx = start(library);
+        let mut xs: Value = ctx.array(&[1i64, 2]).unwrap().into();
+        // Refused, since two arguments are missing.
+        let refused = ctx.call("put", vec![Arg::ConsumeMut(&mut xs)]);
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgument);
+        assert_eq!(total(&ctx, &xs), 3);
+        xs = put(&ctx, &mut xs, 1).unwrap();
+        assert_eq!(total(&ctx, &xs), 8);
+        let error = put(&ctx, &mut xs, 9).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+        let error = ctx.call("total", vec![Arg::Borrow(&xs)]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        let words = "argument 0 was consumed by entry point put, which failed";
+        assert!(error.to_string().contains(words), "{error}");
+    });
+}
+
 #[test]
 fn raw_memory_is_borrowed_in_both_directions() {
     each(|library| {
@@ -252,7 +278,7 @@ fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
     let i32s = |ctx: &Context, xs: &[i32]| Value::from(ctx.array(xs).unwrap());
     let call = |ctx: &Context, entry: &str, sum: Value| {
         let outputs = ctx.call(entry, vec![Arg::Borrow(&sum)])?;
-        Ok::<_, futhark_safe::Error>(outputs)
+        Ok::<_, Error>(outputs)
     };
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/sums/fixed_sizes.fut");
     each_of(&program, |library| {

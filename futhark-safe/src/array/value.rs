@@ -30,7 +30,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// The number of dimensions, `R`.
     pub const RANK: usize = R;
 
-    /// The number of elements in each dimension.
+    /// The number of elements in each dimension; zeros if the array is [spent](crate::Consumed).
     ///
     /// # Panics
     ///
@@ -181,6 +181,10 @@ impl<P, T: Element, const R: usize> HasHandle for Array<P, T, R> {
         &self.handle
     }
 
+    fn handle_mut(&mut self) -> &mut Handle {
+        &mut self.handle
+    }
+
     fn into_handle(self) -> Handle {
         self.handle
     }
@@ -200,7 +204,10 @@ impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {
 
 impl<P, T: Element, const R: usize> fmt::Debug for Array<P, T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Array<{}>{:?}", T::ELEM, self.shape())
+        match self.handle.is_spent() {
+            true => write!(f, "Array<{}>(spent)", T::ELEM),
+            false => write!(f, "Array<{}>{:?}", T::ELEM, self.shape()),
+        }
     }
 }
 

@@ -130,6 +130,9 @@ pub(super) fn parts(method: &str, results: usize) -> Vec<String> {
 
 fn parameter_type(module: &Module<'_>, input: &Input) -> String {
     match input.unique {
+        true if input.ty.as_type().is_some() => {
+            format!("impl __f::Consumed<{}>", module.rust_type(input.ty))
+        }
         true => module.rust_type(input.ty),
         false => module.observed_type(input.ty),
     }
@@ -164,7 +167,7 @@ fn write_docs(module: &Module<'_>, entry: &EntryPoint, text: &mut String) {
     );
     if entry.consumed().next().is_some() {
         text.push_str(
-            "    ///\n    /// Parameters marked with `*` are consumed, even if the call fails.\n",
+            "    ///\n    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.\n",
         );
     }
 }

@@ -56,7 +56,8 @@
 //! | `Entries` | the entry points as methods; returned by `ctx.entry()` |
 //! | a struct per opaque type | a value of the type; wraps a [`crate::Opaque`] |
 //!
-//! Consumed parameters and scalars are passed by value, others by reference. Several results, or
+//! Scalars are passed by value, consumed parameters by value or `&mut`
+//! ([`Consumed`](crate::Consumed)), others by reference. Several results, or
 //! a tuple, are returned as a Rust tuple with every version of the compiler.
 //!
 //! | type | methods of its struct |

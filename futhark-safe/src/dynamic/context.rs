@@ -55,13 +55,12 @@ impl Context {
 
     /// Calls an entry point by name.
     ///
-    /// A consumed parameter needs [`Arg::Consume`]. Consumed arguments are freed even if the call
-    /// fails.
+    /// A consumed parameter needs [`Arg::Consume`] or [`Arg::ConsumeMut`].
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`]: unknown entry point, wrong number of arguments, wrong
-    /// type of an argument, or a borrowed argument for a consumed parameter.
+    /// type of an argument, a borrowed argument for a consumed parameter, or a spent one.
     /// [`ErrorKind::WrongContext`]: an argument belongs to another context.
     /// [`ErrorKind::Program`]: the program failed. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
@@ -92,6 +91,7 @@ impl Context {
             .map(|arg| match arg {
                 Arg::Borrow(value) => value.input(),
                 Arg::Consume(value) => value.into_input(),
+                Arg::ConsumeMut(value) => value.input_in_place(),
             })
             .collect();
         let outputs: Vec<TypeRef> = point.outputs.iter().map(|o| o.ty).collect();

@@ -208,6 +208,11 @@ impl Opaque {
 
 impl fmt::Debug for Opaque {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Opaque<{}>", self.type_name())
+        let spent = if self.handle.is_spent() {
+            "(spent)"
+        } else {
+            ""
+        };
+        write!(f, "Opaque<{}>{spent}", self.type_name())
     }
 }

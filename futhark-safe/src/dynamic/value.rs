@@ -27,8 +27,13 @@ pub enum Value {
 pub enum Arg<'a> {
     /// The call only reads the value.
     Borrow(&'a Value),
-    /// The call takes the value: required for consumed parameters, allowed for others.
+    /// The call takes the value, and frees it even if it fails or is refused. Consumed parameters need
+    /// this or [`ConsumeMut`](Self::ConsumeMut); others accept it.
     Consume(Value),
+    /// The call consumes the value, but a call that is refused before it starts leaves it as it is:
+    /// see [`Consumed`](crate::Consumed). Afterwards the value is spent, and every use of it is an error. A
+    /// parameter that is not consumed only reads it.
+    ConsumeMut(&'a mut Value),
 }
 
 macro_rules! scalar {
@@ -131,11 +136,11 @@ impl Array {
         self.rank
     }
 
-    /// The number of elements in each dimension.
+    /// The number of elements in each dimension; zeros if the array is [spent](super::Arg::ConsumeMut).
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
-        // Fails only for values without a shape, which an array has.
-        ffi::shape(&self.handle).unwrap_or_default()
+        // An array has a shape, unless it is spent.
+        ffi::shape(&self.handle).unwrap_or_else(|_| vec![0; self.rank])
     }
 
     /// Returns all elements in row-major order, as bytes in native order. Waits for them.
@@ -195,7 +200,10 @@ impl Array {
 
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Array<{}>{:?}", self.elem, self.shape())
+        match self.handle.is_spent() {
+            true => write!(f, "Array<{}>(spent)", self.elem),
+            false => write!(f, "Array<{}>{:?}", self.elem, self.shape()),
+        }
     }
 }
 
@@ -224,6 +232,14 @@ impl Value {
             Value::Scalar(scalar) => Input::scalar_bytes(scalar.elem(), scalar.to_c()),
             Value::Array(array) => Input::observed(&array.handle),
             Value::Opaque(opaque) => Input::observed(&opaque.handle),
+        }
+    }
+
+    pub(super) fn input_in_place(&mut self) -> Input<'_> {
+        match self {
+            Value::Scalar(scalar) => Input::scalar_bytes(scalar.elem(), scalar.to_c()),
+            Value::Array(array) => Input::consumed_in_place(&mut array.handle),
+            Value::Opaque(opaque) => Input::consumed_in_place(&mut opaque.handle),
         }
     }
 

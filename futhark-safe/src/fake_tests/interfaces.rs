@@ -176,6 +176,62 @@ fn the_dynamic_face_calls_entry_points() {
 }
 
 #[test]
+fn a_refused_dynamic_call_leaves_its_arguments() {
+    for flavour in FLAVOURS {
+        let library = Library::of_table(program::table(flavour)).unwrap();
+        let world = World::new();
+        let [ctx, other] =
+            [(); 2].map(|()| dynamic::Context::new(&library, &Config::new()).unwrap());
+        let mut xs: Value = ctx.array(&[1i32, 2]).unwrap().into();
+        let args = |xs| vec![Arg::ConsumeMut(xs), Arg::Consume(9i32.into())];
+        let error = other.call("set_first", args(&mut xs)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WrongContext);
+        let error = ctx
+            .call("set_first", vec![Arg::ConsumeMut(&mut xs)])
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        // A parameter that is not consumed only reads it.
+        ctx.call("total", vec![Arg::ConsumeMut(&mut xs)]).unwrap();
+        let mut nine = Value::from(9i32);
+        assert_eq!(ints(&xs), [1, 2]);
+        let args = vec![Arg::ConsumeMut(&mut xs), Arg::ConsumeMut(&mut nine)];
+        let changed = ctx.call("set_first", args).unwrap().remove(0);
+        assert_eq!(ints(&changed), [9, 2]);
+        assert!(matches!(nine, Value::Scalar(Scalar::I32(9))));
+        assert_eq!(world.values(), 1);
+        let error = ctx.call("total", vec![Arg::Borrow(&xs)]).unwrap_err();
+        let words = "argument 0 was consumed by entry point set_first";
+        assert!(error.to_string().contains(words), "{error}");
+        let Value::Array(xs) = &xs else {
+            unreachable!()
+        };
+        assert_eq!((xs.shape(), xs.len(), xs.is_empty()), (vec![0], 0, true));
+        assert_eq!(format!("{xs:?}"), "Array<i32>(spent)");
+        xs.to_vec::<i32>().unwrap_err();
+        xs.to_bytes().unwrap_err();
+        xs.view::<i32>().unwrap_err();
+        xs.try_clone().unwrap_err();
+        xs.index(&[0]).unwrap_err();
+        // A spent opaque value still knows its type.
+        let pair = ctx.record("pair", &[&7i32.into(), &changed]).unwrap();
+        let mut pair = Value::from(pair);
+        ctx.call(
+            "poke",
+            vec![Arg::ConsumeMut(&mut pair), Arg::Consume(1i32.into())],
+        )
+        .unwrap();
+        let Value::Opaque(pair) = &pair else {
+            unreachable!()
+        };
+        assert_eq!(pair.type_name(), "pair");
+        assert_eq!(format!("{pair:?}"), "Opaque<pair>(spent)");
+        pair.project("xs").unwrap_err();
+        pair.try_clone().unwrap_err();
+        pair.store().unwrap_err();
+    }
+}
+
+#[test]
 fn a_clone_of_an_opaque_value_is_a_deep_copy() {
     for flavour in FLAVOURS {
         let library = Library::of_table(program::table(flavour)).unwrap();

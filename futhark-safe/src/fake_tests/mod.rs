@@ -10,6 +10,7 @@
 
 mod consumption;
 mod failures;
+mod in_place;
 mod interfaces;
 mod late;
 mod plain;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
-use super::core::{Core, Locked};
+use super::core::{Core, Failed, Locked, Stage};
 use super::few::Few;
 use super::handle::Handle;
 use super::progress::Serial;
@@ -24,8 +24,10 @@ enum In<'a> {
     Scalar(u32, Scalar8),
     Observed(&'a Handle),
     Consumed(Handle),
-    /// A consumed argument after its call.
-    Spent,
+    /// Consumed like `Consumed`, but only by a call that starts; spent afterwards.
+    ByMut(&'a mut Handle),
+    /// The place of a `Consumed` after its call.
+    Gone,
 }
 
 impl<'a> Input<'a> {
@@ -53,29 +55,44 @@ impl<'a> Input<'a> {
         Input(In::Consumed(value))
     }
 
+    /// A value that the call may overwrite, which the caller keeps if the call is refused before it
+    /// starts. Otherwise it is spent after the call, also on errors.
+    #[must_use]
+    pub(crate) fn consumed_in_place(value: &'a mut Handle) -> Input<'a> {
+        Input(In::ByMut(value))
+    }
+
     fn type_number(&self) -> u32 {
-        match &self.0 {
-            In::Scalar(elem, _) => *elem,
-            In::Observed(handle) => FUT_FIRST_TYPE + handle.ty(),
-            In::Consumed(handle) => FUT_FIRST_TYPE + handle.ty(),
-            In::Spent => u32::MAX,
+        match (&self.0, self.handle()) {
+            (In::Scalar(elem, _), _) => *elem,
+            (_, Some(handle)) => FUT_FIRST_TYPE + handle.ty(),
+            (_, None) => u32::MAX,
         }
     }
 
     fn handle(&self) -> Option<&Handle> {
         match &self.0 {
-            In::Scalar(..) | In::Spent => None,
+            In::Scalar(..) | In::Gone => None,
             In::Observed(handle) => Some(handle),
             In::Consumed(handle) => Some(handle),
+            In::ByMut(handle) => Some(handle),
         }
     }
 
-    fn pointer(&self) -> *const c_void {
-        match &self.0 {
-            In::Scalar(_, bytes) => std::ptr::from_ref(bytes).cast(),
-            In::Observed(handle) => handle.value(),
-            In::Consumed(handle) => handle.value(),
-            In::Spent => std::ptr::null(),
+    /// The handle, if the call may overwrite its value.
+    fn handle_to_consume(&mut self) -> Option<&mut Handle> {
+        match &mut self.0 {
+            In::Scalar(..) | In::Gone | In::Observed(_) => None,
+            In::Consumed(handle) => Some(handle),
+            In::ByMut(handle) => Some(handle),
+        }
+    }
+
+    fn pointer(&self, operation: &'static str) -> Result<*const c_void> {
+        match (&self.0, self.handle()) {
+            (In::Scalar(_, bytes), _) => Ok(std::ptr::from_ref(bytes).cast()),
+            (_, Some(handle)) => handle.value(operation).map(<*mut c_void>::cast_const),
+            (_, None) => Ok(std::ptr::null()),
         }
     }
 }
@@ -115,11 +132,12 @@ impl Core {
     /// Calls function number `function` of the table.
     ///
     /// Consumed arguments that share memory with other values are copied first (see `consume`).
-    /// They are freed afterwards, also on errors.
+    /// They are freed afterwards, also on errors, except those
+    /// [in place](Input::consumed_in_place) of a call that is refused before it starts.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: a wrong number or type of arguments.
+    /// [`ErrorKind::InvalidArgument`]: a wrong number or type of arguments, or one that is spent.
     /// [`ErrorKind::WrongContext`]. Otherwise the failure of the call.
     pub(crate) fn call(
         self: &Arc<Core>,
@@ -131,7 +149,7 @@ impl Core {
         // The caller keeps the list, and could pass it again.
         for input in inputs {
             if let In::Consumed(_) = input.0 {
-                input.0 = In::Spent;
+                input.0 = In::Gone;
             }
         }
         result
@@ -143,7 +161,8 @@ impl Core {
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let Some(function) = self.table().functions().get(function) else {
+        let number = function;
+        let Some(function) = self.table().functions().get(number) else {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
                 "call",
@@ -157,7 +176,7 @@ impl Core {
         locked.check(inputs.iter().filter_map(Input::handle))?;
         for (input, slot) in inputs.iter_mut().zip(function.inputs()) {
             if slot.flags & FUT_CONSUMED != 0
-                && let In::Consumed(handle) = &mut input.0
+                && let Some(handle) = input.handle_to_consume()
             {
                 make_unique(&mut locked, handle, operation)?;
             }
@@ -177,26 +196,33 @@ impl Core {
         let mut input = Few::<*const c_void>::new(inputs.len(), std::ptr::null());
         let input = input.as_mut();
         for (pointer, argument) in input.iter_mut().zip(inputs.iter()) {
-            *pointer = argument.pointer();
+            *pointer = argument.pointer(function.label())?;
         }
 
         let call = function.raw().call.expect("every function can be called");
         // SAFETY: T and L. `check` compared the number and types of all arguments with the
         // function's: scalars point to eight bytes, values are live (V) and belong to this
         // context, and each result has a place of its type.
-        let called = unsafe { locked.call(call, out, input, operation) };
-        called.map_err(|error| match error.kind() {
-            // An operation on values runs no code of the program, so a failure without a text
-            // is about its arguments.
-            ErrorKind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
-                error.into_kind(ErrorKind::InvalidArgument)
+        let called = unsafe { locked.try_call(call, out, input, operation) };
+        if let Err(Failed { error, stage }) = called {
+            let error = match error.kind() {
+                // An operation on values runs no code of the program, so a failure without a text
+                // is about its arguments.
+                ErrorKind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
+                    error.into_kind(ErrorKind::InvalidArgument)
+                }
+                ErrorKind::Program if stage == Stage::Sizes => {
+                    error.with_words(sizes(function, inputs))
+                }
+                _ => error,
+            };
+            if stage == Stage::Started {
+                spend(&mut locked, number, inputs, true);
             }
-            ErrorKind::Program if locked.has_refused_sizes() => {
-                error.with_words(sizes(function, inputs))
-            }
-            _ => error,
-        })?;
+            return Err(error);
+        }
         let serial = self.serial_of_results(&mut locked, function, inputs);
+        spend(&mut locked, number, inputs, false);
         for (output, &value) in outputs.iter_mut().zip(values.iter()) {
             if let Out::Value(ty, place) = &mut output.0 {
                 let value = NonNull::new(value).ok_or_else(|| {
@@ -260,6 +286,9 @@ impl Core {
                 ));
             }
             if let Some(handle) = input.handle() {
+                if handle.is_spent() {
+                    return Err(handle.spent(function.label(), &format!("argument {i}")));
+                }
                 if !std::ptr::eq(Arc::as_ptr(handle.core()), self) {
                     return Err(wrong_context(function, i));
                 }
@@ -314,6 +343,19 @@ impl Core {
     }
 }
 
+/// Frees the values that the call of `function` has consumed in place. Comes while the lock is still
+/// held, so the results share no memory with them when the next call counts references.
+fn spend(locked: &mut Locked<'_>, function: usize, inputs: &mut [Input<'_>], failed: bool) {
+    let slots = locked.table().functions()[function].inputs();
+    for (input, slot) in inputs.iter_mut().zip(slots) {
+        if slot.flags & FUT_CONSUMED != 0
+            && let In::ByMut(handle) = &mut input.0
+        {
+            handle.spend(locked, function, failed);
+        }
+    }
+}
+
 #[cold]
 fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
     let message = format!(
@@ -346,6 +388,8 @@ fn wrong_context(function: &c::Function, i: usize) -> Error {
 
 #[cold]
 fn not_consumed(function: &c::Function, i: usize) -> Error {
-    let message = format!("the call consumes argument {i}: pass it by value, not by reference");
+    let message = format!(
+        "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
+    );
     Error::new(ErrorKind::InvalidArgument, function.label(), message)
 }

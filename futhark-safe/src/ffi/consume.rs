@@ -34,8 +34,8 @@
 //!
 //! # Why it is sound
 //!
-//! * The call has exclusive access to the argument: a consumed [`Handle`] was moved into it, and an
-//!   array whose element is set is borrowed mutably. So no view of the argument exists, since a
+//! * The call has exclusive access to the argument: a consumed [`Handle`] was moved into it or is
+//!   borrowed mutably, as is an array whose element is set. So no view of the argument exists, since a
 //!   view borrows the handle.
 //! * No other value refers to its memory: the count was 1, or the copy is new.
 //! * That stays true until the call: only calls increase counts, and the lock is held from the
@@ -43,6 +43,15 @@
 //!   meanwhile, which frees them later and only ever lowers counts.
 //! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
 //!   that still read the memory run first: a context has one queue, in order.
+//!
+//! # Arguments in place
+//!
+//! A consumed argument that is borrowed mutably stays with the caller, so that a call that is refused
+//! before it starts does not lose it. A copy takes the place of a shared original in the same way, also
+//! if the call is refused after that. A call that started, whether it succeeded or failed, may have
+//! overwritten the value: it is freed under the same lock, and the handle is spent. Freeing it
+//! at once matters: a result often has the memory of the argument, and while both existed, the next
+//! call that consumes the result would copy it.
 //!
 //! Plain C calls (`plain`) copy nothing; their caller must ensure all this.
 
@@ -66,8 +75,9 @@ pub(super) fn make_unique(
 ) -> Result<()> {
     let ty = handle.table_type().raw();
     let references = ty.references.expect("every type can be counted");
+    let value = handle.value("consume")?;
     // SAFETY: T and L; V: the value is of this type.
-    if unsafe { references(handle.value()) } <= 1 {
+    if unsafe { references(value) } <= 1 {
         return Ok(());
     }
     let copy = duplicate_locked(locked, handle, &operation)?;

@@ -76,6 +76,23 @@ unsafe impl Send for Core {}
 // SAFETY: as above.
 unsafe impl Sync for Core {}
 
+/// A call that failed.
+pub(super) struct Failed {
+    pub(super) error: Error,
+    pub(super) stage: Stage,
+}
+
+/// How far a failed call got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The C side rejected it before it called the generated function.
+    Refused,
+    /// An entry point rejected the sizes of its arguments, which it compares before anything else.
+    Sizes,
+    /// It ran.
+    Started,
+}
+
 /// The lock of a context, held.
 pub(super) struct Locked<'a> {
     core: &'a Core,
@@ -303,12 +320,44 @@ impl Locked<'_> {
         input: &[*const c_void],
         operation: impl FnOnce() -> Call,
     ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.try_call(call, out, input, operation) }.map_err(|failed| failed.error)
+    }
+
+    /// As [`call`](Self::call); tells how far a failed call got.
+    ///
+    /// # Safety
+    ///
+    /// As for [`call`](Self::call).
+    pub(super) unsafe fn try_call(
+        &mut self,
+        call: c::Call,
+        out: &[*mut c_void],
+        input: &[*const c_void],
+        operation: impl FnOnce() -> Call,
+    ) -> Result<(), Failed> {
         // SAFETY: the caller promises the arguments; L: `self` is the lock.
         let status = unsafe { call(self.core.context(), out.as_ptr(), input.as_ptr()) };
         if status as u32 == c::FUT_OK {
             return Ok(());
         }
-        Err(self.error(status, operation))
+        // Before `error`, which records a new loss.
+        let stage = self.stage(status as u32);
+        let error = self.error(status, operation);
+        Err(Failed { error, stage })
+    }
+
+    /// How far the failed call that returned `status` got.
+    #[cold]
+    fn stage(&mut self, status: u32) -> Stage {
+        let failure = self.failure(0).unwrap_or_default();
+        match status {
+            c::FUT_REFUSED => Stage::Refused,
+            // Without a code the context is not lost, but refused to a forked process.
+            c::FUT_LOST if self.state().lost_in.is_some() || failure.code == 0 => Stage::Refused,
+            c::FUT_FAILED if failure.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
+            _ => Stage::Started,
+        }
     }
 
     /// Verifies that a call can start: reports a deferred error, or the failure that
@@ -424,13 +473,6 @@ impl Locked<'_> {
         error
     }
 
-    /// Whether the last call, an entry point that failed, rejected the sizes of its arguments.
-    #[cold]
-    pub(super) fn has_refused_sizes(&mut self) -> bool {
-        let failure = self.failure(0);
-        failure.is_some_and(|failure| failure.cause == c::FUT_CAUSE_SIZES)
-    }
-
     /// The C side's record of the last failing call: 0 is its own failure, 1 one that was found by
     /// the wait after it.
     fn failure(&mut self, which: u32) -> Option<Failure> {
@@ -472,6 +514,15 @@ impl Locked<'_> {
                 self.free(dropped);
             }
         }
+    }
+
+    pub(super) fn table(&self) -> &'static Table {
+        self.core.table
+    }
+
+    /// Frees a value that no handle holds any more.
+    pub(super) fn free_value(&mut self, value: NonNull<c_void>, ty: u32, serial: Serial) {
+        self.free(&Dropped { value, ty, serial });
     }
 
     fn free(&mut self, dropped: &Dropped) {

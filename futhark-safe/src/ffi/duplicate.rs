@@ -26,16 +26,10 @@ pub(super) fn duplicate_locked(
         .raw()
         .duplicate
         .expect("every type can be duplicated");
+    let original = value.value("copy")?;
     let mut copy: *mut c_void = std::ptr::null_mut();
     // SAFETY: T and L; V; `copy` is the place of the result.
-    unsafe {
-        locked.call(
-            duplicate,
-            &[(&raw mut copy).cast()],
-            &[value.value()],
-            operation,
-        )
-    }?;
+    unsafe { locked.call(duplicate, &[(&raw mut copy).cast()], &[original], operation) }?;
     let copy = NonNull::new(copy).ok_or_else(|| {
         Error::new(
             ErrorKind::Backend,

@@ -29,7 +29,7 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<Handl
     let elem = element_type(ty, "index")?;
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
     expect_index(array, indices, bounds)?;
-    let input = [array.value().cast_const(), indices.as_ptr().cast()];
+    let input = [array.value("index")?.cast_const(), indices.as_ptr().cast()];
     let make = Make {
         core: array.core(),
         ty: elem,
@@ -75,7 +75,8 @@ pub(crate) fn create_of_values(
         expect_element(core, elem, value, OPERATION, || format!("element {i}"))?;
     }
     let dims: Vec<i64> = shape.iter().map(|&dim| dim as i64).collect();
-    let pointers: Vec<*const c_void> = values.iter().map(|v| v.value().cast_const()).collect();
+    let pointers = values.iter().map(|v| v.value(OPERATION));
+    let pointers: Vec<*mut c_void> = pointers.collect::<Result<_>>()?;
     let input = [pointers.as_ptr().cast(), dims.as_ptr().cast()];
     let make = Make {
         core,
@@ -105,8 +106,8 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     locked.check([&*array, value])?;
     make_unique(&mut locked, array, || OPERATION.into())?;
     let input = [
-        array.value().cast_const(),
-        value.value().cast_const(),
+        array.value(OPERATION)?.cast_const(),
+        value.value(OPERATION)?.cast_const(),
         indices.as_ptr().cast(),
     ];
     // SAFETY: T and L; V: array and element are of matching types and this context; there are as

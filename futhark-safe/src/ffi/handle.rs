@@ -1,4 +1,8 @@
 //! A value: a pointer of the C side, with its type and its context.
+//!
+//! A call that consumes an argument through `&mut` leaves a spent handle behind: its value is freed
+//! right after the call, so that the result does not share memory with it, and every later use is an
+//! error. [`Handle::value`] is the only access to the pointer, and fails for a spent handle.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -6,17 +10,28 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::core::Core;
+use super::core::{Core, Locked};
 use super::progress::Serial;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A value of a context, of any type that is not a scalar.
 ///
 /// Keeps its context alive. Dropping it frees the value, or leaves that to the running call.
 pub struct Handle {
     core: Arc<Core>,
-    value: NonNull<c_void>,
+    state: State,
     ty: u32,
     serial: Serial,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Live(NonNull<c_void>),
+    /// Consumed through `&mut` by this function of the table, and freed.
+    Spent {
+        function: u32,
+        failed: bool,
+    },
 }
 
 // SAFETY: guarantee L: the pointer is followed only under the context's lock, from any thread,
@@ -38,18 +53,32 @@ impl Handle {
     ) -> Handle {
         Handle {
             core: Arc::clone(core),
-            value,
+            state: State::Live(value),
             ty,
             serial,
         }
     }
 
-    /// Gives up ownership: the caller must free the value.
-    pub(super) fn into_value(self) -> NonNull<c_void> {
+    /// Gives up ownership: the caller must free the value. Fails for a spent handle.
+    pub(super) fn into_value(self, operation: &'static str) -> Result<NonNull<c_void>> {
+        let value = self.live(operation)?;
         let this = ManuallyDrop::new(self);
         // SAFETY: `this` is neither dropped nor used again, so the core is moved out once.
         drop(unsafe { std::ptr::read(&raw const this.core) });
-        this.value
+        Ok(value)
+    }
+
+    /// Frees the value, which the call of `function` has consumed. Nothing happens if it is spent.
+    pub(super) fn spend(&mut self, locked: &mut Locked<'_>, function: usize, failed: bool) {
+        let State::Live(value) = self.state else {
+            return;
+        };
+        // First, so that the value is freed once even if freeing it panics.
+        self.state = State::Spent {
+            function: u32::try_from(function).unwrap_or(u32::MAX),
+            failed,
+        };
+        locked.free_value(value, self.ty, self.serial);
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -66,8 +95,54 @@ impl Handle {
         self.ty
     }
 
-    pub(super) fn value(&self) -> *mut c_void {
-        self.value.as_ptr()
+    /// Spends the handle without a call.
+    #[cfg(all(test, feature = "dynamic"))]
+    pub(crate) fn spend_now(&mut self, function: usize) {
+        let core = Arc::clone(&self.core);
+        self.spend(&mut core.locked(), function, false);
+    }
+
+    /// The pointer, for `operation`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`]: the handle is spent.
+    #[inline]
+    pub(super) fn value(&self, operation: &'static str) -> Result<*mut c_void> {
+        self.live(operation).map(NonNull::as_ptr)
+    }
+
+    #[inline]
+    fn live(&self, operation: &'static str) -> Result<NonNull<c_void>> {
+        match self.state {
+            State::Live(value) => Ok(value),
+            State::Spent { .. } => Err(self.spent(operation, "the value")),
+        }
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        matches!(self.state, State::Spent { .. })
+    }
+
+    /// The error for a use of a spent handle; `what` names the value.
+    #[cold]
+    pub(super) fn spent(&self, operation: &'static str, what: &str) -> Error {
+        let State::Spent { function, failed } = self.state else {
+            unreachable!("the handle is spent");
+        };
+        let functions = self.core.table().functions();
+        let call = functions.get(function as usize).map_or("?", |f| f.label());
+        let message = match failed {
+            false => format!(
+                "{what} was consumed by {call}: assign the result of that call to it, or keep a copy \
+                 (`try_clone`)"
+            ),
+            true => format!(
+                "{what} was consumed by {call}, which failed: assign another value to it, such as a \
+                 copy (`try_clone`) from before that call"
+            ),
+        };
+        Error::new(ErrorKind::InvalidArgument, operation, message)
     }
 
     /// The type in the table.
@@ -78,7 +153,9 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.core.free(self.value, self.ty, self.serial);
+        if let State::Live(value) = self.state {
+            self.core.free(value, self.ty, self.serial);
+        }
     }
 }
 

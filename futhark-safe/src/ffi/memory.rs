@@ -86,7 +86,7 @@ pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
     };
     let mut memory: *mut c_void = std::ptr::null_mut();
     let out = [(&raw mut memory).cast::<c_void>()];
-    let input = [array.value().cast_const()];
+    let input = [array.value("raw memory")?.cast_const()];
     // SAFETY: T; V. L exempts `raw_memory`: it reads a pointer that never changes while the
     // value exists, and `array` is borrowed meanwhile.
     let status = unsafe { raw_memory(array.core().context(), out.as_ptr(), input.as_ptr()) };

@@ -36,13 +36,14 @@
 //!   refers to the context. `references` takes no context, but reads counts that calls change, so
 //!   it needs the lock too.
 //! * **V** (value): a [`Handle`] holds a live value of its type, which belongs to the
-//!   context that the handle keeps alive. Nothing else frees the value.
+//!   context that the handle keeps alive. Nothing else frees the value. A handle that a call has
+//!   spent holds none; `Handle::value`, the only access to the pointer, fails for it.
 //! * **S** (sync): the C side completes every transfer before it returns, so memory
 //!   is lent for the duration of a call only.
 //! * **M** (memory): while a [`Handle`] exists, nothing frees the memory of its value. While it is
 //!   borrowed, unless mutably, nothing writes to it. The handle holds one reference. An argument that a
-//!   call overwrites has a count of at most 1 (`consume::make_unique`). The call owns its handle or,
-//!   to set an element, borrows it mutably, so no view of it exists. Otherwise a call writes only
+//!   call overwrites has a count of at most 1 (`consume::make_unique`). The call owns its handle or
+//!   borrows it mutably, so no view of it exists. Otherwise a call writes only
 //!   to memory that it allocates, which the Futhark type checker ensures. The runtime frees only
 //!   memory without references; memory of a lost context is freed by `context_free`, when no handle
 //!   is left. Plain calls could overwrite shared memory; their caller promises that they do not:

@@ -56,7 +56,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
         return Err(Error::new(ErrorKind::Unsupported, "store", message));
     };
     let mut size: usize = 0;
-    let input = [value.value().cast_const()];
+    let input = [value.value("store")?.cast_const()];
     let mut locked = value.core().locked();
     locked.check([value])?;
     // SAFETY: T and L; V; `size` is the place of the result.

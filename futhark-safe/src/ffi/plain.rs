@@ -81,14 +81,16 @@ impl<'a> Lent<'a> {
     /// moved into a call, and while the context is lent.
     pub(crate) fn pointer(&mut self, value: &Handle, ty: u32) -> Result<*mut c_void> {
         self.check_handle(value, ty)?;
-        Ok(value.value())
+        value.value(Self::OPERATION)
     }
 
     /// Releases a value of type `types()[ty]`: returns its pointer, which the caller must free.
     pub(crate) fn release(&mut self, value: Handle, ty: u32) -> Result<*mut c_void> {
         self.check_handle(&value, ty)?;
-        self.locked.release(value.serial());
-        Ok(value.into_value().as_ptr())
+        let serial = value.serial();
+        let pointer = value.into_value(Self::OPERATION)?;
+        self.locked.release(serial);
+        Ok(pointer.as_ptr())
     }
 
     /// Takes over a value that C made. For null, the error of the C function.

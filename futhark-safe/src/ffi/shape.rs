@@ -53,17 +53,22 @@ pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
 /// The shape of an array of any rank and elements.
 #[cfg(feature = "dynamic")]
 pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
-    Ok(dims(array)?.iter().copied().map(extent).collect())
+    Ok(dims(array, "shape")?.iter().copied().map(extent).collect())
 }
 
-/// The shape of an array whose type has rank `R`.
+/// The shape of an array whose type has rank `R`; zeros if it is spent.
 ///
 /// # Panics
 ///
 /// If the type has another rank, which is a mistake of generated code, or if plain C calls made an
 /// array with a negative dimension.
 pub(crate) fn shape_array<const R: usize>(array: &Handle) -> [usize; R] {
-    let dims: Option<[i64; R]> = dims(array).ok().and_then(|dims| dims.try_into().ok());
+    if array.is_spent() {
+        return [0; R];
+    }
+    let dims: Option<[i64; R]> = dims(array, "shape")
+        .ok()
+        .and_then(|dims| dims.try_into().ok());
     dims.expect("generated code has the rank of the type")
         .map(extent)
 }
@@ -74,22 +79,22 @@ fn extent(dim: i64) -> usize {
 }
 
 /// The dimensions in the runtime's memory.
-fn dims(array: &Handle) -> Result<&[i64]> {
+fn dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
     let raw = array.table_type().raw();
     let Some(shape) = raw.shape else {
         let message = format!("a value of type {} has no shape", array.table_type().name());
-        return Err(Error::new(ErrorKind::InvalidArgument, "shape", message));
+        return Err(Error::new(ErrorKind::InvalidArgument, operation, message));
     };
     let mut dims: *const i64 = std::ptr::null();
     let out = [(&raw mut dims).cast::<c_void>()];
-    let input = [array.value().cast_const()];
+    let input = [array.value(operation)?.cast_const()];
     // SAFETY: T; V. L exempts `shape`: it points into the value, whose dimensions never
     // change while it exists, and `array` is borrowed meanwhile.
     let status = unsafe { shape(array.core().context(), out.as_ptr(), input.as_ptr()) };
     if status as u32 != c::FUT_OK || dims.is_null() {
         return Err(Error::new(
             ErrorKind::Backend,
-            "shape",
+            operation,
             "the runtime returned no shape",
         ));
     }
@@ -99,7 +104,7 @@ fn dims(array: &Handle) -> Result<&[i64]> {
     if dims.iter().any(|&dim| dim < 0) {
         // The C side rejects such results; plain C calls can make them.
         let message = format!("the runtime returned the impossible shape {dims:?}");
-        return Err(Error::new(ErrorKind::Backend, "shape", message));
+        return Err(Error::new(ErrorKind::Backend, operation, message));
     }
     Ok(dims)
 }
@@ -113,7 +118,7 @@ pub(super) fn describe(value: &Handle) -> String {
     };
     let ty = value.table_type();
     if ty.raw().kind == FUT_ARRAY {
-        return dims(value).map_or(String::new(), |dims| text(dims, ty.raw().elem));
+        return dims(value, "shape").map_or(String::new(), |dims| text(dims, ty.raw().elem));
     }
     let arrays = ty.components().iter().filter(|part| part.rank > 0);
     let shapes = arrays.filter_map(|part| Some(text(part_dims(value, part)?, part.elem)));
@@ -122,8 +127,9 @@ pub(super) fn describe(value: &Handle) -> String {
 
 /// The dimensions of a component that is an array.
 fn part_dims<'a>(value: &'a Handle, part: &c::Component) -> Option<&'a [i64]> {
+    let value = value.value("shape").ok()?;
     // SAFETY: T: the component lies at this offset in a value of the type, which lives (V).
-    let place = unsafe { value.value().byte_add(part.offset as usize) };
+    let place = unsafe { value.byte_add(part.offset as usize) };
     // SAFETY: T: a component whose rank is not 0 is a pointer to an array. It never changes.
     let array = unsafe { place.cast::<*const c_void>().read() };
     if array.is_null() {
@@ -147,7 +153,7 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
         );
         return Err(Error::new(ErrorKind::InvalidArgument, operation, message));
     };
-    let dims = dims(array)?;
+    let dims = dims(array, operation)?;
     // The product of the others may overflow.
     if dims.contains(&0) {
         return Ok((elem, 0));
@@ -187,7 +193,7 @@ pub(super) enum Bounds {
 
 /// Expects one index per dimension, each in bounds unless C alone checks that.
 pub(super) fn expect_index(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<()> {
-    let dims = dims(array)?;
+    let dims = dims(array, "index")?;
     let inside = || {
         bounds != Bounds::Ours
             || indices

@@ -133,14 +133,11 @@ unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
         .raw()
         .values
         .expect("every array can be read");
+    let input = [array.value("read array")?.cast_const()];
     let mut locked = array.core().locked();
     locked.check([array])?;
     // SAFETY: T and L; V; the caller promises that `to` is large enough; S: it is written when this returns.
-    unsafe {
-        locked.call(values, &[to], &[array.value().cast_const()], || {
-            "read array".into()
-        })
-    }?;
+    unsafe { locked.call(values, &[to], &input, || "read array".into()) }?;
     locked.confirm();
     Ok(())
 }
@@ -251,7 +248,7 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(Elem
     }
     let place = on_heap.first_mut().unwrap_or(&mut on_host);
     let out = [std::ptr::from_mut(place).cast::<c_void>()];
-    let input = [array.value().cast_const(), indices.as_ptr().cast()];
+    let input = [array.value("index")?.cast_const(), indices.as_ptr().cast()];
     let mut locked = array.core().locked();
     locked.check([array])?;
     // SAFETY: T and L; V; there are as many indices as dimensions, and eight bytes for the result;

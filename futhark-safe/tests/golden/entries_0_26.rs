@@ -110,8 +110,12 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry add_to (xs: *[]f32) (ys: []f32) : []f32`
     ///
-    /// Parameters marked with `*` are consumed, even if the call fails.
-    pub fn add_to(&self, xs: Array<f32, 1>, ys: &Array<f32, 1>) -> Result<Array<f32, 1>> {
+    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.
+    pub fn add_to(
+        &self,
+        xs: impl __f::Consumed<Array<f32, 1>>,
+        ys: &Array<f32, 1>,
+    ) -> Result<Array<f32, 1>> {
         __f::get(self.context, 0, &mut [__f::consumed(xs), __f::observed(ys)])
     }
 
@@ -154,10 +158,10 @@ impl Entries<'_> {
 
     /// `entry set_first (xs: *[]f16) (v: f16) : []f16`
     ///
-    /// Parameters marked with `*` are consumed, even if the call fails.
+    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.
     pub fn set_first(
         &self,
-        xs: Array<::futhark_safe::f16, 1>,
+        xs: impl __f::Consumed<Array<::futhark_safe::f16, 1>>,
         v: ::futhark_safe::f16,
     ) -> Result<Array<::futhark_safe::f16, 1>> {
         __f::get(self.context, 6, &mut [__f::consumed(xs), __f::scalar(v)])

@@ -266,15 +266,15 @@ impl Entries<'_> {
 
     /// `entry mix (m: mixed) (xs: *[]f32) : mixed`
     ///
-    /// Parameters marked with `*` are consumed, even if the call fails.
-    pub fn mix(&self, m: &Mixed, xs: Array<f32, 1>) -> Result<Mixed> {
+    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.
+    pub fn mix(&self, m: &Mixed, xs: impl __f::Consumed<Array<f32, 1>>) -> Result<Mixed> {
         __f::get(self.context, 2, &mut [__f::observed(m), __f::consumed(xs)])
     }
 
     /// `entry take (m: *mixed) : []f32`
     ///
-    /// Parameters marked with `*` are consumed, even if the call fails.
-    pub fn take(&self, m: Mixed) -> Result<Array<f32, 1>> {
+    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.
+    pub fn take(&self, m: impl __f::Consumed<Mixed>) -> Result<Array<f32, 1>> {
         __f::get(self.context, 3, &mut [__f::consumed(m)])
     }
 }

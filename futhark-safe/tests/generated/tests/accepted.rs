@@ -1,7 +1,8 @@
 //! Correct versions of the mistakes in `refused`.
 
 use futhark_safe_generated_tests::{
-    golden_record_arrays as record_arrays, golden_records as records, golden_sums as sums,
+    golden_entries as entries, golden_record_arrays as record_arrays, golden_records as records,
+    golden_sums as sums,
 };
 
 use futhark_safe::Result;
@@ -15,6 +16,14 @@ fn consumed_then_made_again(ctx: &records::Context, m: records::Mixed) -> Result
 fn observed_then_consumed(ctx: &records::Context, m: records::Mixed) -> Result<()> {
     let ys = m.ys()?;
     let _changed: records::Mixed = ctx.entry().mix(&m, ys)?;
+    Ok(())
+}
+
+/// A value is consumed in a struct, and the result takes its place.
+fn consumed_in_place(ctx: &entries::Context, xs: &mut entries::Array<f32, 1>) -> Result<()> {
+    let ys = ctx.array(&[1.0, 2.0])?;
+    *xs = ctx.entry().add_to(&mut *xs, &ys)?;
+    *xs = ctx.entry().add_to(ctx.array(&[1.0, 2.0])?, xs)?;
     Ok(())
 }
 
@@ -48,6 +57,7 @@ fn values_are_send_and_sync() {
     let _ = (
         consumed_then_made_again,
         observed_then_consumed,
+        consumed_in_place,
         a_value_of_this_program,
         every_variant,
         a_rank_of_this_program,

@@ -6,6 +6,7 @@ mod elements;
 mod opaque;
 mod raw_memory;
 mod several_programs;
+mod state;
 mod stored;
 mod support;
 mod unary;

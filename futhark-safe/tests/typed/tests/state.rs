@@ -1,0 +1,247 @@
+//! A state in a struct, which calls consume through `&mut`: replaced by each call, kept by a refused one, spent
+//! by one that fails.
+
+use futhark_safe::{Context, Error, ErrorKind, Result};
+use futhark_safe_typed_tests::state::{self, Array, State};
+
+use super::support::each;
+
+/// The idiom: a value lives in a field across calls.
+struct Simulation {
+    ctx: state::Context,
+    state: State,
+}
+
+impl Simulation {
+    fn new(ctx: &state::Context) -> Result<Simulation> {
+        let (pos, vel) = (ctx.array(&[0.0, 1.0])?, ctx.array(&[1.0, -2.0])?);
+        let state = ctx.entry().start(&pos, &vel)?;
+        Ok(Simulation {
+            ctx: ctx.clone(),
+            state,
+        })
+    }
+
+    fn step(&mut self, dt: f64) -> Result<()> {
+        self.state = self.ctx.entry().step(&mut self.state, dt)?;
+        Ok(())
+    }
+
+    fn place(&mut self, i: i64, p: f64) -> Result<()> {
+        self.state = self.ctx.entry().place(&mut self.state, i, p)?;
+        Ok(())
+    }
+
+    fn pos(&self) -> Result<Vec<f64>> {
+        self.state.pos()?.to_vec()
+    }
+
+    /// The address of the positions; `None` on a GPU.
+    fn address(&self) -> Option<usize> {
+        let pos = self.state.pos().unwrap();
+        pos.view().map(|view| view.as_ptr().addr())
+    }
+}
+
+fn kind_of<T>(result: Result<T>) -> ErrorKind {
+    result.map(drop).unwrap_err().kind()
+}
+
+/// Expects the error for a spent value.
+fn is_spent<T>(result: Result<T>, words: &str) {
+    let error: Error = result.map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+#[test]
+fn a_state_in_a_field_is_replaced_by_each_call() {
+    each(|ctx: state::Context| {
+        let mut simulation = Simulation::new(&ctx).unwrap();
+        for _ in 0..100 {
+            simulation.step(0.5).unwrap();
+        }
+        assert_eq!(simulation.pos().unwrap(), [50.0, -99.0]);
+        assert_eq!(simulation.state.steps().unwrap(), 100);
+    });
+}
+
+#[test]
+fn a_state_is_changed_in_place_without_copies() {
+    each(|ctx: state::Context| {
+        let mut simulation = Simulation::new(&ctx).unwrap();
+        simulation.place(0, 0.0).unwrap();
+        let address = simulation.address();
+        assert_eq!(address.is_none(), ctx.backend().is_gpu());
+        for i in 0..100 {
+            simulation.place(0, f64::from(i)).unwrap();
+            assert_eq!(simulation.address(), address);
+        }
+        assert_eq!(simulation.pos().unwrap(), [99.0, 1.0]);
+        // A copy is made where something else shares the memory.
+        let held = simulation.state.pos().unwrap();
+        simulation.place(1, 7.0).unwrap();
+        assert_eq!(held.to_vec().unwrap(), [99.0, 1.0]);
+        assert_eq!(simulation.pos().unwrap(), [99.0, 7.0]);
+    });
+}
+
+/// The spent array is still there when the result is consumed, but does not share its memory.
+#[test]
+fn a_result_is_consumed_without_a_copy_while_the_spent_argument_exists() {
+    each(|ctx: state::Context| {
+        let mut first = ctx.array(&[1.0, 2.0]).unwrap();
+        let address = |xs: &Array<f64, 1>| xs.view().map(|view| view.as_ptr().addr());
+        let before = address(&first);
+        let second = ctx.entry().bump(&mut first, 0).unwrap();
+        let third = ctx.entry().bump(second, 0).unwrap();
+        assert_eq!(address(&third), before);
+        assert_eq!(third.to_vec().unwrap(), [3.0, 2.0]);
+        is_spent(first.get(0), "consumed by entry point bump: assign");
+        drop(first);
+        assert_eq!(third.to_vec().unwrap(), [3.0, 2.0]);
+    });
+}
+
+#[test]
+fn a_refused_call_leaves_the_state() {
+    each(|ctx: state::Context| {
+        let entry = ctx.entry();
+        let mut simulation = Simulation::new(&ctx).unwrap();
+        // An array of another size: the entry point compares the sizes before it runs.
+        let long = ctx.array(&[1.0; 3]).unwrap();
+        let error = entry.push(&mut simulation.state, &long).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+        assert!(
+            error.to_string().contains("sizes of the arguments"),
+            "{error}"
+        );
+        assert_eq!(simulation.pos().unwrap(), [0.0, 1.0]);
+        // The other argument is spent.
+        let (mut xs, mut spent) = (ctx.array(&[5.0]).unwrap(), ctx.array(&[6.0]).unwrap());
+        entry.bump(&mut spent, 0).unwrap();
+        is_spent(
+            entry.exchange(&mut xs, &mut spent),
+            "argument 1 was consumed",
+        );
+        is_spent(
+            entry.exchange(&mut spent, &mut xs),
+            "argument 0 was consumed",
+        );
+        let by = ctx.array(&[1.0, 1.0]).unwrap();
+        assert_eq!(xs.to_vec().unwrap(), [5.0]);
+        // It works afterwards.
+        simulation.state = entry.push(&mut simulation.state, &by).unwrap();
+        simulation.step(1.0).unwrap();
+        assert_eq!(simulation.pos().unwrap(), [2.0, 0.0]);
+        let (a, b) = entry.exchange(&mut xs, ctx.array(&[8.0]).unwrap()).unwrap();
+        assert_eq!((a.get(0).unwrap(), b.get(0).unwrap()), (1.0, 2.0));
+    });
+}
+
+#[test]
+fn a_call_in_another_context_leaves_the_state() {
+    // Without OpenCL: Oclgrind does not allow two contexts at a time.
+    for backend in [futhark_safe::Backend::C, futhark_safe::Backend::Multicore] {
+        let config = state::Config::new().backend(backend);
+        let [ctx, other] = [(); 2].map(|()| state::Context::new(&config).unwrap());
+        let mut simulation = Simulation::new(&ctx).unwrap();
+        simulation.ctx = other;
+        assert_eq!(kind_of(simulation.step(1.0)), ErrorKind::WrongContext);
+        simulation.ctx = ctx;
+        simulation.step(1.0).unwrap();
+        assert_eq!(simulation.pos().unwrap(), [1.0, -1.0]);
+    }
+}
+
+#[test]
+fn a_failed_call_spends_the_state_until_another_is_assigned() {
+    each(|ctx: state::Context| {
+        let mut simulation = Simulation::new(&ctx).unwrap();
+        simulation.step(1.0).unwrap();
+        let checkpoint = simulation.state.try_clone().unwrap();
+        // On a GPU as well: one scalar index is checked on the host.
+        let error = simulation.place(9, 0.0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+        let words = "consumed by entry point place, which failed: assign another value";
+        let state = &simulation.state;
+        is_spent(state.pos(), words);
+        is_spent(state.steps(), words);
+        is_spent(state.fields(), words);
+        is_spent(state.try_clone(), words);
+        is_spent(state.store(), words);
+        assert_eq!(
+            format!("{state:?}"),
+            format!("Opaque<{}>(spent)", state.type_name())
+        );
+        is_spent(
+            simulation.step(1.0),
+            "argument 0 was consumed by entry point place",
+        );
+        simulation.state = checkpoint;
+        simulation.step(1.0).unwrap();
+        assert_eq!(simulation.pos().unwrap(), [2.0, -3.0]);
+    });
+}
+
+#[test]
+fn every_use_of_a_spent_array_is_an_error() {
+    each(|ctx: state::Context| {
+        let words = "consumed by entry point bump";
+        let mut xs = ctx.array(&[1.0, 2.0]).unwrap();
+        let bumped = ctx.entry().bump(&mut xs, 1).unwrap();
+        assert_eq!(bumped.to_vec().unwrap(), [1.0, 3.0]);
+        is_spent(xs.to_vec(), words);
+        is_spent(xs.read_into(&mut [0.0; 2]), words);
+        is_spent(xs.read_into(&mut []), words);
+        is_spent(xs.get(0), words);
+        is_spent(xs.to_cow(), words);
+        is_spent(xs.try_clone(), words);
+        is_spent(xs.to_ndarray(), words);
+        assert!(xs.view().is_none() && xs.view_nd().is_none());
+        assert_eq!((xs.shape(), xs.len(), xs.is_empty()), ([0], 0, true));
+        assert_eq!(format!("{xs:?}"), "Array<f64>(spent)");
+        is_spent(ctx.entry().total(&xs), words);
+        is_spent(ctx.entry().start(&bumped, &xs), "argument 1 was consumed");
+        is_spent(ctx.entry().bump(&mut xs, 0), words);
+        is_spent(ctx.entry().bump(xs, 0), words);
+        // It keeps its context alive, like any value, but nothing of it is left.
+        ctx.sync().unwrap();
+    });
+}
+
+#[test]
+fn two_values_are_consumed_through_mutable_references() {
+    each(|ctx: state::Context| {
+        let (mut a, mut b) = (
+            ctx.array(&[1.0, 5.0]).unwrap(),
+            ctx.array(&[2.0, 6.0]).unwrap(),
+        );
+        (a, b) = ctx.entry().exchange(&mut a, &mut b).unwrap();
+        assert_eq!(a.to_vec().unwrap(), [1.0, 6.0]);
+        assert_eq!(b.to_vec().unwrap(), [2.0, 5.0]);
+        // Two names for one memory: neither sees the change of the other.
+        let mut alias = ctx.entry().same(&a).unwrap();
+        let (x, y) = ctx.entry().exchange(&mut a, &mut alias).unwrap();
+        assert_eq!(
+            (x.to_vec().unwrap(), y.to_vec().unwrap()),
+            (vec![1.0, 6.0], vec![2.0, 6.0])
+        );
+    });
+}
+
+/// Arguments by value are inferred as before: literals, results of calls, generic code.
+#[test]
+fn arguments_by_value_are_inferred() {
+    each(|ctx: state::Context| {
+        let entry = ctx.entry();
+        let bumped = entry.bump(ctx.array(&[1.0, 2.0]).unwrap(), 0).unwrap();
+        let bumped = entry.bump(entry.bump(bumped, 0).unwrap(), 1).unwrap();
+        assert_eq!(bumped.to_vec().unwrap(), [3.0, 3.0]);
+        fn twice(ctx: &Context<state::Program>, xs: Array<f64, 1>) -> Result<Array<f64, 1>> {
+            let bump = |xs: Array<f64, 1>| ctx.entry().bump(xs, 0);
+            bump(bump(xs)?)
+        }
+        assert_eq!(twice(&ctx, bumped).unwrap().get(0).unwrap(), 5.0);
+    });
+}
