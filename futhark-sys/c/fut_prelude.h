@@ -283,6 +283,7 @@ static void fut_release_context(struct fut_context *c) {
 #define fprintf(stream, ...) fut_fprintf(stream, FUT_IS_STDERR(#stream), __VA_ARGS__)
 #define vfprintf(stream, ...) fut_vfprintf(stream, FUT_IS_STDERR(#stream), __VA_ARGS__)
 #define fopen(name, mode) fut_fopen(name, mode)
+#define scanf(...) fut_ask()
 #define exit(code) fut_exit(code)
 #define abort() fut_abort()
 

@@ -15,7 +15,61 @@ type shape = #circle f64 | #square f64 | #none
 entry f (x: i32) (xs: [](i32, f32)) : (i32, [](i32, f32)) = (x, xs)
 entry g [n] (xs: *[n]f32) : *[n]f32 = xs
 entry h (p: pt) (s: shape) : (pt, shape) = (p, s)
+entry k (as: []i64) (i: i64) : i64 = i64.sum (scan (+) 0 (map (\\a -> a / as[i]) as))
 ";
+
+/// Functions of the C library that end the process, that wait for input, for a signal or for other
+/// threads without a hook, or that open files that can block. The check `symbols` of the conformance
+/// program has the opposite list: all functions that generated code may use.
+const ENDING: [&str; 47] = [
+    "_Exit",
+    "__assert_fail",
+    "__libc_fatal",
+    "_exit",
+    "abort",
+    "alarm",
+    "err",
+    "error",
+    "errx",
+    "execv",
+    "execve",
+    "exit",
+    "fgetc",
+    "fgets",
+    "fopen",
+    "fopen64",
+    "freopen",
+    "fscanf",
+    "getc",
+    "getchar",
+    "getdelim",
+    "getline",
+    "gets",
+    "kill",
+    "longjmp",
+    "nanosleep",
+    "pause",
+    "poll",
+    "popen",
+    "pthread_barrier_wait",
+    "pthread_cancel",
+    "pthread_exit",
+    "pthread_kill",
+    "quick_exit",
+    "raise",
+    "read",
+    "scanf",
+    "select",
+    "sem_wait",
+    "sigaction",
+    "signal",
+    "sleep",
+    "stdin",
+    "syscall",
+    "system",
+    "usleep",
+    "wait",
+];
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -40,8 +94,37 @@ fn backends() -> impl Iterator<Item = Backend> {
     all.filter(move |&backend| backend != Backend::Ispc || has_ispc)
 }
 
+/// What `nm` prints about the dynamic symbols of a library, without versions.
+fn symbols(library: &Path, which: &str) -> Vec<String> {
+    let nm = std::process::Command::new("nm")
+        .args(["--dynamic", "--extern-only", which])
+        .arg(library)
+        .output()
+        .unwrap();
+    assert!(nm.status.success(), "{nm:?}");
+    let text = String::from_utf8(nm.stdout).unwrap();
+    let name = |line: &str| {
+        let name = line.split_whitespace().next_back()?;
+        Some(name.split('@').next()?.to_owned())
+    };
+    text.lines().filter_map(name).collect()
+}
+
+/// The imported functions of [`ENDING`]. glibc adds a prefix for a version of the standard.
+fn ending(library: &Path) -> Vec<String> {
+    let mut imported = symbols(library, "--undefined-only");
+    assert!(imported.iter().any(|name| name == "malloc"), "{imported:?}");
+    imported.retain(|name| {
+        let plain = ["__isoc99_", "__isoc23_"]
+            .iter()
+            .find_map(|prefix| name.strip_prefix(prefix));
+        ENDING.contains(&plain.unwrap_or(name))
+    });
+    imported
+}
+
 #[test]
-fn every_backend_exports_only_its_table() {
+fn every_backend_exports_only_its_table_and_cannot_end_the_process() {
     if support::no_compiler() {
         return;
     }
@@ -53,6 +136,8 @@ fn every_backend_exports_only_its_table() {
             let build = Build::new(&source, backend)
                 .compiler(compiler.clone())
                 .out_dir(&folder)
+                // In place of `abort`, in the one function of ours that ends the process.
+                .flag("-DFUT_END=__builtin_trap")
                 .fast(true);
             let artifact = build
                 .run()
@@ -73,17 +158,16 @@ fn every_backend_exports_only_its_table() {
                 .or_insert(table.program().to_owned());
             assert_eq!(id, table.program());
 
-            let nm = std::process::Command::new("nm")
-                .args(["--dynamic", "--defined-only", "--extern-only"])
-                .arg(artifact.library())
-                .output()
-                .unwrap();
-            let symbols = String::from_utf8(nm.stdout).unwrap();
-            let symbols: Vec<&str> = symbols
-                .lines()
-                .filter_map(|line| line.split(' ').nth(2))
-                .collect();
-            assert_eq!(symbols, [artifact.symbol(), futhark_sys::table::SYMBOL]);
+            let library = artifact.library();
+            let exported = symbols(&library, "--defined-only");
+            assert_eq!(exported, [artifact.symbol(), futhark_sys::table::SYMBOL]);
+            let version = compiler.version();
+            assert_eq!(ending(&library), [""; 0], "{version} {backend}");
+            // The test finds `abort` where it is.
+            if backend == Backend::C {
+                let usual = build.flag("-UFUT_END").run().unwrap();
+                assert_eq!(ending(&usual.library()), ["abort"], "{version}");
+            }
         }
     }
 }
