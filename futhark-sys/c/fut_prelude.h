@@ -224,11 +224,8 @@ static FILE *fut_fopen(const char *name, const char *mode) {
 
 // --- The memory of a context --------------------------------------------
 
-// Returns NULL if memory is missing.
-static struct fut_context *fut_make_context(void) {
-  struct fut_context *c = calloc(1, sizeof *c);
-  if (c == NULL)
-    return NULL;
+// `c` is zeroed.
+static void fut_init_context(struct fut_context *c) {
   c->forks = fut_forks;
   c->borrowed = 1 << 30;
   c->text.log = &c->log;
@@ -237,6 +234,13 @@ static struct fut_context *fut_make_context(void) {
 #if FUT_TRACKS_MEMORY
   fut_heap_init(&c->heap);
 #endif
+}
+
+// Returns NULL if memory is missing.
+static struct fut_context *fut_make_context(void) {
+  struct fut_context *c = calloc(1, sizeof *c);
+  if (c != NULL)
+    fut_init_context(c);
   return c;
 }
 
@@ -253,7 +257,7 @@ static void fut_reclaim(struct fut_context *c) {
 }
 #endif
 
-static void fut_release_context(struct fut_context *c) {
+static void fut_clear_context(struct fut_context *c) {
 #if FUT_TRACKS_MEMORY
   fut_reclaim(c);
 #endif
@@ -265,6 +269,10 @@ static void fut_release_context(struct fut_context *c) {
   fut_fail(c, NULL, NULL);
   free(c->words);
   free(c->not_dumped);
+}
+
+static void fut_release_context(struct fut_context *c) {
+  fut_clear_context(c);
   free(c);
 }
 
