@@ -49,8 +49,9 @@ pub enum ErrorKind {
     /// The Futhark program failed: an index out of bounds, a size mismatch, a division by
     /// zero, an assertion, a negative size. The context remains usable.
     Program,
-    /// There was not enough memory for values. The context remains usable. If the runtime itself
-    /// has no memory, the error is [`ContextLost`](Self::ContextLost).
+    /// There was not enough memory for values, or to create a context. A context remains usable. If
+    /// the runtime itself has no memory in a later call, the error is
+    /// [`ContextLost`](Self::ContextLost).
     OutOfMemory,
     /// An argument has the wrong type, shape or number, or an index is out of bounds.
     InvalidArgument,

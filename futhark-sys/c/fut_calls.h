@@ -177,6 +177,9 @@ static struct fut_context *fut_context_new(const struct fut_setting *settings, u
     return NULL;
   }
   *status = fut_context_start(c, settings, n);
+  // The runtime had no memory for its own structs, but there is no context yet that could be lost.
+  if (*status == FUT_LOST && c->memory)
+    *status = FUT_MEMORY;
   return c;
 }
 
@@ -278,7 +281,10 @@ static int32_t fut_report(struct fut_context *c, void *const *out, const void *c
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
-  char *text = rc == 0 ? fut_keep_text(futhark_context_report(c->ctx)) : NULL;
+  char *made = rc == 0 ? futhark_context_report(c->ctx) : NULL;
+  char *text = fut_keep_text(made);
+  if (made != NULL && text == NULL)
+    fut_note_memory(c->ctx);
   *(char **)out[0] = text;
   if (rc == 0 && text == NULL)
     rc = 1;

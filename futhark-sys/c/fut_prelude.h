@@ -6,7 +6,8 @@
 // Missing memory has two routes. Memory of arrays and scratch (fut_host_alloc, fut_lexical_realloc):
 // the hook sets the context's error, the scheduler passes it from a worker to the call, and
 // fut_settle returns FUT_MEMORY. Memory of the runtime's own structs (fut_memory): the runtime does
-// not check it, so the hook ends the call by fut_fatal, which returns FUT_LOST.
+// not check it, so the hook ends the call by fut_fatal, which returns FUT_LOST (FUT_MEMORY while a
+// context is created).
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,15 @@ struct futhark_context_config;
 #include "fut_sizes.h"
 #include "fut_traps.h"
 
+// The context of the running call, on any of its threads; NULL outside of calls.
+static struct fut_context *fut_current(void) {
+#if FUT_MULTICORE
+  if (fut_self.worker != NULL)
+    return (struct fut_context *)((char *)fut_self.worker->crew - offsetof(struct fut_context, crew));
+#endif
+  return fut_self.guard == NULL ? NULL : fut_self.guard->context;
+}
+
 // --- Memory of the runtime -------------------------------------------------
 //
 // The runtime does not check the allocations of structures and counts, so a failed one ends the call.
@@ -40,6 +50,9 @@ struct futhark_context_config;
 
 static void *fut_memory(void *p, size_t size) {
   if (FUT_UNLIKELY(p == NULL && size > 0 && fut_self.wanted != size)) {
+    struct fut_context *c = fut_current();
+    if (c != NULL)
+      __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);  // see fut_context_new
     char why[96];
     snprintf(why, sizeof why, "no memory for %zu bytes of the runtime itself", size);
     fut_fatal(why);

@@ -2,15 +2,6 @@
 //
 // Everything here runs inside a guarded call; on multicore and ispc also on worker threads.
 
-// The context of the running call, on any of its threads; NULL outside of calls.
-static struct fut_context *fut_current(void) {
-#if FUT_MULTICORE
-  if (fut_self.worker != NULL)
-    return (struct fut_context *)((char *)fut_self.worker->crew - offsetof(struct fut_context, crew));
-#endif
-  return fut_self.guard == NULL ? NULL : fut_self.guard->context;
-}
-
 // Our context for a context of the runtime; NULL on threads outside of calls.
 static struct fut_context *fut_context_of(struct futhark_context *ctx) {
   struct fut_context *c = fut_current();

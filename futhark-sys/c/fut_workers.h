@@ -200,8 +200,10 @@ static int fut_thread_create(pthread_t *thread, const pthread_attr_t *attr, void
     return pthread_create(thread, attr, run, argument);
   struct fut_crew *crew = &g->context->crew;
   struct fut_worker *w = calloc(1, sizeof *w);
-  if (w == NULL)
+  if (w == NULL) {
+    __atomic_store_n(&g->context->memory, 1, __ATOMIC_RELAXED);
     return ENOMEM;
+  }
   w->crew = crew;
   w->run = run;
   w->argument = argument;

@@ -72,6 +72,9 @@ impl Failure {
             Some(words) => words.into(),
             None if !self.is_silent() => "".into(),
             None if kind == ErrorKind::OutOfMemory => "not enough memory".into(),
+            None if kind == ErrorKind::ContextLost => {
+                "the runtime failed, and there was no memory for its message".into()
+            }
             None => Call::from(format!(
                 "failed with code {} and without a message",
                 self.code
