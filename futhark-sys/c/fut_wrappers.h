@@ -155,10 +155,25 @@
 // Host memory is read in place; device memory is copied through the host. If a wait fails, the
 // device can still access the host memory, which is freed only after a second wait has succeeded.
 #if FUT_GPU_BACKEND
+// The memory can be large, so a failure is an error of the call, unlike for structs of the runtime.
+static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
+  size_t size = bytes == 0 ? 1 : bytes;
+  fut_self.wanted = size;
+  void *data = malloc(size);
+  fut_self.wanted = 0;
+  if (data == NULL) {
+    fut_note_memory(ctx);
+    set_error(ctx, msgprintf("no host memory to copy an array of %lld bytes\n", (long long)bytes));
+  }
+  return data;
+}
+
 #define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                           \
   static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) {         \
     size_t bytes = sizeof(elem) * size;                                                               \
-    elem *data = malloc(bytes == 0 ? 1 : bytes);                                                      \
+    elem *data = fut_staging_memory(ctx, bytes);                                                      \
+    if (data == NULL)                                                                                 \
+      return NULL;                                                                                    \
     if (values(ctx, value, data) != 0 || fut_wait(ctx) != 0) {                                        \
       if (fut_wait(ctx) == 0)                                                                         \
         free(data);                                                                                   \
