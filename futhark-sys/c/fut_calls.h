@@ -173,6 +173,7 @@ static struct fut_context *fut_context_new(const struct fut_setting *settings, u
   pthread_once(&once, fut_watch_forks);
   struct fut_context *c = fut_make_context();
   if (c == NULL) {
+    FUT_CALL_ENDS();
     *status = FUT_MEMORY;
     return NULL;
   }

@@ -1,7 +1,7 @@
 // Comes after the generated code: settings, descriptions of devices, and files of device code.
 
 // Frees a text that libc allocated, such as that of `fut_report`.
-static void fut_free_text(char *text) { (free)(text); }
+static void fut_free_text(char *text) { fut_drop(text); }
 
 // --- Settings ------------------------------------------------------------------------
 
@@ -203,6 +203,7 @@ static char *fut_configure(struct fut_context *c, const struct fut_setting *sett
 
 #if FUT_GPU_BACKEND
 // Adds the lines of one device to `text`, which `futhark_table.h` documents. Takes ownership of `text`.
+// Returns NULL if memory is missing.
 static char *fut_add_device(char *text, const char *platform, const char *version, const char *name, const char *driver,
                             uint64_t memory) {
   const char *fields[] = {platform, version, name, driver};
@@ -213,11 +214,13 @@ static char *fut_add_device(char *text, const char *platform, const char *versio
       if (*at == '\n' || *at == '\r')
         *at = ' ';
   }
-  char *all = fut_text("%s%s\n%s\n%s\n%s\n%llu\n", text == NULL ? "" : text, copies[0], copies[1], copies[2], copies[3],
-                       (unsigned long long)memory);
+  char *all = NULL;
+  if (copies[0] != NULL && copies[1] != NULL && copies[2] != NULL && copies[3] != NULL)
+    all = fut_text("%s%s\n%s\n%s\n%s\n%llu\n", text == NULL ? "" : text, copies[0], copies[1], copies[2], copies[3],
+                   (unsigned long long)memory);
   for (int i = 0; i < 4; i++)
-    (free)(copies[i]);
-  (free)(text);
+    fut_drop(copies[i]);
+  fut_drop(text);
   return all;
 }
 
@@ -376,7 +379,7 @@ static int32_t fut_choose_device(struct fut_context *c, const struct fut_setting
 
 static char *fut_device(const struct fut_setting *settings, uint32_t n) {
   char *why = fut_driver_ready();
-  (free)(why);
+  fut_drop(why);
   struct fut_context *c = why == NULL ? fut_make_context() : NULL;
   if (c == NULL)
     return NULL;

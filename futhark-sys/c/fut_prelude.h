@@ -27,6 +27,11 @@
 struct futhark_context;
 struct futhark_context_config;
 
+#if defined(FUT_FAIL_ALLOCATIONS)
+#include "fut_failing.h"
+#else
+#define FUT_CALL_ENDS()
+#endif
 #include "fut_guard.h"
 #if FUT_MULTICORE
 #include "fut_workers.h"
@@ -291,9 +296,13 @@ static void fut_release_context(struct fut_context *c) {
 
 #define FUT_IS_STDERR(spelling) (sizeof(spelling) == 7 && memcmp(spelling, "stderr", 6) == 0)
 
+#undef malloc
 #define malloc(n) fut_malloc(n)
+#undef calloc
 #define calloc(n, size) fut_calloc(n, size)
+#undef realloc
 #define realloc(p, n) fut_realloc(p, n)
+#undef free
 #define free(p) fut_tracked_free(p)
 #undef strdup
 #define strdup(s) fut_strdup(s)

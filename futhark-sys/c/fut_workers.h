@@ -235,5 +235,6 @@ static void fut_crew_free(struct fut_crew *crew) {
 #define pthread_mutex_lock(m) fut_mutex_lock(m)
 #define pthread_mutex_unlock(m) fut_mutex_unlock(m)
 #define pthread_cond_wait(c, m) fut_cond_wait(c, m)
+#undef pthread_create
 #define pthread_create(t, a, f, x) fut_thread_create(t, a, f, x)
 #define pthread_join(t, r) fut_thread_join(t, r)

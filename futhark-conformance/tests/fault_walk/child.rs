@@ -1,7 +1,7 @@
 //! The process in which the device fails.
 
 use crate::outcome::Ending;
-use crate::script::{Failure, use_everything};
+use crate::script::{Failure, use_everything, use_host_memory};
 use crate::support;
 use futhark_safe::compile::{Artifact, Build, Compiler};
 use futhark_safe::dynamic::{Context, Library};
@@ -22,6 +22,7 @@ pub fn build(backend: Backend, compiler: Compiler) -> Artifact {
     let build = Build::new(source, backend)
         .compiler(compiler)
         .out_dir(support::kept().join("walk"))
+        .flag("-DFUT_FAIL_ALLOCATIONS")
         .fast(true);
     build.run().expect("the program compiles")
 }
@@ -72,13 +73,20 @@ fn attempt(library: &Library, context: Option<Context>) -> Result<(), Ended> {
             let several =
                 std::env::var("FUTHARK_EMULATED").is_ok_and(|all| all.contains("devices="));
             let config = Config::new().profiling(true);
-            let config = if several { config.device("#1") } else { config };
+            let config = match library.backend() {
+                Backend::Multicore => config.num_threads(3),
+                _ if several => config.device("#1"),
+                _ => config,
+            };
             Context::new(library, &config).map_err(|error| (operation, error.into(), None))?
         }
     };
-    match use_everything(&context, &mut operation) {
-        Ok(()) => {}
-        Err(failure) => return Err((operation, failure, Some(context))),
+    let mut used = use_everything(&context, &mut operation);
+    if !library.backend().is_gpu() {
+        used = used.and_then(|()| use_host_memory(&context, &mut operation));
+    }
+    if let Err(failure) = used {
+        return Err((operation, failure, Some(context)));
     }
     context
         .close()

@@ -1,11 +1,12 @@
-//! Failures of a device, one at a time. A script uses every operation of a context, on an emulated
-//! device whose first allocation fails, then in another process on one whose second allocation
-//! fails, and so on until the script ends without a failure. Then the same for copies, launches,
-//! events, setting the current device, and loss of the device, by the strides in [`FAILURES`].
+//! Failures of the system and of a device, one at a time. A script uses every operation of a context
+//! in a process in which the first allocation of the C side fails, then in another process in which
+//! the second one fails, and so on until the script ends without a failure. On an emulated device the
+//! same for allocations of the device, copies, launches, events, setting the current device, and loss
+//! of the device, by the strides in [`ON_DEVICES`].
 //!
 //! Either the current operation returns an error, or all later results are correct. The process
 //! survives. The context returns correct results afterwards, or it is lost and a new one works,
-//! unless the device itself was lost.
+//! unless the device itself was lost. On host backends, all memory is freed at the end.
 //!
 //! `cargo test --test fault_walk -- --nocapture` prints the operation and error of each failure.
 
@@ -18,22 +19,35 @@ mod support;
 use child::{LIBRARY, REPORT};
 use futhark_conformance::emulated::{Emulated, FINDINGS};
 use futhark_safe::Backend;
-use outcome::{Ending, Outcome, Table};
+use futhark_safe::compile::Compiler;
+use outcome::{Ending, NEVER_FREED, Outcome, Table};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
-/// If set, the strides in [`FAILURES`] are 1.
+/// If set, the strides are 1, and host backends use every installed compiler.
 const FULL: &str = "FUTHARK_TESTS_FULL";
 
-/// The setting of the device for a failure, further settings, and the stride between the calls that
-/// fail, because there are hundreds of calls.
-const FAILURES: [(&str, &str, usize); 6] = [
+/// What fails, further settings of the device, and the stride between the calls that fail.
+type Failure = (&'static str, &'static str, usize);
+
+/// One allocation of the C side, or one and all later ones of the same call: see
+/// `futhark-sys/c/fut_failing.h`.
+const ONE_ALLOCATION: &str = "allocation";
+const ALLOCATIONS: &str = "allocations";
+const VARIABLE: &str = "FUTHARK_SYS_FAIL_ALLOCATION";
+
+const ON_HOSTS: [Failure; 2] = [(ONE_ALLOCATION, "", 1), (ALLOCATIONS, "", 1)];
+
+/// The other names are settings of the device. There are hundreds of calls of some kinds.
+const ON_DEVICES: [Failure; 7] = [
     ("fail-allocation", "", 1),
     ("fail-copy", "", 1),
     ("fail-launch", "", 1),
     ("fail-event", "", 7),
     ("fail-set-device", "devices=2", 7),
     (LOSE_DEVICE, "", 29),
+    (ONE_ALLOCATION, "", 29),
 ];
 
 /// The device is lost for the rest of the process.
@@ -41,6 +55,19 @@ const LOSE_DEVICE: &str = "lose-device";
 
 /// An upper bound on the number of calls of each kind in the script.
 const ENOUGH: usize = 5000;
+
+/// A process that takes longer is blocked.
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[test]
+fn every_failed_allocation_on_c_is_an_error_or_harmless() {
+    walk(Backend::C);
+}
+
+#[test]
+fn every_failed_allocation_on_multicore_is_an_error_or_harmless() {
+    walk(Backend::Multicore);
+}
 
 #[test]
 fn every_failure_of_a_cuda_device_is_an_error_or_harmless() {
@@ -56,64 +83,81 @@ fn walk(backend: Backend) {
     if child::is_wanted() {
         return child::run();
     }
-    let Some(walker) = Walker::new(backend) else {
-        return;
+    let compilers = match backend.is_gpu() {
+        true => support::needs::compiler().into_iter().collect(),
+        false => support::needs::compilers(),
     };
-    let mut table = Table::default();
-    let mut complaints = Vec::new();
-    for (failure, settings, stride) in FAILURES {
-        // CUDA's calls use the current context; they never choose a device.
-        if failure == "fail-set-device" && backend == Backend::Cuda {
-            continue;
+    for compiler in compilers {
+        let version = compiler.version().to_string();
+        if let Some(walker) = Walker::new(backend, compiler) {
+            walker.walk(&version);
         }
-        let stride = if std::env::var_os(FULL).is_some() {
-            1
-        } else {
-            stride
-        };
-        let met = (1..ENOUGH).step_by(stride).take_while(|number| {
-            let (met, outcome) = walker.step(failure, *number, settings);
-            if met {
-                println!("{backend} {failure}={number}: {}", outcome.ending);
-                table.add(failure, &outcome);
-            }
-            complaints.extend(outcome.complaint(&format!("{failure}={number}")));
-            met
-        });
-        let met = met.count();
-        assert!(
-            (1..ENOUGH / stride).contains(&met),
-            "{failure} was met {met} times"
-        );
     }
-    println!("{backend}\n\n{table}");
-    assert!(
-        complaints.is_empty(),
-        "{backend}:\n{}",
-        complaints.join("\n")
-    );
 }
 
-/// Runs this program again, on a device that fails.
+/// Runs this program again, in a process in which something fails.
 struct Walker {
+    backend: Backend,
     library: PathBuf,
-    emulated: Emulated,
+    emulated: Option<Emulated>,
     folder: tempfile::TempDir,
 }
 
 impl Walker {
-    fn new(backend: Backend) -> Option<Walker> {
-        let compiler = support::needs::compiler()?;
-        let emulated = support::emulated()?;
+    fn new(backend: Backend, compiler: Compiler) -> Option<Walker> {
+        let emulated = match backend.is_gpu() {
+            true => Some(support::emulated()?),
+            false => None,
+        };
         let walker = Walker {
+            backend,
             library: child::build(backend, compiler).library(),
             emulated,
             folder: tempfile::tempdir().expect("a temporary folder can be created"),
         };
-        let (met, outcome) = walker.step("fail-launch", 0, "");
+        let (met, outcome) = walker.step(ONE_ALLOCATION, 0, "");
         let complaint = outcome.complaint("without a failure");
         assert!(!met && complaint.is_none(), "{complaint:?}");
         Some(walker)
+    }
+
+    fn walk(&self, version: &str) {
+        let backend = self.backend;
+        let mut table = Table::default();
+        let mut complaints = Vec::new();
+        let failures: &[Failure] = match backend.is_gpu() {
+            true => &ON_DEVICES,
+            false => &ON_HOSTS,
+        };
+        for &(failure, settings, stride) in failures {
+            // CUDA's calls use the current context; they never choose a device.
+            if failure == "fail-set-device" && backend == Backend::Cuda {
+                continue;
+            }
+            let full = std::env::var_os(FULL).is_some();
+            let stride = if full { 1 } else { stride };
+            let met = (1..ENOUGH).step_by(stride).take_while(|number| {
+                let (met, outcome) = self.step(failure, *number, settings);
+                if met {
+                    println!("{backend} {failure}={number}: {}", outcome.ending.shown());
+                    table.add(failure, &outcome);
+                }
+                complaints.extend(outcome.complaint(&format!("{failure}={number}")));
+                met
+            });
+            let met = met.count();
+            println!("{version} {backend} {failure}: {met} failures");
+            assert!(
+                (1..ENOUGH / stride).contains(&met),
+                "{failure} was met {met} times"
+            );
+        }
+        println!("{version} {backend}\n\n{table}");
+        assert!(
+            complaints.is_empty(),
+            "{version} {backend}:\n{}",
+            complaints.join("\n")
+        );
     }
 
     /// Whether the failure occurred, and its outcome.
@@ -123,28 +167,59 @@ impl Walker {
             std::fs::write(file, "").expect("the folder can be written");
         }
         let test = std::thread::current().name().map(str::to_owned);
-        let output = Command::new(std::env::current_exe().expect("this program has a path"))
+        let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+        command
             .args(["--exact", &test.expect("tests have names"), "--nocapture"])
-            .envs(
-                self.emulated
-                    .environment(&format!("{failure}={number},{settings}")),
-            )
             .env(FINDINGS, &findings)
             .env(LIBRARY, &self.library)
-            .env(REPORT, &report)
-            .output()
-            .expect("this program can be run again");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap_or_default();
-        let outcome = Outcome {
-            ending: if output.status.success() {
-                Ending::read(&read(&report))
-            } else {
-                Ending::Died(format!("{}\n{said}", output.status))
-            },
-            findings: read(&findings),
+            .env(REPORT, &report);
+        let setting = match failure {
+            ONE_ALLOCATION => command.env(VARIABLE, number.to_string()),
+            ALLOCATIONS => command.env(VARIABLE, format!("{number}+")),
+            _ => &mut command,
         };
-        (said.contains("fails, as requested"), outcome)
+        if let Some(emulated) = &self.emulated {
+            let of_device = match failure {
+                ONE_ALLOCATION | ALLOCATIONS => settings.to_owned(),
+                _ => format!("{failure}={number},{settings}"),
+            };
+            setting.envs(emulated.environment(&of_device));
+        }
+        let (status, said) = self.run(command);
+        let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap_or_default();
+        let ending = match status {
+            Some(status) if status.success() => Ending::read(&read(&report)),
+            Some(status) => Ending::Died(format!("{status}\n{said}")),
+            None => Ending::Died(format!("blocked\n{said}")),
+        };
+        let mut findings = read(&findings);
+        if !self.backend.is_gpu() {
+            findings.extend(said.lines().filter(|line| line.ends_with(NEVER_FREED)));
+        }
+        let met = said.contains("fails, as requested");
+        (met, Outcome { ending, findings })
+    }
+
+    /// Runs a process: its status, or `None` if it had to be ended, and what it wrote to stderr.
+    fn run(&self, mut command: Command) -> (Option<ExitStatus>, String) {
+        let path = self.file("stderr");
+        let stderr = std::fs::File::create(&path).expect("the folder can be written");
+        command.stdout(Stdio::null()).stderr(stderr);
+        let mut child = command.spawn().expect("this program can be run again");
+        let start = Instant::now();
+        let status = loop {
+            let status = child.try_wait().expect("a child can be waited for");
+            if status.is_some() || start.elapsed() > LIMIT {
+                break status;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        if status.is_none() {
+            child.kill().expect("a child can be ended");
+            child.wait().expect("a child can be waited for");
+        }
+        let said = std::fs::read(&path).expect("the folder can be read");
+        (status, String::from_utf8_lossy(&said).into_owned())
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 //! A script that uses every operation of a context and verifies the results.
 
 use futhark_safe::dynamic::{Arg, Array, Context, Opaque, Scalar, Value};
-use futhark_safe::{Error, ErrorKind};
+use futhark_safe::{ElemType, Error, ErrorKind};
 
 /// Why the script ended early.
 #[derive(Debug)]
@@ -139,6 +139,78 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     begin("report");
     let report = context.report()?;
     same("report", report.is_empty(), false)
+}
+
+/// Runs the rest of the script on a host backend, whose memory Rust can read and lend.
+///
+/// # Errors
+/// The first failure.
+pub fn use_host_memory(context: &Context, operation: &mut &'static str) -> Result<(), Failure> {
+    let mut begin = |name| *operation = name;
+    begin("view");
+    let xs = context.array(&[1i64, 2, 3])?;
+    let view = xs.view::<i64>()?.map(<[i64]>::to_vec);
+    same("view", view, Some(vec![1, 2, 3]))?;
+    begin("array of borrowed memory");
+    // SAFETY: nothing writes to `xs`, which is dropped after the last use of its memory.
+    let memory = unsafe { xs.raw_memory() }?;
+    // SAFETY: as above; the memory has three elements.
+    let lent = unsafe { context.array_from_raw(ElemType::I64, &[3], memory) }?;
+    same("borrowed", lent.to_vec::<i64>()?, vec![1, 2, 3])?;
+    begin("entry point that consumes borrowed memory");
+    let changed = array(call(context, "overwrite", vec![lent.into()])?)?;
+    same("copy", changed.to_vec::<i64>()?, vec![7, 7, 3])?;
+    same("lender", xs.to_vec::<i64>()?, vec![1, 2, 3])?;
+
+    begin("sum, other variants");
+    let circle = context.sum("shape", "circle", &[&2f32.into()])?;
+    same("variant", circle.variant()?, "circle".to_owned())?;
+    let copy = context.restore(&circle.store()?)?;
+    let radius = copy.destruct("circle")?.remove(0);
+    same("radius", scalar(radius)?, Scalar::F32(2.0))?;
+    let nothing = context.sum("shape", "nothing", &[])?;
+    same("no payload", nothing.destruct("nothing")?.len(), 0)?;
+    begin("values of other types");
+    let bytes = context.array_from_bytes(ElemType::I64, &[1], &[1, 0, 0, 0, 0, 0, 0, 0])?;
+    same("bytes", bytes.to_bytes()?.len(), 8)?;
+    let empty = context.array_nd::<f32>(&[0, 3], &[])?;
+    same("empty", empty.to_vec::<f32>()?, vec![])?;
+    begin("operation that fails");
+    let wrong = [context.array(&[1f32])?, context.array(&[1f32, 2.0])?].map(Value::from);
+    match context.zip("[]point", &[&wrong[0], &wrong[1]]) {
+        Ok(_) => return Err(Failure::Wrong("different lengths were zipped".into())),
+        Err(error) if error.kind() == ErrorKind::InvalidArgument => {}
+        Err(error) => return Err(error.into()),
+    }
+
+    begin("parallel loop");
+    let (ns, ks) = ([5000i64; 16], [2000i64; 16]);
+    let [ns, ks] = [&ns, &ks].map(|column| context.array(column).map(Value::from));
+    let (ns, ks) = (ns?, ks?);
+    // The scheduler measures the loop first, and then runs it in parallel.
+    for _ in 0..3 {
+        let rows = context.call("rows", vec![Arg::Borrow(&ns), Arg::Borrow(&ks)])?;
+        same("rows", row_sum(rows)?, 16)?;
+    }
+    begin("parallel loop that fails");
+    let bad = Value::from(context.array(&[vec![5000i64; 15], vec![-5]].concat())?);
+    match context.call("rows", vec![Arg::Borrow(&bad), Arg::Borrow(&ks)]) {
+        Ok(_) => return Err(Failure::Wrong("a negative size was accepted".into())),
+        Err(error) if error.kind() == ErrorKind::Program => {}
+        Err(error) => return Err(error.into()),
+    }
+    begin("large arrays");
+    // The runtime keeps blocks of 1 MiB and more.
+    for _ in 0..2 {
+        let sum = scalar(call(context, "large", vec![200_000i64.into()])?)?;
+        same("large", sum, Scalar::I64((0..200_000).sum()))?;
+    }
+    begin("setting of a tuning parameter");
+    same("parameters", context.tuning_params(), vec![])
+}
+
+fn row_sum(mut rows: Vec<Value>) -> Result<i64, Failure> {
+    Ok(array(rows.remove(0))?.to_vec::<i64>()?.iter().sum())
 }
 
 fn call(context: &Context, entry: &str, args: Vec<Value>) -> Result<Value, Failure> {

@@ -32,3 +32,14 @@ entry size (s: shape): f32 =
   case #circle r -> r
   case #corners rs -> f32.sum rs
   case #nothing -> 0
+
+-- Each row needs scratch memory.
+entry rows [m] (ns: [m]i64) (ks: [m]i64): [m]i64 =
+  let row n k =
+    let a = replicate n 1i64
+    let a = loop a for i < k do a with [i % n] = a[(i * 7) % n] + 1
+    in a[k % n]
+  in map2 (\n k -> #[sequential] row n k) ns ks
+
+-- Used by host backends only: the memory of the arrays does not stay on the heap.
+entry large (n: i64): i64 = i64.sum (reverse (opaque (iota n)))

@@ -32,6 +32,16 @@ pub fn compiler() -> Option<Compiler> {
     )
 }
 
+/// The newest Futhark compiler, or every one with `FUTHARK_TESTS_FULL`.
+#[allow(dead_code, reason = "only tests of the host backends use it")]
+pub fn compilers() -> Vec<Compiler> {
+    let newest = compiler().into_iter().collect();
+    match std::env::var_os("FUTHARK_TESTS_FULL") {
+        Some(_) => Compiler::all(),
+        None => newest,
+    }
+}
+
 /// The path of the newest Futhark compiler, absolute.
 #[allow(dead_code, reason = "only tests that run commands use it")]
 pub fn compiler_path() -> Option<PathBuf> {

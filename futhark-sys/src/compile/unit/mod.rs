@@ -65,6 +65,7 @@ pub(super) const FIXED_FILES: [(&str, &str); 17] = [
     ("fut_config.h", include_str!("../../../c/fut_config.h")),
     ("fut_elements.h", include_str!("../../../c/fut_elements.h")),
     ("fut_device.h", include_str!("../../../c/fut_device.h")),
+    ("fut_failing.h", include_str!("../../../c/fut_failing.h")),
     ("fut_guard.h", include_str!("../../../c/fut_guard.h")),
     ("fut_ispc.h", include_str!("../../../c/fut_ispc.h")),
     ("fut_load.h", include_str!("../../../c/fut_load.h")),
