@@ -3,7 +3,7 @@
 //! ```text
 //! text --json--> members --decode--> syntax::Manifest --check--> findings
 //!                                        |                (no errors)
-//!                                        +--resolve--> program::Program --> operation, c, interface,
+//!                                        +--resolve--> program::Program --> operation, c, call, interface,
 //!                                                                           diff, document
 //! ```
 //!
@@ -11,6 +11,7 @@
 //! `check` takes the names of the library's functions from `c`.
 
 pub mod c;
+mod call;
 mod check;
 mod code;
 mod decode;
@@ -36,6 +37,7 @@ pub mod syntax;
 mod visit;
 mod walk;
 
+pub use call::{Call, FunctionList};
 pub use code::{Code, Severity};
 #[cfg(feature = "document")]
 pub use document::Document;

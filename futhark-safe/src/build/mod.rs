@@ -29,8 +29,12 @@
 //! [`compile::Build`](crate::compile::Build) makes it. Install the file
 //! [`Artifact::library`](crate::compile::Artifact::library), and pass its path to
 //! [`dynamic::Library::open`](crate::dynamic::Library::open), which accepts only files that the same version
-//! of this crate made. The file contains the manifest. Its values have the types of
-//! [`dynamic`](crate::dynamic).
+//! of this crate made. The machine needs no compiler, and the binary no feature besides `dynamic`. The file
+//! contains the manifest.
+//!
+//! If the interface of the program is known, `Program::linked(false)` writes its module without linking it, and
+//! [`Context::with_library`](crate::Context::with_library) makes typed contexts. It is an error if the file has
+//! other types or entry points. Otherwise the values have the types of [`dynamic`](crate::dynamic).
 //!
 //! # Editors and documentation
 //!
@@ -188,7 +192,7 @@ pub fn __module(
     serde: bool,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
-    let functions = futhark_sys::compile::FunctionList::of(&program);
+    let functions = futhark_manifest::FunctionList::of(&program);
     Ok(module::write(
         name,
         &program,

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{ElemType, Program, Record, Structure, TypeId, TypeRef};
-use futhark_sys::compile::FunctionList;
+use futhark_manifest::{ElemType, FunctionList, Program, Record, Structure, TypeId, TypeRef};
 
 use super::docs::Docs;
 use super::names::TypeNames;

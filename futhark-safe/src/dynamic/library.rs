@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use futhark_manifest::{Backend, ElemType, Manifest, Program, TypeId};
-use futhark_sys::compile::{Build, FunctionList};
+use futhark_manifest::{Backend, ElemType, FunctionList, Manifest, Program, TypeId};
+use futhark_sys::compile::Build;
 use futhark_sys::table::Table;
 
 use crate::device::Device;

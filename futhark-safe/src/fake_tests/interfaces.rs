@@ -36,7 +36,7 @@ impl<const INTERFACE: u64> Program for Typed<INTERFACE> {
 
 impl<const INTERFACE: u64> Linked for Typed<INTERFACE> {
     const INTERFACE: u64 = INTERFACE;
-    const FUNCTIONS: u64 = 0x57aa_6784_838a_6e8c;
+    const FUNCTIONS: u64 = 0x4989_92cf_3b89_bfde;
 
     fn tables() -> Vec<LinkedTable> {
         [Flavour::Gpu, Flavour::Host]

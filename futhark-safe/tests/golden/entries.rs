@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0xe2b540e8e4f070e4;
-    const FUNCTIONS: u64 = 0x30dea5ae4c6cc31a;
+    const FUNCTIONS: u64 = 0x96165b88ba22a0a4;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x376cab20e3a8ec48;
-    const FUNCTIONS: u64 = 0x371f46aa99a6f2d3;
+    const FUNCTIONS: u64 = 0xa16d8353997c3347;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

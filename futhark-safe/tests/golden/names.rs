@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x9526d8b52089b40e;
-    const FUNCTIONS: u64 = 0x002125ae60b6fecf;
+    const FUNCTIONS: u64 = 0xaa92f1a97c34e569;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

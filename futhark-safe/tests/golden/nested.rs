@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0xcfcb9bbfee50e0a7;
-    const FUNCTIONS: u64 = 0x33435519bea6ca85;
+    const FUNCTIONS: u64 = 0xdaad2001b98b70bb;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

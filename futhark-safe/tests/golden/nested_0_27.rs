@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0xa4d88bc72f9401ab;
-    const FUNCTIONS: u64 = 0x2ff8128c299cdb55;
+    const FUNCTIONS: u64 = 0x131f0f3ba23bb9be;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0xba831a91f1fe99d9;
-    const FUNCTIONS: u64 = 0x85b724e3f6e2dd26;
+    const FUNCTIONS: u64 = 0x6c437edaa110f58f;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

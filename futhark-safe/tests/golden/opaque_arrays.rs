@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x02ec75f2ce6db196;
-    const FUNCTIONS: u64 = 0x8e8d3aa1b1066c8f;
+    const FUNCTIONS: u64 = 0x916d143e29ae4dc6;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x8209e5e03cc2e831;
-    const FUNCTIONS: u64 = 0x982ed58ea25dbd3f;
+    const FUNCTIONS: u64 = 0x192c94bc019000ef;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

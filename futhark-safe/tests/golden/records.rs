@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0xa8eea9ed91816921;
-    const FUNCTIONS: u64 = 0xf9eb3e1895771619;
+    const FUNCTIONS: u64 = 0xdc0a969d43b5f166;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x1f5836f0f5be89bc;
-    const FUNCTIONS: u64 = 0xd300dbb1dcc23331;
+    const FUNCTIONS: u64 = 0xf1dfdad3d8550783;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

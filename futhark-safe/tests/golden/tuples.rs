@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x3cd5151cbbef9fd7;
-    const FUNCTIONS: u64 = 0x59918cc48731f337;
+    const FUNCTIONS: u64 = 0x1422b73c8f96cfa2;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x36888dc8d97c0b56;
-    const FUNCTIONS: u64 = 0x5db7339eed227735;
+    const FUNCTIONS: u64 = 0xb32cf15561b8de49;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

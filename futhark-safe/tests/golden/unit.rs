@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0xe9e4aeba3ad14c38;
-    const FUNCTIONS: u64 = 0x3e7d45b7b63a13be;
+    const FUNCTIONS: u64 = 0xd85a5277ca5395e1;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

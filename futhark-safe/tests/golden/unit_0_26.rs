@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x79e056f9a8a8dcb3;
-    const FUNCTIONS: u64 = 0x4cb2afcb58f77ccc;
+    const FUNCTIONS: u64 = 0x289acb7ebac7fbfe;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

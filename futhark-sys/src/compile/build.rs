@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futhark_manifest::{Backend, Manifest, Program};
+use futhark_manifest::{Backend, FunctionList, Manifest, Program};
 
 use super::cache::cache_folder;
 use super::cc::Options;
@@ -13,7 +13,7 @@ use super::generated::{Generated, layout};
 use super::hash::Hash;
 use super::plain;
 use super::tools::Tools;
-use super::unit::{self, FIXED_FILES, FunctionList, Unit};
+use super::unit::{self, FIXED_FILES, Unit};
 use super::vendored;
 
 /// Makes the temporary folders of concurrent builds in this process distinct.

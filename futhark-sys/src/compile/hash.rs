@@ -18,13 +18,6 @@ impl Hash {
         self
     }
 
-    /// The first 64 bits.
-    #[allow(dead_code, reason = "unused in the build script")]
-    pub(crate) fn number(self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.0.finalize();
-        u64::from_be_bytes([a, b, c, d, e, f, g, h])
-    }
-
     /// 64 hexadecimal digits.
     pub(crate) fn hex(self) -> String {
         let digits = self.0.finalize();

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::Program;
+use futhark_manifest::{FunctionList, Program};
 
 use super::build::{Artifact, Build, read_program};
 use super::error::{Error, ErrorKind};
 use super::recording::Temporary;
 use super::toolchain::Toolchain;
-use super::unit::FunctionList;
 use super::vendored::Vendor;
 
 /// What code that uses a program must know to be compiled, but not to be linked.

@@ -47,5 +47,4 @@ pub use error::{Error, ErrorKind};
 pub use interface::Interface;
 pub use recording::Recorded;
 pub use toolchain::Toolchain;
-pub use unit::FunctionList;
 pub use vendored::Vendor;

@@ -3,8 +3,7 @@
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
-use futhark_manifest::{Manifest, Program};
-use futhark_sys::compile::FunctionList;
+use futhark_manifest::{FunctionList, Manifest, Program};
 use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, RawFunction, Table};
 
 use crate::context;

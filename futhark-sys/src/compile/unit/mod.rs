@@ -12,15 +12,12 @@ mod concat;
 mod driver;
 mod elements;
 mod given;
-mod list;
 mod opaque;
 mod shapes;
 mod sizes;
 mod state;
 mod table;
 mod wrappers;
-
-pub use list::FunctionList;
 
 use std::fmt::Write as _;
 

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::iter::repeat;
 
-use futhark_manifest::{OpaqueOps, Structure, TypeKind, TypeRef};
+use futhark_manifest::{FunctionList, OpaqueOps, Structure, TypeKind, TypeRef};
 
 use super::wrappers::{Function, functions};
-use super::{Unit, elem_number, list, type_number};
+use super::{Unit, elem_number, type_number};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     let functions = functions(unit.program);
-    let functions_hash = list::hash(unit.program, &functions);
+    let functions_hash = FunctionList::of(unit.program).hash();
     for function in &functions {
         write_slots(function, c);
     }
@@ -65,7 +65,7 @@ fn write_slots(function: &Function<'_>, c: &mut String) {
         let _ = write!(
             c,
             "static const struct fut_slot fut_{what}_{}[] = {{",
-            function.cfun
+            function.cfun()
         );
         for (ty, consumed, name) in slots {
             let flags = if consumed { "FUT_CONSUMED" } else { "0" };
@@ -78,11 +78,11 @@ fn write_slots(function: &Function<'_>, c: &mut String) {
         }
         c.push_str("};\n");
     };
-    let out = function.out.iter().map(|&ty| (ty, false, None));
+    let out = function.call.outputs.iter().map(|&ty| (ty, false, None));
     write("out", out.collect());
     let names = function.names.iter().copied().map(Some);
     let names = names.chain(repeat(None));
-    let input = function.input.iter().zip(names);
+    let input = function.call.inputs.iter().zip(names);
     write(
         "in",
         input
@@ -97,7 +97,7 @@ fn write_functions(functions: &[Function<'_>], c: &mut String) {
     }
     c.push_str("static const struct fut_function fut_functions[] = {\n");
     for f in functions {
-        let cfun = f.cfun;
+        let cfun = f.cfun();
         let slots = |what: &str, n: usize| {
             if n == 0 {
                 "NULL".into()
@@ -110,11 +110,11 @@ fn write_functions(functions: &[Function<'_>], c: &mut String) {
         let _ = writeln!(
             c,
             ", {}, {}, {}, {}u, {}u, fut_w_{cfun}}},",
-            if f.is_entry { "FUT_ENTRY_POINT" } else { "0" },
-            slots("out", f.out.len()),
-            slots("in", f.input.len()),
-            f.out.len(),
-            f.input.len(),
+            if f.is_entry() { "FUT_ENTRY_POINT" } else { "0" },
+            slots("out", f.call.outputs.len()),
+            slots("in", f.call.inputs.len()),
+            f.call.outputs.len(),
+            f.call.inputs.len(),
         );
     }
     c.push_str("};\n");

@@ -6,10 +6,10 @@
 
 use std::fmt::Write as _;
 
-use futhark_manifest::c::{CType, ParameterRole, Passing, Prototype, Returns};
+use futhark_manifest::c::{CType, Prototype};
 use futhark_manifest::{
-    self as manifest, ArrayType, ElemType, Operation, Owner, Program, Structure, Type, TypeKind,
-    TypeRef,
+    self as manifest, ArrayType, Call, ElemType, Operation, Owner, Program, Structure, Type,
+    TypeKind, TypeRef,
 };
 
 use super::{Unit, shapes};
@@ -17,98 +17,59 @@ use crate::compile::generated::blanks::Blank;
 
 /// A function of `fut_table.functions`.
 pub(in crate::compile) struct Function<'a> {
-    pub cfun: &'a str,
+    pub call: Call<'a>,
     /// A description for messages.
     pub label: String,
-    pub is_entry: bool,
-    pub out: Vec<TypeRef>,
-    /// The type of each parameter, and whether it is consumed.
-    pub input: Vec<(TypeRef, bool)>,
     /// The names of the parameters of an entry point.
     pub names: Vec<&'a str>,
-    shape: Shape,
 }
 
-/// How the C function returns its results.
-#[derive(Clone, Copy, PartialEq)]
-enum Shape {
-    /// `int f(ctx, out…, in…)`.
-    Out,
-    /// `int f(ctx, in)`: it returns the result itself.
-    Returns,
+impl<'a> Function<'a> {
+    /// The name of the C function.
+    pub fn cfun(&self) -> &'a str {
+        self.call.function.name
+    }
+
+    pub fn is_entry(&self) -> bool {
+        self.call.function.operation == Operation::EntryPoint
+    }
 }
 
-/// All functions in the table, sorted by name.
+/// All functions in the table, in the order of their numbers.
 pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
-    let mut all: Vec<_> = program
-        .functions()
-        .filter_map(|function| listed(program, function))
-        .collect();
-    all.sort_by_key(|f| f.cfun);
-    all
+    let calls = program.calls().into_iter();
+    let listed = calls.map(|call| {
+        let names = match call.function.owner {
+            Owner::Entry(index) => {
+                let inputs = program.entries()[index].inputs.iter();
+                inputs.map(|input| &*input.name).collect()
+            }
+            Owner::Type(_) => Vec::new(),
+        };
+        Function {
+            label: label(program, &call.function),
+            names,
+            call,
+        }
+    });
+    listed.collect()
 }
 
-/// The entry of the function in the table; `None` for operations that every type has.
-fn listed<'a>(program: &'a Program, function: manifest::Function<'a>) -> Option<Function<'a>> {
-    let label = label(program, &function)?;
-    let mut out = Vec::new();
-    let mut input = Vec::new();
-    let prototype = program.prototype(&function);
-    for parameter in &prototype.parameters {
-        let consumed = parameter.passing == Passing::Consumed;
-        match (parameter.role, function.owner) {
-            (ParameterRole::Output { ty, .. }, _) => out.push(ty),
-            (ParameterRole::Value, Owner::Type(id)) => input.push((TypeRef::Type(id), consumed)),
-            (
-                ParameterRole::Field { ty, .. }
-                | ParameterRole::Payload { ty, .. }
-                | ParameterRole::Argument { ty, .. },
-                _,
-            ) => input.push((ty, consumed)),
-            _ => {}
-        }
-    }
-    let shape = match prototype.returns {
-        Returns::Variant => Shape::Returns,
-        _ => Shape::Out,
-    };
-    if shape == Shape::Returns {
-        out.push(TypeRef::Scalar(ElemType::I32));
-    }
-    let names = match function.owner {
-        Owner::Entry(index) => {
-            let inputs = program.entries()[index].inputs.iter();
-            inputs.map(|input| &*input.name).collect()
-        }
-        Owner::Type(_) => Vec::new(),
-    };
-    Some(Function {
-        cfun: function.name,
-        label,
-        is_entry: function.operation == Operation::EntryPoint,
-        out,
-        input,
-        names,
-        shape,
-    })
-}
-
-/// A description for messages; `None` for operations that every type has.
-fn label(program: &Program, function: &manifest::Function<'_>) -> Option<String> {
+/// A description for messages.
+fn label(program: &Program, function: &manifest::Function<'_>) -> String {
     let ty = match function.owner {
-        Owner::Entry(index) => {
-            return Some(format!("entry point {}", program.entries()[index].name));
-        }
+        Owner::Entry(index) => return format!("entry point {}", program.entries()[index].name),
         Owner::Type(id) => program.get(id),
     };
-    let (name, structure) = (&ty.name, &ty.as_opaque()?.structure);
+    let structure = ty.as_opaque().map(|opaque| &opaque.structure);
     let part = || match (structure, function.part) {
-        (Structure::Record(record), Some(part)) => &*record.fields[part].name,
-        (Structure::RecordArray(array), Some(part)) => &*array.fields[part].name,
-        (Structure::Sum(sum), Some(part)) => &*sum.variants[part].name,
+        (Some(Structure::Record(record)), Some(part)) => &*record.fields[part].name,
+        (Some(Structure::RecordArray(array)), Some(part)) => &*array.fields[part].name,
+        (Some(Structure::Sum(sum)), Some(part)) => &*sum.variants[part].name,
         _ => "",
     };
-    Some(match function.operation {
+    let name = &ty.name;
+    match function.operation {
         Operation::RecordNew => format!("record {name}"),
         Operation::RecordArrayZip => format!("zip to {name}"),
         Operation::RecordProject | Operation::RecordArrayProject => {
@@ -117,8 +78,8 @@ fn label(program: &Program, function: &manifest::Function<'_>) -> Option<String>
         Operation::SumVariant => format!("variant of {name}"),
         Operation::SumConstruct => format!("construct #{} of {name}", part()),
         Operation::SumDestruct => format!("destruct #{} of {name}", part()),
-        _ => return None,
-    })
+        other => format!("{other} of {name}"),
+    }
 }
 
 /// Asserts that every C function has the type that follows from the manifest.
@@ -143,7 +104,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
         let _ = writeln!(c, "static unsigned char fut_zeros[{}];", bytes.max(1));
     }
     for function in functions(unit.program) {
-        let blanks = blanks.get(function.cfun).map_or(&[][..], Vec::as_slice);
+        let blanks = blanks.get(function.cfun()).map_or(&[][..], Vec::as_slice);
         write_function(unit, &function, blanks, c);
     }
     for ty in unit.program.types() {
@@ -162,9 +123,10 @@ fn argument(program: &Program, ty: TypeRef, i: usize) -> String {
 }
 
 fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut String) {
-    let (cfun, program) = (f.cfun, unit.program);
-    if f.shape == Shape::Returns {
-        let TypeRef::Type(id) = f.input[0].0 else {
+    let (cfun, program) = (f.cfun(), unit.program);
+    let (inputs, outputs) = (&f.call.inputs, &f.call.outputs);
+    if f.call.returns_variant {
+        let TypeRef::Type(id) = inputs[0].0 else {
             unreachable!("only values have variants");
         };
         let _ = writeln!(c, "FUT_WRAP_VARIANT({cfun}, {})", program.get(id).c_ident());
@@ -172,7 +134,7 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut S
     }
     let (mut clear, mut frees) = (String::new(), String::new());
     let (mut call, mut results) = ("c->ctx".to_owned(), String::new());
-    for (i, &ty) in f.out.iter().enumerate() {
+    for (i, &ty) in outputs.iter().enumerate() {
         match ty {
             TypeRef::Scalar(elem) => {
                 let _ = write!(call, ", FUT_SCALAR_OUT({i}, {})", elem.c_type());
@@ -186,24 +148,24 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut S
         }
     }
     let mut arguments = String::new();
-    for (i, &(ty, _)) in f.input.iter().enumerate() {
+    for (i, &(ty, _)) in inputs.iter().enumerate() {
         let _ = write!(call, ", {}", argument(program, ty, i));
         arguments += &shapes::argument(program, ty, i);
     }
     for blank in blanks {
-        if let TypeRef::Type(sum) = f.out[0] {
+        if let TypeRef::Type(sum) = outputs[0] {
             results += &fill_blank(program.get(sum).c_ident(), blank);
         }
     }
-    for (i, &ty) in f.out.iter().enumerate() {
+    for (i, &ty) in outputs.iter().enumerate() {
         results += &shapes::result(program, ty, i);
     }
     let is_scalar = |ty: &TypeRef| matches!(ty, TypeRef::Scalar(_));
-    if f.out.is_empty() || f.out.iter().any(is_scalar) {
+    if outputs.is_empty() || outputs.iter().any(is_scalar) {
         // A scalar must be complete when the call returns; an array may still be pending.
         results += "FUT_SYNC(c, rc); ";
     }
-    let kind = if f.is_entry { "ENTRY" } else { "OPERATION" };
+    let kind = if f.is_entry() { "ENTRY" } else { "OPERATION" };
     let _ = writeln!(
         c,
         "FUT_WRAP_{kind}({cfun}, {clear}, {arguments}, ({call}), {results}, {frees})"
