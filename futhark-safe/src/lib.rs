@@ -70,13 +70,15 @@
 //!
 //! # Features
 //!
-//! * `load` (default) opens shared objects.
-//! * `build` is for build scripts.
-//! * `raw`, also for build scripts, generates modules for plain C calls beside safe ones
-//!   ([`Context::with_raw`]). It needs libclang, for bindgen.
-//! * `compile` runs the compilers at run time, and `dynamic` loads programs that are known only then.
-//! * `ndarray` converts arrays to and from those of the crate `ndarray`.
-//! * `serde` serializes stored values.
+//! | feature | adds | dependencies |
+//! |---|---|---|
+//! | `load` (default) | opens shared objects | libloading |
+//! | `build` | for build scripts: compiles programs and writes their modules | as `compile` |
+//! | `raw` | also for build scripts: modules for plain C calls beside safe ones ([`Context::with_raw`]); needs libclang | bindgen |
+//! | `compile` | runs the compilers | cc, hmac-sha256, serde_json |
+//! | `dynamic` | programs that are known only at run time; with `compile`, it also builds them | libloading, serde_json |
+//! | `ndarray` | converts arrays to and from those of the crate `ndarray` | ndarray |
+//! | `serde` | serializes stored values | serde_core |
 
 #![deny(unsafe_code)]
 

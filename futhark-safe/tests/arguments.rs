@@ -1,5 +1,5 @@
 //! The dynamic interface: wrong arguments are errors.
-#![cfg(feature = "dynamic")]
+#![cfg(all(feature = "compile", feature = "dynamic"))]
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! Tests `new` and `set` of arrays of opaque values in the dynamic interface. Compilers provide both
 //! functions since 0.25.36. `typed/tests/elements.rs` tests the typed interface.
-#![cfg(all(feature = "dynamic", unix))]
+#![cfg(all(feature = "compile", feature = "dynamic", unix))]
 
 #[path = "newer/mod.rs"]
 mod newer;

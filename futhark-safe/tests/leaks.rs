@@ -1,5 +1,5 @@
 //! Thousands of contexts, values and failing calls leak no memory.
-#![cfg(all(feature = "dynamic", target_os = "linux"))]
+#![cfg(all(feature = "compile", feature = "dynamic", target_os = "linux"))]
 
 mod support;
 

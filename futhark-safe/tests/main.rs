@@ -1,5 +1,5 @@
 //! The dynamic interface on real programs. One binary: each program is compiled and loaded once.
-#![cfg(all(feature = "dynamic", unix))]
+#![cfg(all(feature = "compile", feature = "dynamic", unix))]
 
 mod bad_input;
 mod c_api;

@@ -1,6 +1,6 @@
 //! Failures in parallel loops, on a worker and on the calling thread while workers run: each is an
 //! error, the stack of the caller stays intact, and no thread is left.
-#![cfg(all(feature = "dynamic", target_os = "linux"))]
+#![cfg(all(feature = "compile", feature = "dynamic", target_os = "linux"))]
 
 mod support;
 

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use futhark_manifest::{Backend, ElemType, FunctionList, Manifest, Program, TypeId};
-use futhark_sys::compile::Build;
 use futhark_sys::table::Table;
 
 use crate::device::Device;
@@ -24,27 +23,6 @@ pub(super) struct Inner {
 }
 
 impl Library {
-    /// Compiles a program and loads it. An earlier build of the same program in the same folder is
-    /// reused.
-    ///
-    /// Blocks while the compilers run. Anyone who can write to the folder of the build can run
-    /// code in this process.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Compile`]: [`Build::run`] failed; the message is that of its error.
-    /// [`ErrorKind::Load`]: the library cannot be loaded, or its table and its manifest disagree.
-    pub fn build(build: &Build) -> Result<Library> {
-        let operation = || format!("build of {}", build.source().display());
-        let artifact = build.run().map_err(|error| {
-            Error::new(ErrorKind::Compile, operation(), error.to_string()).with_source(error)
-        })?;
-        let table = artifact.open().map_err(|error| {
-            Error::new(ErrorKind::Load, operation(), error.to_string()).with_source(error)
-        })?;
-        Library::of_table(table)
-    }
-
     /// Wraps a table that is loaded already.
     pub(crate) fn of_table(table: &'static Table) -> Result<Library> {
         let fail = |why: String| Error::new(ErrorKind::Load, "manifest of the library", why);

@@ -1,16 +1,20 @@
 //! The dynamic interface: programs, types and values known at run time.
 //!
 //! ```no_run
+//! use futhark_safe::Config;
 //! use futhark_safe::dynamic::{Arg, Context, Library, Value};
-//! use futhark_safe::{Backend, Config, compile::Build};
 //!
-//! let library = Library::build(&Build::new("stats.fut", Backend::C))?;
+//! // SAFETY: the file was installed with this program, and `compile::Build` made it.
+//! let library = unsafe { Library::open("libstats.so") }?;
 //! let ctx = Context::new(&library, &Config::new())?;
 //! let xs: Value = ctx.array(&[1.0f32, 2.0, 3.0])?.into();
 //! let results = ctx.call("mean", vec![Arg::Borrow(&xs)])?;
 //! println!("{:?}", results[0]);
 //! # Ok::<(), futhark_safe::Error>(())
 //! ```
+//!
+//! A machine that only opens libraries needs neither compilers nor the feature `compile`. With that feature,
+//! `Library::build` compiles a program and opens it.
 //!
 //! It uses the same core as the typed interface. Mistakes that the typed interface rejects at
 //! compile time are errors at run time. Types have the names of the manifest: see [`Library::program`].
@@ -23,6 +27,8 @@
 //! [`ErrorKind::Backend`]: crate::ErrorKind::Backend
 
 mod array;
+#[cfg(feature = "compile")]
+mod build;
 mod context;
 mod library;
 mod memory;

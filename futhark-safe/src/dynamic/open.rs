@@ -11,8 +11,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 impl Library {
     /// Opens a library that was compiled earlier, on this machine or one of the same kind. Needs no
-    /// compiler. [`Artifact::library`](crate::compile::Artifact::library) is the file of a build; it
-    /// can be renamed and moved.
+    /// compiler. `Artifact::library` of the module `compile` is the file of a build; it can be renamed and
+    /// moved.
     ///
     /// The library stays loaded until the process ends. Blocks while it is read.
     ///
@@ -27,13 +27,12 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Load`]: the file cannot be loaded, was not made by this version of
-    /// [`compile`](crate::compile), fails its self-test, or its table and its manifest disagree.
+    /// [`ErrorKind::Load`]: the file cannot be loaded, was not made by the module `compile` of this version, fails its self-test, or its table and its manifest disagree.
     ///
     /// # Safety
     ///
-    /// [`compile`](crate::compile) made the file, and it was not changed: loading it runs code in it,
-    /// and its table is trusted.
+    /// The module `compile` made the file, and it was not changed: loading it runs code in it, and its
+    /// table is trusted.
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Library> {
         let path = path.as_ref();
         let operation = || format!("open of {}", path.display());

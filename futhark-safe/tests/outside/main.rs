@@ -6,4 +6,5 @@ mod package;
 mod published;
 mod raw;
 mod readme;
+mod shared;
 mod vendored;

@@ -1,0 +1,106 @@
+//! Packages that open shared objects: without compilers, and without the features that run them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use futhark_safe::Backend;
+use futhark_safe::compile::{Build, Compiler};
+
+use super::package::{Package, assert_says, compiler};
+
+const PROGRAM: &str = "\
+entry mean [n] (xs: [n]f32) : f32 = f32.sum xs / f32.i64 n
+";
+
+const DYNAMIC: &str = r#"
+use futhark_safe::Config;
+use futhark_safe::dynamic::{Arg, Context, Library, Value};
+
+fn main() -> Result<(), futhark_safe::Error> {
+    let path = std::env::args().nth(1).expect("a path");
+    // SAFETY: the test has built it.
+    let library = unsafe { Library::open(path) }?;
+    let ctx = Context::new(&library, &Config::new())?;
+    let xs: Value = ctx.array(&[1.0f32, 2.0, 6.0])?.into();
+    println!("{} {:?}", library.backend(), ctx.call("mean", vec![Arg::Borrow(&xs)])?);
+    Ok(())
+}
+"#;
+
+/// A package whose only feature is `dynamic`.
+fn package(name: &str, build_dependencies: &str) -> Package {
+    let package = Package::empty(name);
+    let safe = env!("CARGO_MANIFEST_DIR");
+    package.write(
+        "Cargo.toml",
+        &format!(
+            "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
+             futhark-safe = {{ path = {safe:?}, default-features = false, features = [\"dynamic\"] }}\n\n\
+             {build_dependencies}\n[workspace]\n"
+        ),
+    );
+    package
+}
+
+/// Compiles `program`, and moves the shared object beside the package.
+fn shared_object(
+    package: &Package,
+    compiler: &Compiler,
+    program: &str,
+    backend: Backend,
+) -> PathBuf {
+    package.write("stats.fut", program);
+    let build = Build::new(package.folder.join("stats.fut"), backend)
+        .compiler(compiler.clone())
+        .out_dir(package.folder.join("built"));
+    let artifact = build.run().unwrap_or_else(|error| panic!("{error}"));
+    let file = package.folder.join("machine").join("libstats.so");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let _ = std::fs::remove_file(&file);
+    std::fs::copy(artifact.library(), &file).unwrap();
+    std::fs::remove_dir_all(package.folder.join("built")).unwrap();
+    file
+}
+
+/// Runs the binary of the package with nothing on `PATH`; only the OpenCL driver of this machine.
+fn run(package: &Package, library: &Path) -> String {
+    let name = package.folder.file_name().unwrap();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target/debug");
+    let mut command = Command::new(target.join(name));
+    command.arg(library).env_clear().env("PATH", "/nonexistent");
+    for driver in ["FUTHARK_LIBOPENCL", "OCL_ICD_VENDORS", "LD_LIBRARY_PATH"] {
+        if let Some(value) = std::env::var_os(driver) {
+            command.env(driver, value);
+        }
+    }
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn libraries_are_opened_without_compilers() {
+    let Some(compiler) = compiler() else {
+        return;
+    };
+    let package = package("outside-shared", "");
+    package.write("src/main.rs", DYNAMIC);
+    let tree = package.cargo("tree", &["--edges", "normal,build"], &[]);
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    assert_says(&tree, &["futhark-manifest", "libloading"]);
+    for absent in ["cc ", "hmac-sha256", "bindgen"] {
+        let named = tree
+            .lines()
+            .any(|line| line.contains(&format!("\u{2500} {absent}")));
+        assert!(!named, "{absent} is a dependency:\n{tree}");
+    }
+    let output = package.cargo("build", &[], &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    for backend in [Backend::C, Backend::Multicore, Backend::OpenCl] {
+        let library = shared_object(&package, &compiler, PROGRAM, backend);
+        let answer = run(&package, &library);
+        assert_eq!(answer.trim(), format!("{backend} [Scalar(F32(3.0))]"));
+    }
+}
