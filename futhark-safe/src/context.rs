@@ -47,6 +47,14 @@ impl<P: Program> Context<P> {
         config.settings()?;
         let tables = tables::<P>()?;
         let compiled: Vec<Backend> = tables.iter().map(|&(backend, _)| backend).collect();
+        if compiled.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Start,
+                P::NAME,
+                "the program is not linked into this binary: open its shared object, and use \
+                 `Context::with_library`",
+            ));
+        }
         let order = match config.requested_backends() {
             [] => &compiled,
             requested => requested,
@@ -114,6 +122,43 @@ impl<P: Program> Context<P> {
         ffi::device_source(table)?.ok_or_else(|| {
             let message = format!("backend {backend} has no device code");
             Error::new(ErrorKind::Unsupported, P::NAME, message)
+        })
+    }
+
+    /// Makes a context of a library: a shared object of this program, which need not be linked into
+    /// the binary (feature `dynamic`).
+    ///
+    /// Blocks like [`new`](Self::new).
+    ///
+    /// ```text
+    /// // SAFETY: the file was installed with this program, and `compile::Build` made it.
+    /// let library = unsafe { Library::open("libstats.so") }?;
+    /// let ctx = stats::Context::with_library(&library, &stats::Config::new())?;
+    /// ```
+    ///
+    /// The library must have the interface that the module was generated from, and may be of any
+    /// backend. It can be a later version of the program: only its types and entry points are compared.
+    /// Plain C calls ([`with_raw`](Self::with_raw)) need a linked program.
+    ///
+    /// # Errors
+    ///
+    /// * [`ErrorKind::Load`]: the library has another interface.
+    /// * [`ErrorKind::Unsupported`]: `config` names another backend.
+    /// * The errors of starting a context: see [`new`](Self::new).
+    #[cfg(feature = "dynamic")]
+    pub fn with_library(library: &crate::dynamic::Library, config: &Config) -> Result<Context<P>> {
+        let table = library.table();
+        if !is_of::<P>(table) {
+            let message = "the library has other types or entry points than the program that the \
+                           module was generated from: build both from the same source, with the same \
+                           compiler";
+            return Err(Error::new(ErrorKind::Load, P::NAME, message));
+        }
+        Ok(Context {
+            core: library.start(config)?,
+            backend: library.backend(),
+            refused: Arc::default(),
+            program: PhantomData,
         })
     }
 
@@ -271,6 +316,11 @@ impl<P: Program> Context<P> {
     }
 }
 
+/// Whether generated code for `P` can use the table: it has the same types, functions and numbers.
+fn is_of<P: Program>(table: &Table) -> bool {
+    table.interface_hash() == P::INTERFACE && table.functions_hash() == P::FUNCTIONS
+}
+
 impl<P: Program> Clone for Context<P> {
     fn clone(&self) -> Context<P> {
         Context {
@@ -295,7 +345,7 @@ impl<P: Program> fmt::Debug for Context<P> {
 fn tables<P: Program>() -> Result<Vec<(Backend, &'static Table)>> {
     let tables = P::tables().into_iter().map(|table| {
         let table = table.check()?;
-        if table.interface_hash() != P::INTERFACE || table.functions_hash() != P::FUNCTIONS {
+        if !is_of::<P>(table) {
             return Err(Error::new(
                 ErrorKind::Load,
                 P::NAME,

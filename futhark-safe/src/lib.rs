@@ -76,7 +76,7 @@
 //! | `build` | for build scripts: compiles programs and writes their modules | as `compile` |
 //! | `raw` | also for build scripts: modules for plain C calls beside safe ones ([`Context::with_raw`]); needs libclang | bindgen |
 //! | `compile` | runs the compilers | cc, hmac-sha256, serde_json |
-//! | `dynamic` | programs that are known only at run time; with `compile`, it also builds them | libloading, serde_json |
+//! | `dynamic` | programs that are known only at run time, and programs of a module that are shared objects; with `compile`, it also builds them | libloading, serde_json |
 //! | `ndarray` | converts arrays to and from those of the crate `ndarray` | ndarray |
 //! | `serde` | serializes stored values | serde_core |
 

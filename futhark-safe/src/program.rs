@@ -7,7 +7,8 @@ use crate::elem::{Element, Scalar8, sealed};
 use crate::ffi::{Handle, Input, LinkedTable, Output};
 use crate::opaque::Opaque;
 
-/// A program that was compiled into this binary.
+/// A program with a generated module. It is compiled into this binary, or opened as a
+/// library (`Context::with_library`, feature `dynamic`).
 ///
 /// Implemented by the module that [`include_program!`](crate::include_program) includes, for its type
 /// `Program`. Do not implement it.
@@ -25,7 +26,7 @@ pub trait Linked: Sized + Send + Sync + 'static {
     /// The hash of the functions that generated code refers to by number. Tables with another one
     /// are rejected.
     const FUNCTIONS: u64;
-    /// The program's tables, one per backend, the preferred one first.
+    /// The tables that are linked into this binary, one per backend, the preferred one first.
     fn tables() -> Vec<LinkedTable>;
 }
 

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Core, Lent, backend_of};
 use crate::program::handle::HasHandle as _;
-use crate::program::{Program, Receive as _, ResultValue};
+use crate::program::{Linked as _, Program, Receive as _, ResultValue};
 
 /// The C type of contexts, `struct futhark_context`, of one program and backend.
 ///
@@ -80,7 +80,8 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// * [`ErrorKind::WrongContext`]: the context is of another backend than `C`; the closure did not run.
+    /// * [`ErrorKind::WrongContext`]: the context is of another backend than `C`, or of a
+    ///   library (`Context::with_library`); the closure did not run.
     /// * The closure's error.
     /// * A failure that the closure left in the context, as from [`Raw::check`], so no later call
     ///   reports it.
@@ -138,6 +139,16 @@ impl<'a, C: RawContext> Raw<'a, C> {
                 ErrorKind::WrongContext,
                 Lent::OPERATION,
                 message,
+            ));
+        }
+        // The C functions of a raw module are those of the linked table.
+        let table = core.table();
+        if !C::Program::tables().iter().any(|linked| linked.is(table)) {
+            return Err(Error::new(
+                ErrorKind::WrongContext,
+                Lent::OPERATION,
+                "the context belongs to a shared object, but the C functions are linked into this \
+                 binary: make the context with `Context::new`",
             ));
         }
         Ok(Raw {

@@ -33,7 +33,7 @@
 //! contains the manifest.
 //!
 //! If the interface of the program is known, `Program::linked(false)` writes its module without linking it, and
-//! [`Context::with_library`](crate::Context::with_library) makes typed contexts. It is an error if the file has
+//! `Context::with_library` makes typed contexts. It is an error if the file has
 //! other types or entry points. Otherwise the values have the types of [`dynamic`](crate::dynamic).
 //!
 //! # Editors and documentation

@@ -18,6 +18,7 @@ pub struct Program {
     compiler: Option<PathBuf>,
     vendored: Option<PathBuf>,
     hardened: bool,
+    linked: bool,
     options: Vec<String>,
     flags: Vec<String>,
     module: module::Options,
@@ -35,6 +36,7 @@ impl Program {
             compiler: None,
             vendored: None,
             hardened: true,
+            linked: true,
             options: Vec::new(),
             flags: Vec::new(),
             module: module::Options::default(),
@@ -98,6 +100,13 @@ impl Program {
         self
     }
 
+    /// Writes the module without linking the program (`false`). Contexts are made from a shared object of
+    /// the program: see [shipping](crate::build#shipping). Needs no C compiler; an error with raw modules.
+    pub fn linked(mut self, linked: bool) -> Program {
+        self.linked = linked;
+        self
+    }
+
     /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`. Others
     /// are an error.
     pub fn option(mut self, option: impl Into<String>) -> Program {
@@ -144,7 +153,13 @@ impl Program {
             cargo.add(format!("rerun-if-env-changed={variable}"));
         }
         cargo.watch(&self.source);
-        let module = match is_face_only() && !self.has_raw() {
+        if !self.linked && self.has_raw() {
+            return Err(self.error(
+                "raw modules need a linked program: remove `raw(true)` or `linked(false)`"
+                    .to_owned(),
+            ));
+        }
+        let module = match !self.linked || is_face_only() && !self.has_raw() {
             true => self.face(&name, &backends, &out_dir, &mut cargo)?,
             false => self.whole(&name, &backends, &out_dir, &target, &mut cargo)?,
         };
@@ -184,7 +199,7 @@ impl Program {
             }
         };
         face.sources().iter().for_each(|file| cargo.watch(file));
-        let symbols = backends.iter();
+        let symbols = backends.iter().filter(|_| self.linked);
         let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
         module::write(

@@ -14,7 +14,6 @@ use crate::device::{Device, MemoryUse};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
-use crate::start::start;
 
 /// A context of a loaded program. A clone is a handle to the same context.
 #[derive(Clone, Debug)]
@@ -30,19 +29,8 @@ impl Context {
     ///
     /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise the errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
-        let requested = config.requested_backends();
-        if !requested.is_empty() && !requested.contains(&library.backend()) {
-            let requested: Vec<&str> = requested.iter().map(|b| b.as_str()).collect();
-            let message = format!(
-                "library was built for backend {}, but {} was requested",
-                library.backend(),
-                requested.join(", ")
-            );
-            return Err(Error::new(ErrorKind::Unsupported, "context", message));
-        }
-        let core = start(library.table(), config)?;
         Ok(Context {
-            core,
+            core: library.start(config)?,
             library: library.clone(),
         })
     }

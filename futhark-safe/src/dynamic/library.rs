@@ -7,9 +7,11 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, ElemType, FunctionList, Manifest, Program, TypeId};
 use futhark_sys::table::Table;
 
+use crate::config::Config;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi;
+use crate::ffi::{self, Core};
+use crate::start::start;
 
 /// A loaded program for one backend. It is never unloaded.
 #[derive(Clone)]
@@ -100,6 +102,21 @@ impl Library {
 
     pub(crate) fn table(&self) -> &'static Table {
         self.0.table
+    }
+
+    /// Starts a context of the library, for both interfaces.
+    pub(crate) fn start(&self, config: &Config) -> Result<Arc<Core>> {
+        let requested = config.requested_backends();
+        if !requested.is_empty() && !requested.contains(&self.backend()) {
+            let requested: Vec<&str> = requested.iter().map(|b| b.as_str()).collect();
+            let message = format!(
+                "library was built for backend {}, but {} was requested",
+                self.backend(),
+                requested.join(", ")
+            );
+            return Err(Error::new(ErrorKind::Unsupported, "context", message));
+        }
+        start(self.table(), config)
     }
 
     pub(super) fn function(&self, cfun: &str) -> Result<usize> {

@@ -4,7 +4,7 @@ use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
 use crate::program::handle::HasHandle as _;
 use crate::program::{Linked, consumed, scalar, slot};
-use crate::{Array, Backend, Config, Context, ErrorKind, HasArray, Program};
+use crate::{Array, Backend, Config, Context, ErrorKind, HasArray, Program, Raw, RawContext};
 use futhark_fake::program;
 use futhark_fake::{FLAVOURS, Flavour, World};
 use futhark_sys::table::Table;
@@ -119,6 +119,64 @@ fn the_typed_face_uses_the_requested_backend() {
             .contains("not the one that was compiled against"),
         "{error}"
     );
+    assert_eq!(world.contexts(), 0);
+}
+
+/// The fake program, not linked.
+struct Shared;
+
+impl From<&Context<Shared>> for Entries {
+    fn from(_: &Context<Shared>) -> Entries {
+        Entries
+    }
+}
+
+impl Program for Shared {
+    const NAME: &'static str = "fake";
+    type Entries<'c> = Entries;
+}
+
+impl Linked for Shared {
+    const INTERFACE: u64 = Fake::INTERFACE;
+    const FUNCTIONS: u64 = Fake::FUNCTIONS;
+
+    fn tables() -> Vec<LinkedTable> {
+        Vec::new()
+    }
+}
+
+/// The C context type that a raw module of `P` would have.
+struct Plain<P>(std::marker::PhantomData<P>);
+
+// SAFETY: no test follows the pointer.
+#[expect(unsafe_code, reason = "implements an unsafe trait")]
+unsafe impl<P: Program> RawContext for Plain<P> {
+    type Program = P;
+    const BACKEND: Backend = Backend::C;
+}
+
+#[test]
+fn typed_contexts_of_libraries_are_checked() {
+    let world = World::new();
+    let library = Library::of_table(program::table(Flavour::Host)).unwrap();
+    let config = Config::new();
+    let ctx = Context::<Shared>::with_library(&library, &config).unwrap();
+    assert_eq!(ctx.backend(), Backend::C);
+
+    // Plain C functions are linked, so they cannot use the context of another library.
+    let error = ctx.with_raw(|_: &mut Raw<'_, Plain<Shared>>| Ok(()));
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::WrongContext);
+    let linked = Context::<Fake>::with_library(&library, &config).unwrap();
+    let lent = linked.with_raw(|_: &mut Raw<'_, Plain<Fake>>| Ok(()));
+    lent.expect("the library is the linked table");
+
+    let error = Context::<Shared>::new(&config).unwrap_err();
+    assert!(error.to_string().contains("not linked"), "{error}");
+    let error = Context::<Shared>::with_library(&library, &Config::new().backend(Backend::Hip));
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported);
+    let error = Context::<Typed<1>>::with_library(&library, &config).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Load);
+    drop((ctx, linked));
     assert_eq!(world.contexts(), 0);
 }
 

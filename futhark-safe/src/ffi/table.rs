@@ -25,6 +25,11 @@ impl LinkedTable {
         LinkedTable(raw)
     }
 
+    /// Whether this is the same table.
+    pub(crate) fn is(self, table: &'static Table) -> bool {
+        std::ptr::eq(self.0, table.raw())
+    }
+
     /// Verifies that the table is of this version of the crates, and runs its self-test.
     pub(crate) fn check(self) -> Result<&'static Table> {
         // SAFETY: the caller of `new` promised a table, and linked constants are never freed.

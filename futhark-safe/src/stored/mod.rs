@@ -208,7 +208,7 @@ impl Untrusted {
         &self.body
     }
 
-    /// Runs all checks of [`trust`](Self::trust).
+    /// Runs all checks of [`trust`](Self::trust), for a program that is linked into this binary.
     ///
     /// # Errors
     ///
@@ -218,15 +218,18 @@ impl Untrusted {
         self.find::<G>().map(drop)
     }
 
+    /// Runs all checks of [`trust_for`](Self::trust_for).
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn check_for<G: OpaqueTag>(&self, ctx: &Context<G::Program>) -> Result<()> {
+        self.find_for::<G>(ctx).map(drop)
+    }
+
     /// Runs all checks and returns key of the program and name of the type.
-    pub(crate) fn find<G: OpaqueTag>(&self) -> Result<(&'static str, &'static str)> {
-        if self.type_name != G::NAME {
-            return Err(fail(format!(
-                "expected a value of type {}, got one of type {}",
-                G::NAME,
-                self.type_name
-            )));
-        }
+    fn find<G: OpaqueTag>(&self) -> Result<(&'static str, &'static str)> {
+        self.expect_type::<G>()?;
         // The key covers the layouts, so any backend with that key has them.
         for table in G::Program::tables() {
             let table = table.check()?;
@@ -235,6 +238,26 @@ impl Untrusted {
             }
         }
         Err(other_program())
+    }
+
+    /// Like [`find`](Self::find), for the program of a context, which need not be linked.
+    fn find_for<G: OpaqueTag>(
+        &self,
+        ctx: &Context<G::Program>,
+    ) -> Result<(&'static str, &'static str)> {
+        self.expect_type::<G>()?;
+        self.find_in(ctx.core().table())
+    }
+
+    fn expect_type<G: OpaqueTag>(&self) -> Result<()> {
+        if self.type_name == G::NAME {
+            return Ok(());
+        }
+        Err(fail(format!(
+            "expected a value of type {}, got one of type {}",
+            G::NAME,
+            self.type_name
+        )))
     }
 
     /// Like [`find`](Self::find), for a program known at run time.

@@ -3,12 +3,14 @@
 #![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
 
 use super::{Stored, Untrusted};
+use crate::context::Context;
 use crate::error::Result;
 use crate::ffi::Bytes;
 use crate::program::OpaqueTag;
 
 impl Untrusted {
-    /// A stored value with these bytes, if they pass [`check`](Self::check).
+    /// A stored value with these bytes, if they pass [`check`](Self::check), of a program that is linked
+    /// into this binary.
     ///
     /// # Errors
     ///
@@ -22,6 +24,24 @@ impl Untrusted {
     /// relies on all of these, and accesses memory out of bounds if they do not hold.
     pub unsafe fn trust<G: OpaqueTag>(self) -> Result<Stored<G>> {
         let (program, type_name) = self.find::<G>()?;
+        // SAFETY: the caller promises that this program stored a value of this type as these bytes.
+        let bytes = unsafe { Bytes::new(program, type_name, self.into_body()) };
+        Ok(Stored::of(bytes))
+    }
+
+    /// A stored value with these bytes, if they pass [`check_for`](Self::check_for): as
+    /// [`trust`](Self::trust), for the program of a context that was made of a
+    /// library (`Context::with_library`, feature `dynamic`).
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    ///
+    /// # Safety
+    ///
+    /// As for [`trust`](Self::trust).
+    pub unsafe fn trust_for<G: OpaqueTag>(self, ctx: &Context<G::Program>) -> Result<Stored<G>> {
+        let (program, type_name) = self.find_for::<G>(ctx)?;
         // SAFETY: the caller promises that this program stored a value of this type as these bytes.
         let bytes = unsafe { Bytes::new(program, type_name, self.into_body()) };
         Ok(Stored::of(bytes))

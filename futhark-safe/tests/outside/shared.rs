@@ -9,7 +9,9 @@ use futhark_safe::compile::{Build, Compiler};
 use super::package::{Package, assert_says, compiler};
 
 const PROGRAM: &str = "\
+type dot = {x: f32, n: i64}
 entry mean [n] (xs: [n]f32) : f32 = f32.sum xs / f32.i64 n
+entry dot [n] (xs: [n]f32) : dot = {x = f32.sum xs, n}
 ";
 
 const DYNAMIC: &str = r#"
@@ -24,6 +26,49 @@ fn main() -> Result<(), futhark_safe::Error> {
     let xs: Value = ctx.array(&[1.0f32, 2.0, 6.0])?.into();
     println!("{} {:?}", library.backend(), ctx.call("mean", vec![Arg::Borrow(&xs)])?);
     Ok(())
+}
+"#;
+
+/// Without a linked program, so that values are trusted for a context.
+const TYPED: &str = r#"
+use futhark_safe::dynamic::Library;
+use futhark_safe::{Config, Untrusted};
+
+futhark_safe::include_program!(stats);
+
+fn main() -> Result<(), futhark_safe::Error> {
+    let path = std::env::args().nth(1).expect("a path");
+    // SAFETY: the test has built it.
+    let library = unsafe { Library::open(path) }?;
+    let ctx = match stats::Context::with_library(&library, &Config::new()) {
+        Ok(ctx) => ctx,
+        Err(error) => {
+            println!("{:?} {error}", error.kind());
+            return Ok(());
+        }
+    };
+    let mean: f32 = ctx.entry().mean(&ctx.array(&[1.0f32, 2.0, 6.0])?)?;
+    println!("{} {mean}", ctx.backend());
+
+    let bytes = ctx.entry().dot(&ctx.array(&[2.0f32])?)?.store()?.to_bytes()?;
+    let untrusted = Untrusted::from_bytes(&bytes)?;
+    println!("{}", untrusted.check::<stats::Dot>().unwrap_err());
+    untrusted.check_for::<stats::Dot>(&ctx)?;
+    // SAFETY: this process stored it.
+    let stored = unsafe { untrusted.trust_for::<stats::Dot>(&ctx) }?;
+    println!("{:?}", ctx.restore(&stored)?.x()?);
+
+    let wrong = if library.backend() == futhark_safe::Backend::C { "multicore" } else { "c" };
+    let config = Config::new().backend(wrong.parse().expect("a backend"));
+    println!("{}", stats::Context::with_library(&library, &config).unwrap_err());
+    println!("{}", stats::Context::new(&Config::new()).unwrap_err());
+    Ok(())
+}
+"#;
+
+const BUILD: &str = r#"
+fn main() -> Result<(), futhark_safe::Error> {
+    futhark_safe::build::Program::new("stats.fut").linked(false).compile()
 }
 "#;
 
@@ -103,4 +148,53 @@ fn libraries_are_opened_without_compilers() {
         let answer = run(&package, &library);
         assert_eq!(answer.trim(), format!("{backend} [Scalar(F32(3.0))]"));
     }
+}
+
+#[test]
+fn typed_contexts_are_made_of_libraries() {
+    let Some(compiler) = compiler() else {
+        return;
+    };
+    let safe = env!("CARGO_MANIFEST_DIR");
+    let package = package(
+        "outside-shared-typed",
+        &format!(
+            "[build-dependencies]\nfuthark-safe = {{ path = {safe:?}, features = [\"build\"] }}\n"
+        ),
+    );
+    package.write("build.rs", BUILD);
+    package.write("stats.fut", PROGRAM);
+    package.write("src/main.rs", TYPED);
+    // The module needs no C compiler.
+    let output = package.cargo("build", &[], &[("CC", "/nonexistent/cc")]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    for backend in [Backend::C, Backend::OpenCl] {
+        let library = shared_object(&package, &compiler, PROGRAM, backend);
+        let answer = run(&package, &library);
+        let first = format!("{backend} 3\n");
+        assert_says(
+            &answer,
+            &[
+                &first,
+                "another program",
+                "\n2.0\n",
+                &format!("library was built for backend {backend}, but"),
+                "not linked into this binary",
+            ],
+        );
+    }
+    // Another type of a field, another consumed parameter, and another order of functions.
+    let narrower = PROGRAM.replace("n: i64", "n: i32");
+    for changed in [
+        narrower.replace("n}\n", "n = i32.i64 n}\n"),
+        PROGRAM.replace("mean [n] (xs: [n]f32)", "mean [n] (xs: *[n]f32)"),
+        PROGRAM.replace("entry mean", "entry zmean"),
+    ] {
+        assert_ne!(changed, PROGRAM);
+        let library = shared_object(&package, &compiler, &changed, Backend::C);
+        let answer = run(&package, &library);
+        assert_says(&answer, &["Load ", "other types or entry points"]);
+    }
+    package.write("stats.fut", PROGRAM);
 }
