@@ -316,6 +316,10 @@ static const char *fut_tuning_param_class(uint32_t i) {
   return (int64_t)i < futhark_get_tuning_param_count() ? futhark_get_tuning_param_class((int)i) : NULL;
 }
 
+static int64_t fut_tuning_param_default(uint32_t i) {
+  return (int64_t)i < futhark_get_tuning_param_count() ? tuning_param_defaults[i] : 0;
+}
+
 // --- Plain calls -----------------------------------------------------------------------
 
 static void fut_end_lending(struct fut_context *c) {

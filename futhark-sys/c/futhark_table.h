@@ -89,12 +89,16 @@ struct fut_slot {
 // An entry point, or an operation on values (construct, project, zip …).
 struct fut_function {
   const char *name;  // the name of the C function, unique in a table
-  const char *label; // a description for messages: "entry point mean", "field x of pt"
+  // A description for messages: "field x of pt"; for entry points "entry point " and the name in the
+  // manifest.
+  const char *label;
   uint32_t flags;
   const struct fut_slot *out;
   const struct fut_slot *in;
   uint32_t n_out;
   uint32_t n_in;
+  uint32_t n_tuning_params;
+  const char *const *tuning_params;  // entry points: the names of the parameters that influence it
   fut_call call;
 };
 
@@ -247,9 +251,11 @@ struct fut_table {
   fut_call lend;                 // out: struct futhark_context *
   fut_call take_back;            // in: int32_t, the code of the call that failed, otherwise 0
 
+  // Constants of the program, for i < n_tuning_params.
   uint32_t n_tuning_params;
   const char *(*tuning_param_name)(uint32_t i);
   const char *(*tuning_param_class)(uint32_t i);
+  int64_t (*tuning_param_default)(uint32_t i);  // 0: chosen for the device when a context is created
 
   // 0: the integer traps of this build work.
   int32_t (*self_test)(void);

@@ -95,11 +95,13 @@ pub struct fut_function {
     pub in_: *const fut_slot,
     pub n_out: u32,
     pub n_in: u32,
+    pub n_tuning_params: u32,
+    pub tuning_params: *const *const ::core::ffi::c_char,
     pub call: fut_call,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_function"][::core::mem::size_of::<fut_function>() - 56usize];
+    ["Size of fut_function"][::core::mem::size_of::<fut_function>() - 72usize];
     ["Alignment of fut_function"][::core::mem::align_of::<fut_function>() - 8usize];
     ["Offset of field: fut_function::name"][::core::mem::offset_of!(fut_function, name) - 0usize];
     ["Offset of field: fut_function::label"][::core::mem::offset_of!(fut_function, label) - 8usize];
@@ -110,7 +112,11 @@ const _: () = {
     ["Offset of field: fut_function::n_out"]
         [::core::mem::offset_of!(fut_function, n_out) - 40usize];
     ["Offset of field: fut_function::n_in"][::core::mem::offset_of!(fut_function, n_in) - 44usize];
-    ["Offset of field: fut_function::call"][::core::mem::offset_of!(fut_function, call) - 48usize];
+    ["Offset of field: fut_function::n_tuning_params"]
+        [::core::mem::offset_of!(fut_function, n_tuning_params) - 48usize];
+    ["Offset of field: fut_function::tuning_params"]
+        [::core::mem::offset_of!(fut_function, tuning_params) - 56usize];
+    ["Offset of field: fut_function::call"][::core::mem::offset_of!(fut_function, call) - 64usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -299,11 +305,12 @@ pub struct fut_table {
         ::core::option::Option<unsafe extern "C" fn(i: u32) -> *const ::core::ffi::c_char>,
     pub tuning_param_class:
         ::core::option::Option<unsafe extern "C" fn(i: u32) -> *const ::core::ffi::c_char>,
+    pub tuning_param_default: ::core::option::Option<unsafe extern "C" fn(i: u32) -> i64>,
     pub self_test: ::core::option::Option<unsafe extern "C" fn() -> i32>,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 264usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 272usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -357,6 +364,8 @@ const _: () = {
         [::core::mem::offset_of!(fut_table, tuning_param_name) - 240usize];
     ["Offset of field: fut_table::tuning_param_class"]
         [::core::mem::offset_of!(fut_table, tuning_param_class) - 248usize];
+    ["Offset of field: fut_table::tuning_param_default"]
+        [::core::mem::offset_of!(fut_table, tuning_param_default) - 256usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 256usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 264usize];
 };

@@ -101,11 +101,19 @@ impl Table {
         let parameters = parameters
             .map(|slot| slot.name)
             .filter(|name| !name.is_null());
+        let tuned = self
+            .functions()
+            .iter()
+            .flat_map(Function::raw_tuning_params);
+        let tuning =
+            (0..self.0.n_tuning_params).flat_map(|i| [self.tuning_name(i), self.tuning_class(i)]);
         for text in texts
             .into_iter()
             .chain(names)
             .chain(functions)
             .chain(parameters)
+            .chain(tuned.copied())
+            .chain(tuning)
         {
             if text.is_null() {
                 return Err(BadTable::Text);
@@ -188,6 +196,31 @@ impl Table {
         unsafe { slice(self.0.functions.cast(), self.0.n_functions) }
     }
 
+    /// The tuning parameters of the program on this backend.
+    pub fn tuning_params(&self) -> impl Iterator<Item = TuningParam> {
+        (0..self.0.n_tuning_params).map(|i| {
+            // SAFETY: accepts any number, and reads constants; any thread may call it.
+            let default = self.0.tuning_param_default.map(|get| unsafe { get(i) });
+            TuningParam {
+                name: self.text(self.tuning_name(i)),
+                class: self.text(self.tuning_class(i)),
+                default: default.filter(|&value| value != 0),
+            }
+        })
+    }
+
+    fn tuning_name(&self, i: u32) -> *const c_char {
+        // SAFETY: accepts any number, and returns constant text or NULL; any thread may call it.
+        let get = self.0.tuning_param_name.map(|get| unsafe { get(i) });
+        get.unwrap_or(std::ptr::null())
+    }
+
+    fn tuning_class(&self, i: u32) -> *const c_char {
+        // SAFETY: accepts any number, and returns constant text or NULL; any thread may call it.
+        let get = self.0.tuning_param_class.map(|get| unsafe { get(i) });
+        get.unwrap_or(std::ptr::null())
+    }
+
     /// Text that [`Table::from_raw`] has validated.
     fn text(&self, text: *const c_char) -> &'static str {
         // SAFETY: `validate` ensured that it is not null and UTF-8; it is constant.
@@ -255,6 +288,26 @@ impl Function {
         self.0.flags & FUT_ENTRY_POINT != 0
     }
 
+    /// The name of the entry point in the program; `None` for operations on values.
+    #[must_use]
+    pub fn entry_point(&self) -> Option<&'static str> {
+        let name = self.label().strip_prefix("entry point ");
+        name.filter(|_| self.is_entry_point())
+    }
+
+    /// The names of the tuning parameters that influence the entry point.
+    pub fn tuning_params(&self) -> impl Iterator<Item = &'static str> {
+        self.raw_tuning_params().iter().map(|&name| {
+            // SAFETY: only a `Table` creates a `Function`, after it validated all names.
+            unsafe { valid_text(name) }
+        })
+    }
+
+    fn raw_tuning_params(&self) -> &'static [*const c_char] {
+        // SAFETY: `tuning_params` holds `n_tuning_params` constants of the table.
+        unsafe { slice(self.0.tuning_params, self.0.n_tuning_params) }
+    }
+
     /// The names of the parameters in the program, if they have names.
     pub fn parameter_names(&self) -> impl Iterator<Item = Option<&'static str>> {
         self.inputs().iter().map(|slot| {
@@ -276,6 +329,18 @@ impl Function {
         // SAFETY: `in` holds `n_in` constants of the table.
         unsafe { slice(self.0.in_, self.0.n_in) }
     }
+}
+
+/// A tuning parameter of a program on one backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TuningParam {
+    /// The name, which is unique in a table.
+    pub name: &'static str,
+    /// The class in the generated code: `thread_block_size`, `threshold(def, )`.
+    pub class: &'static str,
+    /// The default; `None` if it is chosen for the device when a context is created.
+    pub default: Option<i64>,
 }
 
 /// # Safety

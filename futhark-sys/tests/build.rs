@@ -532,3 +532,43 @@ fn a_build_succeeds_after_a_failure_to_write() {
         .run()
         .unwrap();
 }
+
+#[test]
+fn tables_list_the_tuning_parameters_of_entry_points() {
+    if support::no_compiler() {
+        return;
+    }
+    let folder = folder("tuning");
+    let source = folder.join("tuned.fut");
+    let text = "def row [m] (xs: [m]f32) = let s = f32.sum xs in scan (+) 0 (map (/ s) xs)\n\
+                entry sums [n][m] (xss: [n][m]f32) : [n][m]f32 = map row xss\n\
+                entry one (x: i32) : i32 = x\n";
+    std::fs::write(&source, text).unwrap();
+    for compiler in Compiler::all() {
+        for backend in [Backend::C, Backend::OpenCl] {
+            let build = Build::new(&source, backend).compiler(compiler.clone());
+            let artifact = build.out_dir(&folder).fast(true).run().unwrap();
+            let table = artifact.open().unwrap();
+            let all: Vec<_> = table.tuning_params().collect();
+            for function in table.functions() {
+                let name = function.entry_point().unwrap();
+                let entry = artifact.program().entry(name).unwrap();
+                let listed: Vec<_> = function.tuning_params().collect();
+                assert_eq!(listed, entry.tuning_params, "{name}");
+                let is_known = |name: &&str| all.iter().any(|param| param.name == *name);
+                assert!(listed.iter().all(is_known), "{listed:?} of {all:?}");
+                let is_parallel = name == "sums" && backend.is_gpu();
+                assert_eq!(!listed.is_empty(), is_parallel, "{name} on {backend}");
+            }
+            let thresholds = all.iter().filter(|p| p.class.starts_with("threshold("));
+            let defaults: Vec<_> = thresholds.map(|p| p.default).collect();
+            // The threshold for parallelism within a thread block, and the one for outer parallelism.
+            let expected: &[_] = match backend.is_gpu() {
+                true => &[Some(32), None],
+                false => &[],
+            };
+            assert_eq!(defaults, expected, "{all:?}");
+            assert!(all.iter().all(|param| !param.class.is_empty()));
+        }
+    }
+}

@@ -62,6 +62,8 @@ macro_rules! functions {
                     in_: SIGNATURE.inputs.as_ptr(),
                     n_out: SIGNATURE.outputs.len() as u32,
                     n_in: SIGNATURE.inputs.len() as u32,
+                    n_tuning_params: 0,
+                    tuning_params: std::ptr::null(),
                     call: Some($name),
                 })
             }),*];

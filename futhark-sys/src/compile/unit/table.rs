@@ -13,6 +13,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     let functions_hash = FunctionList::of(unit.program).hash();
     for function in &functions {
         write_slots(function, c);
+        write_tuning_params(function, c);
     }
     write_functions(&functions, c);
     write_types(unit, c);
@@ -49,6 +50,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
          .lend = fut_lend,\n  .take_back = fut_take_back,\n  \
          .n_tuning_params = sizeof tuning_param_names / sizeof *tuning_param_names - 1,\n  \
          .tuning_param_name = fut_tuning_param_name,\n  .tuning_param_class = fut_tuning_param_class,\n  \
+         .tuning_param_default = fut_tuning_param_default,\n  \
          .self_test = fut_self_test,\n}};",
         symbol = unit.symbol,
         backend = unit.program.backend,
@@ -91,6 +93,19 @@ fn write_slots(function: &Function<'_>, c: &mut String) {
     );
 }
 
+fn write_tuning_params(function: &Function<'_>, c: &mut String) {
+    if function.tuning_params.is_empty() {
+        return;
+    }
+    let cfun = function.cfun();
+    let _ = writeln!(c, "static const char *const fut_tuning_{cfun}[] = {{");
+    for name in function.tuning_params {
+        write_text(name, c);
+        c.push_str(",\n");
+    }
+    c.push_str("};\n");
+}
+
 fn write_functions(functions: &[Function<'_>], c: &mut String) {
     if functions.is_empty() {
         return;
@@ -109,12 +124,17 @@ fn write_functions(functions: &[Function<'_>], c: &mut String) {
         write_text(&f.label, c);
         let _ = writeln!(
             c,
-            ", {}, {}, {}, {}u, {}u, fut_w_{cfun}}},",
+            ", {}, {}, {}, {}u, {}u, {}u, {}, fut_w_{cfun}}},",
             if f.is_entry() { "FUT_ENTRY_POINT" } else { "0" },
             slots("out", f.call.outputs.len()),
             slots("in", f.call.inputs.len()),
             f.call.outputs.len(),
             f.call.inputs.len(),
+            f.tuning_params.len(),
+            match f.tuning_params {
+                [] => "NULL".into(),
+                _ => format!("fut_tuning_{cfun}"),
+            },
         );
     }
     c.push_str("};\n");

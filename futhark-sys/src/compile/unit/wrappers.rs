@@ -22,6 +22,8 @@ pub(in crate::compile) struct Function<'a> {
     pub label: String,
     /// The names of the parameters of an entry point.
     pub names: Vec<&'a str>,
+    /// The names of the tuning parameters that influence an entry point.
+    pub tuning_params: &'a [String],
 }
 
 impl<'a> Function<'a> {
@@ -39,16 +41,15 @@ impl<'a> Function<'a> {
 pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
     let calls = program.calls().into_iter();
     let listed = calls.map(|call| {
-        let names = match call.function.owner {
-            Owner::Entry(index) => {
-                let inputs = program.entries()[index].inputs.iter();
-                inputs.map(|input| &*input.name).collect()
-            }
-            Owner::Type(_) => Vec::new(),
+        let entry = match call.function.owner {
+            Owner::Entry(index) => Some(&program.entries()[index]),
+            Owner::Type(_) => None,
         };
+        let inputs = entry.into_iter().flat_map(|entry| &entry.inputs);
         Function {
             label: label(program, &call.function),
-            names,
+            names: inputs.map(|input| &*input.name).collect(),
+            tuning_params: entry.map_or(&[], |entry| &entry.tuning_params),
             call,
         }
     });
