@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Input, Output, backend_of};
 use crate::program::Program;
 use crate::start::start;
+use crate::tuning::{self, TuningParam};
 
 /// A context of program `P`: a device, its memory, and the program's constants.
 ///
@@ -294,10 +295,33 @@ impl<P: Program> Context<P> {
         self.core.report()
     }
 
-    /// The names and classes of the program's tuning parameters on this backend.
+    /// The program's tuning parameters on this backend. None on `c`, `multicore` and `ispc`.
     #[must_use]
-    pub fn tuning_params(&self) -> Vec<(String, String)> {
-        Core::tuning_params(self.core.table())
+    pub fn tuning_params(&self) -> Vec<TuningParam> {
+        tuning::params(self.core.table())
+    }
+
+    /// The program's tuning parameters on a backend, without a context or a device.
+    ///
+    /// ```text
+    /// for param in stats::Context::tuning_params_of(Backend::OpenCl)? {
+    ///     println!("{} ({}) of {:?}", param.name(), param.class(), param.entry_points());
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Unsupported`]: the linked program was not compiled for the backend.
+    /// [`ErrorKind::Load`]: the linked program is of another version of this crate.
+    pub fn tuning_params_of(backend: Backend) -> Result<Vec<TuningParam>> {
+        for table in P::tables() {
+            let table = table.check()?;
+            if table.backend() == backend.as_str() {
+                return Ok(tuning::params(table));
+            }
+        }
+        let message = format!("the program was not compiled for backend {backend}");
+        Err(Error::new(ErrorKind::Unsupported, P::NAME, message))
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {

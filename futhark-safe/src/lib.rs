@@ -108,6 +108,7 @@ mod program;
 mod raw;
 mod start;
 pub mod stored;
+mod tuning;
 mod typed;
 
 pub use array::{Array, ArrayIndex};
@@ -123,6 +124,7 @@ pub use opaque::Opaque;
 pub use program::{Consumed, HasArray, OpaqueTag, Program};
 pub use raw::{Raw, RawContext, RawValue};
 pub use stored::{Stored, Untrusted};
+pub use tuning::{TuningClass, TuningParam};
 
 /// Items for generated code and this crate's macros. They may change in any version.
 #[doc(hidden)]

@@ -216,9 +216,9 @@ fn contexts_can_be_profiled_and_tuned() {
         let params = ctx.tuning_params();
         assert_eq!(params.is_empty(), !library.backend().is_gpu());
         drop((ctx, xs));
-        let set = params.iter().fold(Config::new(), |config, (name, class)| {
-            assert!(!class.is_empty(), "{name}");
-            config.tuning_param(name, 32)
+        assert_eq!(params, library.tuning_params());
+        let set = params.iter().fold(Config::new(), |config, param| {
+            config.tuning_param(param.name(), 32)
         });
         let ctx = Context::new(library, &set).unwrap();
         let xs: Value = ctx.array(&[20i64, 22]).unwrap().into();

@@ -5,7 +5,7 @@ use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
-use futhark_safe::{Config, Error, ErrorKind};
+use futhark_safe::{Config, Error, ErrorKind, TuningClass, TuningParam};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
@@ -156,12 +156,11 @@ fn events(report: &str) -> StepResult<usize> {
 fn tuning(env: &Env<'_>) -> StepResult {
     let context = env.context()?;
     let parameters = context.tuning_params();
-    if let Some((name, class)) = parameters
-        .iter()
-        .find(|(name, class)| name.is_empty() || class.is_empty())
-    {
+    let has_no_text =
+        |param: &&TuningParam| param.name().is_empty() || param.class_text().is_empty();
+    if let Some(param) = parameters.iter().find(has_no_text) {
         return Err(Stop::mismatch(format!(
-            "parameter {name:?} has the class {class:?}"
+            "a parameter lacks a text: {param:?}"
         )));
     }
     let listed = env.program().entries().iter().flat_map(|entry| {
@@ -169,7 +168,7 @@ fn tuning(env: &Env<'_>) -> StepResult {
         names.map(move |name| (entry, name))
     });
     for (entry, name) in listed {
-        if parameters.iter().all(|(known, _)| known != name) {
+        if parameters.iter().all(|known| known.name() != name) {
             return Err(Stop::mismatch(format!(
                 "{} has a parameter {name}, which the library lacks",
                 entry.name
@@ -179,25 +178,23 @@ fn tuning(env: &Env<'_>) -> StepResult {
     if parameters.is_empty() {
         return Ok(());
     }
-    let set = parameters
-        .iter()
-        .fold(env.config(), |config, (name, class)| {
-            config.tuning_param(name.as_str(), value_of(class))
-        });
+    let set = parameters.iter().fold(env.config(), |config, param| {
+        config.tuning_param(param.name(), value_of(param.class()))
+    });
     same_with(env, set)?;
     same_with(env, env.config())
         .map_err(|stop| stop.at("in the next context, without these settings"))
 }
 
 /// A valid value that differs from the usual default.
-fn value_of(class: &str) -> u32 {
+fn value_of(class: &TuningClass) -> u32 {
     match class {
-        "thread_block_size" => 32,
-        "grid_size" => 3,
-        "tile_size" => 4,
-        "reg_tile_size" => 2,
+        TuningClass::ThreadBlockSize => 32,
+        TuningClass::GridSize => 3,
+        TuningClass::TileSize => 4,
+        TuningClass::RegTileSize => 2,
         // A threshold this low selects the version with more parallelism.
-        "threshold" => 1,
+        TuningClass::Threshold => 1,
         _ => 16,
     }
 }

@@ -14,6 +14,7 @@ use crate::device::{Device, MemoryUse};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
+use crate::tuning::TuningParam;
 
 /// A context of a loaded program. A clone is a handle to the same context.
 #[derive(Clone, Debug)]
@@ -323,10 +324,10 @@ impl Context {
         self.core.report()
     }
 
-    /// Returns name and class of each tuning parameter of the program on this backend.
+    /// The program's tuning parameters on this backend, as [`Library::tuning_params`].
     #[must_use]
-    pub fn tuning_params(&self) -> Vec<(String, String)> {
-        Core::tuning_params(self.library.table())
+    pub fn tuning_params(&self) -> Vec<TuningParam> {
+        self.library.tuning_params()
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {

@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core};
 use crate::start::start;
+use crate::tuning::{self, TuningParam};
 
 /// A loaded program for one backend. It is never unloaded.
 #[derive(Clone)]
@@ -72,6 +73,12 @@ impl Library {
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.0.program.backend
+    }
+
+    /// The program's tuning parameters. None on `c`, `multicore` and `ispc`.
+    #[must_use]
+    pub fn tuning_params(&self) -> Vec<TuningParam> {
+        tuning::params(self.table())
     }
 
     /// A hash of source, compiler version and type layouts; equal for all backends.

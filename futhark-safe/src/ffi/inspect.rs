@@ -23,30 +23,6 @@ impl Core {
         Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
     }
 
-    /// Name and class of every tuning parameter.
-    pub(crate) fn tuning_params(table: &Table) -> Vec<(String, String)> {
-        let raw = table.raw();
-        let text = |get: Option<unsafe extern "C" fn(u32) -> *const c_char>, i| {
-            // SAFETY: T: accepts any number and returns constant text or NULL.
-            let text = unsafe { required(get)(i) };
-            if text.is_null() {
-                return String::new();
-            }
-            // SAFETY: T: constant NUL-terminated text.
-            unsafe { CStr::from_ptr(text) }
-                .to_string_lossy()
-                .into_owned()
-        };
-        (0..raw.n_tuning_params)
-            .map(|i| {
-                (
-                    text(raw.tuning_param_name, i),
-                    text(raw.tuning_param_class, i),
-                )
-            })
-            .collect()
-    }
-
     /// Bytes in use on the host and their maximum, and the same for the device.
     pub(crate) fn memory(&self) -> Result<[i64; 4]> {
         let call = required(self.table().raw().memory);

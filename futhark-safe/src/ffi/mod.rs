@@ -11,7 +11,7 @@
 //! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
 //!   calls, fetches the error
 //! * `consume`: copies a shared argument before a call overwrites it
-//! * `inspect`: devices, memory in use, profiling, tuning parameters
+//! * `inspect`: devices, memory in use, the profiling report
 //! * `log`: a writer that receives the runtime's log
 //! * `make`: calls that make a value and return when it is complete
 //! * `duplicate`: copies that share no memory
