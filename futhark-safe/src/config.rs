@@ -1,12 +1,13 @@
 //! Settings of a context.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use futhark_manifest::Backend;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Log, Setting};
+use crate::tuning::Tuning;
 
 /// The settings of a new context.
 ///
@@ -24,6 +25,7 @@ pub struct Config {
     /// In this order; empty: all of the program, in its order.
     backends: Vec<Backend>,
     settings: Vec<Setting>,
+    tunings: Vec<Tuning>,
     allow_known_bad_device: bool,
     problem: Option<String>,
 }
@@ -148,6 +150,30 @@ impl Config {
         self.path(|path| Setting::LoadCode(path, true), path.into())
     }
 
+    /// Sets tuning parameters to measured values.
+    ///
+    /// Creating a context fails if the program does not have a parameter; the error lists similar names. A
+    /// parameter that only another backend of the program has is skipped, as every parameter is on `c`,
+    /// `multicore` and `ispc`: [`Context::warnings`](crate::Context::warnings) lists these.
+    ///
+    /// Of several values for one parameter, the one that was added last takes effect, and
+    /// [`tuning_param`](Self::tuning_param) takes precedence over all.
+    pub fn tuning(mut self, tuning: &Tuning) -> Config {
+        self.tunings.push(tuning.clone());
+        self
+    }
+
+    /// Sets tuning parameters to the values in a file that `futhark autotune` wrote: as
+    /// [`tuning`](Self::tuning), with [`Tuning::read`].
+    ///
+    /// Reads the file at once. Creating a context fails if that fails.
+    pub fn tuning_file(self, path: impl AsRef<Path>) -> Config {
+        match Tuning::read(path) {
+            Ok(tuning) => self.tuning(&tuning),
+            Err(error) => self.invalid(error.to_string()),
+        }
+    }
+
     /// Sets the tuning parameter of this name.
     pub fn tuning_param(self, name: impl Into<String>, value: u32) -> Config {
         let make = |name| Setting::TuningParam(name, i64::from(value));
@@ -243,6 +269,10 @@ impl Config {
 
     pub(crate) fn allows_known_bad_device(&self) -> bool {
         self.allow_known_bad_device
+    }
+
+    pub(crate) fn tunings(&self) -> &[Tuning] {
+        &self.tunings
     }
 
     /// The settings, or the first problem with them.

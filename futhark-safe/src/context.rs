@@ -13,14 +13,15 @@ use crate::device::{Device, MemoryUse};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Input, Output, backend_of};
 use crate::program::Program;
-use crate::start::start;
-use crate::tuning::{self, TuningParam};
+use crate::start::{Started, start};
+use crate::tuning::{self, TuningParam, apply};
 
 /// A context of program `P`: a device, its memory, and the program's constants.
 ///
 /// Cloning makes another handle to the same context. Values keep it alive.
 pub struct Context<P: Program> {
     core: Arc<Core>,
+    warnings: Arc<[String]>,
     backend: Backend,
     refused: Arc<[(Backend, Error)]>,
     program: PhantomData<fn() -> P>,
@@ -56,22 +57,20 @@ impl<P: Program> Context<P> {
                  `Context::with_library`",
             ));
         }
+        let linked = others::<P>(config);
+        if let Some(table) = linked.first() {
+            apply(config.tunings(), table, &linked)?;
+        }
         let order = match config.requested_backends() {
             [] => &compiled,
             requested => requested,
         };
         let mut refused = Vec::new();
         for &backend in order {
-            let started = table_of::<P>(&tables, backend).and_then(|table| start(table, config));
+            let started =
+                table_of::<P>(&tables, backend).and_then(|table| start(table, config, &linked));
             match started {
-                Ok(core) => {
-                    return Ok(Context {
-                        core,
-                        backend,
-                        refused: refused.into(),
-                        program: PhantomData,
-                    });
-                }
+                Ok(started) => return Ok(Context::of(started, backend, refused.into())),
                 Err(error) => refused.push((backend, error)),
             }
         }
@@ -155,12 +154,18 @@ impl<P: Program> Context<P> {
                            compiler";
             return Err(Error::new(ErrorKind::Load, P::NAME, message));
         }
-        Ok(Context {
-            core: library.start(config)?,
-            backend: library.backend(),
-            refused: Arc::default(),
+        let started = library.start(config, &others::<P>(config))?;
+        Ok(Context::of(started, library.backend(), Arc::default()))
+    }
+
+    fn of(started: Started, backend: Backend, refused: Arc<[(Backend, Error)]>) -> Context<P> {
+        Context {
+            core: started.core,
+            warnings: started.warnings,
+            backend,
+            refused,
             program: PhantomData,
-        })
+        }
     }
 
     /// The program's entry points.
@@ -239,18 +244,14 @@ impl<P: Program> Context<P> {
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
         let Context {
             core,
+            warnings,
             backend,
             refused,
-            program,
+            ..
         } = self;
         core.close().map_err(|(core, error)| {
-            let context = Context {
-                core,
-                backend,
-                refused,
-                program,
-            };
-            (context, error)
+            let started = Started { core, warnings };
+            (Context::of(started, backend, refused), error)
         })
     }
 
@@ -293,6 +294,20 @@ impl<P: Program> Context<P> {
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn report(&self) -> Result<String> {
         self.core.report()
+    }
+
+    /// The settings of the configuration that have no effect on this backend: lines of
+    /// [tunings](Config::tuning) for parameters that only other backends have.
+    ///
+    /// ```text
+    /// for warning in ctx.warnings() {
+    ///     // rows.fut.tuning:1: `rows.suff_outer_par_0` has no effect: backend c has no such tuning parameter
+    ///     eprintln!("{warning}");
+    /// }
+    /// ```
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The program's tuning parameters on this backend. None on `c`, `multicore` and `ispc`.
@@ -345,10 +360,23 @@ fn is_of<P: Program>(table: &Table) -> bool {
     table.interface_hash() == P::INTERFACE && table.functions_hash() == P::FUNCTIONS
 }
 
+/// The linked tables of the program, if the settings depend on them. One that is invalid is an error
+/// only if it is used.
+fn others<P: Program>(config: &Config) -> Vec<&'static Table> {
+    match config.tunings() {
+        [] => Vec::new(),
+        _ => P::tables()
+            .iter()
+            .filter_map(|table| table.check().ok())
+            .collect(),
+    }
+}
+
 impl<P: Program> Clone for Context<P> {
     fn clone(&self) -> Context<P> {
         Context {
             core: Arc::clone(&self.core),
+            warnings: Arc::clone(&self.warnings),
             backend: self.backend,
             refused: Arc::clone(&self.refused),
             program: PhantomData,

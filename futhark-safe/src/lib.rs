@@ -124,7 +124,7 @@ pub use opaque::Opaque;
 pub use program::{Consumed, HasArray, OpaqueTag, Program};
 pub use raw::{Raw, RawContext, RawValue};
 pub use stored::{Stored, Untrusted};
-pub use tuning::{TuningClass, TuningParam};
+pub use tuning::{Tuning, TuningClass, TuningParam};
 
 /// Items for generated code and this crate's macros. They may change in any version.
 #[doc(hidden)]

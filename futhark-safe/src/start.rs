@@ -11,12 +11,29 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
 use crate::known_bad;
+use crate::tuning;
+
+/// A context that has started.
+pub(crate) struct Started {
+    pub core: Arc<Core>,
+    /// Settings that have no effect.
+    pub warnings: Arc<[String]>,
+}
 
 /// Makes a context of this table's program.
 ///
 /// A device that is known to compute wrong results is rejected before its compiler runs.
-pub(crate) fn start(table: &'static Table, config: &Config) -> Result<Arc<Core>> {
-    let settings = config.settings()?;
+///
+/// `others` are the tables of the program for other backends.
+pub(crate) fn start(
+    table: &'static Table,
+    config: &Config,
+    others: &[&'static Table],
+) -> Result<Started> {
+    let applied = tuning::apply(config.tunings(), table, others)?;
+    // A later setting takes effect: the explicit ones of the configuration.
+    let settings = [&applied.settings, config.settings()?].concat();
+    let settings = &settings[..];
     if !config.allows_known_bad_device() {
         reject_known_bad_device(table, settings)?;
     }
@@ -41,7 +58,10 @@ pub(crate) fn start(table: &'static Table, config: &Config) -> Result<Arc<Core>>
     if let Some(cache) = cache {
         cache.seal();
     }
-    Ok(core)
+    Ok(Started {
+        core,
+        warnings: applied.warnings.into(),
+    })
 }
 
 /// Everything that the compiled device code depends on, except the device itself.

@@ -11,3 +11,4 @@ mod errors;
 mod failures;
 mod stored;
 mod support;
+mod tuning;

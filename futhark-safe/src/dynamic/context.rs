@@ -20,6 +20,7 @@ use crate::tuning::TuningParam;
 #[derive(Clone, Debug)]
 pub struct Context {
     core: Arc<Core>,
+    warnings: Arc<[String]>,
     library: Library,
 }
 
@@ -30,8 +31,10 @@ impl Context {
     ///
     /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise the errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
+        let started = library.start(config, &[])?;
         Ok(Context {
-            core: library.start(config)?,
+            core: started.core,
+            warnings: started.warnings,
             library: library.clone(),
         })
     }
@@ -277,10 +280,15 @@ impl Context {
     /// context still exist. [`ErrorKind::ContextLost`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context, Error)> {
-        let library = self.library;
-        self.core
-            .close()
-            .map_err(|(core, error)| (Context { core, library }, error))
+        let (warnings, library) = (self.warnings, self.library);
+        self.core.close().map_err(|(core, error)| {
+            let context = Context {
+                core,
+                warnings,
+                library,
+            };
+            (context, error)
+        })
     }
 
     /// Frees memory that the context keeps for later calls.
@@ -322,6 +330,12 @@ impl Context {
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn report(&self) -> Result<String> {
         self.core.report()
+    }
+
+    /// The settings of the configuration that have no effect, as [`crate::Context::warnings`].
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The program's tuning parameters on this backend, as [`Library::tuning_params`].

@@ -10,8 +10,8 @@ use futhark_sys::table::Table;
 use crate::config::Config;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::{self, Core};
-use crate::start::start;
+use crate::ffi;
+use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam};
 
 /// A loaded program for one backend. It is never unloaded.
@@ -112,7 +112,9 @@ impl Library {
     }
 
     /// Starts a context of the library, for both interfaces.
-    pub(crate) fn start(&self, config: &Config) -> Result<Arc<Core>> {
+    ///
+    /// `others` are tables of the program for other backends.
+    pub(crate) fn start(&self, config: &Config, others: &[&'static Table]) -> Result<Started> {
         let requested = config.requested_backends();
         if !requested.is_empty() && !requested.contains(&self.backend()) {
             let requested: Vec<&str> = requested.iter().map(|b| b.as_str()).collect();
@@ -123,7 +125,7 @@ impl Library {
             );
             return Err(Error::new(ErrorKind::Unsupported, "context", message));
         }
-        start(self.table(), config)
+        start(self.table(), config, others)
     }
 
     pub(super) fn function(&self, cfun: &str) -> Result<usize> {

@@ -53,7 +53,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The name and text of the fixed files that a unit includes.
-pub(super) const FIXED_FILES: [(&str, &str); 17] = [
+pub(super) const FIXED_FILES: [(&str, &str); 18] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
