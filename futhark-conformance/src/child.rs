@@ -120,7 +120,8 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
 }
 
 fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
-    let compiler = Compiler::at(&spec.compiler).map_err(|error| Stop::error(error.to_string()))?;
+    let compiler =
+        Compiler::at(&spec.compiler).map_err(|error| Stop::error(format!("{error:#}")))?;
     let build = build::build(program, spec.device.backend, spec.run.optimise);
     Ok(build.compiler(compiler).out_dir(&spec.run.build_dir))
 }

@@ -48,9 +48,7 @@ pub enum CorpusError {
 impl fmt::Display for CorpusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CorpusError::Unreadable { path, source } => {
-                write!(f, "read {}: {source}", path.display())
-            }
+            CorpusError::Unreadable { path, .. } => write!(f, "read {}", path.display()),
             CorpusError::NotFuthark(path) => {
                 write!(f, "use {}: its name does not end in .fut", path.display())
             }

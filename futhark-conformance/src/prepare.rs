@@ -96,7 +96,7 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
         };
         let number = recorded.fetch_add(1, Ordering::Relaxed) + 1;
         eprintln!("[{number}/{}] {place}: {what}", jobs.len());
-        outcome.map_err(|error| format!("{place}: {error}"))
+        outcome.map_err(|error| format!("{place}: {error:#}"))
     });
     let mut refused = 0;
     let mut failures = Vec::new();

@@ -68,9 +68,10 @@
 //! # Errors
 //!
 //! Reading and resolving return an [`Error`], which holds one or more [`Finding`]s. Each finding has a
-//! [`Code`] to match on, the JSON pointer of its place, and the expected and the actual value:
+//! [`Code`], the JSON pointer of its place, and the expected and the actual value:
 //! "at /types/[]i32/rank: expected a positive integer, found \"two\"". [`Manifest::check`] returns
-//! all findings of a manifest, warnings included; [`Code`] describes each of them.
+//! all findings of a manifest, warnings included; [`Code`] describes each of them. To decide what to do, match
+//! on [`Error::kind`], which has few values.
 //!
 //! # Items by task
 //!

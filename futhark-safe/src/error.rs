@@ -9,8 +9,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failure: its kind, the operation that reports it, and the text of the C side.
 ///
-/// Its size is one pointer, so that results stay small. A clone shares the
-/// [`source`](std::error::Error::source).
+/// `{}` prints it without its [source](std::error::Error::source), `{:#}` with it: for
+/// [`Compile`](ErrorKind::Compile) and [`Load`](ErrorKind::Load) the source says why. Its size is one pointer,
+/// so that results stay small. A clone shares the source.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -263,13 +264,13 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// `Display`, and the kind in parentheses, except for `Compile`: returning an error from `main` prints this.
+/// The message, the sources and, except for `Compile`, the kind: returning an error from `main` prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.kind {
             // `main` of a build script prints this form.
-            ErrorKind::Compile => write!(f, "{self}"),
-            kind => write!(f, "{self} ({kind:?})"),
+            ErrorKind::Compile => write!(f, "{self:#}"),
+            kind => write!(f, "{self:#} ({kind:?})"),
         }
     }
 }
@@ -285,6 +286,13 @@ impl fmt::Display for Error {
             ": "
         };
         write!(f, "{}{separator}{text}", message.trim_end())?;
+        if f.alternate() {
+            let mut next = std::error::Error::source(self);
+            while let Some(source) = next {
+                write!(f, ": {source}")?;
+                next = source.source();
+            }
+        }
         match also {
             Some(also) => write!(f, "\nfurthermore, {also}"),
             None => Ok(()),

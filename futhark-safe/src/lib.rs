@@ -31,6 +31,44 @@
 //!   that SAFETY.md lists, are [`ErrorKind::ContextLost`]; create a new context to continue. On host
 //!   backends the memory of the lost context is freed with its last value.
 //!
+//! # Errors
+//!
+//! The errors of all crates of the bridge have one shape: `kind()` returns a `Copy` enum, `ErrorKind`, to match
+//! on; `{}` prints what failed, without the cause; `source()` is the cause, often the error of a lower crate;
+//! `{:#}` prints both. `{:?}`, which `unwrap` and a failing `main` print, adds the kind.
+//!
+//! | error | of | its sources |
+//! |---|---|---|
+//! | [`Error`] | every call | those below, [`std::io::Error`] |
+//! | `compile::Error` | builds | `futhark_manifest::Error`, [`std::io::Error`] |
+//! | `futhark_sys::load::Error` | opening a library | `futhark_sys::table::Error`, that of the loader |
+//! | `futhark_sys::table::Error` | a table of another version | |
+//! | `futhark_manifest::Error` | reading a manifest | |
+//!
+//! ```no_run
+//! # #[cfg(feature = "dynamic")] {
+//! use std::error::Error as _;
+//! use futhark_safe::{Backend, ErrorKind, compile, dynamic::Library};
+//!
+//! let build = compile::Build::new("no-such-file.fut", Backend::C);
+//! let error = Library::build(&build).unwrap_err();
+//! match error.kind() {
+//!     ErrorKind::Compile => {
+//!         let cause = error.source().and_then(|cause| cause.downcast_ref::<compile::Error>());
+//!         match cause.map(compile::Error::kind) {
+//!             Some(compile::ErrorKind::NoSource) => println!("choose another file: {error:#}"),
+//!             Some(compile::ErrorKind::NoCompiler) => println!("install Futhark: {error:#}"),
+//!             _ => println!("{error:#}"),
+//!         }
+//!     }
+//!     kind => panic!("{kind:?}: {error:#}"),
+//! }
+//! # }
+//! ```
+//!
+//! Enums of kinds are `#[non_exhaustive]`: new versions can add kinds. [`Error`] has more methods, such as the
+//! place in the Futhark program and the call that failed.
+//!
 //! # Values
 //!
 //! * [`Array`]: elements are copied in and out, or viewed in place on host backends.

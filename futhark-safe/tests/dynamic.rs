@@ -1,6 +1,7 @@
 //! The dynamic interface: opening libraries, views, raw memory, profiling, sums.
 #![expect(unsafe_code, reason = "tests unsafe functions")]
 
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
@@ -65,23 +66,80 @@ fn foreign_libraries_are_rejected() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     let old = compile("old.so", "const unsigned fut_table[64] = { 1, 256 };\n");
-    for (file, words) in [
-        (folder.join("nothing-here.so"), "nothing-here.so"),
-        (text, "text.so"),
-        (fifo, "not a regular file"),
-        (other, "fut_table"),
-        (old, "another version of futhark-sys"),
+    use futhark_sys::load;
+    for (file, words, kind) in [
+        (
+            folder.join("nothing-here.so"),
+            "nothing-here.so",
+            load::ErrorKind::File,
+        ),
+        (text, "text.so", load::ErrorKind::File),
+        (fifo, "not a regular file", load::ErrorKind::File),
+        (other, "fut_table", load::ErrorKind::Symbol),
+        (
+            old,
+            "another version of futhark-sys",
+            load::ErrorKind::Table,
+        ),
         // The folders of the system are not searched.
-        (PathBuf::from("libm.so.6"), "libm.so.6: cannot open"),
+        (
+            PathBuf::from("libm.so.6"),
+            "libm.so.6: cannot open",
+            load::ErrorKind::File,
+        ),
     ] {
         // SAFETY: none of the files has code that runs on load.
         let error = unsafe { Library::open(&file) }.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Load, "{error}");
-        assert!(error.to_string().contains(words), "{error}");
-        assert!(
-            error.to_string().contains("that futhark-sys built"),
-            "{error}"
-        );
+        let text = format!("{error:#}");
+        assert!(text.contains(words), "{text}");
+        assert!(text.contains("that futhark-sys built"), "{text}");
+        let cause = error.source().unwrap().downcast_ref::<load::Error>();
+        assert_eq!(cause.unwrap().kind(), kind, "{text}");
+        assert_eq!(text.matches(&cause.unwrap().to_string()).count(), 1);
+    }
+}
+
+/// Each error prints its own message once, and its sources only in `{:#}` and `{:?}`.
+#[test]
+fn an_error_of_a_build_has_that_of_the_compilers_as_its_source() {
+    use futhark_sys::compile;
+    let Some(compiler) = support::newest() else {
+        return;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("error-sources");
+    std::fs::create_dir_all(&folder).unwrap();
+    let wrong = folder.join("wrong.fut");
+    std::fs::write(&wrong, "entry f (x: i32) : i32 = y\n").unwrap();
+    let blocked = folder.join("blocked");
+    std::fs::write(&blocked, "a file where the folder should be").unwrap();
+    for (source, out, kind, words) in [
+        (&wrong, &folder, compile::ErrorKind::Program, "Unknown name"),
+        (
+            &folder.join("none.fut"),
+            &folder,
+            compile::ErrorKind::NoSource,
+            "does not exist",
+        ),
+        (
+            &support::program("failures.fut"),
+            &blocked,
+            compile::ErrorKind::Io,
+            "cannot create the folder",
+        ),
+    ] {
+        let build = compile::Build::new(source, Backend::C).compiler(compiler.clone());
+        let error = Library::build(&build.out_dir(out)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Compile, "{error}");
+        let cause = error.source().unwrap();
+        let cause = cause.downcast_ref::<compile::Error>().unwrap();
+        assert_eq!(cause.kind(), kind, "{cause:?}");
+        let io = cause.source().map(|io| io.is::<std::io::Error>());
+        assert_eq!(io, (kind == compile::ErrorKind::Io).then_some(true));
+        assert!(cause.to_string().contains(words), "{cause}");
+        assert!(!error.to_string().contains(words), "{error}");
+        assert_eq!(format!("{error:#}"), format!("{error}: {cause:#}"));
+        assert_eq!(format!("{error:?}"), format!("{error:#}"));
     }
 }
 

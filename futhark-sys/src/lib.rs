@@ -34,6 +34,8 @@
 //! ```
 
 mod bindings;
+#[cfg(any(feature = "compile", feature = "load"))]
+mod causes;
 #[cfg(feature = "compile")]
 pub mod compile;
 #[cfg(feature = "load")]

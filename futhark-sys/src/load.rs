@@ -4,8 +4,9 @@
 //! unmapping it is never known to be safe.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::causes;
 use crate::table::{self, Table};
 
 /// Loads the shared object at `path` and validates its table.
@@ -15,53 +16,91 @@ use crate::table::{self, Table};
 ///
 /// # Errors
 ///
-/// The file cannot be loaded, has no such symbol, or its table belongs to another version of this
-/// crate.
+/// [`ErrorKind::File`]: the file cannot be loaded. [`ErrorKind::Symbol`]: it has no such symbol.
+/// [`ErrorKind::Table`]: its table belongs to another version of this crate, or fails its self-test.
 ///
 /// # Safety
 ///
 /// Loading runs the initialisers of the library, and the content of the table is trusted: the file
 /// must be an unchanged result of the feature `compile` of this crate.
-pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, LoadError> {
-    let fail = |why: String| LoadError {
-        path: path.to_path_buf(),
-        why,
+pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, Error> {
+    let fail = |kind, message: &str| Error {
+        kind,
+        message: format!("cannot load {}: {message}", path.display()),
+        source: None,
     };
     // The loader would block on a FIFO until another process writes to it.
     if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
-        return Err(fail("not a regular file".to_owned()));
+        return Err(fail(ErrorKind::File, "not a regular file"));
     }
     // SAFETY: the caller promises that the file is a result of a build, whose initialisers are sound.
-    let library =
-        unsafe { libloading::Library::new(path) }.map_err(|error| fail(error.to_string()))?;
+    let library = unsafe { libloading::Library::new(path) }
+        .map_err(|error| fail(ErrorKind::File, "the loader rejects it").with(error))?;
     // SAFETY: the type matches: the caller promises that the file exports a constant
     // `struct fut_table` under this name, and the address of a symbol is a pointer to it.
     let pointer = unsafe { library.get::<*const table::Raw>(symbol.as_bytes()) }
         .map(|symbol| *symbol)
-        .map_err(|error| fail(error.to_string()))?;
+        .map_err(|error| fail(ErrorKind::Symbol, "it has no table").with(error))?;
     // References to the table are `'static`, so the library must stay loaded.
     std::mem::forget(library);
     // SAFETY: the symbol is the address of the table, and the library is never unloaded.
-    unsafe { Table::from_raw(pointer) }.map_err(|error| fail(error.to_string()))
+    unsafe { Table::from_raw(pointer) }
+        .map_err(|error| fail(ErrorKind::Table, "its table cannot be used").with(error))
 }
 
 /// Why a shared object cannot be used.
-pub struct LoadError {
-    path: PathBuf,
-    why: String,
+///
+/// `{}` prints it without its [source](std::error::Error::source), `{:#}` with it.
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot load {}: {}", self.path.display(), self.why)
+/// The kinds of [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file does not exist, or the loader of the system rejects it.
+    File,
+    /// The file has no table of the given name.
+    Symbol,
+    /// The table cannot be used; the source is a [`table::Error`].
+    Table,
+}
+
+impl Error {
+    fn with(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
+        self.source = Some(Box::new(source));
+        self
+    }
+
+    /// The kind of failure.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
     }
 }
 
-/// The same as `Display`: `unwrap` and a failing `main` print it.
-impl fmt::Debug for LoadError {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        f.write_str(&self.message)?;
+        match f.alternate() {
+            true => causes::write(self, f),
+            false => Ok(()),
+        }
     }
 }
 
-impl std::error::Error for LoadError {}
+/// The message, the sources and the kind: `unwrap` and a failing `main` print this.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#} ({:?})", self.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as _)
+    }
+}

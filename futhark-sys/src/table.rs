@@ -4,6 +4,7 @@
 //! text is UTF-8, and its self-test passed. Calling its functions is `unsafe`; `c/futhark_table.h`
 //! documents their arguments.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
@@ -66,17 +67,16 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// The pointer is null, the table belongs to another version of this crate, its text
-    /// is not UTF-8, or its self-test fails.
+    /// See [`ErrorKind`].
     ///
     /// # Safety
     ///
     /// `raw` is null, or points to a constant `struct fut_table` that our C file
     /// defines (or that obeys `c/futhark_table.h` in every respect) and that is valid
     /// until the process ends.
-    pub unsafe fn from_raw(raw: *const Raw) -> Result<&'static Table, BadTable> {
+    pub unsafe fn from_raw(raw: *const Raw) -> Result<&'static Table, Error> {
         if raw.is_null() {
-            return Err(BadTable::Null);
+            return Err(Error::null());
         }
         // The first two fields are the same in every version, so they are read before the rest.
         // SAFETY: points to a table, whose first field is `abi` in every version.
@@ -84,7 +84,7 @@ impl Table {
         // SAFETY: points to a table, whose second field is `size` in every version.
         let size = unsafe { (*raw).size };
         if abi != FUT_ABI || size as usize != size_of::<Raw>() {
-            return Err(BadTable::OtherVersion { abi, size });
+            return Err(Error::other_version(abi, size));
         }
         // SAFETY: version and size agree, so this is our `fut_table`; `Table` is
         // transparent over it; the caller promises that it lives until the process ends.
@@ -93,7 +93,7 @@ impl Table {
         Ok(table)
     }
 
-    fn validate(&self) -> Result<(), BadTable> {
+    fn validate(&self) -> Result<(), Error> {
         let texts = [self.0.backend, self.0.manifest, self.0.program];
         let names = self.types().iter().map(|t| t.0.name);
         let functions = self.functions().iter().flat_map(|f| [f.0.name, f.0.label]);
@@ -116,17 +116,17 @@ impl Table {
             .chain(tuning)
         {
             if text.is_null() {
-                return Err(BadTable::Text);
+                return Err(Error::text());
             }
             // SAFETY: not null, and text in a table is NUL-terminated and constant.
             let text = unsafe { CStr::from_ptr(text) };
-            text.to_str().map_err(|_| BadTable::Text)?;
+            text.to_str().map_err(|_| Error::text())?;
         }
-        let self_test = self.0.self_test.ok_or(BadTable::SelfTest)?;
+        let self_test = self.0.self_test.ok_or_else(Error::self_test)?;
         // SAFETY: it has no arguments, uses only its own memory, and any thread may call it.
         match unsafe { self_test() } {
             0 => Ok(()),
-            _ => Err(BadTable::SelfTest),
+            _ => Err(Error::self_test()),
         }
     }
 
@@ -365,47 +365,73 @@ unsafe fn valid_text(text: *const c_char) -> &'static str {
 
 /// Why a table cannot be used.
 #[derive(Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    message: Cow<'static, str>,
+}
+
+/// The kinds of [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum BadTable {
+pub enum ErrorKind {
     /// The pointer is null.
     Null,
     /// The library was built with another version of futhark-sys.
-    OtherVersion {
-        /// The version of the table.
-        abi: u32,
-        /// The size of the table in bytes.
-        size: u32,
-    },
+    OtherVersion,
     /// A text in the table is missing or not UTF-8.
     Text,
     /// An integer overflow did not end the call.
     SelfTest,
 }
 
-impl fmt::Display for BadTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BadTable::Null => f.write_str("the pointer to the table is null"),
-            BadTable::OtherVersion { abi, size } => write!(
-                f,
-                "the library was built with another version of futhark-sys: expected a table of \
-                 version {FUT_ABI} and {} bytes, got version {abi} and {size} bytes; build it again",
-                size_of::<Raw>()
-            ),
-            BadTable::Text => f.write_str("a name in the table is missing or not UTF-8"),
-            BadTable::SelfTest => f.write_str(
-                "the integer traps of this library do not work; `-fwrapv` and link-time optimisation \
-                 disable them, so check the C flags of the build",
-            ),
-        }
+impl Error {
+    fn null() -> Error {
+        Error::new(ErrorKind::Null, "the pointer to the table is null")
+    }
+
+    fn other_version(abi: u32, size: u32) -> Error {
+        let message = format!(
+            "the library was built with another version of futhark-sys: expected a table of \
+             version {FUT_ABI} and {} bytes, got version {abi} and {size} bytes; build it again",
+            size_of::<Raw>()
+        );
+        Error::new(ErrorKind::OtherVersion, message)
+    }
+
+    fn text() -> Error {
+        let message = "a name in the table is missing or not UTF-8";
+        Error::new(ErrorKind::Text, message)
+    }
+
+    fn self_test() -> Error {
+        let message = "the integer traps of this library do not work; `-fwrapv` and link-time optimisation \
+                       disable them, so check the C flags of the build";
+        Error::new(ErrorKind::SelfTest, message)
+    }
+
+    fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Error {
+        let message = message.into();
+        Error { kind, message }
+    }
+
+    /// The kind of failure.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
     }
 }
 
-/// The same as `Display`: `unwrap` and a failing `main` print it.
-impl fmt::Debug for BadTable {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for BadTable {}
+/// The message and the kind: `unwrap` and a failing `main` print this.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({:?})", self.kind)
+    }
+}
+
+impl std::error::Error for Error {}

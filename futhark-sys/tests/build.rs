@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::error::Error as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -411,7 +412,7 @@ fn invalid_manifests_are_rejected() {
         assert_eq!(error.kind(), kind, "{name}: {error}");
         for word in words {
             assert!(
-                error.to_string().contains(word),
+                format!("{error:#}").contains(word),
                 "{name}: no `{word}` in: {error}"
             );
         }
@@ -521,10 +522,16 @@ fn a_build_succeeds_after_a_failure_to_write() {
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io, "{error}");
     assert!(error.to_string().contains("blocked"), "{error}");
-    assert_eq!(format!("{error:?}"), format!("{error} (Io)"));
+    assert_eq!(format!("{error:?}"), format!("{error:#} (Io)"));
+    let cause = error.source().unwrap();
+    assert!(cause.is::<std::io::Error>());
+    assert_eq!(format!("{error:#}"), format!("{error}: {cause}"));
     // SAFETY: the file does not exist, so no code of it runs.
     let error = unsafe { futhark_sys::load::open(&blocked.join("none.so"), "table") }.unwrap_err();
-    assert_eq!(format!("{error:?}"), error.to_string());
+    assert_eq!(error.kind(), futhark_sys::load::ErrorKind::File);
+    assert!(error.to_string().contains("none.so"), "{error}");
+    let cause = error.source().unwrap();
+    assert_eq!(format!("{error:?}"), format!("{error}: {cause} (File)"));
     std::fs::remove_file(&blocked).unwrap();
     Build::new(&source, Backend::C)
         .out_dir(blocked.join("out"))

@@ -48,7 +48,7 @@ pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
 /// Matches the expected error with the compiler's own text, which follows the first line of the
 /// message.
 fn expected_error(expected: &ErrorPattern, error: &Error) -> StepResult {
-    let message = error.to_string();
+    let message = format!("{error:#}");
     let said = message.split_once('\n').map_or("", |(_, said)| said);
     if expected.matches(said) {
         return Ok(());
@@ -60,7 +60,7 @@ fn expected_error(expected: &ErrorPattern, error: &Error) -> StepResult {
 
 /// Classifies a build error. A crash of the compiler is not an error of the program.
 fn failure(error: &Error) -> Stop {
-    let message = error.to_string();
+    let message = format!("{error:#}");
     // The compiler reports a limitation, mostly of one backend.
     if message.contains("Known compiler limitation") {
         return Stop::skip(format!(

@@ -97,11 +97,11 @@ impl Others {
     }
 
     fn load(&self, compiler: &Path, backend: Backend) -> Result<Library, String> {
-        let found = Compiler::at(compiler).map_err(|error| error.to_string())?;
+        let found = Compiler::at(compiler).map_err(|error| format!("{error:#}"))?;
         let build = build::build(&self.source, backend, self.optimise)
             .compiler(found)
             .out_dir(&self.build_dir);
         let _lock = BuildLock::take(&self.build_dir, &self.source, backend, compiler);
-        Library::build(&build).map_err(|error| error.to_string())
+        Library::build(&build).map_err(|error| format!("{error:#}"))
     }
 }

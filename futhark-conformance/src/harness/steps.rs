@@ -80,7 +80,7 @@ impl Stop {
 
 impl From<futhark_safe::Error> for Stop {
     fn from(error: futhark_safe::Error) -> Stop {
-        Stop::error(error.to_string())
+        Stop::error(format!("{error:#}"))
     }
 }
 

@@ -43,7 +43,7 @@ pub struct OutputError {
 impl fmt::Display for OutputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        write!(f, "failed to write the report {path}: {}", self.source)
+        write!(f, "failed to write the report {path}")
     }
 }
 

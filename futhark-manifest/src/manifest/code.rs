@@ -139,16 +139,43 @@ impl Code {
         }
     }
 
-    /// The severity of findings with this code.
+    /// The kind of [`Error`](crate::Error) whose first finding has this code; `None` for warnings.
     #[must_use]
-    pub const fn severity(self) -> Severity {
+    pub const fn error_kind(self) -> Option<ErrorKind> {
         match self {
+            Code::NotJson | Code::NotAManifest => Some(ErrorKind::NotAManifest),
+            Code::DuplicateMember
+            | Code::MissingMember
+            | Code::WrongType
+            | Code::UnknownValue
+            | Code::Ambiguous => Some(ErrorKind::Malformed),
+            Code::UnknownBackend | Code::TooManyTypes => Some(ErrorKind::Unsupported),
+            Code::DanglingType
+            | Code::ScalarDescribed
+            | Code::InvalidCName
+            | Code::DuplicateCName
+            | Code::DuplicateField
+            | Code::DuplicateVariant
+            | Code::NoVariants
+            | Code::RankOutOfRange
+            | Code::WrongElement
+            | Code::FieldsDisagree
+            | Code::WrongFieldType
+            | Code::TypeContainsItself => Some(ErrorKind::Inconsistent),
             Code::UnknownMember
             | Code::NewerCompiler
             | Code::UnknownVersion
             | Code::MissingOperation
-            | Code::UnusualOrder => Severity::Warning,
-            _ => Severity::Error,
+            | Code::UnusualOrder => None,
+        }
+    }
+
+    /// The severity of findings with this code.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self.error_kind() {
+            Some(_) => Severity::Error,
+            None => Severity::Warning,
         }
     }
 }
@@ -157,6 +184,21 @@ impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
+}
+
+/// The kinds of [`Error`](crate::Error): classes of [`Code`]s that call for different reactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The text is something else than a manifest, or incomplete.
+    NotAManifest,
+    /// A part of the manifest does not have the documented form.
+    Malformed,
+    /// The manifest may be valid, but this version of the crate does not support it.
+    Unsupported,
+    /// Each part has the documented form, but they contradict each other, or code that is generated from
+    /// them would be wrong.
+    Inconsistent,
 }
 
 /// The severity of a finding.
@@ -191,6 +233,19 @@ mod tests {
             assert!(name.chars().all(plain), "{name}");
         }
         assert!(Code::ALL.is_sorted(), "in the order of declaration");
+    }
+
+    #[test]
+    fn each_kind_of_error_has_codes() {
+        for (kind, code) in [
+            (ErrorKind::NotAManifest, Code::NotJson),
+            (ErrorKind::Malformed, Code::MissingMember),
+            (ErrorKind::Unsupported, Code::UnknownBackend),
+            (ErrorKind::Inconsistent, Code::DanglingType),
+        ] {
+            assert_eq!(code.error_kind(), Some(kind));
+        }
+        assert_eq!(Code::NewerCompiler.error_kind(), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::manifest::code::Code;
+use crate::manifest::code::{Code, ErrorKind};
 use crate::manifest::finding::Finding;
 use crate::manifest::json::Position;
 
@@ -61,6 +61,13 @@ impl Error {
     /// All findings, each of [severity](Finding::severity) error.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         std::iter::once(&*self.first).chain(&self.others)
+    }
+
+    /// The kind of failure: the class of the first finding's [`code`](Error::code).
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        let kind = self.code().error_kind();
+        kind.expect("an error has no warnings")
     }
 
     /// The class of the first finding.

@@ -38,7 +38,7 @@ mod visit;
 mod walk;
 
 pub use call::{Call, FunctionList};
-pub use code::{Code, Severity};
+pub use code::{Code, ErrorKind, Severity};
 #[cfg(feature = "document")]
 pub use document::Document;
 pub use error::Error;

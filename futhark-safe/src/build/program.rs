@@ -359,7 +359,8 @@ impl Program {
     }
 
     fn failed(&self, error: futhark_sys::compile::Error) -> Error {
-        self.error(error.to_string()).with_source(error)
+        self.error("cannot compile the program".to_owned())
+            .with_source(error)
     }
 }
 
@@ -477,7 +478,7 @@ pub(super) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
         return Ok(());
     }
     std::fs::write(path, text).map_err(|error| {
-        let message = format!("cannot write the module: {error}");
+        let message = "cannot write the module";
         Error::new(ErrorKind::Compile, path.display().to_string(), message).with_source(error)
     })
 }

@@ -47,7 +47,8 @@ pub(super) fn write(name: &str, artifacts: &[Artifact], out_dir: &Path) -> Resul
 /// The module for one backend.
 fn module(name: &str, artifact: &Artifact) -> Result<String> {
     let bindings = artifact.bindings().map_err(|error| {
-        Error::new(ErrorKind::Compile, "raw module", error.to_string()).with_source(error)
+        let message = "cannot generate the declarations";
+        Error::new(ErrorKind::Compile, "raw module", message).with_source(error)
     })?;
     let program = artifact.program();
     let functions = artifact.functions();

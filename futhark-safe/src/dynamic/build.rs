@@ -14,15 +14,17 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Compile`]: [`Build::run`] failed; the message is that of its error.
+    /// [`ErrorKind::Compile`]: [`Build::run`] failed; the source is its error.
     /// [`ErrorKind::Load`]: the library cannot be loaded, or its table and its manifest disagree.
     pub fn build(build: &Build) -> Result<Library> {
         let operation = || format!("build of {}", build.source().display());
         let artifact = build.run().map_err(|error| {
-            Error::new(ErrorKind::Compile, operation(), error.to_string()).with_source(error)
+            let message = "cannot compile the program";
+            Error::new(ErrorKind::Compile, operation(), message).with_source(error)
         })?;
         let table = artifact.open().map_err(|error| {
-            Error::new(ErrorKind::Load, operation(), error.to_string()).with_source(error)
+            let message = "cannot load the library";
+            Error::new(ErrorKind::Load, operation(), message).with_source(error)
         })?;
         Library::of_table(table)
     }

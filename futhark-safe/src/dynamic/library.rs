@@ -31,7 +31,7 @@ impl Library {
         let fail = |why: String| Error::new(ErrorKind::Load, "manifest of the library", why);
         let program = Manifest::parse(table.manifest())
             .and_then(|manifest| manifest.resolve())
-            .map_err(|error| fail(error.to_string()).with_source(error))?;
+            .map_err(|error| fail("it is not valid".to_owned()).with_source(error))?;
         // Both sides number types in the order of their names. The manifest is part of the library,
         // so they agree unless the file was changed.
         let names = program.types().iter().map(|ty| ty.name.as_str());

@@ -38,12 +38,13 @@ impl Library {
         let operation = || format!("open of {}", path.display());
         // The loader would search the system's folders for a bare file name.
         let file = std::path::absolute(path).map_err(|error| {
-            Error::new(ErrorKind::Load, operation(), error.to_string()).with_source(error)
+            let message = "cannot make the path absolute";
+            Error::new(ErrorKind::Load, operation(), message).with_source(error)
         })?;
         // SAFETY: the caller promises that `compile` made the file, so the symbol is its table.
         let table = unsafe { futhark_sys::load::open(&file, SYMBOL) };
         let table = table.map_err(|error| {
-            let message = format!("{error}; expected a shared object that futhark-sys built");
+            let message = "expected a shared object that futhark-sys built";
             Error::new(ErrorKind::Load, operation(), message).with_source(error)
         })?;
         Library::of_table(table)

@@ -581,7 +581,7 @@ impl Artifact {
     ///
     /// The build was not [`Linkage::Shared`], or the library cannot be loaded.
     #[cfg(feature = "load")]
-    pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::LoadError> {
+    pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::Error> {
         // SAFETY: the file is a result of `Build::run`, which renames a folder to its final,
         // content-derived name only when everything in it is complete; or it was recorded from
         // such a folder, `recall` verified that its bytes are unchanged, and the user named the

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::Version;
 
+use crate::causes;
+
 /// Why a program could not be built.
 ///
 /// The message contains the error output of the compiler that failed, and often says what to do
-/// next.
+/// next. `{}` prints it without its [source](std::error::Error::source), `{:#}` with it.
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -16,7 +18,7 @@ pub struct Error {
 }
 
 /// The kinds of [`Error`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// No Futhark compiler was found, the selected one does not run or is too old, or it is a
@@ -69,7 +71,7 @@ impl Error {
     pub(super) fn io(doing: &str, path: impl Into<PathBuf>, error: std::io::Error) -> Error {
         Error {
             kind: ErrorKind::Io,
-            message: format!("cannot {doing} {}: {error}", path.into().display()),
+            message: format!("cannot {doing} {}", path.into().display()),
             source: Some(Box::new(error)),
         }
     }
@@ -77,7 +79,7 @@ impl Error {
     pub(super) fn manifest(path: impl Into<PathBuf>, error: futhark_manifest::Error) -> Error {
         Error {
             kind: ErrorKind::Manifest,
-            message: format!("cannot use the manifest {}: {error}", path.into().display()),
+            message: format!("cannot use the manifest {}", path.into().display()),
             source: Some(Box::new(error)),
         }
     }
@@ -115,16 +117,20 @@ impl Error {
     }
 }
 
-/// The message and the kind: `unwrap` and a failing `main` print this.
+/// The message, the sources and the kind: `unwrap` and a failing `main` print this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self} ({:?})", self.kind)
+        write!(f, "{self:#} ({:?})", self.kind)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        match f.alternate() {
+            true => causes::write(self, f),
+            false => Ok(()),
+        }
     }
 }
 

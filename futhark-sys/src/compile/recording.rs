@@ -56,7 +56,7 @@ impl Build {
                 let Some(kind) = name_of(error.kind()) else {
                     return Err(error);
                 };
-                write(&temporary.0.join("refused"), format!("{kind}\n{error}"))?;
+                write(&temporary.0.join("refused"), format!("{kind}\n{error:#}"))?;
                 Recorded::Refusal(error)
             }
         };

@@ -16,8 +16,10 @@ pub fn server(
     build_dir: &Path,
     optimise: bool,
 ) -> Result<PathBuf, String> {
-    let compiler = Compiler::at(compiler).map_err(|error| error.to_string())?;
-    let hash = compiler.hash(source).map_err(|error| error.to_string())?;
+    let compiler = Compiler::at(compiler).map_err(|error| format!("{error:#}"))?;
+    let hash = compiler
+        .hash(source)
+        .map_err(|error| format!("{error:#}"))?;
     // The Futhark compiler runs the C compiler in `CC`.
     let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let key = key(&[

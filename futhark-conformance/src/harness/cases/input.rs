@@ -184,7 +184,7 @@ fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
     let one = |generator: Generator| match generator {
         Generator::Value(value) => Ok(value),
         Generator::Type(ty) => {
-            let error = |error: compile::Error| Stop::error(error.to_string());
+            let error = |error: compile::Error| Stop::error(format!("{error:#}"));
             let compiler = match &mut compiler {
                 Some(compiler) => compiler,
                 none => none.insert(Compiler::at(&env.others.compiler).map_err(error)?),
@@ -199,7 +199,7 @@ fn dataset(compiler: &Compiler, ty: &str) -> StepResult<HostValue> {
     let failed = |what: String| Stop::error(format!("`futhark dataset -b -g {ty}`: {what}"));
     let contents = compiler
         .dataset(ty)
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(|error| failed(format!("{error:#}")))?;
     let values = data::values(&contents).map_err(|error| failed(error.to_string()))?;
     match <[HostValue; 1]>::try_from(values) {
         Ok([value]) => Ok(value),

@@ -125,7 +125,10 @@ where
     let tall = flat.reshape([columns, rows]).unwrap();
     drop(flat);
     assert_eq!(tall.shape(), [columns, rows]);
-    assert_eq!(bits(&tall.to_vec().unwrap()), bits(&there.to_vec().unwrap()));
+    assert_eq!(
+        bits(&tall.to_vec().unwrap()),
+        bits(&there.to_vec().unwrap())
+    );
     assert!(
         expected
             .t()
