@@ -162,6 +162,8 @@ mod of_records {
             let error = entry.dot(&a, &b).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Program, "{error}");
             assert_eq!(error.operation(), "entry point dot");
+            let sizes = "(argument 0 `a` is [2]f32, argument 1 `b` is [3]f32)";
+            assert!(error.to_string().contains(sizes), "{error}");
             // Constructors check types; calls check sizes.
             let (left, right) = (ctx.array(&[1]).unwrap(), ctx.array(&[1, 2]).unwrap());
             let parts = records::TwoParts {
@@ -169,10 +171,10 @@ mod of_records {
                 right: &right,
             };
             let two = records::Two::new(&ctx, parts).unwrap();
-            assert_eq!(
-                entry.two_total(&two).unwrap_err().kind(),
-                ErrorKind::Program
-            );
+            let error = entry.two_total(&two).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Program);
+            let sizes = "(argument 0 `t` is [1]i32 and [2]i32)";
+            assert!(error.to_string().contains(sizes), "{error}");
             assert_eq!(entry.dot(&a, &a).unwrap(), 5.0);
         });
     }

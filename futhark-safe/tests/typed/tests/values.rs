@@ -196,6 +196,18 @@ fn errors_contain_the_text_of_c_and_the_context_survives() {
     });
 }
 
+/// The names of the source, not those of the generated method.
+#[test]
+fn mismatched_sizes_are_in_the_error_with_the_names_of_the_parameters() {
+    let ctx = names::Context::new(&Config::new()).unwrap();
+    let (three, two) = (ctx.array(&[1, 2, 3]).unwrap(), ctx.array(&[4, 5]).unwrap());
+    let error = ctx.entry().inner(&three, &two).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+    let sizes = "(argument 0 `xs'` is [3]i32, argument 1 `move` is [2]i32)";
+    assert!(error.to_string().contains(sizes), "{error}");
+    assert_eq!(ctx.entry().inner(&two, &two).unwrap(), 41);
+}
+
 #[test]
 fn names_follow_the_documented_rule() {
     let ctx = names::Context::new(&Config::new().backend(Backend::C)).unwrap();
