@@ -61,6 +61,13 @@
 #define FUT_ARRAY 0u
 #define FUT_OPAQUE 1u
 
+// Whether bytes whose components obey the rules of `struct fut_component` are always a value that the program
+// could have got from its constructors (`coverage` of `struct fut_type`).
+#define FUT_COVERAGE_UNKNOWN 0u   // the components could not be matched with the manifest
+#define FUT_COVERAGE_FULL 1u      // yes: scalars, arrays, records, sums of scalars, and arrays of these
+#define FUT_COVERAGE_SUM 2u       // no: variants of a sum share components that are arrays or other values
+#define FUT_COVERAGE_ABSTRACT 3u  // no: a type without a structure in the manifest
+
 // Flags of `struct fut_slot`.
 #define FUT_CONSUMED 1u
 
@@ -130,6 +137,7 @@ struct fut_type {
   uint32_t elem;     // arrays, and opaque values that are arrays: type number of an element
   uint32_t rank;     // arrays, and opaque values that are arrays; otherwise 0
   uint32_t n_components;
+  uint32_t coverage; // opaque values: FUT_COVERAGE_…
   const struct fut_component *components;
   // The largest reference count of the value's memory. 1: nothing else shares it; 0: the value has
   // no memory; otherwise the memory is shared or not counted.

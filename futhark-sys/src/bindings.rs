@@ -32,6 +32,10 @@ pub const FUT_BOOL: u32 = 11;
 pub const FUT_FIRST_TYPE: u32 = 16;
 pub const FUT_ARRAY: u32 = 0;
 pub const FUT_OPAQUE: u32 = 1;
+pub const FUT_COVERAGE_UNKNOWN: u32 = 0;
+pub const FUT_COVERAGE_FULL: u32 = 1;
+pub const FUT_COVERAGE_SUM: u32 = 2;
+pub const FUT_COVERAGE_ABSTRACT: u32 = 3;
 pub const FUT_CONSUMED: u32 = 1;
 pub const FUT_ENTRY_POINT: u32 = 1;
 pub const FUT_HARDENED: u32 = 1;
@@ -173,6 +177,7 @@ pub struct fut_type {
     pub elem: u32,
     pub rank: u32,
     pub n_components: u32,
+    pub coverage: u32,
     pub components: *const fut_component,
     pub references:
         ::core::option::Option<unsafe extern "C" fn(value: *const ::core::ffi::c_void) -> i32>,
@@ -191,7 +196,7 @@ pub struct fut_type {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_type"][::core::mem::size_of::<fut_type>() - 136usize];
+    ["Size of fut_type"][::core::mem::size_of::<fut_type>() - 144usize];
     ["Alignment of fut_type"][::core::mem::align_of::<fut_type>() - 8usize];
     ["Offset of field: fut_type::name"][::core::mem::offset_of!(fut_type, name) - 0usize];
     ["Offset of field: fut_type::kind"][::core::mem::offset_of!(fut_type, kind) - 8usize];
@@ -199,25 +204,26 @@ const _: () = {
     ["Offset of field: fut_type::rank"][::core::mem::offset_of!(fut_type, rank) - 16usize];
     ["Offset of field: fut_type::n_components"]
         [::core::mem::offset_of!(fut_type, n_components) - 20usize];
+    ["Offset of field: fut_type::coverage"][::core::mem::offset_of!(fut_type, coverage) - 24usize];
     ["Offset of field: fut_type::components"]
-        [::core::mem::offset_of!(fut_type, components) - 24usize];
+        [::core::mem::offset_of!(fut_type, components) - 32usize];
     ["Offset of field: fut_type::references"]
-        [::core::mem::offset_of!(fut_type, references) - 32usize];
-    ["Offset of field: fut_type::free"][::core::mem::offset_of!(fut_type, free) - 40usize];
+        [::core::mem::offset_of!(fut_type, references) - 40usize];
+    ["Offset of field: fut_type::free"][::core::mem::offset_of!(fut_type, free) - 48usize];
     ["Offset of field: fut_type::duplicate"]
-        [::core::mem::offset_of!(fut_type, duplicate) - 48usize];
-    ["Offset of field: fut_type::shape"][::core::mem::offset_of!(fut_type, shape) - 56usize];
-    ["Offset of field: fut_type::create"][::core::mem::offset_of!(fut_type, create) - 64usize];
-    ["Offset of field: fut_type::values"][::core::mem::offset_of!(fut_type, values) - 72usize];
-    ["Offset of field: fut_type::index"][::core::mem::offset_of!(fut_type, index) - 80usize];
-    ["Offset of field: fut_type::set"][::core::mem::offset_of!(fut_type, set) - 88usize];
+        [::core::mem::offset_of!(fut_type, duplicate) - 56usize];
+    ["Offset of field: fut_type::shape"][::core::mem::offset_of!(fut_type, shape) - 64usize];
+    ["Offset of field: fut_type::create"][::core::mem::offset_of!(fut_type, create) - 72usize];
+    ["Offset of field: fut_type::values"][::core::mem::offset_of!(fut_type, values) - 80usize];
+    ["Offset of field: fut_type::index"][::core::mem::offset_of!(fut_type, index) - 88usize];
+    ["Offset of field: fut_type::set"][::core::mem::offset_of!(fut_type, set) - 96usize];
     ["Offset of field: fut_type::stored_size"]
-        [::core::mem::offset_of!(fut_type, stored_size) - 96usize];
-    ["Offset of field: fut_type::store"][::core::mem::offset_of!(fut_type, store) - 104usize];
-    ["Offset of field: fut_type::restore"][::core::mem::offset_of!(fut_type, restore) - 112usize];
+        [::core::mem::offset_of!(fut_type, stored_size) - 104usize];
+    ["Offset of field: fut_type::store"][::core::mem::offset_of!(fut_type, store) - 112usize];
+    ["Offset of field: fut_type::restore"][::core::mem::offset_of!(fut_type, restore) - 120usize];
     ["Offset of field: fut_type::raw_memory"]
-        [::core::mem::offset_of!(fut_type, raw_memory) - 120usize];
-    ["Offset of field: fut_type::borrow"][::core::mem::offset_of!(fut_type, borrow) - 128usize];
+        [::core::mem::offset_of!(fut_type, raw_memory) - 128usize];
+    ["Offset of field: fut_type::borrow"][::core::mem::offset_of!(fut_type, borrow) - 136usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use futhark_manifest::{ElemType, Program, Structure, Type, TypeRef, Version};
+use futhark_manifest::{ElemType, Field, Program, Structure, Type, TypeRef, Version};
 
 use super::source::Source;
 use crate::compile::error::Error;
@@ -202,6 +202,65 @@ pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type)
         _ => {}
     }
     rules
+}
+
+/// How much of the values of a type the [`rules`] of its components cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::compile) enum Coverage {
+    /// The components are not those of the parts.
+    Unknown,
+    /// Everything: components that obey the rules are those of a value that constructors can make.
+    Full,
+    /// Not a sum whose variants have other payloads than scalars.
+    Sum,
+    /// Not a type without a structure in the manifest.
+    Abstract,
+}
+
+/// The coverage of the rules of `ty`, an opaque type.
+///
+/// Full where a constructor accepts any components that obey the rules: that of a record takes any parts,
+/// `zip` compares the outer dimensions, as the rules do, and a scalar in a payload can be anything. Compiled
+/// programs compare the sizes in such values before they rely on them, because constructors do not.
+pub(in crate::compile) fn coverage(layouts: &Layouts, program: &Program, ty: &Type) -> Coverage {
+    let Some(opaque) = ty.as_opaque() else {
+        return Coverage::Full;
+    };
+    let of_parts = |fields: &[Field]| {
+        let parts = fields.iter().filter_map(|field| field.ty.as_type());
+        let mut of_parts = parts.map(|id| coverage(layouts, program, program.get(id)));
+        let incomplete = of_parts.find(|coverage| *coverage != Coverage::Full);
+        let types = fields.iter().map(|field| field.ty);
+        match fields_rules(layouts, program, ty, types, &mut Vec::new()) {
+            true => incomplete.unwrap_or(Coverage::Full),
+            false => incomplete.unwrap_or(Coverage::Unknown),
+        }
+    };
+    match &opaque.structure {
+        Structure::Plain => Coverage::Abstract,
+        Structure::Record(record) => of_parts(&record.fields),
+        Structure::RecordArray(array) => of_parts(&array.fields),
+        Structure::Sum(sum) => {
+            let mut payloads = sum.variants.iter().flat_map(|variant| &variant.payload);
+            let has_tag = rules(layouts, program, ty)
+                .first()
+                .is_some_and(|rule| rule.variants == sum.variants.len());
+            match payloads.all(|ty| ty.as_scalar().is_some()) {
+                true if has_tag => Coverage::Full,
+                true => Coverage::Unknown,
+                false => Coverage::Sum,
+            }
+        }
+        Structure::OpaqueArray(array) => {
+            let Some(elem) = array.elem.as_type().map(|id| program.get(id)) else {
+                return Coverage::Unknown;
+            };
+            match coverage(layouts, program, elem) {
+                Coverage::Full if !is_array_of(layouts, ty, elem, array.rank) => Coverage::Unknown,
+                coverage => coverage,
+            }
+        }
+    }
 }
 
 /// The rules of the fields, if the components of `ty` are those of its fields.

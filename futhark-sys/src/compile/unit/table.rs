@@ -7,6 +7,7 @@ use futhark_manifest::{FunctionList, OpaqueOps, Structure, TypeKind, TypeRef};
 
 use super::wrappers::{Function, functions};
 use super::{Unit, elem_number, type_number};
+use crate::compile::generated::layout::{self, Coverage};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     let functions = functions(unit.program);
@@ -173,6 +174,8 @@ fn write_types(unit: &Unit<'_>, c: &mut String) {
             TypeKind::Opaque(opaque) => {
                 let _ = writeln!(c, "   .kind = FUT_OPAQUE, .rank = {}u,", ty.rank());
                 write_components(unit, ident, c);
+                let coverage = layout::coverage(&unit.generated.layouts, unit.program, ty);
+                let _ = writeln!(c, "   .coverage = {},", coverage_name(coverage));
                 write_opaque_ops(&opaque.ops, c);
                 match &opaque.structure {
                     Structure::RecordArray(a) => {
@@ -205,6 +208,15 @@ fn write_components(unit: &Unit<'_>, ident: &str, c: &mut String) {
             c,
             "   .n_components = {n}u, .components = fut_components_{ident},"
         );
+    }
+}
+
+fn coverage_name(coverage: Coverage) -> &'static str {
+    match coverage {
+        Coverage::Unknown => "FUT_COVERAGE_UNKNOWN",
+        Coverage::Full => "FUT_COVERAGE_FULL",
+        Coverage::Sum => "FUT_COVERAGE_SUM",
+        Coverage::Abstract => "FUT_COVERAGE_ABSTRACT",
     }
 }
 
