@@ -117,6 +117,7 @@
 //! | `dynamic` | programs that are known only at run time, and programs of a module that are shared objects; with `compile`, it also builds them | libloading, serde_json |
 //! | `ndarray` | converts arrays to and from those of the crate `ndarray` | ndarray |
 //! | `serde` | serializes stored values | serde_core |
+//! | `mac` | seals stored values with a key of yours, so that they are restored without `unsafe` (`Stored::seal`) | hmac-sha256 |
 
 #![deny(unsafe_code)]
 

@@ -29,6 +29,18 @@ impl Stored {
         stored::to_bytes(&self.0)
     }
 
+    /// Returns frame, body and a MAC of them, as [`crate::Stored::seal`].
+    ///
+    /// Needs the feature `mac`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    #[cfg(feature = "mac")]
+    pub fn seal(&self, key: &stored::Key) -> Result<Vec<u8>> {
+        stored::seal(&self.0, key)
+    }
+
     /// The bytes in the format of the runtime, without the frame.
     #[must_use]
     pub fn body(&self) -> &[u8] {
@@ -43,13 +55,37 @@ impl Stored {
 }
 
 impl Library {
-    /// Runs all checks of [`trust`](Self::trust).
+    /// Runs all checks of [`accept`](Self::accept) and [`trust`](Self::trust).
     ///
     /// # Errors
     ///
     /// The errors of [`Untrusted::check`].
     pub fn check_stored(&self, stored: &Untrusted) -> Result<()> {
         stored.find_in(self.table()).map(drop)
+    }
+
+    /// A stored value with these bytes, if the checks are complete for its type, as
+    /// [`Untrusted::accept`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Untrusted::accept`].
+    pub fn accept(&self, stored: Untrusted) -> Result<Stored> {
+        let found = stored.find_in(self.table())?;
+        stored::accept(found, stored.into_body()).map(Stored)
+    }
+
+    /// Returns the value that [`Stored::seal`] sealed under the same key, as
+    /// [`crate::Stored::unseal`].
+    ///
+    /// Needs the feature `mac`.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Stored::unseal`].
+    #[cfg(feature = "mac")]
+    pub fn unseal(&self, key: &stored::Key, bytes: &[u8]) -> Result<Stored> {
+        stored::unseal(key, bytes, |untrusted| untrusted.find_in(self.table())).map(Stored)
     }
 }
 

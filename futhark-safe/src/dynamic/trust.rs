@@ -5,7 +5,6 @@
 use super::library::Library;
 use super::stored::Stored;
 use crate::error::Result;
-use crate::ffi::Bytes;
 use crate::stored::Untrusted;
 
 impl Library {
@@ -19,9 +18,9 @@ impl Library {
     ///
     /// As for [`Untrusted::trust`].
     pub unsafe fn trust(&self, stored: Untrusted) -> Result<Stored> {
-        let (program, type_name) = stored.find_in(self.table())?;
+        let found = stored.find_in(self.table())?;
         // SAFETY: the caller promises that this program stored a value of this type as these bytes.
-        let bytes = unsafe { Bytes::new(program, type_name, stored.into_body()) };
+        let bytes = unsafe { found.bytes(stored.into_body()) };
         Ok(Stored::of(bytes))
     }
 }

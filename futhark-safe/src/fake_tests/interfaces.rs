@@ -234,6 +234,42 @@ fn the_dynamic_face_calls_entry_points() {
 }
 
 #[test]
+fn values_are_accepted_by_coverage() {
+    let library = Library::of_table(program::table(Flavour::Host)).unwrap();
+    let _world = World::new();
+    let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+    let xs: Value = ctx.array(&[4i32, 5]).unwrap().into();
+    let untrusted = |stored: &dynamic::Stored| {
+        crate::Untrusted::from_bytes(&stored.to_bytes().unwrap()).unwrap()
+    };
+    let pair = ctx.record("pair", &[&3i32.into(), &xs]).unwrap();
+    let stored = pair.store().unwrap();
+    let accepted = library.accept(untrusted(&stored)).unwrap();
+    assert!(accepted == stored);
+    let back = ctx.restore(&accepted).unwrap();
+    assert_eq!(ints(&back.project("xs").unwrap()), [4, 5]);
+    let line = ctx.sum("shape", "line", &[&xs, &3i32.into()]).unwrap();
+    let stored = line.store().unwrap();
+    let error = library.accept(untrusted(&stored)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(
+        error
+            .to_string()
+            .contains("type shape, which is or has a sum"),
+        "{error}"
+    );
+    #[cfg(feature = "mac")]
+    {
+        use crate::stored::Key;
+        let key = Key::new([1; 32]);
+        let sealed = stored.seal(&key).unwrap();
+        assert!(library.unseal(&key, &sealed).unwrap() == stored);
+        let error = library.unseal(&Key::new([2; 32]), &sealed).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Restore);
+    }
+}
+
+#[test]
 fn a_refused_dynamic_call_leaves_its_arguments() {
     for flavour in FLAVOURS {
         let library = Library::of_table(program::table(flavour)).unwrap();

@@ -22,7 +22,8 @@ pub(crate) struct Bytes {
 impl Bytes {
     /// # Safety
     ///
-    /// A program of this key stored `body` for a value of the type of this name.
+    /// A program of this key stored `body` for a value of the type of this name, or constructors of
+    /// the program can make a value that is stored so.
     pub(crate) unsafe fn new(
         program: &'static str,
         type_name: &'static str,

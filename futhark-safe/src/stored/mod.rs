@@ -2,17 +2,29 @@
 //!
 //! * [`Stored`]: created by [`Opaque::store`](crate::Opaque::store) in this process, so restoring
 //!   it is safe
-//! * [`Untrusted`]: read from bytes of unknown origin; all checks and an `unsafe` call turn it into
-//!   a `Stored`
+//! * [`Untrusted`]: read from bytes of unknown origin
+//!
+//! There are three ways from bytes to a `Stored`, all after the same checks:
+//!
+//! | way | for | who can have written the bytes |
+//! |---|---|---|
+//! | [`Untrusted::accept`] | types for which the checks are complete: records, arrays, sums of scalars | anyone |
+//! | `Stored::unseal` (feature `mac`) | every type | whoever has the key |
+//! | `unsafe` [`Untrusted::trust`] | every type | the caller knows that this program wrote them |
 //!
 //! ```text
 //! let stored = ctx.entry().model(&data)?.store()?;
 //! std::fs::write("model.bin", stored.to_bytes()?)?;
 //!
 //! let untrusted = Untrusted::from_bytes(&std::fs::read("model.bin")?)?;
-//! // SAFETY: only this program writes that file.
-//! let stored = unsafe { untrusted.trust::<Model>() }?;
-//! let model = ctx.restore(&stored)?;
+//! let model = ctx.restore(&untrusted.accept::<Model>()?)?;
+//! ```
+//!
+//! With a key, for types that `accept` refuses:
+//!
+//! ```text
+//! std::fs::write("model.bin", stored.seal(&key)?)?;
+//! let model = ctx.restore(&Stored::<Model>::unseal(&key, &std::fs::read("model.bin")?)?)?;
 //! ```
 //!
 //! # Checks and their limits
@@ -25,8 +37,10 @@
 //!
 //! Three things cannot be checked: the *payload* of a sum, whose variants share components in
 //! an order that only the compiler knows; relations between sizes in the types of the program;
-//! and the invariants of abstract types. The compiled program relies on all of them, so trust is
-//! `unsafe`. SAFETY.md shows the smallest case.
+//! and types whose structure the manifest does not describe. The compiled program relies on the first and the last, so
+//! trust is `unsafe`. SAFETY.md shows the smallest case. Sizes matter less: constructors such as `State::new` and
+//! `zip` accept parts of any size, so compiled programs compare the sizes that they rely on. So the checks are
+//! complete for types without the other two, and [`Untrusted::accept`] takes these.
 //!
 //! # Format
 //!
@@ -51,7 +65,10 @@
 //! its whole words, one word with the remaining bytes padded with zeros (also if no byte
 //! remains), and its length. The checksum detects accidents, not attacks.
 //!
-//! No bytes follow the body. A key is a SHA-256 hash in 64 hexadecimal digits, so a frame takes 96 bytes
+//! A sealed value is a frame and, after it, 32 bytes: the HMAC-SHA256 of `futhark-safe sealed value 1`, a zero byte
+//! and the frame.
+//!
+//! No other bytes follow the body. A key is a SHA-256 hash in 64 hexadecimal digits, so a frame takes 96 bytes
 //! plus the name. Equal values have equal bytes, on every backend.
 
 use std::fmt;
@@ -66,13 +83,23 @@ use crate::opaque::Opaque;
 use crate::program::handle::HasHandle;
 use crate::program::{Linked as _, OpaqueTag, Program};
 
+mod accept;
 mod body;
 mod frame;
+#[cfg(feature = "mac")]
+mod seal;
 #[cfg(feature = "serde")]
 mod serde;
 mod trust;
 
+#[cfg(feature = "dynamic")]
+pub(crate) use accept::accept;
 use frame::Frame;
+#[cfg(feature = "mac")]
+pub use seal::Key;
+#[cfg(all(feature = "mac", feature = "dynamic"))]
+pub(crate) use seal::{seal, unseal};
+pub(crate) use trust::Found;
 
 impl<G: OpaqueTag> Opaque<G> {
     /// Returns the value as bytes, to be restored later or in a context of another backend of the
@@ -160,7 +187,8 @@ impl<G: OpaqueTag> fmt::Debug for Stored<G> {
 
 /// A stored value of unknown origin. Its frame is consistent, but its body may be wrong.
 ///
-/// [`trust`](Self::trust) turns it into a [`Stored`].
+/// [`accept`](Self::accept) turns it into a [`Stored`] if the checks are complete for its type, and the
+/// unsafe [`trust`](Self::trust) in any case.
 ///
 /// ```
 /// use futhark_safe::{ErrorKind, Untrusted};
@@ -208,7 +236,8 @@ impl Untrusted {
         &self.body
     }
 
-    /// Runs all checks of [`trust`](Self::trust), for a program that is linked into this binary.
+    /// Runs all checks of [`accept`](Self::accept) and [`trust`](Self::trust), for a program that is linked
+    /// into this binary.
     ///
     /// # Errors
     ///
@@ -227,8 +256,8 @@ impl Untrusted {
         self.find_for::<G>(ctx).map(drop)
     }
 
-    /// Runs all checks and returns key of the program and name of the type.
-    fn find<G: OpaqueTag>(&self) -> Result<(&'static str, &'static str)> {
+    /// Runs all checks and returns program and type.
+    pub(crate) fn find<G: OpaqueTag>(&self) -> Result<Found> {
         self.expect_type::<G>()?;
         // The key covers the layouts, so any backend with that key has them.
         for table in G::Program::tables() {
@@ -241,10 +270,7 @@ impl Untrusted {
     }
 
     /// Like [`find`](Self::find), for the program of a context, which need not be linked.
-    fn find_for<G: OpaqueTag>(
-        &self,
-        ctx: &Context<G::Program>,
-    ) -> Result<(&'static str, &'static str)> {
+    fn find_for<G: OpaqueTag>(&self, ctx: &Context<G::Program>) -> Result<Found> {
         self.expect_type::<G>()?;
         self.find_in(ctx.core().table())
     }
@@ -261,7 +287,7 @@ impl Untrusted {
     }
 
     /// Like [`find`](Self::find), for a program known at run time.
-    pub(crate) fn find_in(&self, table: &'static Table) -> Result<(&'static str, &'static str)> {
+    pub(crate) fn find_in(&self, table: &'static Table) -> Result<Found> {
         if table.program() != self.program {
             return Err(other_program());
         }
@@ -276,7 +302,10 @@ impl Untrusted {
                 ))
             })?;
         body::check(&self.body, ty.components())?;
-        Ok((table.program(), ty.name()))
+        Ok(Found {
+            program: table.program(),
+            ty,
+        })
     }
 
     pub(crate) fn into_body(self) -> Vec<u8> {

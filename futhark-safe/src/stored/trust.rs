@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
 
+use futhark_sys::table::Type;
+
 use super::{Stored, Untrusted};
 use crate::context::Context;
 use crate::error::Result;
@@ -23,9 +25,9 @@ impl Untrusted {
     /// a sum's payload, and invariants of the program's abstract types. The compiled program
     /// relies on all of these, and accesses memory out of bounds if they do not hold.
     pub unsafe fn trust<G: OpaqueTag>(self) -> Result<Stored<G>> {
-        let (program, type_name) = self.find::<G>()?;
+        let found = self.find::<G>()?;
         // SAFETY: the caller promises that this program stored a value of this type as these bytes.
-        let bytes = unsafe { Bytes::new(program, type_name, self.into_body()) };
+        let bytes = unsafe { found.bytes(self.into_body()) };
         Ok(Stored::of(bytes))
     }
 
@@ -41,9 +43,25 @@ impl Untrusted {
     ///
     /// As for [`trust`](Self::trust).
     pub unsafe fn trust_for<G: OpaqueTag>(self, ctx: &Context<G::Program>) -> Result<Stored<G>> {
-        let (program, type_name) = self.find_for::<G>(ctx)?;
+        let found = self.find_for::<G>(ctx)?;
         // SAFETY: the caller promises that this program stored a value of this type as these bytes.
-        let bytes = unsafe { Bytes::new(program, type_name, self.into_body()) };
+        let bytes = unsafe { found.bytes(self.into_body()) };
         Ok(Stored::of(bytes))
+    }
+}
+
+/// Program and type of a body that has passed all checks for it.
+pub(crate) struct Found {
+    pub(super) program: &'static str,
+    pub(super) ty: &'static Type,
+}
+
+impl Found {
+    /// # Safety
+    ///
+    /// As for [`Bytes::new`].
+    pub(crate) unsafe fn bytes(&self, body: Vec<u8>) -> Bytes {
+        // SAFETY: as the caller promises.
+        unsafe { Bytes::new(self.program, self.ty.name(), body) }
     }
 }

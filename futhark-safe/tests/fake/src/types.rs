@@ -135,6 +135,11 @@ fn raw<const T: u32>() -> RawType {
     }
     raw.kind = c::FUT_OPAQUE;
     raw.n_components = components.len() as u32;
+    // The components of `shape` are shared by its variants.
+    raw.coverage = match T {
+        SHAPE => c::FUT_COVERAGE_SUM,
+        _ => c::FUT_COVERAGE_FULL,
+    };
     raw.components = components.leak().as_ptr();
     raw.stored_size = Some(stored_size::<T>);
     raw.store = Some(store::<T>);

@@ -1,6 +1,8 @@
 //! The programs of the tests, compiled by the build script.
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
+
 futhark_safe::include_program!(pub arrays);
 futhark_safe::include_program!(pub basics);
 futhark_safe::include_program!(pub elements);

@@ -212,7 +212,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// A consistent frame with any program, name and body.
-fn forge(program: &str, name: &str, body: &[u8]) -> Untrusted {
+pub fn forge(program: &str, name: &str, body: &[u8]) -> Untrusted {
     let mut bytes = b"\x89FUT\r\n\x1a\n\x01\x00".to_vec();
     bytes[9] = u8::from(cfg!(target_endian = "big"));
     bytes.extend((program.len() as u16).to_le_bytes());

@@ -1,0 +1,59 @@
+//! Conversion of untrusted bytes to stored values without `unsafe`, for types whose values the checks
+//! cover.
+
+#![allow(
+    unsafe_code,
+    reason = "the table says for which types the checks are complete"
+)]
+
+use futhark_sys::table::{FUT_COVERAGE_ABSTRACT, FUT_COVERAGE_FULL, FUT_COVERAGE_SUM};
+
+use super::{Found, Stored, Untrusted};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ffi::Bytes;
+use crate::program::OpaqueTag;
+
+impl Untrusted {
+    /// A stored value with these bytes, if they pass [`check`](Self::check) and the checks are
+    /// complete for the type.
+    ///
+    /// They are complete for records and tuples of scalars, arrays and such records, for sums whose variants have
+    /// only scalars, and for arrays of these: constructors make such values from the same parts. So these bytes can
+    /// come from anyone; they are some value of the type, if not the one that was stored.
+    ///
+    /// ```text
+    /// let stored = Untrusted::from_bytes(&std::fs::read("state.bin")?)?.accept::<State>()?;
+    /// let state = ctx.restore(&stored)?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check). [`ErrorKind::Unsupported`]: the type is or contains a sum with other
+    /// variants, or a type whose structure the manifest does not describe. `Stored::seal` and `unseal` (feature
+    /// `mac`) take every type.
+    pub fn accept<G: OpaqueTag>(self) -> Result<Stored<G>> {
+        let found = self.find::<G>()?;
+        Ok(Stored::of(accept(found, self.into_body())?))
+    }
+}
+
+/// The body, which has passed the checks for the type, as a stored value.
+pub(crate) fn accept(found: Found, body: Vec<u8>) -> Result<Bytes> {
+    let what = match found.ty.raw().coverage {
+        FUT_COVERAGE_FULL => {
+            // SAFETY: the body has passed all checks, and T: they are complete for this type. So the value
+            // has parts from which safe code can make it by constructors of the program, and nothing
+            // relies on more than that.
+            return Ok(unsafe { found.bytes(body) });
+        }
+        FUT_COVERAGE_SUM => "a sum with arrays or other values in its variants",
+        FUT_COVERAGE_ABSTRACT => "a type without a structure in the manifest",
+        _ => "a layout that the manifest does not describe",
+    };
+    let message = format!(
+        "no check covers all values of type {}, which is or has {what}: store them by `Stored::seal` (feature \
+         `mac`), or call the unsafe `trust`",
+        found.ty.name()
+    );
+    Err(Error::new(ErrorKind::Unsupported, "restore", message))
+}
