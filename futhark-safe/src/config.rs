@@ -156,6 +156,8 @@ impl Config {
     /// parameter that only another backend of the program has is skipped, as every parameter is on `c`,
     /// `multicore` and `ispc`: [`Context::warnings`](crate::Context::warnings) lists these.
     ///
+    /// It replaces the tuning that the build script has embedded (see
+    /// the module `build`); an empty one selects the defaults of the runtime.
     /// Of several values for one parameter, the one that was added last takes effect, and
     /// [`tuning_param`](Self::tuning_param) takes precedence over all.
     pub fn tuning(mut self, tuning: &Tuning) -> Config {

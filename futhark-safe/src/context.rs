@@ -67,8 +67,8 @@ impl<P: Program> Context<P> {
         };
         let mut refused = Vec::new();
         for &backend in order {
-            let started =
-                table_of::<P>(&tables, backend).and_then(|table| start(table, config, &linked));
+            let started = table_of::<P>(&tables, backend)
+                .and_then(|table| start(table, config, &linked, P::TUNING));
             match started {
                 Ok(started) => return Ok(Context::of(started, backend, refused.into())),
                 Err(error) => refused.push((backend, error)),
@@ -154,7 +154,7 @@ impl<P: Program> Context<P> {
                            compiler";
             return Err(Error::new(ErrorKind::Load, P::NAME, message));
         }
-        let started = library.start(config, &others::<P>(config))?;
+        let started = library.start(config, &others::<P>(config), P::TUNING)?;
         Ok(Context::of(started, library.backend(), Arc::default()))
     }
 

@@ -26,6 +26,8 @@ pub trait Linked: Sized + Send + Sync + 'static {
     /// The hash of the functions that generated code refers to by number. Tables with another one
     /// are rejected.
     const FUNCTIONS: u64;
+    /// The tuning that the build script found, in the format of files.
+    const TUNING: &'static str = "";
     /// The tables that are linked into this binary, one per backend, the preferred one first.
     fn tables() -> Vec<LinkedTable>;
 }

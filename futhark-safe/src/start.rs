@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
 use crate::known_bad;
-use crate::tuning;
+use crate::tuning::{self, Tuning};
 
 /// A context that has started.
 pub(crate) struct Started {
@@ -24,13 +24,18 @@ pub(crate) struct Started {
 ///
 /// A device that is known to compute wrong results is rejected before its compiler runs.
 ///
-/// `others` are the tables of the program for other backends.
+/// `others` are the tables of the program for other backends. `embedded` is the tuning of GPU backends, unless
+/// `config` has one.
 pub(crate) fn start(
     table: &'static Table,
     config: &Config,
     others: &[&'static Table],
+    embedded: &str,
 ) -> Result<Started> {
-    let applied = tuning::apply(config.tunings(), table, others)?;
+    let applied = match config.tunings() {
+        [] if table.is_gpu() => tuning::apply_embedded(&Tuning::embedded(embedded)?, table),
+        tunings => tuning::apply(tunings, table, others)?,
+    };
     // A later setting takes effect: the explicit ones of the configuration.
     let settings = [&applied.settings, config.settings()?].concat();
     let settings = &settings[..];

@@ -147,6 +147,17 @@
 //!
 //! Values in the memory of a context are stored as a whole: see [`stored`](crate::stored).
 //!
+//! # Tuning
+//!
+//! If there is a file `stats.fut.tuning` beside the program `stats.fut`, as `futhark autotune` writes it, its values
+//! are embedded into the module. Contexts on GPU backends use them unless the configuration has
+//! [another tuning](crate::Config::tuning). `Program::tuning` selects another file. A name that the program does not
+//! have fails the build, if a GPU backend is selected; the error lists similar names.
+//!
+//! The file is a part of the package like the source, also if the code is vendored. Cargo rebuilds when it
+//! changes, but does not see that it was added: then touch the program, too. How to measure:
+//! `docs/tuning.md` in the repository.
+//!
 //! # Raw modules
 //!
 //! Raw modules declare the plain C functions of a program. The feature `raw` (bindgen, which needs
@@ -200,5 +211,6 @@ pub fn __module(
         &[],
         ("".as_ref(), &[]),
         module::Options { serde },
+        None,
     )?)
 }

@@ -7,6 +7,7 @@ use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain, Vendor
 
 use super::module;
 use crate::error::{Error, ErrorKind, Result};
+use crate::tuning::{Tuning, unknown_in};
 
 /// A Futhark program to compile in a build script.
 #[derive(Clone, Debug)]
@@ -19,6 +20,7 @@ pub struct Program {
     vendored: Option<PathBuf>,
     hardened: bool,
     linked: bool,
+    tuning: Option<PathBuf>,
     options: Vec<String>,
     flags: Vec<String>,
     module: module::Options,
@@ -37,6 +39,7 @@ impl Program {
             vendored: None,
             hardened: true,
             linked: true,
+            tuning: None,
             options: Vec::new(),
             flags: Vec::new(),
             module: module::Options::default(),
@@ -104,6 +107,13 @@ impl Program {
     /// the program: see [shipping](crate::build#shipping). Needs no C compiler; an error with raw modules.
     pub fn linked(mut self, linked: bool) -> Program {
         self.linked = linked;
+        self
+    }
+
+    /// Embeds a tuning file, relative to the package: see [tuning](crate::build#tuning). Default: the file
+    /// `stats.fut.tuning` beside the program `stats.fut`, if it exists.
+    pub fn tuning(mut self, file: impl Into<PathBuf>) -> Program {
+        self.tuning = Some(file.into());
         self
     }
 
@@ -199,6 +209,7 @@ impl Program {
             }
         };
         face.sources().iter().for_each(|file| cargo.watch(file));
+        let tuning = self.checked_tuning([face.program()], cargo)?;
         let symbols = backends.iter().filter(|_| self.linked);
         let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
@@ -209,6 +220,7 @@ impl Program {
             &symbols,
             (&self.source, face.sources()),
             self.module,
+            tuning.as_ref(),
         )
     }
 
@@ -243,6 +255,7 @@ impl Program {
             .for_each(|file| cargo.watch(file));
         warn_of_newer(&first.program().version, cargo);
         warn(first, cargo);
+        let tuning = self.checked_tuning(artifacts.iter().map(Artifact::program), cargo)?;
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
         let text = module::write(
             name,
@@ -251,6 +264,7 @@ impl Program {
             &symbols,
             (&self.source, first.sources()),
             self.module,
+            tuning.as_ref(),
         )?;
         #[cfg(feature = "raw")]
         let text = match self.raw {
@@ -259,6 +273,38 @@ impl Program {
         };
         link(&artifacts, target, cargo);
         Ok(text)
+    }
+
+    /// The tuning to embed. Its names are compared with the parameters of the GPU backends, if there are any.
+    fn checked_tuning<'a>(
+        &self,
+        programs: impl IntoIterator<Item = &'a futhark_manifest::Program>,
+        cargo: &mut Instructions,
+    ) -> Result<Option<Tuning>> {
+        let beside = || {
+            let mut name = self.source.clone().into_os_string();
+            name.push(".tuning");
+            Some(PathBuf::from(name)).filter(|file| file.exists())
+        };
+        let Some(file) = self.tuning.clone().or_else(beside) else {
+            return Ok(None);
+        };
+        cargo.watch(&file);
+        let failed = |error: Error| self.error(error.to_string());
+        let tuning = Tuning::read(&file).map_err(failed)?;
+        let gpu = programs
+            .into_iter()
+            .filter(|program| program.backend.is_gpu());
+        let mut gpu = gpu.peekable();
+        if gpu.peek().is_some() {
+            let entries = gpu.flat_map(futhark_manifest::Program::entries);
+            let names = entries.flat_map(|entry| &entry.tuning_params);
+            let names: Vec<&str> = names.map(String::as_str).collect();
+            if let Some(error) = unknown_in(&tuning, &names) {
+                return Err(failed(error));
+            }
+        }
+        Ok(Some(tuning))
     }
 
     /// The build for a backend.

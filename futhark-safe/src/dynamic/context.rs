@@ -31,7 +31,7 @@ impl Context {
     ///
     /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise the errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
-        let started = library.start(config, &[])?;
+        let started = library.start(config, &[], "")?;
         Ok(Context {
             core: started.core,
             warnings: started.warnings,

@@ -113,8 +113,13 @@ impl Library {
 
     /// Starts a context of the library, for both interfaces.
     ///
-    /// `others` are tables of the program for other backends.
-    pub(crate) fn start(&self, config: &Config, others: &[&'static Table]) -> Result<Started> {
+    /// `others` and `embedded` are as for [`start`](crate::start::start).
+    pub(crate) fn start(
+        &self,
+        config: &Config,
+        others: &[&'static Table],
+        embedded: &str,
+    ) -> Result<Started> {
         let requested = config.requested_backends();
         if !requested.is_empty() && !requested.contains(&self.backend()) {
             let requested: Vec<&str> = requested.iter().map(|b| b.as_str()).collect();
@@ -125,7 +130,7 @@ impl Library {
             );
             return Err(Error::new(ErrorKind::Unsupported, "context", message));
         }
-        start(self.table(), config, others)
+        start(self.table(), config, others, embedded)
     }
 
     pub(super) fn function(&self, cfun: &str) -> Result<usize> {

@@ -32,6 +32,20 @@ pub(crate) struct Applied {
     pub warnings: Vec<String>,
 }
 
+/// The settings of the tuning in a generated module. The build script has checked it, so a name that the
+/// program lacks belongs to another backend, or the library is a later version of the program.
+pub(crate) fn apply_embedded(tuning: &Tuning, table: &'static Table) -> Applied {
+    let mut applied = Applied::default();
+    for line in tuning.lines() {
+        if has(table, &line.name) {
+            applied.settings.push(setting(line));
+        } else {
+            applied.warnings.push(no_effect(tuning, line, table));
+        }
+    }
+    applied
+}
+
 /// The settings of `tunings` for `table`. `others` are the tables of the program for other backends.
 ///
 /// A name that only another backend has is a warning. On a host backend, which has no parameters, so is
@@ -42,18 +56,13 @@ pub(crate) fn apply<'a>(
     others: &[&'static Table],
 ) -> Result<Applied> {
     let mut applied = Applied::default();
-    let backend = table.backend();
     let is_judged = table.is_gpu() || others.iter().any(|other| other.is_gpu());
     for tuning in tunings {
         for line in tuning.lines() {
             if has(table, &line.name) {
                 applied.settings.push(setting(line));
             } else if !is_judged || others.iter().any(|other| has(other, &line.name)) {
-                applied.warnings.push(format!(
-                    "{}: `{}` has no effect: backend {backend} has no such tuning parameter",
-                    tuning.place(line.number),
-                    Printable(&line.name)
-                ));
+                applied.warnings.push(no_effect(tuning, line, table));
             } else {
                 let tables = std::iter::once(&table).chain(others);
                 let names = tables.flat_map(|table| table.tuning_params().map(|param| param.name));
@@ -64,9 +73,30 @@ pub(crate) fn apply<'a>(
     Ok(applied)
 }
 
+/// The error for the first line of `tuning` whose name is not in `names`, nor one that every program has.
+#[cfg(feature = "build")]
+pub(crate) fn unknown_in(tuning: &Tuning, names: &[&str]) -> Option<Error> {
+    let is_known = |name: &str| {
+        // Manifests do not list the parameters of functions of the compiler.
+        names.contains(&name) || DEFAULTS.contains(&name) || name.starts_with("builtin#")
+    };
+    let mut lines = tuning.lines().iter();
+    let line = lines.find(|line| !is_known(&line.name))?;
+    Some(unknown(tuning, line, names))
+}
+
 fn has(table: &'static Table, name: &str) -> bool {
     let is_default = table.is_gpu() && DEFAULTS.contains(&name);
     is_default || table.tuning_params().any(|param| param.name == name)
+}
+
+fn no_effect(tuning: &Tuning, line: &Line, table: &Table) -> String {
+    format!(
+        "{}: `{}` has no effect: backend {} has no such tuning parameter",
+        tuning.place(line.number),
+        Printable(&line.name),
+        table.backend()
+    )
 }
 
 fn setting(line: &Line) -> Setting {

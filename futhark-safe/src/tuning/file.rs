@@ -72,6 +72,11 @@ impl Tuning {
         Tuning::of(Some(name), &text)
     }
 
+    /// Parses the text that the build script wrote into a module.
+    pub(crate) fn embedded(text: &str) -> Result<Tuning> {
+        Tuning::of(Some("embedded tuning".to_owned()), text)
+    }
+
     /// The names and values, in the order of the file.
     pub fn values(&self) -> impl Iterator<Item = (&str, u32)> {
         self.lines.iter().map(|line| (&*line.name, line.value))

@@ -12,7 +12,9 @@ mod file;
 mod near;
 mod param;
 
-pub(crate) use apply::apply;
+#[cfg(feature = "build")]
+pub(crate) use apply::unknown_in;
+pub(crate) use apply::{apply, apply_embedded};
 pub use file::Tuning;
 pub(crate) use param::params;
 pub use param::{TuningClass, TuningParam};

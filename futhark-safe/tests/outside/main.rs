@@ -7,4 +7,5 @@ mod published;
 mod raw;
 mod readme;
 mod shared;
+mod tuned;
 mod vendored;

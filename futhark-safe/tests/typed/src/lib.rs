@@ -8,6 +8,7 @@ futhark_safe::include_program!(pub basics);
 futhark_safe::include_program!(pub elements);
 futhark_safe::include_program!(pub names);
 futhark_safe::include_program!(pub opaques);
+futhark_safe::include_program!(pub rows);
 futhark_safe::include_program!(pub state);
 futhark_safe::include_program!(pub stored);
 futhark_safe::include_program!(pub records);

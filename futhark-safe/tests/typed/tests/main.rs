@@ -10,6 +10,7 @@ mod several_programs;
 mod state;
 mod stored;
 mod support;
+mod tuning;
 mod unary;
 mod values;
 mod views;
