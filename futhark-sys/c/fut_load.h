@@ -82,6 +82,10 @@ static char *fut_text(const char *format, ...) {
 static char *fut_driver_open(const struct fut_driver_library *library, void **handle) {
   const char *file = getenv(library->variable);
   if (file != NULL && *file != 0) {
+    // dlopen would block on a FIFO until another process writes to it.
+    struct stat about;
+    if (stat(file, &about) == 0 && !S_ISREG(about.st_mode))
+      return fut_text("cannot load the library in %s: %s is not a regular file", library->variable, file);
     *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (*handle == NULL)
       return fut_text("cannot load the library in %s: %s", library->variable, dlerror());

@@ -105,6 +105,7 @@ const OF_GPUS: &[&str] = &[
     "putchar",
     "puts",
     "sscanf",
+    "stat",
     "stdout",
     "vasprintf",
 ];
