@@ -223,7 +223,12 @@ fn pocl_is_rejected() {
         // For a device that does not exist, the runtime reports its own error.
         let error = Context::new(&library, &Config::new().device("no such device")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Start, "{error}");
+        // PoCL returns a code that the runtime does not expect, so it would end the process.
         let allowed = Config::new().allow_known_bad_device(true);
+        let wrong = allowed.clone().build_option("-no-such-option=x");
+        let error = Context::new(&library, &wrong).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Start, "{error}");
+        assert!(error.to_string().contains("called exit("), "{error}");
         let context = Context::new(&library, &allowed).unwrap();
         let xs = context.array(&[1i64, 2, 3]).unwrap();
         assert_eq!(xs.to_vec::<i64>().unwrap(), [1, 2, 3]);

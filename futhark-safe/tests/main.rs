@@ -7,6 +7,7 @@ mod cache;
 mod configuration;
 mod device_code;
 mod dynamic;
+mod ends;
 mod errors;
 mod failures;
 mod stored;

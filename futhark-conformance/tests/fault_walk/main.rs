@@ -13,6 +13,7 @@
 mod child;
 mod outcome;
 mod script;
+mod starts;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -1,0 +1,135 @@
+//! What would end or block the process outside of a call. `futhark-sys/docs/process-ends.md` lists the
+//! tests of everything else.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use futhark_safe::dynamic::{Arg, Context, Value};
+use futhark_safe::{Backend, Config, ErrorKind};
+
+use super::support::{self, each, each_on_opencl};
+
+/// Set in a child process: what the test does there.
+const CHILD: &str = "FUTHARK_TEST_ENDS";
+
+fn role() -> Option<String> {
+    std::env::var(CHILD).ok()
+}
+
+/// Runs a test of this file again, in another process that `program` starts. Fails instead of
+/// blocking forever.
+fn run_again(mut program: Command, test: &str, role: &str) {
+    let (_, module) = module_path!().split_once("::").expect("a module");
+    let mut child = program
+        .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
+        .env(CHILD, role)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if start.elapsed() > Duration::from_secs(120) {
+            child.kill().unwrap();
+            panic!("{test} {role}: the process is blocked");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(status.success(), "{test} {role}: {status}");
+}
+
+/// Misuse 46. The loader of the system would block until another process writes to the FIFO.
+#[test]
+fn a_fifo_as_a_driver_library_is_an_error() {
+    let Some(compiler) = support::newest() else {
+        return;
+    };
+    let drivers = [
+        (Backend::OpenCl, "FUTHARK_LIBOPENCL"),
+        (Backend::Cuda, "FUTHARK_LIBCUDA"),
+        (Backend::Hip, "FUTHARK_LIBAMDHIP64"),
+    ];
+    let role = role();
+    if let Some((backend, variable)) =
+        (drivers.into_iter()).find(|(backend, _)| role.as_deref() == Some(backend.as_str()))
+    {
+        let library = support::library("failures.fut", backend, &compiler);
+        let error = Context::new(&library, &Config::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Load, "{error}");
+        for part in [variable, "not a regular file"] {
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ends");
+    std::fs::create_dir_all(&folder).unwrap();
+    let fifo = folder.join("driver.so");
+    let _ = std::fs::remove_file(&fifo);
+    let made = Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    for (backend, variable) in drivers {
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        program.env(variable, &fifo);
+        run_again(
+            program,
+            "a_fifo_as_a_driver_library_is_an_error",
+            backend.as_str(),
+        );
+    }
+}
+
+/// The limit on the memory of the process leaves no space for the stacks of so many threads.
+#[test]
+fn more_threads_than_the_system_permits_are_a_start_error() {
+    if role().is_none() {
+        let mut program = Command::new("sh");
+        program.args(["-c", "ulimit -v 3000000 && exec \"$0\" \"$@\""]);
+        program.arg(std::env::current_exe().unwrap());
+        let test = "more_threads_than_the_system_permits_are_a_start_error";
+        return run_again(program, test, "threads");
+    }
+    for compiler in support::compilers() {
+        let library = support::library("failures.fut", Backend::Multicore, &compiler);
+        for _ in 0..3 {
+            let many = Config::new().num_threads(4096);
+            let error = Context::new(&library, &many).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Start, "{error}");
+            let text = error.to_string();
+            assert!(text.contains("Failed to create worker"), "{text}");
+            // The threads that were created have ended, so there is memory for others.
+            let few = Context::new(&library, &Config::new().num_threads(4)).unwrap();
+            let five = vec![Arg::Consume(Value::from(5i64))];
+            few.call("replicate_top", five).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_invalid_build_option_is_a_start_error() {
+    each_on_opencl(|library| {
+        let wrong = Config::new().build_option("-no-such-option=x");
+        let error = Context::new(library, &wrong).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Start, "{error}");
+        let context = Context::new(library, &Config::new()).unwrap();
+        context.array(&[1i64, 2]).unwrap();
+    });
+}
+
+/// OpenCL's runtime would end the process if an event is not complete.
+#[test]
+fn a_report_waits_for_pending_work() {
+    each(|library| {
+        let context = Context::new(library, &Config::new().profiling(true)).unwrap();
+        let [xs, is] =
+            [[10i64, 20, 30], [2, 0, 1]].map(|data| context.array(&data).unwrap().into());
+        for _ in 0..3 {
+            let arguments = vec![Arg::Borrow(&xs), Arg::Borrow(&is)];
+            let pending: Vec<Value> = context.call("gather", arguments).unwrap();
+            assert!(context.report().unwrap().contains("events"));
+            drop(pending);
+        }
+    });
+}
