@@ -98,8 +98,9 @@ pub(crate) mod handle {
 /// By value, the argument is freed even if the call fails or is refused.
 ///
 /// By mutable reference, a call that is refused before it starts leaves the value as it is: an argument
-/// of another context or of a wrong size, an [earlier call's failure](crate::Error::is_from_earlier_call),
-/// a lost context, no memory to copy a shared argument. So a state can live in a struct:
+/// of another context or of a wrong size, a lost context, no memory to copy a shared argument, or an
+/// [earlier call's failure](crate::Error::is_from_earlier_call) that is known by then. So a state can
+/// live in a struct:
 ///
 /// ```text
 /// fn step(&mut self, dt: f32) -> Result<()> {

@@ -9,8 +9,8 @@
 //! | way | for | who can have written the bytes |
 //! |---|---|---|
 //! | [`Untrusted::accept`] | types for which the checks are complete: records, arrays, sums of scalars | anyone |
-//! | `Stored::unseal` (feature `mac`) | every type | whoever has the key |
-//! | `unsafe` [`Untrusted::trust`] | every type | the caller knows that this program wrote them |
+//! | `Stored::unseal` (feature `mac`) | every type | holders of the key |
+//! | `unsafe` [`Untrusted::trust`] | every type | this program, which the caller promises |
 //!
 //! ```text
 //! let stored = ctx.entry().model(&data)?.store()?;

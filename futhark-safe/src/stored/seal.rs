@@ -14,16 +14,16 @@ use crate::error::Result;
 use crate::ffi::Bytes;
 use crate::program::OpaqueTag;
 
-/// The first bytes of everything that is authenticated, so that a MAC that the user makes under the same
-/// key for another purpose is none of a stored value.
+/// The first bytes of the authenticated data, so that a MAC for another purpose under the same key is not
+/// valid for a stored value.
 const DOMAIN: &[u8] = b"futhark-safe sealed value 1\0";
 /// The length of the MAC, which follows the frame.
 const MAC: usize = 32;
 
 /// A secret key for [`Stored::seal`].
 ///
-/// Needs the feature `mac`. Its bytes should come from a random number generator for cryptography, and be kept
-/// where whoever can change the sealed values cannot read them.
+/// Needs the feature `mac`. Generate its bytes with a cryptographic random number generator, and store them
+/// where nobody who can change the sealed values can read them.
 #[derive(Clone)]
 pub struct Key([u8; 32]);
 
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_prints_nothing_of_the_key() {
+    fn debug_output_hides_the_key() {
         let key = Key::from([0xab; 32]);
         assert_eq!(format!("{:?} {:?}", key, key.clone()), "Key(..) Key(..)");
     }
