@@ -9,12 +9,13 @@ use futhark_manifest::Backend;
 use futhark_sys::table::Table;
 
 use crate::config::Config;
-use crate::device::{Device, MemoryUse};
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Input, Output, backend_of};
 use crate::program::Program;
 use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam, apply};
+use crate::usage::{Copies, MemoryUse};
 
 /// A context of program `P`: a device, its memory, and the program's constants.
 ///
@@ -206,6 +207,12 @@ impl<P: Program> Context<P> {
         self.core.memory().map(MemoryUse::of)
     }
 
+    /// The copies that calls of this context made of consumed arguments so far.
+    #[must_use]
+    pub fn copies(&self) -> Vec<Copies> {
+        self.core.copies()
+    }
+
     /// `opencl`: the context's `cl_command_queue`, to enqueue other work or to create contexts on
     /// the same queue ([`Config::command_queue`]). `None` on other backends.
     ///
@@ -294,6 +301,19 @@ impl<P: Program> Context<P> {
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn report(&self) -> Result<String> {
         self.core.report()
+    }
+
+    /// The runtime's profiling report as typed data (feature `report`). Waits as [`sync`](Self::sync) does.
+    ///
+    /// Like [`report`](Self::report), it discards the events that it returns.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`]: the runtime's report has an unknown format.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    #[cfg(feature = "report")]
+    pub fn profile(&self) -> Result<crate::Report> {
+        crate::Report::parse(&self.report()?)
     }
 
     /// The settings of the configuration that have no effect on this backend: lines of

@@ -1,4 +1,4 @@
-//! Devices of a backend, and memory in use.
+//! Devices of a backend.
 
 use std::fmt;
 use std::io::{self, BufRead, Write};
@@ -108,35 +108,5 @@ impl fmt::Display for Device {
             write!(f, ", {:.1} GiB", memory as f64 / f64::from(1 << 30))?;
         }
         f.write_str(")")
-    }
-}
-
-/// The memory that a context uses for values and scratch memory, in bytes.
-///
-/// Blocks that the runtime keeps for later calls are not included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemoryUse {
-    /// On the host.
-    pub host: u64,
-    /// The maximum on the host since the context was created or its caches were cleared.
-    pub host_peak: u64,
-    /// On the device; 0 on host backends.
-    pub device: u64,
-    /// The maximum on the device since the context was created or its caches were cleared.
-    pub device_peak: u64,
-}
-
-impl MemoryUse {
-    pub(crate) fn of(bytes: [i64; 4]) -> MemoryUse {
-        let [host, host_peak, device, device_peak] =
-            bytes.map(|bytes| u64::try_from(bytes).unwrap_or(0));
-        MemoryUse {
-            host,
-            // The runtime resets the maximum to 0, also if memory is in use.
-            host_peak: host_peak.max(host),
-            device,
-            device_peak: device_peak.max(device),
-        }
     }
 }

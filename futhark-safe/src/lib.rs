@@ -104,7 +104,16 @@
 //! # Threads and blocking
 //!
 //! [`Context`], [`Array`] and [`Opaque`] are `Send` and `Sync`. One call at a time
-//! runs per context; others wait for it. Dropping a value never waits.
+//! runs per context; others wait for it. Dropping a value never waits. Several contexts run at the same time, on
+//! one device or several, except on Oclgrind.
+//!
+//! * **fork**: a context works in the process that created it. In a child, each call is
+//!   [`ErrorKind::ContextLost`]; create a new context there, on GPU backends after `exec` only, since drivers do not
+//!   survive a fork. If another thread was in a call when the process forked, its lock stays locked in
+//!   the child, so the child must not use that context at all.
+//! * **Signals**: this crate installs no handlers, and none of its functions may be called in one. Set
+//!   a flag there, and test it between calls: a running call cannot be interrupted. Worker threads of
+//!   `multicore` inherit the signal mask of the thread that creates the context.
 //!
 //! # Features
 //!
@@ -115,6 +124,8 @@
 //! | `raw` | also for build scripts: modules for plain C calls beside safe ones ([`Context::with_raw`]); needs libclang | bindgen |
 //! | `compile` | runs the compilers | cc, hmac-sha256, serde_json |
 //! | `dynamic` | programs that are known only at run time, and programs of a module that are shared objects; with `compile`, it also builds them | libloading, serde_json |
+//! | `report` | profiling reports as typed data | serde_json |
+//! | `tracing` | spans for calls, transfers and compile steps, events for copies, starts and the log of the runtime | tracing |
 //! | `ndarray` | converts arrays to and from those of the crate `ndarray` | ndarray |
 //! | `serde` | serializes stored values | serde_core |
 //! | `mac` | seals stored values with a key of yours, so that they are restored without `unsafe` (`Stored::seal`) | hmac-sha256 |
@@ -141,19 +152,24 @@ mod error;
 mod fake_tests;
 mod ffi;
 mod known_bad;
+#[cfg(feature = "tracing")]
+mod log_lines;
 mod native;
 mod opaque;
 mod program;
 mod raw;
+#[cfg(feature = "report")]
+mod report;
 mod start;
 pub mod stored;
 mod tuning;
 mod typed;
+mod usage;
 
 pub use array::{Array, ArrayIndex};
 pub use config::Config;
 pub use context::Context;
-pub use device::{Device, MemoryUse};
+pub use device::Device;
 pub use elem::Element;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use ffi::RawMemory;
@@ -162,8 +178,11 @@ pub use half::f16;
 pub use opaque::Opaque;
 pub use program::{Consumed, HasArray, OpaqueTag, Program};
 pub use raw::{Raw, RawContext, RawValue};
+#[cfg(feature = "report")]
+pub use report::{Event, Report};
 pub use stored::{Stored, Untrusted};
 pub use tuning::{Tuning, TuningClass, TuningParam};
+pub use usage::{Copies, MemoryUse};
 
 /// Items for generated code and this crate's macros. They may change in any version.
 #[doc(hidden)]

@@ -42,6 +42,7 @@ pub(crate) fn start(
     if !config.allows_known_bad_device() {
         reject_known_bad_device(table, settings)?;
     }
+    reject_missing_device(table, settings)?;
     // The last one counts, as in the runtime. Backends without device code accept a cache file and
     // ignore it.
     let last = |path: fn(&Setting) -> Option<&std::path::Path>| {
@@ -53,7 +54,9 @@ pub(crate) fn start(
     let loaded = last(Setting::sealed_code).map(code);
     let expected = loaded.as_ref().map(CodeFile::check).transpose()?;
 
+    let since = std::time::Instant::now();
     let core = Core::new(table, settings)?;
+    ffi::started(&core, since);
     if let (Some(file), Some(device)) = (loaded, expected) {
         file.check_device(&core, &device)?;
     }
@@ -91,4 +94,38 @@ fn reject_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
             known.refusal(&device),
         )),
     }
+}
+
+/// The runtime of cuda uses another device if none matches the setting.
+fn reject_missing_device(table: &Table, settings: &[Setting]) -> Result<()> {
+    let mut chosen = settings.iter().filter_map(Setting::chosen_device);
+    let Some(chosen) = chosen.next_back().filter(|_| table.backend() == "cuda") else {
+        return Ok(());
+    };
+    let Some(text) = ffi::devices(table)? else {
+        return Ok(());
+    };
+    let devices = Device::parse(&text);
+    // As the runtime reads it: a number counts the devices whose names contain the rest.
+    let (number, name) = match chosen.strip_prefix('#') {
+        None => (0, chosen),
+        Some(rest) => {
+            let end = rest.find(|c: char| !c.is_ascii_digit());
+            let (digits, name) = rest.split_at(end.unwrap_or(rest.len()));
+            (digits.parse().unwrap_or(0), name.trim_start())
+        }
+    };
+    let matching = devices.iter().filter(|device| device.name.contains(name));
+    if matching.count() > number {
+        return Ok(());
+    }
+    let names: Vec<String> = devices.iter().map(Device::to_string).collect();
+    Err(Error::new(
+        ErrorKind::Start,
+        format!("{} context", table.backend()),
+        format!(
+            "no device matches {chosen:?}; there are {}",
+            names.join(", ")
+        ),
+    ))
 }

@@ -379,3 +379,37 @@ fn inner_sum(ctx: &Context, ty: &str, variant: &str) -> String {
     let variant = sum.variants.iter().find(|v| v.name == variant).unwrap();
     program.name_of(variant.payload[0]).to_owned()
 }
+
+#[test]
+fn futhark_profile_reads_reports() {
+    let Some(compiler) = support::newest() else {
+        return;
+    };
+    let backends = support::backends();
+    let _device = support::lock_device();
+    for backend in backends {
+        let library = support::library("failures.fut", backend, &compiler);
+        let ctx = Context::new(&library, &Config::new().profiling(true)).unwrap();
+        let xs: Value = ctx.array(&[20i64, 22]).unwrap().into();
+        assert_eq!(total(&ctx, &xs), 42);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile");
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(format!("{backend}.json"));
+        std::fs::write(&file, ctx.report().unwrap()).unwrap();
+        let output = std::process::Command::new(compiler.program())
+            .arg("profile")
+            .arg(&file)
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{backend}: {output:?}");
+        let summary = folder.join(format!("{backend}.prof/summary"));
+        let summary = std::fs::read_to_string(summary).unwrap();
+        assert!(
+            summary.contains("Peak memory usage"),
+            "{backend}: {summary}"
+        );
+        let nothing = summary.contains("\n0 events with a total runtime");
+        assert_eq!(nothing, backend == Backend::C, "{backend}: {summary}");
+    }
+}

@@ -12,4 +12,6 @@ mod errors;
 mod failures;
 mod stored;
 mod support;
+#[cfg(feature = "tracing")]
+mod tracing;
 mod tuning;

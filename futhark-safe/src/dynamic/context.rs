@@ -10,11 +10,12 @@ use super::opaque::Opaque;
 use super::stored::Stored;
 use super::value::{Arg, Array, Scalar, Value};
 use crate::config::Config;
-use crate::device::{Device, MemoryUse};
+use crate::device::Device;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::tuning::TuningParam;
+use crate::usage::{Copies, MemoryUse};
 
 /// A context of a loaded program. A clone is a handle to the same context.
 #[derive(Clone, Debug)]
@@ -253,6 +254,12 @@ impl Context {
         self.core.memory().map(MemoryUse::of)
     }
 
+    /// The copies that calls of this context made of consumed arguments so far.
+    #[must_use]
+    pub fn copies(&self) -> Vec<Copies> {
+        self.core.copies()
+    }
+
     /// `opencl`: the context's `cl_command_queue`, like [`crate::Context::command_queue`].
     ///
     /// # Errors
@@ -330,6 +337,19 @@ impl Context {
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn report(&self) -> Result<String> {
         self.core.report()
+    }
+
+    /// The runtime's profiling report as typed data (feature `report`). Waits as [`sync`](Self::sync) does.
+    ///
+    /// Like [`report`](Self::report), it discards the events that it returns.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`]: the runtime's report has an unknown format.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    #[cfg(feature = "report")]
+    pub fn profile(&self) -> Result<crate::Report> {
+        crate::Report::parse(&self.report()?)
     }
 
     /// The settings of the configuration that have no effect, as [`crate::Context::warnings`].

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
-use super::core::{Core, Failed, Locked, Stage};
+use super::core::{Copied, Core, Failed, Locked, Stage};
 use super::few::Few;
 use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::describe;
+use super::trace;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -86,6 +87,12 @@ impl<'a> Input<'a> {
             In::Consumed(handle) => Some(handle),
             In::ByMut(handle) => Some(handle),
         }
+    }
+
+    /// The sizes of its arrays, for traces.
+    #[cfg(feature = "tracing")]
+    pub(super) fn sizes(&self) -> Option<String> {
+        self.handle().map(describe)
     }
 
     fn pointer(&self, operation: &'static str) -> Result<*const c_void> {
@@ -170,15 +177,16 @@ impl Core {
             ));
         };
         self.check(function, inputs, outputs)?;
+        let _span = trace::call(self, function.label(), inputs);
         let operation = || Cow::Borrowed(function.label());
 
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
-        for (input, slot) in inputs.iter_mut().zip(function.inputs()) {
+        for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
             if slot.flags & FUT_CONSUMED != 0
                 && let Some(handle) = input.handle_to_consume()
             {
-                make_unique(&mut locked, handle, operation)?;
+                make_unique(&mut locked, handle, Copied::Argument(number, i), operation)?;
             }
         }
 

@@ -57,13 +57,15 @@
 
 use std::borrow::Cow;
 
-use super::core::Locked;
+use super::core::{Copied, Locked};
 use super::duplicate::duplicate_locked;
 use super::handle::Handle;
+use super::trace;
 use crate::error::Result;
 
 /// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
-/// else shares it. Comes before every call that overwrites the value, under the same lock.
+/// else shares it; `copied` counts the copy. Comes before every call that overwrites the value, under the
+/// same lock.
 ///
 /// # Errors
 ///
@@ -71,6 +73,7 @@ use crate::error::Result;
 pub(super) fn make_unique(
     locked: &mut Locked<'_>,
     handle: &mut Handle,
+    copied: Copied,
     operation: impl Fn() -> Cow<'static, str>,
 ) -> Result<()> {
     let ty = handle.table_type().raw();
@@ -83,5 +86,7 @@ pub(super) fn make_unique(
     let copy = duplicate_locked(locked, handle, &operation)?;
     // Drops the original, which is freed when the lock is released.
     *handle = copy;
+    locked.count_copy(copied);
+    trace::copied(&operation());
     Ok(())
 }

@@ -20,6 +20,7 @@
 //! call's own, and one that it found while it waited for work of earlier calls. [`Failure::origin`]
 //! determines which calls each of them can belong to.
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::ptr::NonNull;
@@ -60,6 +61,17 @@ struct State {
     /// The operation that lost the context.
     lost_in: Option<Call>,
     progress: Progress,
+    /// How often an argument was copied before it was consumed.
+    copies: BTreeMap<Copied, u64>,
+}
+
+/// A consumed argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Copied {
+    /// Of the function of this number, the argument of this number.
+    Argument(usize, usize),
+    /// The array of this type whose element was set.
+    Array(u32),
 }
 
 /// A value without a handle, to be freed.
@@ -412,6 +424,16 @@ impl Locked<'_> {
         if serial != 0 {
             self.state().progress.release(serial);
         }
+    }
+
+    /// Counts a copy that was made before a consumption.
+    #[cold]
+    pub(super) fn count_copy(&mut self, of: Copied) {
+        *self.state().copies.entry(of).or_default() += 1;
+    }
+
+    pub(super) fn copies(&mut self) -> BTreeMap<Copied, u64> {
+        self.state().copies.clone()
     }
 
     /// Keeps an error for the next call, unless one is kept already.

@@ -7,7 +7,7 @@ use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
-use super::core::Core;
+use super::core::{Copied, Core};
 use super::handle::Handle;
 use super::make::Make;
 use super::shape::{Bounds, elements, expect_index};
@@ -104,7 +104,8 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
 
     let mut locked = core.locked();
     locked.check([&*array, value])?;
-    make_unique(&mut locked, array, || OPERATION.into())?;
+    let copied = Copied::Array(array.ty());
+    make_unique(&mut locked, array, copied, || OPERATION.into())?;
     let input = [
         array.value(OPERATION)?.cast_const(),
         value.value(OPERATION)?.cast_const(),

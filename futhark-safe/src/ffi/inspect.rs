@@ -4,9 +4,10 @@ use std::ffi::{CStr, c_char, c_void};
 
 use futhark_sys::table::{self as c, Table};
 
-use super::core::{Core, required};
+use super::core::{Copied, Core, required};
 use super::setting::Setting;
 use crate::error::{Error, ErrorKind, Result};
+use crate::usage::Copies;
 
 impl Core {
     /// The runtime's profiling report, a JSON text.
@@ -21,6 +22,28 @@ impl Core {
         locked.confirm();
         // SAFETY: T: on success it is a text that the caller owns.
         Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
+    }
+
+    /// The copies of consumed arguments so far.
+    pub(crate) fn copies(&self) -> Vec<Copies> {
+        let copies = self.locked().copies();
+        let describe = |(copied, count)| match copied {
+            Copied::Argument(function, i) => {
+                let function = &self.table().functions()[function];
+                let name = function.parameter_names().nth(i).flatten();
+                Copies {
+                    operation: function.label().to_owned(),
+                    argument: name.map_or_else(|| i.to_string(), str::to_owned),
+                    count,
+                }
+            }
+            Copied::Array(ty) => Copies {
+                operation: "set".to_owned(),
+                argument: self.table().types()[ty as usize].name().to_owned(),
+                count,
+            },
+        };
+        copies.into_iter().map(describe).collect()
     }
 
     /// Bytes in use on the host and their maximum, and the same for the device.

@@ -25,6 +25,7 @@
 //! * `progress`: which results of asynchronous calls are valid
 //! * `setting`: one configuration setting, and its conversion to the C struct
 //! * `table`: tables that are linked in
+//! * `trace`: spans of the crate `tracing`, with that feature
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!
@@ -72,6 +73,7 @@ mod progress;
 mod setting;
 mod shape;
 mod table;
+mod trace;
 mod transfer;
 mod view;
 
@@ -94,6 +96,7 @@ pub(crate) use shape::shape;
 pub(crate) use shape::{count, elements, shape_array};
 pub use table::LinkedTable;
 pub(crate) use table::backend_of;
+pub(crate) use trace::started;
 pub(crate) use transfer::{create, index, read_into, read_vec};
 #[cfg(feature = "dynamic")]
 pub(crate) use transfer::{create_from_bytes, index_checked_by_c, read_bytes};

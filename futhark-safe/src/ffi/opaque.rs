@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::core::Core;
 use super::handle::Handle;
 use super::make::Make;
+use super::trace;
 use super::transfer::{keep_if_lost, reserve};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -67,6 +68,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
         })
     }?;
     let mut body: Vec<u8> = Vec::new();
+    let _span = trace::transfer(value.core(), "store", || size);
     reserve(&mut body, size, "store")?;
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
     let stored = unsafe {
@@ -99,6 +101,7 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         let message = format!("values of type {} cannot be restored", stored.type_name);
         return Err(Error::new(ErrorKind::Unsupported, "restore", message));
     };
+    let _span = trace::transfer(core, "restore", || stored.body.len());
     let make = Make {
         core,
         ty: ty as u32,

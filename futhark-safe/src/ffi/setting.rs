@@ -64,6 +64,14 @@ impl Setting {
         }
     }
 
+    /// The name or number of the device.
+    pub(crate) fn chosen_device(&self) -> Option<&str> {
+        match self {
+            Setting::Device(name) => name.to_str().ok(),
+            _ => None,
+        }
+    }
+
     /// The path to write compiled device code to.
     pub(crate) fn dumped_code(&self) -> Option<&Path> {
         match self {

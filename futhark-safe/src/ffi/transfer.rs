@@ -11,6 +11,7 @@ use super::handle::Handle;
 use super::make::Make;
 use super::memory::wait;
 use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
+use super::trace;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -72,6 +73,7 @@ unsafe fn create_from(
     }
     let mut dims = for_c(shape);
     let dims = dims.as_mut();
+    let _span = trace::transfer(core, "new array", || len * elem.size());
     let create = array.raw().create.expect("every array can be made");
     let make = Make {
         core,
@@ -134,6 +136,9 @@ unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
         .values
         .expect("every array can be read");
     let input = [array.value("read array")?.cast_const()];
+    let _span = trace::transfer(array.core(), "read array", || {
+        length(array, "read array").map_or(0, |(elem, n)| n * elem.size())
+    });
     let mut locked = array.core().locked();
     locked.check([array])?;
     // SAFETY: T and L; V; the caller promises that `to` is large enough; S: it is written when this returns.

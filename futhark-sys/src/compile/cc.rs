@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use futhark_manifest::Backend;
 
+use super::compiler::traced;
 use super::error::{Error, ErrorKind};
 use super::toolchain::Toolchain;
 use crate::table::SYMBOL;
@@ -357,9 +358,8 @@ fn run_tool(command: Command, variable: &str) -> Result<Result<(), String>, Erro
 /// The output of a command that fails; the outer error is that it does not run.
 fn output_of(mut command: Command) -> Result<Result<(), String>, (String, std::io::Error)> {
     let program = command.get_program().to_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
+    command.stdin(Stdio::null());
+    let output = traced(&mut command, Command::output)
         .map_err(|error| (program.to_string_lossy().into_owned(), error))?;
     if output.status.success() {
         return Ok(Ok(()));

@@ -384,8 +384,14 @@ fn run<'a>(
     program: &Path,
     arguments: impl IntoIterator<Item = &'a OsStr>,
 ) -> std::io::Result<Output> {
-    Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null());
+    traced(&mut command, Command::output)
+}
+
+/// Runs a command in a span of the crate `tracing`, with that feature.
+pub(super) fn traced<T>(command: &mut Command, run: impl FnOnce(&mut Command) -> T) -> T {
+    #[cfg(feature = "tracing")]
+    let _span = tracing::debug_span!(target: "futhark_sys", "compile step", ?command).entered();
+    run(command)
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
+pub mod stress;
 
 futhark_safe::include_program!(pub arrays);
 futhark_safe::include_program!(pub basics);

@@ -12,5 +12,6 @@ mod stored;
 mod support;
 mod tuning;
 mod unary;
+mod usage;
 mod values;
 mod views;

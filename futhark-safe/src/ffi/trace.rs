@@ -1,0 +1,81 @@
+//! Spans and events of the crate `tracing`. Without the feature `tracing` these functions do nothing.
+
+use super::call::Input;
+use super::core::Core;
+
+/// A span that ends when it is dropped.
+#[must_use]
+pub(super) struct Span {
+    #[cfg(feature = "tracing")]
+    _entered: Option<tracing::span::EnteredSpan>,
+}
+
+/// A call, with the sizes of its arguments.
+#[cfg_attr(
+    not(feature = "tracing"),
+    expect(unused_variables, clippy::inline_always)
+)]
+#[cfg_attr(not(feature = "tracing"), inline(always))]
+pub(super) fn call(core: &Core, operation: &'static str, inputs: &[Input<'_>]) -> Span {
+    #[cfg(feature = "tracing")]
+    if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+        let sizes: Vec<String> = inputs.iter().filter_map(Input::sizes).collect();
+        let (backend, sizes) = (core.table().backend(), sizes.join(", "));
+        let span = tracing::debug_span!(target: TARGET, "call", operation, backend, sizes);
+        return Span {
+            _entered: Some(span.entered()),
+        };
+    }
+    Span {
+        #[cfg(feature = "tracing")]
+        _entered: None,
+    }
+}
+
+/// A transfer of this number of bytes.
+#[cfg_attr(
+    not(feature = "tracing"),
+    expect(unused_variables, clippy::inline_always)
+)]
+#[cfg_attr(not(feature = "tracing"), inline(always))]
+pub(super) fn transfer(
+    core: &Core,
+    operation: &'static str,
+    bytes: impl FnOnce() -> usize,
+) -> Span {
+    #[cfg(feature = "tracing")]
+    if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+        let (backend, bytes) = (core.table().backend(), bytes());
+        let span = tracing::debug_span!(target: TARGET, "transfer", operation, backend, bytes);
+        return Span {
+            _entered: Some(span.entered()),
+        };
+    }
+    Span {
+        #[cfg(feature = "tracing")]
+        _entered: None,
+    }
+}
+
+/// A copy that was made because another value shares the memory of a consumed argument.
+#[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
+pub(super) fn copied(operation: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::debug!(target: TARGET, operation, "copied a shared argument");
+}
+
+/// A context that started.
+#[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
+pub(crate) fn started(core: &Core, since: std::time::Instant) {
+    #[cfg(feature = "tracing")]
+    tracing::info!(
+        target: TARGET,
+        backend = core.table().backend(),
+        seconds = since.elapsed().as_secs_f64(),
+        "started a context"
+    );
+}
+
+/// The target of all spans and events.
+#[cfg(feature = "tracing")]
+const TARGET: &str = "futhark_safe";

@@ -1,0 +1,46 @@
+//! What a context has used: memory, and copies before consumption.
+
+/// The memory that a context uses for values and scratch memory, in bytes.
+///
+/// Blocks that the runtime keeps for later calls are not included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryUse {
+    /// On the host.
+    pub host: u64,
+    /// The maximum on the host since the context was created or its caches were cleared.
+    pub host_peak: u64,
+    /// On the device; 0 on host backends.
+    pub device: u64,
+    /// The maximum on the device since the context was created or its caches were cleared.
+    pub device_peak: u64,
+}
+
+impl MemoryUse {
+    pub(crate) fn of(bytes: [i64; 4]) -> MemoryUse {
+        let [host, host_peak, device, device_peak] =
+            bytes.map(|bytes| u64::try_from(bytes).unwrap_or(0));
+        MemoryUse {
+            host,
+            // The runtime resets the maximum to 0, also if memory is in use.
+            host_peak: host_peak.max(host),
+            device,
+            device_peak: device_peak.max(device),
+        }
+    }
+}
+
+/// How often calls copied a consumed argument, because another value shared its memory.
+///
+/// A copy costs as much as a transfer of the value. To avoid it, drop the other owner before the
+/// call: an earlier result that is the same array, the record that a field was read from, …
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Copies {
+    /// The operation, as [`Error::operation`](crate::Error::operation) names it: `entry point step`.
+    pub operation: String,
+    /// The parameter's name in the program, or its number, counted from 0.
+    pub argument: String,
+    /// The number of copies.
+    pub count: u64,
+}

@@ -1,0 +1,128 @@
+//! Which backend, devices, copies and profiles a context reports, and threads that share one.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use futhark_safe::{Backend, Config, ErrorKind};
+use futhark_safe_typed_tests::{basics, stress};
+
+use super::support::{BACKENDS, each, lock, lock_device};
+
+#[test]
+fn threads_mix_operations_and_failures() {
+    each(|ctx: basics::Context| {
+        let gpu = ctx.backend().is_gpu();
+        let (threads, rounds) = if gpu { (4, 9) } else { (8, 90) };
+        let counts = stress::run(&ctx, threads, rounds, Instant::now()).unwrap();
+        let failed = counts.failed.load(Ordering::Relaxed);
+        let right = counts.right.load(Ordering::Relaxed);
+        assert_eq!(failed + right, threads * rounds, "{counts:?}");
+        assert!(failed > 0 && right > 0, "{counts:?}");
+        assert_eq!(counts.lost.load(Ordering::Relaxed) == 0, gpu, "{counts:?}");
+        let used = ctx.memory().unwrap();
+        ctx.close().unwrap();
+        let fresh = basics::Context::new(&Config::new().backend(if gpu {
+            Backend::OpenCl
+        } else {
+            Backend::C
+        }));
+        let fresh = fresh.unwrap().memory().unwrap();
+        assert_eq!((used.host, used.device), (fresh.host, fresh.device));
+    });
+}
+
+#[test]
+fn the_first_backend_that_works_is_used() {
+    let _device = lock_device();
+    assert_eq!(basics::Context::backends().unwrap(), BACKENDS);
+    let nowhere = "no such device";
+    let order = [
+        Backend::Cuda,
+        Backend::OpenCl,
+        Backend::C,
+        Backend::Multicore,
+    ];
+    let config = Config::new().backends(order).device(nowhere);
+    // The backends on the host have no devices to choose from.
+    let error = basics::Context::new(&config).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Start, "{error}");
+    for reason in ["requested", "OpenCL device", "select a device"] {
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+    let config = Config::new().backends(order).build_option("-DX");
+    let ctx = basics::Context::new(&config).unwrap();
+    assert_eq!(ctx.backend(), Backend::OpenCl);
+    let refused: Vec<(Backend, ErrorKind)> =
+        ctx.refused().iter().map(|(b, e)| (*b, e.kind())).collect();
+    assert_eq!(refused, [(Backend::Cuda, ErrorKind::Unsupported)]);
+    let error = basics::Context::new(&Config::new().backends([])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+}
+
+#[test]
+fn devices_of_each_backend_are_listed_without_a_context() {
+    let _device = lock_device();
+    for backend in BACKENDS {
+        let devices = basics::Context::devices(backend).unwrap();
+        assert!(!devices.is_empty(), "{backend}");
+        let source = basics::Context::device_source(backend);
+        assert_eq!(source.is_ok(), backend.is_gpu(), "{backend}");
+    }
+    let error = basics::Context::devices(Backend::Cuda).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+}
+
+#[test]
+fn copies_before_consumption_are_counted() {
+    each(|ctx: basics::Context| {
+        let xs = ctx.array(&[1, 2, 3]).unwrap();
+        let xs = ctx.entry().increment(xs).unwrap();
+        assert_eq!(ctx.copies(), [], "nothing shared the memory");
+        for _ in 0..3 {
+            let same = ctx.entry().identity(&xs).unwrap();
+            ctx.entry().increment(same).unwrap();
+        }
+        let same = ctx.entry().identity(&xs).unwrap();
+        ctx.entry().set_first(same, 1).unwrap();
+        let copies = ctx.copies();
+        let counted: Vec<(&str, &str, u64)> = copies
+            .iter()
+            .map(|copies| (&*copies.operation, &*copies.argument, copies.count))
+            .collect();
+        assert_eq!(
+            counted,
+            [
+                ("entry point increment", "xs", 3),
+                ("entry point set_first", "xs", 1)
+            ]
+        );
+    });
+}
+
+#[test]
+fn profiles_are_typed() {
+    for backend in BACKENDS {
+        let _device = lock(backend);
+        let ctx = basics::Context::new(&Config::new().backend(backend).profiling(true)).unwrap();
+        let xs = ctx.array(&[1.0f32, 2.0, 6.0]).unwrap();
+        assert_eq!(ctx.entry().mean(&xs).unwrap(), 3.0);
+        let report = ctx.profile().unwrap();
+        assert!(!report.peak_memory.is_empty(), "{report:?}");
+        // Sequential code has no measured steps.
+        assert_eq!(
+            report.events.is_empty(),
+            backend == Backend::C,
+            "{report:?}"
+        );
+        for event in &report.events {
+            assert!(!event.name.is_empty(), "{event:?}");
+        }
+        let takes_time = report.events.iter().any(|event| !event.duration.is_zero());
+        assert!(takes_time || !backend.is_gpu(), "{report:?}");
+        assert_eq!(
+            ctx.profile().unwrap().events,
+            [],
+            "events are reported once"
+        );
+    }
+}
