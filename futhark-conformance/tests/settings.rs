@@ -42,6 +42,10 @@ fn devices_are_described() {
             let used = run(&library, &Config::new().device_number(i)).unwrap();
             assert_eq!(used, *device);
         }
+        for missing in ["#2", "no such device"] {
+            let error = run(&library, &Config::new().device(missing)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Start, "{missing}: {error}");
+        }
         assert!(
             library
                 .device_source()
