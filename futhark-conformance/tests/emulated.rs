@@ -44,6 +44,8 @@ const CASES: &[(&str, &str)] = &[
     ("empty_copies", ""),
     ("empty_copies", "delayed"),
     ("destroyed_contexts", ""),
+    ("primary_contexts", ""),
+    ("contexts_of_addresses", ""),
     ("freeing_waits_for_the_owning_context", "delayed"),
     ("no_temporary_folder", ""),
     ("hip_without_devices", "devices=0"),

@@ -1,7 +1,9 @@
 #include "context.h"
 
+#include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "memory.h"
 #include "settings.h"
@@ -25,6 +27,22 @@ std::set<Context *> &contexts() {
     return *all;
 }
 
+struct Primary {
+    Context *context = nullptr;
+    unsigned users = 0;
+};
+
+std::map<int, Primary> &primaries() {
+    static auto *all = new std::map<int, Primary>();
+    return *all;
+}
+
+Context *new_context() {
+    auto fresh = std::make_unique<Context>();
+    contexts().insert(fresh.get());
+    return fresh.release();
+}
+
 void drop_if_over(Context *context) {
     if (!context->destroyed || context->stacked > 0)
         return;
@@ -32,29 +50,54 @@ void drop_if_over(Context *context) {
     delete context;
 }
 
+// Ends the work and frees the memory of a context.
+void finish_and_free(Context *context) {
+    context->queue.finish();
+    size_t left = release_all(context);
+    if (left > 0)
+        finding("a context ended with %zu allocations that were never freed", left);
+}
+
 }  // namespace
 
 Context *current_context() { return top == nullptr ? nullptr : top->context; }
 
 Status make_context(Context *&context) {
-    auto fresh = std::make_unique<Context>();
-    contexts().insert(fresh.get());
-    context = fresh.release();
+    context = new_context();
     return push_context(context);
 }
 
 Status destroy_context(Context *context) {
     if (Status status = usable(context))
         return status;
-    context->queue.finish();
-    size_t left = release_all(context);
-    if (left > 0)
-        finding("a context ended with %zu allocations that were never freed", left);
+    finish_and_free(context);
     // The remaining entries are on other threads' stacks, or deeper on this one.
     if (current_context() == context)
         pop_context();
     if (context->stacked > 0)
         finding("a context was destroyed while it was on the stack of a thread");
+    context->destroyed = true;
+    drop_if_over(context);
+    return OK;
+}
+
+Status retain_primary(int device, Context *&context) {
+    Primary &primary = primaries()[device];
+    if (primary.users == 0)
+        primary.context = new_context();
+    primary.users++;
+    context = primary.context;
+    return OK;
+}
+
+Status release_primary(int device) {
+    Primary &primary = primaries()[device];
+    if (primary.users == 0)
+        return INVALID_CONTEXT;
+    if (--primary.users > 0)
+        return OK;
+    Context *context = std::exchange(primary.context, nullptr);
+    finish_and_free(context);
     context->destroyed = true;
     drop_if_over(context);
     return OK;

@@ -20,6 +20,11 @@ Context *current_context();
 Status make_context(Context *&context);
 Status destroy_context(Context *context);
 
+// The primary context of a device. The first user creates it, the last one destroys it. It is not pushed,
+// nor popped: as with the real driver, it stays on the stacks of threads after it was destroyed.
+Status retain_primary(int device, Context *&context);
+Status release_primary(int device);
+
 // OK if the context exists, otherwise the error.
 Status usable(Context *context);
 

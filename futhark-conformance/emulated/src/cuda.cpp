@@ -1,5 +1,6 @@
-// The functions of CUDA's driver and run-time API that Futhark's programs call. Types and numbers
-// are those of cuda.h, repeated here so that no header is needed.
+// The functions of CUDA's driver and run-time API that Futhark's programs call, and a few that share
+// memory with them (futhark-safe/examples/interop). Types and numbers are those of cuda.h, repeated here
+// so that no header is needed.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -35,6 +36,8 @@ enum Attribute {
     RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
 };
 constexpr int RESERVED_SHARED = 1024;
+
+enum PointerAttribute { POINTER_CONTEXT = 1 };
 
 enum FunctionAttribute { FUNCTION_MAX_THREADS = 0, FUNCTION_MAX_DYNAMIC_SHARED = 8 };
 
@@ -154,6 +157,24 @@ EXPORT int cuCtxDestroy_v2(Context *context) try {
     if (context == nullptr)
         return INVALID_VALUE;
     return destroy_context(context);
+} CATCH
+
+EXPORT int cuDevicePrimaryCtxRetain(Context **context, int device) try {
+    DRIVER_CALL;
+    if (!initialised)
+        return NOT_INITIALIZED;
+    if (device < 0 || unsigned(device) >= settings().devices)
+        return INVALID_DEVICE;
+    return retain_primary(device, *context);
+} CATCH
+
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) try {
+    DRIVER_CALL;
+    if (!initialised)
+        return NOT_INITIALIZED;
+    if (device < 0 || unsigned(device) >= settings().devices)
+        return INVALID_DEVICE;
+    return release_primary(device);
 } CATCH
 
 EXPORT int cuCtxPushCurrent_v2(Context *context) try {
@@ -281,6 +302,17 @@ EXPORT int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t 
     return copy(true, to, from, size, true, true);
 }
 EXPORT int cuMemcpy(unsigned long long to, unsigned long long from, size_t size) { return copy(false, to, from, size, true, true); }
+
+// Only this attribute, and only at the start of an allocation.
+EXPORT int cuPointerGetAttribute(void *value, int attribute, unsigned long long address) {
+    if (!initialised)
+        return NOT_INITIALIZED;
+    const void *owner = owner_of(reinterpret_cast<void *>(address));
+    if (attribute != POINTER_CONTEXT || owner == nullptr)
+        return INVALID_VALUE;
+    *static_cast<const void **>(value) = owner;
+    return OK;
+}
 
 // --- Streams and events ---------------------------------------------------------------------------
 

@@ -23,6 +23,10 @@ int cuCtxSynchronize();
 int cuCtxPopCurrent_v2(void **);
 int cuCtxPushCurrent_v2(void *);
 int cuCtxGetCurrent(void **);
+int cuDevicePrimaryCtxRetain(void **, int);
+int cuDevicePrimaryCtxRelease_v2(int);
+int cuPointerGetAttribute(void *, int, Address);
+int cuMemcpy(Address, Address, size_t);
 int cuEventCreate(void **, unsigned);
 int cuEventRecord(void *, void *);
 int cuEventDestroy_v2(void *);
@@ -434,6 +438,66 @@ void destroyed_contexts() {
     EXPECT(cuMemAlloc_v2(&address, 8), 0);
 }
 
+// A primary context is shared by those that retain it, and never pushed or popped by that.
+void primary_contexts() {
+    void *first = nullptr, *second = nullptr, *current = nullptr;
+    EXPECT(cuDevicePrimaryCtxRetain(&first, 0), 3);
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuDevicePrimaryCtxRetain(&first, 7), 101);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(7), 101);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 201);
+    EXPECT(cuDevicePrimaryCtxRetain(&first, 0), 0);
+    EXPECT(cuDevicePrimaryCtxRetain(&second, 0), 0);
+    EXPECT(first == second, true);
+    EXPECT(cuCtxGetCurrent(&current), 0);
+    EXPECT(current == nullptr, true);
+    EXPECT(cuCtxPushCurrent_v2(first), 0);
+    Address address = 0;
+    EXPECT(cuMemAlloc_v2(&address, 8), 0);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 0);
+    EXPECT(cuMemFree_v2(address), 0);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 0);
+    EXPECT(cuCtxGetCurrent(&current), 0);
+    EXPECT(current == first, true);
+    EXPECT(cuMemAlloc_v2(&address, 8), 709);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 201);
+    EXPECT(cuDevicePrimaryCtxRetain(&second, 0), 0);
+    EXPECT(second != first, true);
+    EXPECT(cuCtxPopCurrent_v2(&current), 0);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 0);
+    expect_no_findings();
+    EXPECT(cuDevicePrimaryCtxRetain(&first, 0), 0);
+    EXPECT(cuCtxPushCurrent_v2(first), 0);
+    EXPECT(cuMemAlloc_v2(&address, 8), 0);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 0);
+    expect_finding("1 allocations that were never freed");
+}
+
+// The driver knows the context of each address, so that cuMemcpy copies between contexts.
+void contexts_of_addresses() {
+    const int CONTEXT = 1, MEMORY_TYPE = 2;
+    void *owner = nullptr;
+    EXPECT(cuPointerGetAttribute(&owner, CONTEXT, 4096), 3);
+    Cuda first;
+    Address from = first.memory(8);
+    Cuda second;
+    Address to = second.memory(8);
+    EXPECT(cuPointerGetAttribute(&owner, CONTEXT, from), 0);
+    EXPECT(owner == first.context, true);
+    EXPECT(cuPointerGetAttribute(&owner, CONTEXT, to), 0);
+    EXPECT(owner == second.context, true);
+    EXPECT(cuPointerGetAttribute(&owner, CONTEXT, 4096), 1);
+    EXPECT(cuPointerGetAttribute(&owner, MEMORY_TYPE, from), 1);
+    long long number = 42, copied = 0;
+    EXPECT(cuMemcpyHtoD_v2(from, &number, 8), 0);
+    EXPECT(cuMemcpy(to, from, 8), 0);
+    EXPECT(cuMemcpyDtoH_v2(&copied, to, 8), 0);
+    EXPECT(copied, 42);
+    EXPECT(cuMemFree_v2(from), 0);
+    EXPECT(cuPointerGetAttribute(&owner, CONTEXT, from), 1);
+    expect_no_findings();
+}
+
 // With `delayed`: freeing waits for the work of the owning context, current or not.
 void freeing_waits_for_the_owning_context() {
     Cuda first;
@@ -638,7 +702,7 @@ const Case cases[] = {
     CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(delayed_copies_wait_for_a_sync),
     CASE(copies_run_at_once_by_default), CASE(requested_failures), CASE(fresh_memory_is_poisoned),
     CASE(invalid_texts), CASE(large_stack_frames), CASE(beyond_shared_memory), CASE(invalid_addresses), CASE(empty_copies),
-    CASE(destroyed_contexts), CASE(freeing_waits_for_the_owning_context), CASE(no_temporary_folder), CASE(hip_without_devices),
+    CASE(destroyed_contexts), CASE(primary_contexts), CASE(contexts_of_addresses), CASE(freeing_waits_for_the_owning_context), CASE(no_temporary_folder), CASE(hip_without_devices),
     CASE(damaged_images), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
 };
 
