@@ -16,10 +16,12 @@ impl Config {
     /// `CL_QUEUE_PROFILING_ENABLE`; otherwise creating the context fails. The context retains the
     /// queue. Work that others enqueue runs before later work of the context, and after earlier work.
     ///
+    /// `futhark-safe/examples/interop` in the repository shares a queue and buffers with the crate `opencl3`.
+    ///
     /// # Safety
     ///
-    /// `queue` is a `cl_command_queue`, of the same OpenCL loader that the backend loads, and is valid
-    /// until the context is created.
+    /// `queue` is a `cl_command_queue`, of the same OpenCL loader that the backend loads (`libOpenCL.so.1`, or
+    /// the file in `FUTHARK_LIBOPENCL`), and is valid until the context is created.
     pub unsafe fn command_queue(self, queue: NonNull<c_void>) -> Config {
         // SAFETY: the caller promises the same.
         self.with(Setting::CommandQueue(unsafe { CommandQueue::new(queue) }))

@@ -42,11 +42,13 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// let xs = stats.array(&[1.0f32, 2.0])?;
     /// // SAFETY: `buffer` is only read, and dropped before `xs`; its drop balances `retain`.
     /// if let RawMemory::OpenCl(mem) = unsafe { xs.raw_memory() }? {
-    ///     unsafe { opencl3::memory::retain_mem_object(mem) }?;
+    ///     unsafe { opencl3::memory::retain_mem_object(mem) }.map_err(ClError)?;
     ///     let buffer = opencl3::memory::Buffer::<f32>::new(mem);
     ///     // …
     /// }
     /// ```
+    ///
+    /// `futhark-safe/examples/interop` in the repository is a whole program.
     pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
         ffi::raw_memory(self.handle())
     }
