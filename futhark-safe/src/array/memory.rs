@@ -48,7 +48,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// }
     /// ```
     ///
-    /// `futhark-safe/examples/interop` in the repository is a whole program.
+    /// `futhark-safe/examples/interop` in the repository is a whole program, with `opencl3` and with `cudarc`.
     pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
         ffi::raw_memory(self.handle())
     }
