@@ -16,6 +16,14 @@ fn main() -> Result<(), Error> {
         }
     }
     compile(Program::new("service.fut").backends(backends))?;
+    #[cfg(feature = "floor")]
+    compile(
+        Program::new("service.fut")
+            .name("plain")
+            .backends([Backend::C, Backend::Multicore])
+            .hardened(false)
+            .raw(true),
+    )?;
     Ok(())
 }
 
