@@ -3,7 +3,7 @@
 mod support;
 
 use futhark_safe::compile::Build;
-use futhark_safe::dynamic::{Context, Library};
+use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, Device, ErrorKind, Result};
 
 const PROGRAM: &str = "entry total (xs: []i32): i32 = i32.sum xs\n";
@@ -42,6 +42,21 @@ fn devices_are_described() {
             let used = run(&library, &Config::new().device_number(i)).unwrap();
             assert_eq!(used, *device);
         }
+        // Both devices at the same time.
+        let contexts: Vec<Context> = (0..2)
+            .map(|i| Context::new(&library, &Config::new().device_number(i)).unwrap())
+            .collect();
+        std::thread::scope(|scope| {
+            for (i, context) in contexts.iter().enumerate() {
+                let device = &devices[i];
+                scope.spawn(move || {
+                    let xs = Value::from(context.array(&[1i32, 2, 3]).unwrap());
+                    let sum = context.call("total", vec![Arg::Borrow(&xs)]).unwrap();
+                    assert!(matches!(sum[0], Value::Scalar(Scalar::I32(6))));
+                    assert_eq!(context.device().unwrap(), *device);
+                });
+            }
+        });
         for missing in ["#2", "no such device"] {
             let error = run(&library, &Config::new().device(missing)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Start, "{missing}: {error}");
