@@ -24,13 +24,13 @@ fn starts_fail(backend: Backend) {
     let library = child::build(backend, compiler).library();
     // SAFETY: it was built from a program of this test.
     let library = unsafe { Library::open(library) }.expect("the library can be loaded");
-    // The runtime reads the number into an `int`.
-    let mut wrong = vec![("#99999999999", "integer overflow")];
-    // On cuda, the runtime takes another device.
-    if backend == Backend::Hip {
-        wrong.push(("no such device", "device found"));
-    }
-    for (device, words) in wrong {
+    // The runtime reads the number into an `int`. On cuda it would use another device if none matches, so
+    // that is refused before.
+    let words = match backend {
+        Backend::Hip => ["integer overflow", "device found"],
+        _ => ["no device matches"; 2],
+    };
+    for (device, words) in ["#99999999999", "no such device"].into_iter().zip(words) {
         let config = Config::new().device(device);
         let error = Context::new(&library, &config).expect_err("there is no such device");
         assert_eq!(error.kind(), ErrorKind::Start, "{error}");

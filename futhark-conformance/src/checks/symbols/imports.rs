@@ -75,6 +75,7 @@ const HARMLESS: &[&str] = &[
     "strstr",
     "strtol",
     "time",
+    "vasprintf",
     "vfprintf",
     "vsnprintf",
 ];
@@ -107,7 +108,6 @@ const OF_GPUS: &[&str] = &[
     "sscanf",
     "stat",
     "stdout",
-    "vasprintf",
 ];
 
 /// Of the mathematical library; each also exists with the suffix `f`.
