@@ -11,7 +11,8 @@ pub struct Device {
     pub platform: String,
     /// The version of the platform.
     pub platform_version: String,
-    /// The name of the device.
+    /// The name of the device. On host backends the architecture and the number of processors, which `c` does
+    /// not use.
     pub name: String,
     /// The version of the driver.
     pub driver_version: String,
@@ -26,7 +27,7 @@ impl Device {
         Device {
             platform: "host".to_owned(),
             platform_version: std::env::consts::OS.to_owned(),
-            name: format!("{}, threads: {threads}", std::env::consts::ARCH),
+            name: format!("{}, {threads} processors", std::env::consts::ARCH),
             driver_version: String::new(),
             memory: None,
         }

@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! // build.rs
+//! use futhark_safe::{Backend, build::Program};
+//!
 //! fn main() -> Result<(), futhark_safe::Error> {
-//!     futhark_safe::build::Program::new("stats.fut")
-//!         .backends([Backend::Multicore, Backend::C])
-//!         .compile()
+//!     Program::new("stats.fut").backends([Backend::Multicore, Backend::C]).compile()
 //! }
 //!
 //! // main.rs
@@ -45,42 +45,66 @@
 //! | `futhark_sys::table::Error` | a table of another version | |
 //! | `futhark_manifest::Error` | reading a manifest | |
 //!
-//! ```no_run
-//! # #[cfg(feature = "dynamic")] {
-//! use std::error::Error as _;
-//! use futhark_safe::{Backend, ErrorKind, compile, dynamic::Library};
+//! ```
+//! use futhark_safe::{Error, ErrorKind};
 //!
-//! let build = compile::Build::new("no-such-file.fut", Backend::C);
-//! let error = Library::build(&build).unwrap_err();
-//! match error.kind() {
-//!     ErrorKind::Compile => {
-//!         let cause = error.source().and_then(|cause| cause.downcast_ref::<compile::Error>());
-//!         match cause.map(compile::Error::kind) {
-//!             Some(compile::ErrorKind::NoSource) => println!("choose another file: {error:#}"),
-//!             Some(compile::ErrorKind::NoCompiler) => println!("install Futhark: {error:#}"),
-//!             _ => println!("{error:#}"),
-//!         }
+//! /// Whether to continue with the same context after a failed call.
+//! fn can_continue(error: &Error) -> bool {
+//!     match error.kind() {
+//!         // A check in the program: an index out of bounds, a division by zero, an assertion, …
+//!         ErrorKind::Program => println!("at {:?}: {error}", error.place()),
+//!         // The arguments: sizes that do not match, an index out of bounds in `get` or `index`, …
+//!         ErrorKind::InvalidArgument | ErrorKind::OutOfMemory => println!("{error}"),
+//!         ErrorKind::ContextLost => return false,
+//!         _ => println!("{error:#}"),
 //!     }
-//!     kind => panic!("{kind:?}: {error:#}"),
+//!     true
 //! }
-//! # }
+//! # let _ = can_continue;
 //! ```
 //!
 //! Enums of kinds are `#[non_exhaustive]`: new versions can add kinds. [`Error`] has more methods, such as the
 //! place in the Futhark program and the call that failed.
 //!
+//! # Backends
+//!
+//! A binary contains the program for each backend of the build script. By default a context uses the first one that
+//! works on the machine.
+//!
+//! ```text
+//! let config = stats::Config::new().backends([Backend::Cuda, Backend::OpenCl, Backend::Multicore]);
+//! let ctx = stats::Context::new(&config)?;
+//! for (backend, why) in ctx.refused() {
+//!     eprintln!("not {backend}: {why}");
+//! }
+//! println!("{} on {}", ctx.backend(), ctx.device()?);
+//! ```
+//!
+//! `"opencl".parse::<Backend>()` reads a name from a command line. [`Context::backends`] and [`Context::devices`] tell
+//! what is there before a context exists, [`Context::memory`] and [`Context::copies`] what it uses.
+//!
 //! # Values
 //!
 //! * [`Array`]: elements are copied in and out, or viewed in place on host backends.
 //! * Each opaque type gets a struct: records have a constructor and a method per field, sums also
-//!   get an enum of their variants, arrays of records are zipped from arrays. The module `build` (feature
-//!   `build`) documents them. [`Opaque`] has the methods that all of them share.
+//!   get an enum of their variants, arrays of records are zipped from arrays. The documentation of your crate
+//!   shows them; the module `build` explains them (`cargo doc -p futhark-safe --features build`). [`Opaque`] has the methods that all of them share.
 //! * [`Opaque::store`] turns a value into bytes, for later or for another backend; see [`stored`].
 //!
 //! # State
 //!
 //! A value that lives across calls, such as the state of a simulation, is passed by `&mut` to the call that
 //! consumes it, and the result takes its place:
+//!
+//! ```text
+//! -- sim.fut. A type with a name becomes a struct of this name.
+//! type state [n] = {pos: [n]f32, vel: [n]f32}
+//!
+//! entry start [n] (pos: [n]f32) : state [n] = {pos = copy pos, vel = map (const 0) pos}
+//!
+//! entry step [n] (s: *state [n]) (dt: f32) : *state [n] =
+//!   s with pos = map2 (\p v -> p + v * dt) s.pos s.vel
+//! ```
 //!
 //! ```text
 //! struct Simulation {
@@ -99,7 +123,9 @@
 //! The memory of the state is reused, without a copy, unless another value shares it. A call that is refused
 //! before it starts leaves the state as it is. After a call that failed the state is spent: every
 //! use of it is an error, until another value is assigned, such as a copy made by `try_clone` before the call.
-//! See [`Consumed`].
+//! On a GPU a call can fail after it has returned; [`sync`](Context::sync), or [`store`](Opaque::store) for a checkpoint, reports
+//! that. `step(self.state, dt)` does not compile (E0507): a field of `&mut self` cannot be moved out. See
+//! [`Consumed`].
 //!
 //! # Threads and blocking
 //!

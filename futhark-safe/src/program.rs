@@ -217,6 +217,9 @@ impl<T: Receive> Slot<T> {
 /// futhark_safe::include_program!(pub stats);  // a public one
 /// ```
 ///
+/// The name is that of the program that the build script compiles, `stats.fut`; if it compiles no such program, the
+/// error is that `stats.rs` cannot be read.
+///
 /// In a package that is called `stats`, too, write `crate::stats`: `stats` alone is ambiguous (E0659)
 /// in its documentation tests and its binaries.
 #[macro_export]

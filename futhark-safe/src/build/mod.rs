@@ -28,13 +28,13 @@
 //! To replace a program without rebuilding the binary, ship it as a shared object (feature `dynamic`).
 //! [`compile::Build`](crate::compile::Build) makes it. Install the file
 //! [`Artifact::library`](crate::compile::Artifact::library), and pass its path to
-//! [`dynamic::Library::open`](crate::dynamic::Library::open), which accepts only files that the same version
+//! `dynamic::Library::open`, which accepts only files that the same version
 //! of this crate made. The machine needs no compiler, and the binary no feature besides `dynamic`. The file
 //! contains the manifest.
 //!
 //! If the interface of the program is known, `Program::linked(false)` writes its module without linking it, and
 //! `Context::with_library` makes typed contexts. It is an error if the file has
-//! other types or entry points. Otherwise the values have the types of [`dynamic`](crate::dynamic).
+//! other types or entry points. Otherwise the values have the types of the module `dynamic`.
 //!
 //! # Editors and documentation
 //!

@@ -295,7 +295,12 @@ impl Core {
             }
             if let Some(handle) = input.handle() {
                 if handle.is_spent() {
-                    return Err(handle.spent(function.label(), &format!("argument {i}")));
+                    let what = match function.is_entry_point() {
+                        true => format!("argument {i}"),
+                        // A method of the value, such as a field.
+                        false => "the value".to_owned(),
+                    };
+                    return Err(handle.spent(function.label(), &what));
                 }
                 if !std::ptr::eq(Arc::as_ptr(handle.core()), self) {
                     return Err(wrong_context(function, i));

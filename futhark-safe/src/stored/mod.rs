@@ -42,6 +42,13 @@
 //! `zip` accept parts of any size, so compiled programs compare the sizes that they rely on. So the checks are
 //! complete for types without the other two, and [`Untrusted::accept`] takes these.
 //!
+//! # Changes of the program
+//!
+//! A stored value belongs to the program that stored it: the same source, compiler and compiler options, on any
+//! backend. Comments can change; any other change, also of another entry point, makes the value invalid, because layouts
+//! and the meaning of components can change with it. To keep data across versions of a program, save its parts, such as
+//! `state.fields()?` and `to_vec()` with serde, and construct the value again.
+//!
 //! # Format
 //!
 //! The frame, in version 1, with numbers in little-endian order:
@@ -118,8 +125,9 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: another build of the program stored it, for example one with other options
-    /// or by another version of the compiler.
+    /// [`ErrorKind::Restore`]: another program stored it, which includes another source (except comments), other
+    /// options of the Futhark compiler, and another version of it: see
+    /// [changes of the program](crate::stored#changes-of-the-program).
     /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ContextLost`].
     pub fn restore<G: OpaqueTag<Program = P>>(&self, stored: &Stored<G>) -> Result<G> {
         let handle = ffi::restore(self.core(), &stored.bytes)?;
