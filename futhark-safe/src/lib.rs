@@ -25,7 +25,7 @@
 //! * A value never changes. An argument that a call consumes is moved, or spent if it was passed by
 //!   `&mut`; if other values share its memory, the call gets a copy.
 //! * Values keep their context alive and cannot be passed to another context or program.
-//! * Transfers are complete when the call that makes them returns.
+//! * Transfers are complete when the call that makes them returns, or their [batch](Context::batch) ends.
 //! * A failing program (out of bounds, a negative size, out of memory) is an [`Error`] with the text
 //!   of the C side, and the context remains usable. Other fatal failures of the runtime, except those
 //!   that SAFETY.md lists, are [`ErrorKind::ContextLost`]; create a new context to continue. On host
@@ -166,6 +166,7 @@ pub use futhark_sys::compile;
 pub mod dynamic;
 
 mod array;
+mod batch;
 mod cache;
 mod checksum;
 mod code_file;
@@ -193,6 +194,7 @@ mod typed;
 mod usage;
 
 pub use array::{Array, ArrayIndex};
+pub use batch::{Batch, Download};
 pub use config::Config;
 pub use context::Context;
 pub use device::Device;

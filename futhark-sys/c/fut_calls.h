@@ -236,6 +236,29 @@ static int32_t fut_context_unchecked(struct fut_context *c) {
 #endif
 }
 
+#if FUT_GPU_BACKEND
+// Calls the driver only, because the state of the runtime is inconsistent after a loss. The driver's
+// is not: a fatal failure ends the call in code of the runtime, never in that of the driver.
+static int32_t fut_drain(struct fut_context *c) {
+  if (c->forks != fut_forks || c->ctx == NULL)
+    return FUT_LOST;
+#if defined(FUT_BACKEND_opencl)
+  bool done = clFinish(c->ctx->queue) == CL_SUCCESS;
+#elif defined(FUT_BACKEND_cuda)
+  struct fut_current before = fut_device_before();
+  bool done = cuCtxPushCurrent(c->ctx->cu_ctx) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS;
+  fut_device_after(before);
+#elif defined(FUT_BACKEND_hip)
+  struct fut_current before = fut_device_before();
+  bool done = hipSetDevice(c->ctx->dev) == hipSuccess && hipStreamSynchronize(c->ctx->stream) == hipSuccess;
+  fut_device_after(before);
+#endif
+  return done ? FUT_OK : FUT_LOST;
+}
+#else
+#define fut_drain NULL
+#endif
+
 static int32_t fut_context_sync(struct fut_context *c, void *const *out, const void *const *in) {
   (void)out;
   (void)in;

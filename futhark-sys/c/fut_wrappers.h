@@ -96,6 +96,12 @@
 //
 // `...`: the dimensions or indices, `dims[0], dims[1]` or `indices[0], indices[1]`.
 
+// Waits for a transfer, unless argument i says that a later call waits.
+#define FUT_SYNC_NOW(c, rc, i)         \
+  if (*(const int32_t *)in[i] == 0) {  \
+    FUT_SYNC(c, rc);                   \
+  }
+
 #define FUT_ARRAY_REFERENCES(type)                                    \
   static int32_t fut_references_##type(const void *value) {           \
     return fut_count(((const struct type *)value)->mem.references);   \
@@ -109,7 +115,7 @@
     struct type *value = f(c->ctx, (const elem *)in[0], __VA_ARGS__);                \
     *(void **)out[0] = value;                                                        \
     int rc = value == NULL;                                                          \
-    FUT_SYNC(c, rc);                                                                 \
+    FUT_SYNC_NOW(c, rc, 2)                                                           \
     FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
   }
 
@@ -117,7 +123,7 @@
   static int32_t fut_w_##f FUT_SIGNATURE {                               \
     FUT_UNUSED FUT_ENTER(c)                                              \
     int rc = f(c->ctx, (struct type *)in[0], (elem *)out[0]);            \
-    FUT_SYNC(c, rc);                                                     \
+    FUT_SYNC_NOW(c, rc, 1)                                               \
     FUT_LEAVE(c, rc, (void)0)                                            \
   }
 

@@ -146,9 +146,12 @@ struct fut_type {
   fut_call duplicate;  // out: value; in: value
   fut_call shape;      // out: const int64_t *; in: value
   // out: value; in: data, const int64_t dims[rank]. The data of an opaque array is
-  // one pointer per element.
+  // one pointer per element. Arrays of scalars have a third argument, `const int32_t later`: if it is
+  // not 0, a GPU backend can read the data until a later wait (see `sync`).
   fut_call create;
-  fut_call values;     // out: data; in: value
+  // out: data; in: value, const int32_t later. If `later` is not 0, a GPU backend can write the data
+  // until a later wait; the value may be changed or freed before that.
+  fut_call values;
   fut_call index;      // out: element; in: value, const int64_t indices[rank]
   fut_call set;        // in: value, element, const int64_t indices[rank]; changes the value
   fut_call stored_size; // out: size_t; in: value
@@ -241,7 +244,14 @@ struct fut_table {
   // 0: none, 1: this one and possibly earlier ones, 2: only earlier ones. Always 0 on host
   // backends.
   int32_t (*unchecked)(struct fut_context *ctx);
+  // GPU backends; NULL on others. Waits for the driver, without the runtime, so that it works for a
+  // lost context too. FUT_OK: the device no longer accesses host memory. Otherwise the driver cannot
+  // wait, or belongs to a parent process.
+  int32_t (*drain)(struct fut_context *ctx);
 
+  // Waits for all work. Transfers with `later` are complete when it returns FUT_OK. After any other
+  // result but FUT_LOST, the device no longer accesses their memory. So it is after every call that
+  // returned FUT_FAILED or FUT_MEMORY.
   fut_call sync;
   fut_call clear_caches;         // waits first, as does report
   fut_call pause_profiling;

@@ -295,6 +295,7 @@ pub struct fut_table {
         unsafe extern "C" fn(ctx: *mut fut_context, which: u32) -> *const fut_failure,
     >,
     pub unchecked: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context) -> i32>,
+    pub drain: ::core::option::Option<unsafe extern "C" fn(ctx: *mut fut_context) -> i32>,
     pub sync: fut_call,
     pub clear_caches: fut_call,
     pub pause_profiling: fut_call,
@@ -316,7 +317,7 @@ pub struct fut_table {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 272usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 280usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -346,32 +347,33 @@ const _: () = {
     ["Offset of field: fut_table::failure"][::core::mem::offset_of!(fut_table, failure) - 128usize];
     ["Offset of field: fut_table::unchecked"]
         [::core::mem::offset_of!(fut_table, unchecked) - 136usize];
-    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 144usize];
+    ["Offset of field: fut_table::drain"][::core::mem::offset_of!(fut_table, drain) - 144usize];
+    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 152usize];
     ["Offset of field: fut_table::clear_caches"]
-        [::core::mem::offset_of!(fut_table, clear_caches) - 152usize];
+        [::core::mem::offset_of!(fut_table, clear_caches) - 160usize];
     ["Offset of field: fut_table::pause_profiling"]
-        [::core::mem::offset_of!(fut_table, pause_profiling) - 160usize];
+        [::core::mem::offset_of!(fut_table, pause_profiling) - 168usize];
     ["Offset of field: fut_table::unpause_profiling"]
-        [::core::mem::offset_of!(fut_table, unpause_profiling) - 168usize];
-    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 176usize];
-    ["Offset of field: fut_table::memory"][::core::mem::offset_of!(fut_table, memory) - 184usize];
+        [::core::mem::offset_of!(fut_table, unpause_profiling) - 176usize];
+    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 184usize];
+    ["Offset of field: fut_table::memory"][::core::mem::offset_of!(fut_table, memory) - 192usize];
     ["Offset of field: fut_table::context_device"]
-        [::core::mem::offset_of!(fut_table, context_device) - 192usize];
+        [::core::mem::offset_of!(fut_table, context_device) - 200usize];
     ["Offset of field: fut_table::command_queue"]
-        [::core::mem::offset_of!(fut_table, command_queue) - 200usize];
+        [::core::mem::offset_of!(fut_table, command_queue) - 208usize];
     ["Offset of field: fut_table::free_text"]
-        [::core::mem::offset_of!(fut_table, free_text) - 208usize];
-    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 216usize];
+        [::core::mem::offset_of!(fut_table, free_text) - 216usize];
+    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 224usize];
     ["Offset of field: fut_table::take_back"]
-        [::core::mem::offset_of!(fut_table, take_back) - 224usize];
+        [::core::mem::offset_of!(fut_table, take_back) - 232usize];
     ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 232usize];
+        [::core::mem::offset_of!(fut_table, n_tuning_params) - 240usize];
     ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 240usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_name) - 248usize];
     ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 248usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_class) - 256usize];
     ["Offset of field: fut_table::tuning_param_default"]
-        [::core::mem::offset_of!(fut_table, tuning_param_default) - 256usize];
+        [::core::mem::offset_of!(fut_table, tuning_param_default) - 264usize];
     ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 264usize];
+        [::core::mem::offset_of!(fut_table, self_test) - 272usize];
 };

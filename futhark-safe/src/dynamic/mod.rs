@@ -27,6 +27,7 @@
 //! [`ErrorKind::Backend`]: crate::ErrorKind::Backend
 
 mod array;
+mod batch;
 #[cfg(feature = "compile")]
 mod build;
 mod context;
@@ -38,6 +39,7 @@ mod stored;
 mod trust;
 mod value;
 
+pub use batch::Batch;
 pub use context::Context;
 pub use library::Library;
 pub use opaque::Opaque;

@@ -8,6 +8,7 @@
     reason = "some tests link a table, call it without the core, or make plain C calls"
 )]
 
+mod batches;
 mod consumption;
 mod failures;
 mod in_place;

@@ -87,6 +87,7 @@ on_both! {
     nested_safe_calls_panic_after_the_context_was_lost
     the_drop_of_a_result_can_make_calls
     failures_are_reported_after_the_context_could_not_be_lent
+    batches_and_plain_calls_are_nested
 }
 
 mod of {
@@ -211,6 +212,29 @@ mod of {
             let text = panic.downcast_ref::<&str>().copied();
             assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
             assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::ContextLost);
+        });
+    }
+
+    /// Inside of the closure a transfer panics, and the end of its batch does not wait for the lock.
+    pub(super) fn batches_and_plain_calls_are_nested<const GPU: bool>() {
+        in_time(|| {
+            let _world = World::new();
+            let ctx = context::<GPU>();
+            let xs = ctx.array(&[1, 2]).unwrap();
+            let mut out = [0; 2];
+            let sum = ctx.batch(|batch| {
+                batch.read_into(&xs, &mut out)?;
+                ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+                    let pointer = raw.pointer(&xs)?;
+                    total(raw, pointer)
+                })
+            });
+            assert_eq!((sum.unwrap(), out), (3, [1, 2]));
+            let calls = |_: &mut Raw<'_, Plain<GPU>>| ctx.batch(|batch| batch.to_vec(&xs));
+            let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
+            let text = panic.downcast_ref::<&str>().copied();
+            assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+            assert_eq!(xs.to_vec().unwrap(), [1, 2]);
         });
     }
 

@@ -179,6 +179,15 @@ impl Core {
         }
     }
 
+    /// Takes the lock, without the checks for a deadlock, which panic.
+    pub(super) fn locked_at_once(&self) -> Locked<'_> {
+        let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        Locked {
+            core: self,
+            guard: Some(guard),
+        }
+    }
+
     /// Waits for the thread that holds the lock, and takes it.
     ///
     /// # Panics
@@ -387,6 +396,31 @@ impl Locked<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Waits for all work that was started.
+    pub(super) fn wait(&mut self, operation: &'static str) -> Result<()> {
+        let sync = required(self.core.table.raw().sync);
+        // SAFETY: T and L; it takes no arguments.
+        unsafe { self.call(sync, &[], &[], || operation.into()) }?;
+        self.confirm();
+        Ok(())
+    }
+
+    /// GPU backends: waits for the driver, also in a lost context. Returns whether the device no
+    /// longer accesses host memory.
+    pub(super) fn drain(&mut self) -> bool {
+        let Some(drain) = self.core.table.raw().drain else {
+            return false;
+        };
+        // SAFETY: T and L.
+        let status = unsafe { drain(self.core.context()) };
+        status as u32 == c::FUT_OK
+    }
+
+    /// The failure that invalidated values of this serial, if any.
+    pub(super) fn verdict(&mut self, serial: Serial) -> Result<()> {
+        self.state().progress.verdict(serial)
     }
 
     /// Records that a wait succeeded, so all work that was started is complete.

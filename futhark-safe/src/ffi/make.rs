@@ -1,5 +1,5 @@
-//! Calls of operations that make a value, which is complete when they return. Results of entry
-//! points may be pending instead (see `call`).
+//! Calls of operations that make a value, which is complete when they return, or in a batch when that
+//! ends. Results of entry points may be pending as well (see `call`).
 
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use futhark_sys::table as c;
 
+use super::batch::Batch;
 use super::core::Core;
 use super::handle::Handle;
+use super::progress::Serial;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A value to be made.
@@ -35,9 +37,29 @@ impl Make<'_> {
         input: &[*const c_void],
         uses: impl IntoIterator<Item = &'v Handle>,
     ) -> Result<Handle> {
+        // SAFETY: as the caller promises.
+        unsafe { self.start(call, input, uses, None) }
+    }
+
+    /// As [`by`](Self::by), but the value is pending until the batch ends, if there is one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`by`](Self::by). With a batch, `input` says that a later call waits, and what the call
+    /// reads stays until the batch ends.
+    pub(super) unsafe fn start<'v>(
+        &self,
+        call: c::Call,
+        input: &[*const c_void],
+        uses: impl IntoIterator<Item = &'v Handle>,
+        batch: Option<&Batch<'_>>,
+    ) -> Result<Handle> {
         let mut value: *mut c_void = std::ptr::null_mut();
         let mut locked = self.core.locked();
         locked.check(uses)?;
+        if let Some(batch) = batch {
+            batch.starts(&locked);
+        }
         let operation = || Cow::Borrowed(self.operation);
         // SAFETY: L; the caller promises the rest; `value` is the place of the result.
         let called = unsafe { locked.call(call, &[(&raw mut value).cast()], input, operation) };
@@ -45,9 +67,16 @@ impl Make<'_> {
             ErrorKind::Backend if error.c_message().is_none() => error.into_kind(self.refusal),
             _ => error,
         })?;
-        locked.confirm();
+        let serial = match batch {
+            Some(batch) => batch.started(&mut locked, self.operation),
+            None => {
+                locked.confirm();
+                0
+            }
+        };
+        locked.hold(serial);
         // SAFETY: T: a successful call returns a new value of the type.
-        unsafe { wrap(self.core, value, self.ty, self.operation) }
+        unsafe { wrap(self.core, value, self.ty, serial, self.operation) }
     }
 }
 
@@ -58,11 +87,12 @@ pub(super) unsafe fn wrap(
     core: &Arc<Core>,
     value: *mut c_void,
     ty: u32,
+    serial: Serial,
     operation: &'static str,
 ) -> Result<Handle> {
     match NonNull::new(value) {
         // SAFETY: as the caller promises.
-        Some(value) => Ok(unsafe { Handle::new(core, value, ty, 0) }),
+        Some(value) => Ok(unsafe { Handle::new(core, value, ty, serial) }),
         None => Err(Error::new(
             ErrorKind::Backend,
             operation,

@@ -69,14 +69,9 @@ pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
 
 /// Waits until an array is computed.
 pub(super) fn wait(array: &Handle, operation: &'static str) -> Result<()> {
-    let core = array.core();
-    let sync = core.table().raw().sync.expect("a table has sync");
-    let mut locked = core.locked();
+    let mut locked = array.core().locked();
     locked.check([array])?;
-    // SAFETY: T and L; it takes no arguments.
-    unsafe { locked.call(sync, &[], &[], || operation.into()) }?;
-    locked.confirm();
-    Ok(())
+    locked.wait(operation)
 }
 
 /// The address of an array's elements. `None` if it is null, and if the table has no such function.
@@ -150,5 +145,5 @@ pub(crate) unsafe fn borrow(
         )
     }?;
     // SAFETY: T: a successful `borrow` returns a new value of the type.
-    unsafe { wrap(core, value, ty, OPERATION) }
+    unsafe { wrap(core, value, ty, 0, OPERATION) }
 }

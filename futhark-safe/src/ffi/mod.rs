@@ -5,6 +5,7 @@
 //! Other modules can call its functions safely, except these, whose contracts they pass on:
 //! [`borrow`], [`Bytes::new`], [`CommandQueue::new`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
+//! * `batch`: many transfers with one wait
 //! * `core`: a context, its lock, and values that were dropped during a call
 //! * `failure`: failures as the C side records them, and the errors that they become
 //! * `handle`: a value; keeps its context alive
@@ -40,7 +41,10 @@
 //!   context that the handle keeps alive. Nothing else frees the value. A handle that a call has
 //!   spent holds none; `Handle::value`, the only access to the pointer, fails for it.
 //! * **S** (sync): the C side completes every transfer before it returns, so memory
-//!   is lent for the duration of a call only.
+//!   is lent for the duration of a call only. In a batch, it completes a transfer before `sync`
+//!   returns; the memory stays until then, because `batch::batch` calls `sync` before it
+//!   returns or unwinds. After a call that failed without losing the context, the device accesses
+//!   no host memory.
 //! * **M** (memory): while a [`Handle`] exists, nothing frees the memory of its value. While it is
 //!   borrowed, unless mutably, nothing writes to it. The handle holds one reference. An argument that a
 //!   call overwrites has a count of at most 1 (`consume::make_unique`). The call owns its handle or
@@ -55,6 +59,7 @@
     reason = "the core calls functions of the table; the guarantees above make this sound"
 )]
 
+mod batch;
 mod call;
 mod consume;
 mod core;
@@ -78,6 +83,7 @@ mod transfer;
 mod view;
 
 pub(crate) use self::core::Core;
+pub(crate) use batch::{Batch, Place, batch};
 pub use call::{Input, Output};
 pub(crate) use duplicate::duplicate;
 #[cfg(feature = "dynamic")]

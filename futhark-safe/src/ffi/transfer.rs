@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
+use super::batch::Batch;
 use super::core::Core;
 use super::handle::Handle;
 use super::make::Make;
@@ -15,6 +16,13 @@ use super::trace;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 
+pub(super) const READ: &str = "read array";
+
+/// The argument `later` of a transfer for which the C side waits.
+const NOW: i32 = 0;
+/// The argument `later` of a transfer in a batch, whose end waits.
+const LATER: i32 = 1;
+
 /// Makes an array of `types()[ty]` from `data`, in row-major order.
 pub(crate) fn create<T: Element>(
     core: &Arc<Core>,
@@ -23,7 +31,17 @@ pub(crate) fn create<T: Element>(
     data: &[T],
 ) -> Result<Handle> {
     // SAFETY: the slice's memory is readable; T::ELEM's C type has T's size and takes all its values.
-    unsafe { create_from(core, ty, T::ELEM, shape, data.as_ptr().cast(), data.len()) }
+    unsafe {
+        create_from(
+            core,
+            ty,
+            T::ELEM,
+            shape,
+            data.as_ptr().cast(),
+            data.len(),
+            None,
+        )
+    }
 }
 
 /// Makes an array from bytes in native order, in row-major order.
@@ -48,22 +66,24 @@ pub(crate) fn create_from_bytes(
         reserve(&mut truths, n, "new array")?;
         truths.extend(bytes.iter().map(|&b| u8::from(b != 0)));
         // SAFETY: the vector's memory is readable and holds zeros and ones.
-        return unsafe { create_from(core, ty, elem, shape, truths.as_ptr().cast(), n) };
+        return unsafe { create_from(core, ty, elem, shape, truths.as_ptr().cast(), n, None) };
     }
     // SAFETY: the slice's memory is readable; C copies bytes, which need no alignment.
-    unsafe { create_from(core, ty, elem, shape, bytes.as_ptr().cast(), n) }
+    unsafe { create_from(core, ty, elem, shape, bytes.as_ptr().cast(), n, None) }
 }
 
 /// # Safety
 ///
-/// `data` points to `len` readable elements of type `elem`.
-unsafe fn create_from(
+/// `data` points to `len` readable elements of type `elem`, which stay unchanged until the batch ends,
+/// if there is one.
+pub(super) unsafe fn create_from(
     core: &Arc<Core>,
     ty: u32,
     elem: ElemType,
     shape: &[usize],
     data: *const c_void,
     len: usize,
+    batch: Option<&Batch<'_>>,
 ) -> Result<Handle> {
     let array = array_type(core, ty, elem, shape.len())?;
     let n = elements(shape, elem)?;
@@ -81,9 +101,16 @@ unsafe fn create_from(
         operation: "new array",
         refusal: ErrorKind::Backend,
     };
+    let later = later(batch);
+    let input = [data, dims.as_ptr().cast(), (&raw const later).cast()];
     // SAFETY: T; the type has as many dimensions as `dims`, their product is `len`, and
-    // `data` holds as many elements of its element type; S: it is copied when this returns.
-    unsafe { make.by(create, &[data, dims.as_ptr().cast()], []) }
+    // `data` holds as many elements of its element type; S: it is copied when this returns, or when the
+    // batch has ended.
+    unsafe { make.start(create, &input, [], batch) }
+}
+
+fn later(batch: Option<&Batch<'_>>) -> i32 {
+    if batch.is_some() { LATER } else { NOW }
 }
 
 /// The type, if it is an array type of these elements and this rank.
@@ -128,42 +155,56 @@ pub(super) fn keep_if_lost<T>(array: &Handle, vec: Vec<T>, error: Error) -> Erro
 
 /// # Safety
 ///
-/// `to` is writable memory for all elements of `array`.
-unsafe fn read_to(array: &Handle, to: *mut c_void) -> Result<()> {
+/// `to` is writable memory for all elements of `array`, and nothing else accesses it until the batch
+/// ends, if there is one.
+pub(super) unsafe fn read_to(
+    array: &Handle,
+    to: *mut c_void,
+    batch: Option<&Batch<'_>>,
+) -> Result<()> {
     let values = array
         .table_type()
         .raw()
         .values
         .expect("every array can be read");
-    let input = [array.value("read array")?.cast_const()];
-    let _span = trace::transfer(array.core(), "read array", || {
-        length(array, "read array").map_or(0, |(elem, n)| n * elem.size())
+    let later = later(batch);
+    let value = array.value(READ)?.cast_const();
+    let input = [value, (&raw const later).cast()];
+    let _span = trace::transfer(array.core(), READ, || {
+        length(array, READ).map_or(0, |(elem, n)| n * elem.size())
     });
     let mut locked = array.core().locked();
     locked.check([array])?;
-    // SAFETY: T and L; V; the caller promises that `to` is large enough; S: it is written when this returns.
-    unsafe { locked.call(values, &[to], &input, || "read array".into()) }?;
-    locked.confirm();
+    if let Some(batch) = batch {
+        batch.starts(&locked);
+    }
+    // SAFETY: T and L; V; the caller promises that `to` is large enough; S: it is written when this
+    // returns, or when the batch has ended.
+    unsafe { locked.call(values, &[to], &input, || READ.into()) }?;
+    match batch {
+        Some(batch) => drop(batch.started(&mut locked, READ)),
+        None => locked.confirm(),
+    }
     Ok(())
 }
 
 /// All elements, in row-major order.
 pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
-    let n = length_of::<T>(array, "read array")?;
+    let n = length_of::<T>(array, READ)?;
     if T::ELEM == ElemType::Bool {
         // C's bytes can be other than 0 and 1.
         let bytes = read_bytes(array)?;
         let mut truths: Vec<T> = Vec::new();
-        reserve(&mut truths, n, "read array")?;
+        reserve(&mut truths, n, READ)?;
         let bytes = bytes.into_iter();
         truths.extend(bytes.map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))));
         return Ok(truths);
     }
-    ready(array, "read array")?;
+    ready(array, READ)?;
     let mut vec: Vec<T> = Vec::new();
-    reserve(&mut vec, n, "read array")?;
+    reserve(&mut vec, n, READ)?;
     // SAFETY: the capacity is `n` elements of T, which has the element type's size.
-    if let Err(error) = unsafe { read_to(array, vec.as_mut_ptr().cast()) } {
+    if let Err(error) = unsafe { read_to(array, vec.as_mut_ptr().cast(), None) } {
         return Err(keep_if_lost(array, vec, error));
     }
     // SAFETY: S: all `n` elements are written, and every bit pattern is a value of T (bool returned above).
@@ -173,32 +214,34 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
 
 /// Copies all elements to `to`, which must have the same length.
 pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> {
-    let n = length_of::<T>(array, "read array")?;
-    if n != to.len() {
-        let message = format!("the array has {n} elements, but the slice has {}", to.len());
-        return Err(Error::new(
-            ErrorKind::InvalidArgument,
-            "read array",
-            message,
-        ));
-    }
+    let n = length_of::<T>(array, READ)?;
+    expect_length(n, to.len())?;
     if T::ELEM == ElemType::Bool {
         to.copy_from_slice(&read_vec::<T>(array)?);
         return Ok(());
     }
     // SAFETY: `to` has exactly `n` elements, for which every bit pattern is valid.
-    unsafe { read_to(array, to.as_mut_ptr().cast()) }
+    unsafe { read_to(array, to.as_mut_ptr().cast(), None) }
+}
+
+/// Checks that a slice of `len` elements can receive `n`.
+pub(super) fn expect_length(n: usize, len: usize) -> Result<()> {
+    if n == len {
+        return Ok(());
+    }
+    let message = format!("the array has {n} elements, but the slice has {len}");
+    Err(Error::new(ErrorKind::InvalidArgument, READ, message))
 }
 
 /// All elements as bytes in native order; those of bools are 0 or 1.
 pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
-    let (elem, n) = length(array, "read array")?;
+    let (elem, n) = length(array, READ)?;
     let size = n * elem.size();
-    ready(array, "read array")?;
+    ready(array, READ)?;
     let mut bytes: Vec<u8> = Vec::new();
-    reserve(&mut bytes, size, "read array")?;
+    reserve(&mut bytes, size, READ)?;
     // SAFETY: the capacity is that of all elements; C writes bytes, which need no alignment.
-    if let Err(error) = unsafe { read_to(array, bytes.as_mut_ptr().cast()) } {
+    if let Err(error) = unsafe { read_to(array, bytes.as_mut_ptr().cast(), None) } {
         return Err(keep_if_lost(array, bytes, error));
     }
     // SAFETY: S: all bytes are written.

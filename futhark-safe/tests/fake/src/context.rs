@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use futhark_sys::table as c;
 
-use crate::value::{Array, Value};
+use crate::value::{Array, Value, Word};
 use crate::world::Journal;
 
 /// The target of a `*mut` [`c::Context`].
@@ -34,6 +34,8 @@ pub(crate) struct Context {
     pub(crate) unchecked: i32,
     /// GPU: whether earlier calls had pending checks when the running call began.
     pending: bool,
+    /// GPU: transfers that the next wait completes.
+    transfers: Vec<Transfer>,
     /// Lent: only plain calls are allowed.
     pub(crate) lent: bool,
     /// The failure of a plain call that was not fetched yet.
@@ -42,6 +44,14 @@ pub(crate) struct Context {
     pub(crate) stalled: bool,
     lost: bool,
     failures: [Option<Record>; 2],
+}
+
+/// A transfer with `later`.
+pub(crate) enum Transfer {
+    /// The words that were read, which are compared with the memory at the wait.
+    Upload(Vec<Word>, *const u8),
+    /// The words that are written to the memory at the wait.
+    Download(Vec<Word>, *mut u8),
 }
 
 /// A failure in the table's form.
@@ -127,6 +137,7 @@ impl Context {
             failing: None,
             unchecked: 0,
             pending: false,
+            transfers: Vec::new(),
             lent: false,
             left: None,
             stalled: false,
@@ -196,8 +207,11 @@ impl Context {
         let Err(failure) = answer else {
             return c::FUT_OK as i32;
         };
-        let other = self.wait().err();
         self.lost |= failure.status == c::FUT_LOST;
+        let other = match self.lost {
+            true => None,
+            false => self.wait().err(),
+        };
         let status = failure.status as i32;
         self.failures = [Some(failure.record()), other.map(Failure::record)];
         status
@@ -210,8 +224,35 @@ impl Context {
         }
     }
 
+    /// GPU: starts a transfer, which is complete after the next wait.
+    pub(crate) fn start(&mut self, transfer: Transfer) {
+        self.transfers.push(transfer);
+    }
+
+    /// Completes the transfers.
+    fn transfer(&mut self) {
+        for transfer in std::mem::take(&mut self.transfers) {
+            match transfer {
+                Transfer::Upload(words, data) => {
+                    let mut now = words.clone();
+                    // SAFETY: T: the caller keeps the data until a wait.
+                    unsafe { data.copy_to_nonoverlapping(now.as_mut_ptr().cast(), 4 * now.len()) };
+                    if now.iter().zip(&words).any(|(now, word)| now.0 != word.0) {
+                        self.breach("the data of an upload changed before a wait".to_owned());
+                    }
+                }
+                Transfer::Download(words, place) => {
+                    let words_ = words.as_ptr().cast::<u8>();
+                    // SAFETY: T: the caller keeps the place until a wait.
+                    unsafe { words_.copy_to_nonoverlapping(place, 4 * words.len()) };
+                }
+            }
+        }
+    }
+
     /// GPU: waits for pending work.
     pub(crate) fn wait(&mut self) -> Answer {
+        self.transfer();
         let own = std::mem::take(&mut self.unchecked) == 1;
         let origin = match (self.pending, own) {
             (false, _) => c::FUT_OF_CALL,
@@ -383,4 +424,18 @@ pub(crate) unsafe extern "C" fn failure(ctx: *mut c::Context, which: u32) -> *co
 pub(crate) unsafe extern "C" fn unchecked(ctx: *mut c::Context) -> i32 {
     // SAFETY: T: the context lives.
     unsafe { Context::alone(ctx, "unchecked", |context| context.unchecked) }.unwrap_or(0)
+}
+
+/// Waits for the device, also in a lost context, unless [`World::break_driver`](crate::World::break_driver).
+pub(crate) unsafe extern "C" fn drain(ctx: *mut c::Context) -> i32 {
+    let wait = |context: &mut Context| {
+        if context.journal.driver_is_broken() {
+            return c::FUT_LOST;
+        }
+        context.transfer();
+        c::FUT_OK
+    };
+    // SAFETY: T: the context lives.
+    let status = unsafe { Context::alone(ctx, "drain", wait) };
+    status.unwrap_or(c::FUT_LOST) as i32
 }

@@ -15,6 +15,10 @@ struct Careless {
     ctx: *mut c::Context,
 }
 
+/// The argument `later` of a transfer that waits, and of one that does not.
+const NOW: *const c_void = std::ptr::from_ref(&0i32).cast();
+const LATER: *const c_void = std::ptr::from_ref(&1i32).cast();
+
 // SAFETY: the fake program detects and rejects concurrent calls.
 unsafe impl Sync for Careless {}
 
@@ -46,7 +50,7 @@ impl Careless {
 
     fn ints(&self, data: &[i32]) -> *mut c_void {
         let dims = [data.len() as i64];
-        let input = [data.as_ptr().cast(), dims.as_ptr().cast()];
+        let input = [data.as_ptr().cast(), dims.as_ptr().cast(), NOW];
         self.value(self.ty(INTS).create, &input)
     }
 
@@ -154,11 +158,29 @@ fn reading_a_failed_result_is_a_violation() {
     assert_ne!(context.call(context.table.raw().sync, &[], &[]), 0);
     let mut data = [0i32; 2];
     let out = [(&raw mut data).cast()];
-    assert_ne!(context.call(context.ty(INTS).values, &out, &[failed]), 0);
+    assert_ne!(
+        context.call(context.ty(INTS).values, &out, &[failed.cast_const(), NOW]),
+        0
+    );
     expect_violation(&world, "the result of a failed computation");
     for value in [xs, is, failed] {
         assert_eq!(context.free(value, INTS), 0);
     }
+}
+
+#[test]
+fn data_of_an_upload_that_changes_before_the_wait_is_a_violation() {
+    let world = World::new();
+    let context = Careless::new(Flavour::Gpu);
+    let (mut data, dims) = ([1i32, 2], [2i64]);
+    let start = (&raw mut data).cast::<i32>();
+    let input = [start.cast_const().cast(), dims.as_ptr().cast(), LATER];
+    let xs = context.value(context.ty(INTS).create, &input);
+    // SAFETY: the array lives, and nothing borrows it.
+    unsafe { start.write(9) };
+    assert_eq!(context.call(context.table.raw().sync, &[], &[]), 0);
+    expect_violation(&world, "the data of an upload changed");
+    assert_eq!(context.free(xs, INTS), 0);
 }
 
 /// `new` and `set` of arrays of records. The core checks indices first, so only this test sees

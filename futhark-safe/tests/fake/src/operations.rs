@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use futhark_sys::table as c;
 
-use crate::context::{Context, Failure};
+use crate::context::{Context, Failure, Transfer};
 use crate::types::{POINT, TYPES};
 use crate::value::{Array, Part, Value, Word};
 
@@ -95,7 +95,8 @@ pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
     unsafe { Context::enter(ctx, "duplicate", body) }
 }
 
-/// Waits before it returns, so the caller can free the data, as the table promises.
+/// Waits before it returns, so the caller can free the data, as the table promises, unless argument 2
+/// says that a later call waits.
 pub(crate) unsafe extern "C" fn create<const T: u32>(
     ctx: *mut c::Context,
     out: *const *mut c_void,
@@ -118,7 +119,12 @@ pub(crate) unsafe extern "C" fn create<const T: u32>(
             // SAFETY: T: as many elements as the dimensions say, which need no alignment.
             unsafe { data.copy_to_nonoverlapping(words.as_mut_ptr().cast(), 4 * words.len()) };
         }
-        context.wait()?;
+        // SAFETY: T: arrays of scalars have a third argument.
+        if unsafe { later(context, input, 2) } {
+            context.start(Transfer::Upload(words.clone(), data));
+        } else {
+            context.wait()?;
+        }
         let array = Value::new(vec![Part::Array(Array::new(dims.to_vec(), words))]);
         // SAFETY: T: one result.
         unsafe { give(context, out, array, T) }
@@ -133,24 +139,43 @@ pub(crate) unsafe extern "C" fn values<const T: u32>(
     input: *const *const c_void,
 ) -> i32 {
     let body = |context: &mut Context| {
-        context.wait()?;
-        // SAFETY: T: one argument.
-        let value = unsafe { at(input, 0) };
-        let value = read(context, "values", value, T)?;
-        // SAFETY: T: one result.
-        let mut place = unsafe { at(out, 0) }.cast::<[u8; 4]>();
-        for array in value.arrays() {
-            for &word in &array.memory.borrow().words {
-                // SAFETY: T: the place is for every element.
-                unsafe { place.write(word.0) };
-                // SAFETY: T: the place is for every element, so this is an element or the end.
-                place = unsafe { place.add(1) };
-            }
+        // SAFETY: T: the second argument.
+        let later = unsafe { later(context, input, 1) };
+        if !later {
+            context.wait()?;
         }
-        Ok(())
+        // SAFETY: T: the first argument.
+        let value = unsafe { at(input, 0) };
+        // The computation of an element that is transferred later can fail until then.
+        let value = match later {
+            true => context.find("values", value, T)?,
+            false => read(context, "values", value, T)?,
+        };
+        let arrays = value.arrays().map(|array| array.memory.borrow());
+        let words: Vec<Word> = arrays.flat_map(|memory| memory.words.clone()).collect();
+        // SAFETY: T: one result.
+        let place = unsafe { at(out, 0) }.cast::<u8>();
+        context.start(Transfer::Download(words, place));
+        match later {
+            true => Ok(()),
+            false => context.wait(),
+        }
     };
     // SAFETY: T: the context lives.
     unsafe { Context::enter(ctx, "values", body) }
+}
+
+/// Argument `i`: whether a GPU completes the transfer at a later wait.
+///
+/// # Safety
+///
+/// The call has this argument.
+unsafe fn later(context: &Context, input: *const *const c_void, i: usize) -> bool {
+    // SAFETY: as the caller promises.
+    let later = unsafe { at(input, i) }.cast::<i32>();
+    // SAFETY: T: a number.
+    let later = unsafe { later.read() };
+    context.gpu && later != 0
 }
 
 /// A value whose content is read. Reports a violation if its computation failed.

@@ -2,7 +2,7 @@
 //! was misused or leaked.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ pub(crate) struct Journal {
     values: AtomicUsize,
     copies: AtomicUsize,
     frees_to_fail: AtomicUsize,
+    driver_is_broken: AtomicBool,
     gate: Mutex<Gate>,
     changed: Condvar,
 }
@@ -89,6 +90,11 @@ impl World {
     /// Makes the next `n` calls of `free` report a failure.
     pub fn fail_frees(&self, n: usize) {
         self.journal.frees_to_fail.store(n, Relaxed);
+    }
+
+    /// From now on, no driver can wait for its device.
+    pub fn break_driver(&self) {
+        self.journal.driver_is_broken.store(true, Relaxed);
     }
 
     /// Waits until a call of `gated` is inside the context.
@@ -156,6 +162,10 @@ impl Journal {
 
     pub(crate) fn count_copy(&self) {
         self.copies.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn driver_is_broken(&self) -> bool {
+        self.driver_is_broken.load(Relaxed)
     }
 
     /// Whether freeing a value is to report a failure this time.

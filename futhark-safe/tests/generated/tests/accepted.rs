@@ -27,6 +27,21 @@ fn consumed_in_place(ctx: &entries::Context, xs: &mut entries::Array<f32, 1>) ->
     Ok(())
 }
 
+/// Memory outlives the batch, and is used after it.
+fn a_batch(ctx: &entries::Context, mut data: Vec<f32>) -> Result<f32> {
+    let mut out = vec![0.0f32; data.len()];
+    let (mean, download) = ctx.batch(|batch| {
+        let xs = batch.array(&data)?;
+        batch.read_into(&xs, &mut out)?;
+        Ok((
+            ctx.entry().mean(&xs)?,
+            batch.to_vec(&batch.array(vec![1.0f32])?)?,
+        ))
+    })?;
+    data[0] = mean;
+    Ok(out[0] + download.into_vec()?[0])
+}
+
 fn a_value_of_this_program(ctx: &records::Context) -> Result<f64> {
     let p = records::Pt::new(ctx, records::PtFields { x: 1.0, y: 2.0 })?;
     let q = records::Pt::from_fields(ctx, records::PtFields { x: 1.0, y: 2.0 })?;
@@ -58,6 +73,7 @@ fn values_are_send_and_sync() {
         consumed_then_made_again,
         observed_then_consumed,
         consumed_in_place,
+        a_batch,
         a_value_of_this_program,
         every_variant,
         a_rank_of_this_program,

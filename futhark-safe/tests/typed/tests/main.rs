@@ -1,6 +1,7 @@
 //! The typed interface, on every backend.
 
 mod arrays;
+mod batches;
 mod checkpoint;
 mod context;
 mod elements;

@@ -1,0 +1,324 @@
+//! Many transfers with one wait.
+//!
+//! On GPU backends a transfer of a batch is only enqueued, and the driver can access its host memory
+//! until a later wait. [`batch`] waits when its closure has returned or panicked, so a batch cannot be
+//! leaked, unlike a value with a destructor. Until then the memory of a transfer is
+//!
+//! * borrowed for `'env`. As a parameter of [`batch`], it outlives the wait, and a [`Batch`] is
+//!   invariant in it, so the closure cannot pass it memory of its own; or
+//! * owned by the [`Batch`].
+//!
+//! Arrays may be freed or consumed before the transfer has run: the queue executes in order, so
+//! whatever uses their memory next comes after it.
+//!
+//! If the context is lost, the wait is one for the driver alone. If the driver cannot wait, owned memory
+//! is leaked.
+
+use std::borrow::Cow;
+use std::mem::{self, ManuallyDrop};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futhark_manifest::ElemType;
+
+use super::core::{Core, Locked};
+use super::handle::Handle;
+use super::progress::Serial;
+use super::shape::length_of;
+use super::transfer::{READ, create_from, expect_length, read_to, reserve};
+use crate::elem::{Element, Scalar8};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The transfers of a batch that were started.
+pub(crate) struct Batch<'env> {
+    core: Arc<Core>,
+    // Invariant in 'env: without that, the closure could shorten it to the lifetime of its variables.
+    pending: Mutex<Pending<'env>>,
+}
+
+#[derive(Default)]
+struct Pending<'env> {
+    /// The device may access host memory.
+    started: bool,
+    /// The distinct serials of the transfers, each of which is held.
+    serials: Vec<Serial>,
+    kept: Vec<Box<dyn Kept + 'env>>,
+}
+
+/// Memory of a transfer that the batch owns.
+trait Kept: Send {
+    /// The transfer is complete.
+    fn complete(self: Box<Self>);
+}
+
+/// The elements of an upload.
+impl<T: Element> Kept for Vec<T> {
+    fn complete(self: Box<Self>) {}
+}
+
+/// The memory of a download, whose length is `n` when it is complete.
+struct Buffer<T> {
+    memory: Vec<T>,
+    n: usize,
+}
+
+impl<T: Element> Buffer<T> {
+    fn new(n: usize) -> Result<Buffer<T>> {
+        let mut memory = Vec::new();
+        reserve(&mut memory, n, READ)?;
+        Ok(Buffer { memory, n })
+    }
+
+    /// # Safety
+    ///
+    /// All `n` elements are written.
+    unsafe fn filled(mut self) -> Vec<T> {
+        // SAFETY: the capacity is `n` elements, and the caller promises that they are written.
+        unsafe { self.memory.set_len(self.n) };
+        self.memory
+    }
+}
+
+/// A download, and where its elements go.
+struct Fill<T, F> {
+    buffer: Buffer<T>,
+    then: F,
+}
+
+impl<T: Element, F: FnOnce(Vec<T>) + Send> Kept for Fill<T, F> {
+    fn complete(self: Box<Self>) {
+        // SAFETY: S: `Batch::end` calls this after a successful wait, and only successful transfers
+        // are kept.
+        let elements = unsafe { self.buffer.filled() };
+        (self.then)(elements);
+    }
+}
+
+/// The elements of a download, after its batch.
+pub(crate) type Place<T> = Arc<Mutex<Option<Vec<T>>>>;
+
+/// Calls `body` with a new batch, and waits for the batch's transfers. A failure of `body` is
+/// returned first.
+pub(crate) fn batch<'env, R>(
+    core: &Arc<Core>,
+    body: impl FnOnce(&Batch<'env>) -> Result<R>,
+) -> Result<R> {
+    let batch = Batch {
+        core: Arc::clone(core),
+        pending: Mutex::default(),
+    };
+    let on_panic = WaitOnPanic(&batch);
+    let result = body(&batch);
+    mem::forget(on_panic);
+    let Ended { waited, valid } = batch.end();
+    match (result, waited) {
+        (Ok(result), Ok(())) => valid.map(|()| result),
+        (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
+        (Err(error), Err(also)) => Err(also_failed(core, error, also)),
+    }
+}
+
+/// `error`, and a failure of the wait, which the next call reports if `error` has another one.
+fn also_failed(core: &Core, error: Error, also: Error) -> Error {
+    // Every later call reports a loss.
+    if also.kind() == ErrorKind::ContextLost {
+        return error;
+    }
+    if error.also().is_some() {
+        core.locked().defer(also);
+        return error;
+    }
+    error.with_also(also)
+}
+
+/// Ends the batch when its closure panics. The next call reports a failure.
+struct WaitOnPanic<'a, 'env>(&'a Batch<'env>);
+
+impl Drop for WaitOnPanic<'_, '_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.0.end().waited {
+            self.0.core.locked_at_once().defer(error);
+        }
+    }
+}
+
+/// The end of a batch.
+struct Ended {
+    /// The result of the wait.
+    waited: Result<()>,
+    /// The failure of an earlier wait that invalidated a transfer.
+    valid: Result<()>,
+}
+
+/// Ends the process if it is dropped, by a panic: the memory would be freed before the wait. Nothing
+/// that runs before panics.
+struct NoPanic;
+
+impl Drop for NoPanic {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
+/// C's bytes can be other than 0 and 1, so bools are converted when they are complete.
+fn truth<T: Element>(byte: u8) -> T {
+    T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))
+}
+
+impl<'env> Batch<'env> {
+    fn pending(&self) -> MutexGuard<'_, Pending<'env>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that a transfer is about to start. Comes after the lock was taken, which can panic: if
+    /// nothing was started, nothing waits for the lock at the end.
+    pub(super) fn starts(&self, locked: &Locked<'_>) {
+        self.pending().started |= locked.table().is_gpu();
+    }
+
+    /// Records a transfer that was started, and returns the serial of its result.
+    pub(super) fn started(&self, locked: &mut Locked<'_>, call: &'static str) -> Serial {
+        let serial = locked.start(call);
+        let mut pending = self.pending();
+        if serial != 0 && pending.serials.last() != Some(&serial) {
+            locked.hold(serial);
+            pending.serials.push(serial);
+        }
+        serial
+    }
+
+    fn keep(&self, kept: impl Kept + 'env) {
+        self.pending().kept.push(Box::new(kept));
+    }
+
+    /// Frees the memory of a transfer that failed, unless the context was lost: the device may still
+    /// access it. After other failures it does not (S).
+    fn give_up<T>(&self, memory: ManuallyDrop<T>, error: &Error) {
+        if error.kind() != ErrorKind::ContextLost || !self.core.table().is_gpu() {
+            drop(ManuallyDrop::into_inner(memory));
+        }
+    }
+
+    /// As [`create`](super::create). The batch keeps owned elements until it ends.
+    pub(crate) fn create<T: Element>(
+        &self,
+        ty: u32,
+        shape: &[usize],
+        data: Cow<'env, [T]>,
+    ) -> Result<Handle> {
+        let data = ManuallyDrop::new(data);
+        let (start, later) = (data.as_ptr().cast(), Some(self));
+        // SAFETY: T::ELEM's C type has T's size and takes all its values. A borrowed slice is readable
+        // and does not change for 'env, which outlives the batch; owned memory stays until
+        // the batch ends, or for ever.
+        let made = unsafe { create_from(&self.core, ty, T::ELEM, shape, start, data.len(), later) };
+        match &made {
+            Ok(_) => {
+                if let Cow::Owned(data) = ManuallyDrop::into_inner(data) {
+                    self.keep(data);
+                }
+            }
+            Err(error) => self.give_up(data, error),
+        }
+        made
+    }
+
+    /// Copies all elements to `to` before the batch ends.
+    pub(crate) fn read_into<T: Element>(&self, array: &Handle, to: &'env mut [T]) -> Result<()> {
+        let n = self.length::<T>(array)?;
+        expect_length(n, to.len())?;
+        if T::ELEM == ElemType::Bool {
+            let then = |bytes: Vec<u8>| {
+                for (to, byte) in to.iter_mut().zip(bytes) {
+                    *to = truth(byte);
+                }
+            };
+            return self.read_buffer(array, n, then);
+        }
+        // SAFETY: `to` has exactly `n` elements, for which every bit pattern is valid; it is borrowed
+        // mutably for 'env, which outlives the batch.
+        unsafe { read_to(array, to.as_mut_ptr().cast(), Some(self)) }
+    }
+
+    /// All elements, in `place` when the batch has ended.
+    pub(crate) fn read_vec<T: Element>(&self, array: &Handle, place: &Place<T>) -> Result<()> {
+        let n = self.length::<T>(array)?;
+        let place = Arc::clone(place);
+        let put = move |elements| {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(elements);
+        };
+        if T::ELEM == ElemType::Bool {
+            let mut truths = Buffer::<T>::new(n)?.memory;
+            let then = move |bytes: Vec<u8>| {
+                truths.extend(bytes.into_iter().map(truth::<T>));
+                put(truths);
+            };
+            return self.read_buffer(array, n, then);
+        }
+        self.read_buffer(array, n, put)
+    }
+
+    /// `T` has the size of the array's elements, of which there are `n`.
+    fn read_buffer<T: Element>(
+        &self,
+        array: &Handle,
+        n: usize,
+        then: impl FnOnce(Vec<T>) + Send + 'env,
+    ) -> Result<()> {
+        let mut buffer = ManuallyDrop::new(Buffer::<T>::new(n)?);
+        let start = buffer.memory.as_mut_ptr();
+        // SAFETY: the capacity is `n` elements of the array's size; it stays until the batch ends, or
+        // for ever.
+        let read = unsafe { read_to(array, start.cast(), Some(self)) };
+        match &read {
+            Ok(()) => self.keep(Fill {
+                buffer: ManuallyDrop::into_inner(buffer),
+                then,
+            }),
+            Err(error) => self.give_up(buffer, error),
+        }
+        read
+    }
+
+    /// The number of elements of an array of this context.
+    fn length<T: Element>(&self, array: &Handle) -> Result<usize> {
+        if !Arc::ptr_eq(array.core(), &self.core) {
+            let message = "the array belongs to another context than the batch";
+            return Err(Error::new(ErrorKind::WrongContext, READ, message));
+        }
+        length_of::<T>(array, READ)
+    }
+
+    /// Waits for all transfers, and completes them.
+    fn end(&self) -> Ended {
+        let no_panic = NoPanic;
+        let pending = mem::take(&mut *self.pending());
+        let mut ended = Ended {
+            waited: Ok(()),
+            valid: Ok(()),
+        };
+        let mut at_rest = true;
+        if pending.started {
+            let mut locked = self.core.locked_at_once();
+            ended.waited = locked.wait("batch");
+            if let Err(error) = &ended.waited
+                && error.kind() == ErrorKind::ContextLost
+            {
+                at_rest = locked.drain();
+            }
+            // Another thread's wait can have failed before this one.
+            for serial in pending.serials {
+                ended.valid = ended.valid.and(locked.verdict(serial));
+                locked.release(serial);
+            }
+        }
+        mem::forget(no_panic);
+        if !at_rest {
+            mem::forget(pending.kept);
+        } else if ended.waited.is_ok() && ended.valid.is_ok() {
+            for kept in pending.kept {
+                kept.complete();
+            }
+        }
+        ended
+    }
+}

@@ -1,0 +1,24 @@
+//! The memory of transfers is freed before the batch has ended.
+
+#[path = "../../../golden/entries.rs"]
+#[allow(unused, reason = "the mistake needs few of the items")]
+mod entries;
+
+use futhark_safe::Result;
+
+fn main() {}
+
+fn upload(ctx: &entries::Context) -> Result<()> {
+    ctx.batch(|batch| {
+        let data = vec![0.0f32; 10];
+        let _xs = batch.array(&data)?;
+        Ok(())
+    })
+}
+
+fn download(ctx: &entries::Context, xs: &entries::Array<f32, 1>) -> Result<()> {
+    ctx.batch(|batch| {
+        let mut out = vec![0.0f32; 10];
+        batch.read_into(xs, &mut out)
+    })
+}

@@ -1,0 +1,17 @@
+//! The target of a download is read before the batch has ended.
+
+#[path = "../../../golden/entries.rs"]
+#[allow(unused, reason = "the mistake needs few of the items")]
+mod entries;
+
+use futhark_safe::Result;
+
+fn main() {}
+
+fn mistake(ctx: &entries::Context, xs: &entries::Array<f32, 1>) -> Result<f32> {
+    let mut out = vec![0.0f32; 10];
+    ctx.batch(|batch| {
+        batch.read_into(xs, &mut out)?;
+        Ok(out[0])
+    })
+}
