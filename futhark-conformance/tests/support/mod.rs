@@ -31,7 +31,7 @@ pub fn write_at_once(path: &Path, text: &str) {
 /// process, and `false` in the one that starts it.
 #[allow(dead_code, reason = "tests that start other processes do not use it")]
 pub fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
-    if std::env::var_os("FUTHARK_LIBCUDA").is_some_and(|file| is_emulated(Path::new(&file))) {
+    if is_inside() {
         return true;
     }
     if needs::compiler().is_none() {
@@ -59,6 +59,9 @@ pub fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
     false
 }
 
-fn is_emulated(file: &Path) -> bool {
-    file.ends_with("libfuthark-emulated.so")
+/// Whether the driver of this process is the emulated device.
+#[allow(dead_code, reason = "tests that start other processes do not use it")]
+pub fn is_inside() -> bool {
+    let file = std::env::var_os("FUTHARK_LIBCUDA");
+    file.is_some_and(|file| Path::new(&file).ends_with("libfuthark-emulated.so"))
 }
