@@ -19,7 +19,7 @@ impl ::futhark_safe::Program for Program {
 
 impl __f::Linked for Program {
     const INTERFACE: u64 = 0x80d512abec52f547;
-    const FUNCTIONS: u64 = 0x13a8fbfc9f479c0b;
+    const FUNCTIONS: u64 = 0xfb88d8834555d153;
 
     fn tables() -> ::std::vec::Vec<__f::LinkedTable> {
         ::futhark_safe::__unsafe_tables!()

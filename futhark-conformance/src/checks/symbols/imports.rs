@@ -99,15 +99,7 @@ const OF_THREADS: &[&str] = &[
 
 /// On GPU backends: loading the driver, and printing the devices.
 const OF_GPUS: &[&str] = &[
-    "dlerror",
-    "dlopen",
-    "dlsym",
-    "printf",
-    "putchar",
-    "puts",
-    "sscanf",
-    "stat",
-    "stdout",
+    "dlerror", "dlopen", "dlsym", "printf", "putchar", "puts", "sscanf", "stat", "stdout",
 ];
 
 /// Of the mathematical library; each also exists with the suffix `f`.
