@@ -26,7 +26,7 @@ impl<P: Program> Context<P> {
     /// Makes many transfers with one wait.
     ///
     /// On GPU backends every transfer waits for the device. Those of a batch do not, and `batch` waits once after
-    /// `body` has returned. With many small arrays this saves most of the time. On host backends a batch
+    /// `body` has returned. With many small arrays this can save most of the time. On host backends a batch
     /// works, too, but saves nothing.
     ///
     /// ```text
