@@ -19,9 +19,7 @@ static START: Mutex<()> = Mutex::new(());
 
 /// The cache file of a context that is starting.
 pub(crate) struct CacheFile {
-    // Dropped in this order: the file is unlocked before another thread can lock it.
-    _lock: Option<File>,
-    _turn: MutexGuard<'static, ()>,
+    _turn: Turn,
     path: PathBuf,
     /// The file with the checksum.
     seal: PathBuf,
@@ -38,10 +36,8 @@ impl CacheFile {
         let mut seal = path.as_os_str().to_owned();
         seal.push(".sum");
         let seal = PathBuf::from(seal);
-        let turn = START.lock().unwrap_or_else(PoisonError::into_inner);
         let file = CacheFile {
-            _lock: lock(path, &seal),
-            _turn: turn,
+            _turn: Turn::of(path, &seal),
             path: path.to_owned(),
             seal,
             compiled_with,
@@ -75,6 +71,25 @@ impl CacheFile {
 
     fn sealed(&self) -> Option<String> {
         String::from_utf8(read(&self.seal)?).ok()
+    }
+}
+
+/// Serializes the starts of contexts that write files of device code, in this process and in others that use the
+/// same seal.
+pub(crate) struct Turn {
+    // Dropped in this order: the file is unlocked before another thread can lock it.
+    _lock: Option<File>,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Turn {
+    /// Blocks while another thread or process has it.
+    pub(crate) fn of(path: &Path, seal: &Path) -> Turn {
+        let turn = START.lock().unwrap_or_else(PoisonError::into_inner);
+        Turn {
+            _lock: lock(path, seal),
+            _turn: turn,
+        }
     }
 }
 

@@ -7,8 +7,9 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::cache::{read, regular};
+use crate::cache::{Turn, read, regular};
 use crate::checksum::checksum;
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::Core;
 
@@ -31,10 +32,15 @@ impl<'a> CodeFile<'a> {
         }
     }
 
+    /// Locks the file against other starts that write it. Blocks while one runs.
+    pub(crate) fn lock(&self) -> Turn {
+        Turn::of(self.path, &self.seal)
+    }
+
     /// Seals the file that `core` wrote when it started.
     pub(crate) fn seal(&self, core: &Core) -> Result<()> {
         use std::io::Write as _;
-        let code = read(self.path).unwrap_or_default();
+        let code = read(self.path).ok_or_else(|| self.fail("cannot read it"))?;
         let device = core.device()?.unwrap_or_default();
         let text = format!("{}\n{device}", self.sum(&code, &device));
         let file = regular(&self.seal, File::options().write(true).create(true));
@@ -46,7 +52,7 @@ impl<'a> CodeFile<'a> {
     }
 
     /// Checks the file before the driver reads it. Returns the device that it was compiled for.
-    pub(crate) fn check(&self) -> Result<String> {
+    pub(crate) fn check(&self) -> Result<Option<Device>> {
         let code = read(self.path).ok_or_else(|| self.fail("cannot read it as a regular file"))?;
         let seal = read(&self.seal).and_then(|seal| String::from_utf8(seal).ok());
         let seal = seal.ok_or_else(|| {
@@ -63,23 +69,17 @@ impl<'a> CodeFile<'a> {
                  write it again with Config::dump_device_code",
             ));
         }
-        Ok(device.to_owned())
+        Ok(Device::parse(device).pop())
     }
 
-    /// Checks that `core` runs on the device that the code was compiled for.
-    pub(crate) fn check_device(&self, core: &Core, expected: &str) -> Result<()> {
-        let device = core.device()?.unwrap_or_default();
-        if device == expected {
-            return Ok(());
-        }
-        let name = |text: &str| text.lines().nth(2).unwrap_or("unknown").to_owned();
+    /// The error for code of another device.
+    pub(crate) fn wrong_device(&self, expected: Option<&Device>, device: &Device) -> Error {
+        let expected = expected.map_or("another device".to_owned(), Device::to_string);
         let why = format!(
-            "it was written for device {} with another driver or memory, but the context uses {}; \
-             write it again with Config::dump_device_code",
-            name(expected),
-            name(&device)
+            "it was written for {expected}, but the context may use {device}; choose a device with \
+             Config::device, or write it again with Config::dump_device_code"
         );
-        Err(self.fail(&why))
+        self.fail(&why)
     }
 
     fn sum(&self, code: &[u8], device: &str) -> String {

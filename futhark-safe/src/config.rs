@@ -202,8 +202,8 @@ impl Config {
     /// [`logging`](Self::logging) and [`debugging`](Self::debugging) turn the log on; without them the runtime prints warnings
     /// only. The text that explains a failed call is part of its error instead.
     ///
-    /// The writer runs inside of calls, possibly on another thread. It must not use a context.
-    /// Its errors and panics are ignored.
+    /// The writer runs when the operation that caused the text has ended, on the thread that made it. It can use
+    /// contexts. Its errors and panics are ignored.
     ///
     /// ```
     /// use futhark_safe::Config;

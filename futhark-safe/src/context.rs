@@ -37,7 +37,8 @@ impl<P: Program> Context<P> {
     ///
     /// # Errors
     ///
-    /// The failure of the only backend, or one that lists the failures of all.
+    /// The failure of the only backend, or one that lists the failures of all. Its kind is theirs if they agree,
+    /// otherwise [`ErrorKind::Start`].
     ///
     /// * [`ErrorKind::Unsupported`]: the program was not compiled for the backend, or the device is
     ///   known to compute wrong results (see [`Config::allow_known_bad_device`]).
@@ -78,10 +79,13 @@ impl<P: Program> Context<P> {
         if refused.len() == 1 {
             return Err(refused.remove(0).1);
         }
-        let reasons = refused.iter().map(|(_, error)| error.to_string());
+        let reasons = refused.iter().map(|(_, error)| format!("{error:#}"));
         let reasons: Vec<String> = reasons.collect();
+        // Such as `InvalidArgument`, if no backend has the setting.
+        let kind = refused.first().map(|(_, error)| error.kind());
+        let kind = kind.filter(|&kind| refused.iter().all(|(_, error)| error.kind() == kind));
         Err(Error::new(
-            ErrorKind::Start,
+            kind.unwrap_or(ErrorKind::Start),
             P::NAME,
             format!("no backend works here: {}", reasons.join("; ")),
         ))

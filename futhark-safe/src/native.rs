@@ -32,8 +32,9 @@ impl Config {
     ///
     /// # Safety
     ///
-    /// The source defines the program's kernels with their parameters, and they access only the memory
-    /// that the original kernels access.
+    /// For every context that is created from this configuration or a clone of it, also with settings added later,
+    /// and of whichever program: the source defines the program's kernels with their parameters, and they access
+    /// only the memory that the original kernels access.
     pub unsafe fn device_source(self, source: impl Into<String>) -> Config {
         self.text(Setting::DeviceSource, source.into())
     }
@@ -43,7 +44,9 @@ impl Config {
     ///
     /// # Safety
     ///
-    /// The file contains code of this program, compiled for this device and driver with these settings.
+    /// For every context that is created from this configuration or a clone of it, also with settings added later,
+    /// and of whichever program: the file contains code of the program and backend, compiled for the device and
+    /// driver with the same settings.
     pub unsafe fn load_device_code_unchecked(self, path: impl Into<PathBuf>) -> Config {
         self.path(|path| Setting::LoadCode(path, false), path.into())
     }

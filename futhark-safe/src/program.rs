@@ -74,7 +74,8 @@ impl<T: Value + Receive<Place = Option<Handle>>> ResultValue for T {}
 pub(crate) mod handle {
     use crate::ffi::{Handle, Input};
 
-    /// Access to the handle of a value. Not reachable from outside of the crate.
+    /// Access to the handle of a value, for this crate. Other code can reach it through `__private`, and can then
+    /// exchange handles: every operation compares context, type, element and rank of a handle.
     pub trait HasHandle {
         #[doc(hidden)]
         fn handle(&self) -> &Handle;
@@ -84,7 +85,7 @@ pub(crate) mod handle {
         fn into_handle(self) -> Handle;
     }
 
-    /// An argument that a call consumes. Not reachable from outside of the crate.
+    /// An argument that a call consumes, for this crate.
     pub trait ToConsume<T> {
         #[doc(hidden)]
         fn input<'a>(self) -> Input<'a>

@@ -1,8 +1,9 @@
 //! Profiling reports as typed data.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -35,8 +36,8 @@ pub struct Event {
     pub provenance: String,
     /// How long it took.
     pub duration: Duration,
-    /// Anything else that the runtime tells, such as the size of the grid.
-    pub details: Map<String, Value>,
+    /// Anything else that the runtime tells, such as the size of the grid, by name.
+    pub details: BTreeMap<String, String>,
 }
 
 impl Report {
@@ -82,8 +83,24 @@ fn event(event: &Value) -> Result<Event> {
         name: text("name")?,
         provenance: text("provenance")?,
         duration: duration.map_err(|_| missing("duration"))?,
-        details: event["details"].as_object().cloned().unwrap_or_default(),
+        details: event["details"]
+            .as_object()
+            .map(details)
+            .unwrap_or_default(),
     })
+}
+
+/// Values that are not texts are written as JSON.
+fn details(details: &serde_json::Map<String, Value>) -> BTreeMap<String, String> {
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let details = details
+        .iter()
+        .map(|(name, value)| (name.clone(), text(value)));
+    details.collect()
 }
 
 fn missing(what: &str) -> Error {

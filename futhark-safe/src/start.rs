@@ -1,5 +1,6 @@
 //! Starts contexts: rejects devices that are known to be bad, and guards files of device code.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use futhark_sys::table::Table;
@@ -43,26 +44,33 @@ pub(crate) fn start(
         reject_known_bad_device(table, settings)?;
     }
     reject_missing_device(table, settings)?;
-    // The last one counts, as in the runtime. Backends without device code accept a cache file and
-    // ignore it.
-    let last = |path: fn(&Setting) -> Option<&std::path::Path>| {
-        settings.iter().filter_map(path).next_back()
-    };
-    let cache = last(Setting::cache_file).filter(|_| table.is_gpu());
+    // The last one counts, as in the runtime.
+    let loaded = settings.iter().filter_map(Setting::loaded_code).next_back();
+    if let Some((path, true)) = loaded {
+        check_code(table, settings, path)?;
+    }
+    // Backends without device code accept a cache file and ignore it. One that is set beside loaded code
+    // would be written with an invalid header.
+    let settings: Vec<Setting> = settings
+        .iter()
+        .filter(|setting| loaded.is_none() || setting.cache_file().is_none())
+        .cloned()
+        .collect();
+    let settings = &settings[..];
+    let cache = settings.iter().filter_map(Setting::cache_file).next_back();
+    let cache = cache.filter(|_| table.is_gpu());
     let cache = cache.map(|path| CacheFile::lock(path, compiled_with(table, settings, true)));
-    let code = |path| CodeFile::new(path, compiled_with(table, settings, false));
-    let loaded = last(Setting::sealed_code).map(code);
-    let expected = loaded.as_ref().map(CodeFile::check).transpose()?;
+    let dumped = settings.iter().filter_map(Setting::dumped_code).next_back();
+    let dumped = dumped.map(|path| CodeFile::new(path, compiled_with(table, settings, false)));
+    let dumping = dumped.as_ref().map(CodeFile::lock);
 
     let since = std::time::Instant::now();
     let core = Core::new(table, settings)?;
     ffi::started(&core, since);
-    if let (Some(file), Some(device)) = (loaded, expected) {
-        file.check_device(&core, &device)?;
-    }
-    if let Some(file) = last(Setting::dumped_code).map(code) {
+    if let Some(file) = dumped {
         file.seal(&core)?;
     }
+    drop(dumping);
     if let Some(cache) = cache {
         cache.seal();
     }
@@ -78,7 +86,7 @@ fn compiled_with(table: &Table, settings: &[Setting], with_selection: bool) -> S
         .iter()
         .filter(|s| s.changes_code() && (with_selection || !s.selects_device()))
         .collect();
-    format!("{} {code:?}", table.program())
+    format!("{} {} {code:?}", table.backend(), table.program())
 }
 
 fn reject_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
@@ -96,36 +104,65 @@ fn reject_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
     }
 }
 
-/// The runtime of cuda uses another device if none matches the setting.
-fn reject_missing_device(table: &Table, settings: &[Setting]) -> Result<()> {
-    let mut chosen = settings.iter().filter_map(Setting::chosen_device);
-    let Some(chosen) = chosen.next_back().filter(|_| table.backend() == "cuda") else {
-        return Ok(());
+/// Checks a file of device code before the driver reads it: its seal, and that the context will use the
+/// device that the code was compiled for, because sizes in the code depend on the device.
+fn check_code(table: &Table, settings: &[Setting], path: &Path) -> Result<()> {
+    let file = CodeFile::new(path, compiled_with(table, settings, false));
+    let expected = file.check()?;
+    let possible = match ffi::describe_device(table, settings) {
+        Some(text) => Device::parse(&text),
+        None => matching_devices(table, settings)?,
     };
-    let Some(text) = ffi::devices(table)? else {
-        return Ok(());
+    match possible
+        .iter()
+        .find(|&device| Some(device) != expected.as_ref())
+    {
+        None => Ok(()),
+        Some(other) => Err(file.wrong_device(expected.as_ref(), other)),
+    }
+}
+
+/// The devices of cuda and hip that the context may use: the chosen one, or all.
+fn matching_devices(table: &Table, settings: &[Setting]) -> Result<Vec<Device>> {
+    let devices = ffi::devices(table)?.unwrap_or_default();
+    let devices = Device::parse(&devices);
+    let Some(chosen) = settings
+        .iter()
+        .filter_map(Setting::chosen_device)
+        .next_back()
+    else {
+        return Ok(devices);
     };
-    let devices = Device::parse(&text);
     // As the runtime reads it: a number counts the devices whose names contain the rest.
     let (number, name) = match chosen.strip_prefix('#') {
         None => (0, chosen),
         Some(rest) => {
             let end = rest.find(|c: char| !c.is_ascii_digit());
             let (digits, name) = rest.split_at(end.unwrap_or(rest.len()));
-            (digits.parse().unwrap_or(0), name.trim_start())
+            (digits.parse().unwrap_or(usize::MAX), name.trim_start())
         }
     };
-    let matching = devices.iter().filter(|device| device.name.contains(name));
-    if matching.count() > number {
-        return Ok(());
+    let mut matching = devices.iter().filter(|device| device.name.contains(name));
+    match matching.nth(number) {
+        Some(device) => Ok(vec![device.clone()]),
+        None => {
+            let names: Vec<String> = devices.iter().map(Device::to_string).collect();
+            Err(Error::new(
+                ErrorKind::Start,
+                format!("{} context", table.backend()),
+                format!(
+                    "no device matches {chosen:?}; there are {}",
+                    names.join(", ")
+                ),
+            ))
+        }
     }
-    let names: Vec<String> = devices.iter().map(Device::to_string).collect();
-    Err(Error::new(
-        ErrorKind::Start,
-        format!("{} context", table.backend()),
-        format!(
-            "no device matches {chosen:?}; there are {}",
-            names.join(", ")
-        ),
-    ))
+}
+
+/// The runtime of cuda uses another device if none matches the setting.
+fn reject_missing_device(table: &Table, settings: &[Setting]) -> Result<()> {
+    if table.backend() == "cuda" && settings.iter().any(|s| s.chosen_device().is_some()) {
+        matching_devices(table, settings)?;
+    }
+    Ok(())
 }

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, Device, ErrorKind, Result};
@@ -106,9 +108,10 @@ fn the_log_goes_to_the_writer() {
     });
 }
 
-/// Panics, fails, or makes a call, which must not deadlock.
+/// Panics, fails, or makes calls on the context that logs and on another one.
 struct Hostile {
-    context: std::sync::Arc<std::sync::Mutex<Option<Context>>>,
+    contexts: Arc<Mutex<Vec<Context>>>,
+    right: Arc<AtomicUsize>,
     calls: usize,
 }
 
@@ -119,8 +122,11 @@ impl Write for Hostile {
             0 => panic!("a writer that panics"),
             1 => Err(std::io::Error::other("a writer that fails")),
             _ => {
-                if let Some(context) = &*self.context.lock().unwrap() {
-                    let _ = context.sync();
+                // Also contexts of its own, which log to it as well.
+                let contexts = self.contexts.lock().unwrap().clone();
+                for context in contexts {
+                    assert!(works(&context).unwrap());
+                    self.right.fetch_add(1, Ordering::Relaxed);
                 }
                 Ok(bytes.len())
             }
@@ -133,24 +139,36 @@ impl Write for Hostile {
 }
 
 #[test]
-fn failing_writers_do_not_affect_calls() {
+fn writers_can_fail_and_use_contexts() {
     each(|library| {
-        let context = std::sync::Arc::default();
+        let contexts = Arc::<Mutex<Vec<Context>>>::default();
+        let right = Arc::<AtomicUsize>::default();
         let writer = Hostile {
-            context: std::sync::Arc::clone(&context),
+            contexts: Arc::clone(&contexts),
+            right: Arc::clone(&right),
             calls: 0,
         };
-        let config = Config::new().debugging(true).log_to(writer);
+        let config = Config::new().debugging(true).logging(true).log_to(writer);
         let made = Context::new(library, &config).unwrap();
-        *context.lock().unwrap() = Some(made.clone());
-        for _ in 0..10 {
-            assert!(works(&made).unwrap());
+        contexts.lock().unwrap().push(made.clone());
+        // Oclgrind has one context at a time.
+        if !is_gpu(library) {
+            contexts
+                .lock()
+                .unwrap()
+                .push(Context::new(library, &config).unwrap());
+            contexts
+                .lock()
+                .unwrap()
+                .push(Context::new(library, &Config::new()).unwrap());
         }
-        // The writer owns a handle to its context.
-        context
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .take();
+        for _ in 0..20 {
+            assert!(works(&made).unwrap());
+            made.array(&[1i64, 2, 3]).unwrap();
+        }
+        assert!(right.load(Ordering::Relaxed) > 0, "the writer made no call");
+        // The writer owns handles to its contexts.
+        contexts.lock().unwrap().clear();
     });
 }
 

@@ -246,9 +246,10 @@ static char *fut_add_all_devices(void) {
   struct opencl_device_option *devices;
   size_t n;
   opencl_all_device_options(&devices, &n);
-  char *text = NULL;
+  char *text = fut_text("");
   for (size_t i = 0; i < n; i++) {
-    text = fut_add_this_device(text, devices[i].device);
+    if (text != NULL)
+      text = fut_add_this_device(text, devices[i].device);
     free(devices[i].platform_name);
     free(devices[i].device_name);
   }
@@ -274,8 +275,8 @@ static char *fut_add_this_device(char *text, CUdevice device) {
 static char *fut_add_all_devices(void) {
   int n = 0;
   CUDA_SUCCEED_FATAL(cuDeviceGetCount(&n));
-  char *text = NULL;
-  for (int i = 0; i < n; i++) {
+  char *text = fut_text("");
+  for (int i = 0; i < n && text != NULL; i++) {
     CUdevice device;
     CUDA_SUCCEED_FATAL(cuDeviceGet(&device, i));
     text = fut_add_this_device(text, device);
@@ -299,8 +300,8 @@ static char *fut_add_this_device(char *text, hipDevice_t device) {
 static char *fut_add_all_devices(void) {
   int n = 0;
   HIP_SUCCEED_FATAL(hipGetDeviceCount(&n));
-  char *text = NULL;
-  for (int i = 0; i < n; i++) {
+  char *text = fut_text("");
+  for (int i = 0; i < n && text != NULL; i++) {
     hipDevice_t device;
     HIP_SUCCEED_FATAL(hipDeviceGet(&device, i));
     text = fut_add_this_device(text, device);
@@ -326,7 +327,9 @@ static int32_t fut_devices(char **text) {
   if (c == NULL)
     return FUT_MEMORY;
   int32_t status = fut_list_devices(c, text);
-  if (status != FUT_OK)
+  if (status == FUT_OK && *text == NULL)
+    status = FUT_MEMORY;
+  else if (status != FUT_OK)
     *text = fut_text("%s%s", c->failures[0].words == NULL ? "" : c->failures[0].words,
                      c->failures[0].text == NULL ? "" : c->failures[0].text);
   fut_release_context(c);

@@ -152,7 +152,11 @@ impl Core {
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let result = self.try_call(function, inputs, outputs);
+        let mut copied = false;
+        let result = self.try_call(function, inputs, outputs, &mut copied);
+        if copied {
+            trace::copied(self.table().functions()[function].label());
+        }
         // The caller keeps the list, and could pass it again.
         for input in inputs {
             if let In::Consumed(_) = input.0 {
@@ -167,6 +171,7 @@ impl Core {
         function: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
+        copied: &mut bool,
     ) -> Result<()> {
         let number = function;
         let Some(function) = self.table().functions().get(number) else {
@@ -186,7 +191,8 @@ impl Core {
             if slot.flags & FUT_CONSUMED != 0
                 && let Some(handle) = input.handle_to_consume()
             {
-                make_unique(&mut locked, handle, Copied::Argument(number, i), operation)?;
+                *copied |=
+                    make_unique(&mut locked, handle, Copied::Argument(number, i), operation)?;
             }
         }
 
@@ -230,7 +236,6 @@ impl Core {
             return Err(error);
         }
         let serial = self.serial_of_results(&mut locked, function, inputs);
-        spend(&mut locked, number, inputs, false);
         for (output, &value) in outputs.iter_mut().zip(values.iter()) {
             if let Out::Value(ty, place) = &mut output.0 {
                 let value = NonNull::new(value).ok_or_else(|| {
@@ -246,6 +251,8 @@ impl Core {
                 **place = Some(unsafe { Handle::new(self, value, *ty, serial) });
             }
         }
+        // Last: it frees values, and a failure of that concerns the results too.
+        spend(&mut locked, number, inputs, false);
         Ok(())
     }
 
@@ -295,7 +302,7 @@ impl Core {
             }
             if let Some(handle) = input.handle() {
                 if handle.is_spent() {
-                    let what = match function.is_entry_point() {
+                    let what = match function.is_entry_point() || inputs.len() > 1 {
                         true => format!("argument {i}"),
                         // A method of the value, such as a field.
                         false => "the value".to_owned(),

@@ -60,11 +60,10 @@ use std::borrow::Cow;
 use super::core::{Copied, Locked};
 use super::duplicate::duplicate_locked;
 use super::handle::Handle;
-use super::trace;
 use crate::error::Result;
 
 /// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
-/// else shares it; `copied` counts the copy. Comes before every call that overwrites the value, under the
+/// else shares it; `copied` counts the copy. Returns whether it made one. Comes before every call that overwrites the value, under the
 /// same lock.
 ///
 /// # Errors
@@ -75,18 +74,17 @@ pub(super) fn make_unique(
     handle: &mut Handle,
     copied: Copied,
     operation: impl Fn() -> Cow<'static, str>,
-) -> Result<()> {
+) -> Result<bool> {
     let ty = handle.table_type().raw();
     let references = ty.references.expect("every type can be counted");
     let value = handle.value("consume")?;
     // SAFETY: T and L; V: the value is of this type.
     if unsafe { references(value) } <= 1 {
-        return Ok(());
+        return Ok(false);
     }
     let copy = duplicate_locked(locked, handle, &operation)?;
     // Drops the original, which is freed when the lock is released.
     *handle = copy;
     locked.count_copy(copied);
-    trace::copied(&operation());
-    Ok(())
+    Ok(true)
 }

@@ -50,6 +50,8 @@ pub(crate) struct Core {
     lent_to: Mutex<Option<ThreadId>>,
     /// Text that the runtime may still point to.
     _settings: Vec<Setting>,
+    /// The log among them.
+    log: Option<Log>,
 }
 
 /// The state of a context that its lock protects, on the Rust side.
@@ -134,9 +136,11 @@ impl Core {
             dropped: Mutex::default(),
             any_dropped: AtomicBool::new(false),
             lent_to: Mutex::default(),
+            log: settings.iter().filter_map(Setting::log).next_back(),
             _settings: settings,
         };
         if status as u32 == c::FUT_OK {
+            core.deliver_log();
             return Ok(Arc::new(core));
         }
         let mut locked = core.locked();
@@ -192,14 +196,9 @@ impl Core {
     ///
     /// # Panics
     ///
-    /// If this thread holds it, having lent the context to plain calls, or may hold it, because it is
-    /// inside of the writer of a log.
+    /// If this thread holds it, having lent the context to plain calls.
     #[cold]
     fn lock_contended(&self) -> MutexGuard<'_, State> {
-        assert!(
-            !Log::is_writing(),
-            "the writer of a log made a call on a context, which would deadlock: only write the text"
-        );
         assert!(
             *self.lent() != Some(thread::current().id()),
             "a safe call was made inside of `with_raw` on the same context, which would deadlock: \
@@ -250,6 +249,14 @@ impl Core {
         self.any_dropped.store(true, Ordering::Release);
         // The call may have ended before the flag was set.
         self.free_dropped();
+    }
+
+    /// Passes the runtime's log to its writer. The caller holds no lock.
+    #[inline]
+    fn deliver_log(&self) {
+        if let Some(log) = &self.log {
+            log.deliver();
+        }
     }
 
     /// Frees dropped values, unless a call is running, whose end frees them.
@@ -324,6 +331,7 @@ impl Drop for Core {
         // SAFETY: T; no value is left (handles keep the core alive, and dropped values were freed
         // above), and the context is not used again.
         unsafe { free(self.context()) };
+        self.deliver_log();
     }
 }
 
@@ -598,6 +606,7 @@ impl Drop for Locked<'_> {
     fn drop(&mut self) {
         self.guard = None;
         self.core.free_dropped();
+        self.core.deliver_log();
     }
 }
 

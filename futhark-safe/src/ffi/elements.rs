@@ -11,6 +11,7 @@ use super::core::{Copied, Core};
 use super::handle::Handle;
 use super::make::Make;
 use super::shape::{Bounds, elements, expect_index};
+use super::trace;
 use crate::error::{Error, ErrorKind, Result};
 
 /// One element: a copy.
@@ -105,7 +106,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     let mut locked = core.locked();
     locked.check([&*array, value])?;
     let copied = Copied::Array(array.ty());
-    make_unique(&mut locked, array, copied, || OPERATION.into())?;
+    let made_copy = make_unique(&mut locked, array, copied, || OPERATION.into())?;
     let input = [
         array.value(OPERATION)?.cast_const(),
         value.value(OPERATION)?.cast_const(),
@@ -121,6 +122,10 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
         _ => error,
     })?;
     locked.confirm();
+    drop(locked);
+    if made_copy {
+        trace::copied(OPERATION);
+    }
     Ok(())
 }
 

@@ -68,7 +68,9 @@ impl Core {
         // SAFETY: T and L; the operation writes one pointer.
         unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "device".into()) }?;
         // SAFETY: T: a text that the caller owns, or NULL.
-        Ok(unsafe { take_text(self.table(), text) })
+        let text = unsafe { take_text(self.table(), text) };
+        let no_memory = || Error::new(ErrorKind::OutOfMemory, "device", "no memory");
+        text.ok_or_else(no_memory).map(Some)
     }
 
     /// The context's `cl_command_queue`. `None`: the backend is not opencl.

@@ -1,10 +1,16 @@
 //! A writer that receives the runtime's log.
+//!
+//! C calls [`write`] in the middle of calls, on any thread of the context. The writer is code of the user, which
+//! may use contexts, and a call inside of a call would change state of the runtime that belongs to the outer
+//! one. So C only adds to a buffer, and the writer runs after the context's lock was released
+//! ([`Log::deliver`]).
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::fmt;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futhark_sys::table as c;
@@ -21,10 +27,13 @@ pub(crate) struct Log(Arc<Target>);
 struct Target {
     /// For C: its `data` points to this struct.
     raw: c::Log,
+    /// Written by C, not yet passed to the writer.
+    pending: Mutex<Vec<u8>>,
+    any_pending: AtomicBool,
     writer: Mutex<Box<dyn Write + Send>>,
 }
 
-// SAFETY: the pointer in `raw` is used only to reach `writer`, which a mutex protects.
+// SAFETY: the pointer in `raw` is used only to reach the other fields, which are `Sync`.
 unsafe impl Send for Target {}
 // SAFETY: as above.
 unsafe impl Sync for Target {}
@@ -36,6 +45,8 @@ impl Log {
                 write: Some(write),
                 data: target.as_ptr().cast_mut().cast(),
             },
+            pending: Mutex::default(),
+            any_pending: AtomicBool::new(false),
             writer: Mutex::new(writer),
         }))
     }
@@ -44,9 +55,38 @@ impl Log {
         &raw const self.0.raw
     }
 
-    /// Whether this thread is inside of a writer, so it holds the lock of a context.
-    pub(super) fn is_writing() -> bool {
-        WRITING.get()
+    /// Passes the buffered text to the writer. The calling thread holds no lock of a context.
+    ///
+    /// Text that the writer itself causes is written by the outer call of this function.
+    #[inline]
+    pub(super) fn deliver(&self) {
+        if self.0.any_pending.load(Ordering::Acquire) {
+            self.deliver_now();
+        }
+    }
+
+    #[cold]
+    fn deliver_now(&self) {
+        if WRITING.replace(true) {
+            return;
+        }
+        // The hook of the panic has printed its message.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            while self.0.any_pending.swap(false, Ordering::AcqRel) {
+                let text = std::mem::take(&mut *self.0.pending());
+                let _ = writer.write_all(&text).and_then(|()| writer.flush());
+            }
+        }));
+        WRITING.set(false);
+        // Dropping the payload of a panic could panic again.
+        std::mem::forget(outcome);
+    }
+}
+
+impl Target {
+    fn pending(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,24 +96,17 @@ impl fmt::Debug for Log {
     }
 }
 
-/// Called by C during a call, on any thread of the context.
+/// Called by C. Without memory the text is lost.
 unsafe extern "C" fn write(data: *mut c_void, text: *const c_char, length: usize) {
     // SAFETY: T: `data` is that of `raw`, a `Target`: the context's settings own it, and C does not
     // call this after `context_free`.
     let target = unsafe { &*data.cast::<Target>() };
     // SAFETY: T: `text` has this length.
     let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
-    // A writer that makes calls, although it must not, would wait for itself.
-    if WRITING.replace(true) {
-        let _ = std::io::stderr().write_all(text);
-        return;
+    let mut pending = target.pending();
+    if pending.try_reserve(length).is_ok() {
+        pending.extend_from_slice(text);
+        drop(pending);
+        target.any_pending.store(true, Ordering::Release);
     }
-    // A panic must not reach C. The hook has printed its message.
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let mut writer = target.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writer.write_all(text).and_then(|()| writer.flush());
-    }));
-    WRITING.set(false);
-    // Dropping the payload of a panic could panic again.
-    std::mem::forget(outcome);
 }

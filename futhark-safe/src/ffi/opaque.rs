@@ -59,6 +59,8 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     };
     let mut size: usize = 0;
     let input = [value.value("store")?.cast_const()];
+    // Before the lock: a subscriber may use the context. The size is not known yet.
+    let _span = trace::operation(value.core(), "store");
     let mut locked = value.core().locked();
     locked.check([value])?;
     // SAFETY: T and L; V; `size` is the place of the result.
@@ -68,7 +70,6 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
         })
     }?;
     let mut body: Vec<u8> = Vec::new();
-    let _span = trace::transfer(value.core(), "store", || size);
     reserve(&mut body, size, "store")?;
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
     let stored = unsafe {

@@ -72,6 +72,14 @@ impl Setting {
         }
     }
 
+    /// The log, if this is its setting.
+    pub(super) fn log(&self) -> Option<Log> {
+        match self {
+            Setting::Log(log) => Some(log.clone()),
+            _ => None,
+        }
+    }
+
     /// The path to write compiled device code to.
     pub(crate) fn dumped_code(&self) -> Option<&Path> {
         match self {
@@ -80,10 +88,10 @@ impl Setting {
         }
     }
 
-    /// The path to read compiled device code from, if it must be sealed.
-    pub(crate) fn sealed_code(&self) -> Option<&Path> {
+    /// The path to read compiled device code from, and whether the file must be sealed.
+    pub(crate) fn loaded_code(&self) -> Option<(&Path, bool)> {
         match self {
-            Setting::LoadCode(path, true) => path_of(path),
+            Setting::LoadCode(path, sealed) => Some((path_of(path)?, *sealed)),
             _ => None,
         }
     }

@@ -34,7 +34,8 @@ impl LinkedTable {
     pub(crate) fn check(self) -> Result<&'static Table> {
         // SAFETY: the caller of `new` promised a table, and linked constants are never freed.
         unsafe { Table::from_raw(self.0) }.map_err(|error| {
-            Error::new(ErrorKind::Load, "linked program", error.to_string()).with_source(error)
+            let message = "the table of the program cannot be used";
+            Error::new(ErrorKind::Load, "linked program", message).with_source(error)
         })
     }
 }

@@ -1,4 +1,6 @@
 //! Spans and events of the crate `tracing`. Without the feature `tracing` these functions do nothing.
+//!
+//! They run user code, a subscriber, which may use contexts: the caller holds no lock.
 
 use super::call::Input;
 use super::core::Core;
@@ -55,6 +57,11 @@ pub(super) fn transfer(
         #[cfg(feature = "tracing")]
         _entered: None,
     }
+}
+
+/// Another operation.
+pub(super) fn operation(core: &Core, operation: &'static str) -> Span {
+    call(core, operation, &[])
 }
 
 /// A copy that was made because another value shares the memory of a consumed argument.

@@ -9,6 +9,7 @@
 use futhark_sys::table::{FUT_COVERAGE_ABSTRACT, FUT_COVERAGE_FULL, FUT_COVERAGE_SUM};
 
 use super::{Found, Stored, Untrusted};
+use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::Bytes;
 use crate::program::OpaqueTag;
@@ -33,6 +34,17 @@ impl Untrusted {
     /// `mac`) take every type.
     pub fn accept<G: OpaqueTag>(self) -> Result<Stored<G>> {
         let found = self.find::<G>()?;
+        Ok(Stored::of(accept(found, self.into_body())?))
+    }
+
+    /// As [`accept`](Self::accept), for the program of a context that was made of a library
+    /// (`Context::with_library`, feature `dynamic`).
+    ///
+    /// # Errors
+    ///
+    /// As [`accept`](Self::accept).
+    pub fn accept_for<G: OpaqueTag>(self, ctx: &Context<G::Program>) -> Result<Stored<G>> {
+        let found = self.find_for::<G>(ctx)?;
         Ok(Stored::of(accept(found, self.into_body())?))
     }
 }

@@ -278,7 +278,7 @@ impl Untrusted {
     }
 
     /// Like [`find`](Self::find), for the program of a context, which need not be linked.
-    fn find_for<G: OpaqueTag>(&self, ctx: &Context<G::Program>) -> Result<Found> {
+    pub(crate) fn find_for<G: OpaqueTag>(&self, ctx: &Context<G::Program>) -> Result<Found> {
         self.expect_type::<G>()?;
         self.find_in(ctx.core().table())
     }

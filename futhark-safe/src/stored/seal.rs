@@ -10,6 +10,7 @@ use std::fmt;
 use hmac_sha256::HMAC;
 
 use super::{Found, Stored, Untrusted, fail, to_bytes};
+use crate::context::Context;
 use crate::error::Result;
 use crate::ffi::Bytes;
 use crate::program::OpaqueTag;
@@ -72,6 +73,16 @@ impl<G: OpaqueTag> Stored<G> {
     /// version of it or of its compiler, another type.
     pub fn unseal(key: &Key, bytes: &[u8]) -> Result<Stored<G>> {
         unseal(key, bytes, |untrusted| untrusted.find::<G>()).map(Stored::of)
+    }
+
+    /// As [`unseal`](Self::unseal), for the program of a context that was made of a library
+    /// (`Context::with_library`, feature `dynamic`).
+    ///
+    /// # Errors
+    ///
+    /// As [`unseal`](Self::unseal).
+    pub fn unseal_for(ctx: &Context<G::Program>, key: &Key, bytes: &[u8]) -> Result<Stored<G>> {
+        unseal(key, bytes, |untrusted| untrusted.find_for::<G>(ctx)).map(Stored::of)
     }
 }
 

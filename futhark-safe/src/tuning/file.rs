@@ -7,6 +7,7 @@ use std::path::Path;
 
 use futhark_manifest::Printable;
 
+use crate::cache::regular;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The largest size of a file, in bytes. `futhark autotune` writes a line per threshold.
@@ -164,12 +165,10 @@ fn parse_line(line: &str) -> Option<(&str, u32)> {
 
 /// The text of a regular file of limited size, or why it cannot be read.
 fn text_of(path: &Path) -> Result<String, String> {
+    std::fs::metadata(path).map_err(|error| error.to_string())?;
     // Opening a FIFO would block until another process writes to it.
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = regular(path, File::options().read(true));
+    let file = file.ok_or_else(|| "not a regular file that can be read".to_owned())?;
     let mut bytes = Vec::new();
     let mut limited = file.take(MOST_BYTES as u64 + 1);
     let read = limited.read_to_end(&mut bytes);
