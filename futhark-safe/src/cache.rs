@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::checksum::checksum;
+use crate::ffi::Quiet;
 
 /// Serializes the start of contexts that use a cache file: the runtime writes it in several steps, and
 /// another thread would seal an incomplete file.
@@ -19,7 +20,6 @@ static START: Mutex<()> = Mutex::new(());
 
 /// The cache file of a context that is starting.
 pub(crate) struct CacheFile {
-    _turn: Turn,
     path: PathBuf,
     /// The file with the checksum.
     seal: PathBuf,
@@ -27,27 +27,31 @@ pub(crate) struct CacheFile {
     compiled_with: String,
 }
 
+/// The file with the checksum of a file of device code.
+pub(crate) fn seal_of(path: &Path) -> PathBuf {
+    let mut seal = path.as_os_str().to_owned();
+    seal.push(".sum");
+    seal.into()
+}
+
 impl CacheFile {
-    /// Locks the cache file, and removes it unless it matches its seal.
-    ///
-    /// Errors are ignored: at worst the device code is compiled again. Blocks while another thread or
-    /// process starts a context with the same file.
-    pub(crate) fn lock(path: &Path, compiled_with: String) -> CacheFile {
-        let mut seal = path.as_os_str().to_owned();
-        seal.push(".sum");
-        let seal = PathBuf::from(seal);
-        let file = CacheFile {
-            _turn: Turn::of(path, &seal),
+    pub(crate) fn new(path: &Path, compiled_with: String) -> CacheFile {
+        CacheFile {
             path: path.to_owned(),
-            seal,
+            seal: seal_of(path),
             compiled_with,
-        };
-        if let Some(sum) = file.sum()
-            && file.sealed().as_deref() != Some(&sum)
-        {
-            let _ = std::fs::remove_file(&file.path);
         }
-        file
+    }
+
+    /// Removes the file unless it matches its seal. The caller has the [`Turn`].
+    ///
+    /// Errors are ignored: at worst the device code is compiled again.
+    pub(crate) fn remove_if_stale(&self) {
+        if let Some(sum) = self.sum()
+            && self.sealed().as_deref() != Some(&sum)
+        {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 
     /// Seals the file after the context started, when it is complete.
@@ -74,32 +78,45 @@ impl CacheFile {
     }
 }
 
-/// Serializes the starts of contexts that write files of device code, in this process and in others that use the
-/// same seal.
+/// Exclusive use of files of device code, in this process and in others. Contexts start under it, so no text is
+/// passed to writers of logs meanwhile: they could start contexts.
 pub(crate) struct Turn {
-    // Dropped in this order: the file is unlocked before another thread can lock it.
-    _lock: Option<File>,
+    // Dropped in this order: files are unlocked before another thread can lock them.
+    _locks: Vec<File>,
     _turn: MutexGuard<'static, ()>,
+    _quiet: Quiet,
 }
 
 impl Turn {
-    /// Blocks while another thread or process has it.
-    pub(crate) fn of(path: &Path, seal: &Path) -> Turn {
+    /// Takes the turn for files, by their paths; those to be written are created. Blocks while another thread or
+    /// process has it.
+    pub(crate) fn of(written: &[&Path], loaded: Option<&Path>) -> Turn {
+        let quiet = Quiet::new();
         let turn = START.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = written.iter().map(|path| (seal_of(path), *path, true));
+        let loaded = loaded.iter().map(|path| (seal_of(path), *path, false));
+        let mut files: Vec<(PathBuf, &Path, bool)> = written.chain(loaded).collect();
+        // In one order, so that processes do not wait for each other; each once.
+        files.sort_by(|a, b| (&a.0, !a.2).cmp(&(&b.0, !b.2)));
+        files.dedup_by(|a, b| a.0 == b.0);
         Turn {
-            _lock: lock(path, seal),
+            _locks: files
+                .iter()
+                .filter_map(|(seal, path, create)| lock(path, seal, *create))
+                .collect(),
             _turn: turn,
+            _quiet: quiet,
         }
     }
 }
 
-/// Locks the seal against other processes. `None` if it cannot be created: then the cache file is
+/// Locks the seal against other processes. `None` if it cannot be created: then a cache file is
 /// never sealed, so it is compiled again each time.
-fn lock(path: &Path, seal: &Path) -> Option<File> {
+fn lock(path: &Path, seal: &Path, create: bool) -> Option<File> {
     if std::fs::metadata(path).is_ok_and(|cache| !cache.is_file()) {
         return None;
     }
-    let file = regular(seal, File::options().append(true).create(true))?;
+    let file = regular(seal, File::options().append(true).create(create))?;
     file.lock().ok()?;
     Some(file)
 }

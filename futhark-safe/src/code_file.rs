@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::cache::{Turn, read, regular};
+use crate::cache::{read, regular, seal_of};
 use crate::checksum::checksum;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,18 +23,11 @@ pub(crate) struct CodeFile<'a> {
 
 impl<'a> CodeFile<'a> {
     pub(crate) fn new(path: &'a Path, compiled_with: String) -> CodeFile<'a> {
-        let mut seal = path.as_os_str().to_owned();
-        seal.push(".sum");
         CodeFile {
             path,
-            seal: seal.into(),
+            seal: seal_of(path),
             compiled_with,
         }
-    }
-
-    /// Locks the file against other starts that write it. Blocks while one runs.
-    pub(crate) fn lock(&self) -> Turn {
-        Turn::of(self.path, &self.seal)
     }
 
     /// Seals the file that `core` wrote when it started.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futhark_sys::table::Table;
 
-use crate::cache::CacheFile;
+use crate::cache::{CacheFile, Turn};
 use crate::code_file::CodeFile;
 use crate::config::Config;
 use crate::device::Device;
@@ -44,40 +44,52 @@ pub(crate) fn start(
         reject_known_bad_device(table, settings)?;
     }
     reject_missing_device(table, settings)?;
-    // The last one counts, as in the runtime.
-    let loaded = settings.iter().filter_map(Setting::loaded_code).next_back();
-    if let Some((path, true)) = loaded {
-        check_code(table, settings, path)?;
-    }
-    // Backends without device code accept a cache file and ignore it. One that is set beside loaded code
-    // would be written with an invalid header.
-    let settings: Vec<Setting> = settings
-        .iter()
-        .filter(|setting| loaded.is_none() || setting.cache_file().is_none())
-        .cloned()
-        .collect();
-    let settings = &settings[..];
-    let cache = settings.iter().filter_map(Setting::cache_file).next_back();
-    let cache = cache.filter(|_| table.is_gpu());
-    let cache = cache.map(|path| CacheFile::lock(path, compiled_with(table, settings, true)));
-    let dumped = settings.iter().filter_map(Setting::dumped_code).next_back();
-    let dumped = dumped.map(|path| CodeFile::new(path, compiled_with(table, settings, false)));
-    let dumping = dumped.as_ref().map(CodeFile::lock);
-
     let since = std::time::Instant::now();
-    let core = Core::new(table, settings)?;
+    let core = start_with_files(table, settings);
+    ffi::deliver_log(settings);
+    let core = core?;
     ffi::started(&core, since);
-    if let Some(file) = dumped {
-        file.seal(&core)?;
-    }
-    drop(dumping);
-    if let Some(cache) = cache {
-        cache.seal();
-    }
     Ok(Started {
         core,
         warnings: applied.warnings.into(),
     })
+}
+
+/// Starts the context while no other start uses its files of device code.
+fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<Core>> {
+    // Backends without device code ignore a cache file, and refuse the other settings.
+    if !table.is_gpu() {
+        return Core::new(table, settings);
+    }
+    // The last one counts, as in the runtime.
+    let loaded = settings.iter().filter_map(Setting::loaded_code).next_back();
+    let dumped = settings.iter().filter_map(Setting::dumped_code).next_back();
+    // A cache file that is set beside loaded code would be written with an invalid header.
+    let is_used = |setting: &&Setting| loaded.is_none() || setting.cache_file().is_none();
+    let used: Vec<Setting> = settings.iter().filter(is_used).cloned().collect();
+    let cached = used.iter().filter_map(Setting::cache_file).next_back();
+
+    let written: Vec<&Path> = dumped.into_iter().chain(cached).collect();
+    let turn = match (&written[..], loaded) {
+        ([], None) => None,
+        _ => Some(Turn::of(&written, loaded.map(|(path, _)| path))),
+    };
+    if let Some((path, true)) = loaded {
+        check_code(table, settings, path)?;
+    }
+    let cache = cached.map(|path| CacheFile::new(path, compiled_with(table, &used, true)));
+    if let Some(cache) = &cache {
+        cache.remove_if_stale();
+    }
+    let core = Core::new(table, &used)?;
+    if let Some(path) = dumped {
+        CodeFile::new(path, compiled_with(table, settings, false)).seal(&core)?;
+    }
+    if let Some(cache) = cache {
+        cache.seal();
+    }
+    drop(turn);
+    Ok(core)
 }
 
 /// Everything that the compiled device code depends on, except the device itself.

@@ -105,6 +105,20 @@ fn the_log_goes_to_the_writer() {
         drop(context);
         let text = received.text();
         assert!(text.contains("Allocating 24 bytes"), "{text}");
+        if is_gpu(library) {
+            // Also of a start that fails while it has the turn for a file.
+            let (log, received) = support::log();
+            let file = std::env::temp_dir().join("no-such-folder/cache");
+            let config = Config::new().logging(true).log_to(log).cache_file(file);
+            // SAFETY: does not compile, so nothing runs.
+            let config = unsafe { config.device_source("not OpenCL C") };
+            Context::new(library, &config).unwrap_err();
+            assert!(
+                received.text().contains("Using device"),
+                "{}",
+                received.text()
+            );
+        }
     });
 }
 
@@ -153,14 +167,11 @@ fn writers_can_fail_and_use_contexts() {
         contexts.lock().unwrap().push(made.clone());
         // Oclgrind has one context at a time.
         if !is_gpu(library) {
-            contexts
-                .lock()
-                .unwrap()
-                .push(Context::new(library, &config).unwrap());
-            contexts
-                .lock()
-                .unwrap()
-                .push(Context::new(library, &Config::new()).unwrap());
+            for config in [config, Config::new()] {
+                // Not under the lock, which the writer takes.
+                let other = Context::new(library, &config).unwrap();
+                contexts.lock().unwrap().push(other);
+            }
         }
         for _ in 0..20 {
             assert!(works(&made).unwrap());
@@ -169,6 +180,44 @@ fn writers_can_fail_and_use_contexts() {
         assert!(right.load(Ordering::Relaxed) > 0, "the writer made no call");
         // The writer owns handles to its contexts.
         contexts.lock().unwrap().clear();
+    });
+}
+
+/// Makes a call that logs to it again.
+struct Chatty(Arc<Mutex<Option<Context>>>, Arc<AtomicUsize>);
+
+impl Write for Chatty {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.1.fetch_add(bytes.len(), Ordering::Relaxed);
+        let context = self.0.lock().unwrap().clone();
+        if let Some(context) = context {
+            context.array(&[1i64, 2]).unwrap();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_writer_that_causes_text_ends() {
+    each(|library| {
+        let context = Arc::<Mutex<Option<Context>>>::default();
+        let written = Arc::<AtomicUsize>::default();
+        let writer = Chatty(Arc::clone(&context), Arc::clone(&written));
+        let config = Config::new().debugging(true).logging(true).log_to(writer);
+        let made = Context::new(library, &config).unwrap();
+        *context.lock().unwrap() = Some(made.clone());
+        // Threads, one of which finds the writer busy.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..5).for_each(|_| drop(made.array(&[1i64, 2, 3]).unwrap())));
+            }
+        });
+        assert!(written.load(Ordering::Relaxed) > 0);
+        context.lock().unwrap().take();
     });
 }
 

@@ -154,14 +154,14 @@ impl Core {
     ) -> Result<()> {
         let mut copied = false;
         let result = self.try_call(function, inputs, outputs, &mut copied);
-        if copied {
-            trace::copied(self.table().functions()[function].label());
-        }
         // The caller keeps the list, and could pass it again.
         for input in inputs {
             if let In::Consumed(_) = input.0 {
                 input.0 = In::Gone;
             }
+        }
+        if copied {
+            trace::copied(self.table().functions()[function].label());
         }
         result
     }

@@ -249,6 +249,7 @@ impl Core {
         self.any_dropped.store(true, Ordering::Release);
         // The call may have ended before the flag was set.
         self.free_dropped();
+        self.deliver_log();
     }
 
     /// Passes the runtime's log to its writer. The caller holds no lock.

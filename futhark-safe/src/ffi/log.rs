@@ -5,19 +5,40 @@
 //! one. So C only adds to a buffer, and the writer runs after the context's lock was released
 //! ([`Log::deliver`]).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_void};
 use std::fmt;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 
 use futhark_sys::table as c;
 
+/// How often a delivery repeats because a writer caused more text. The rest comes with the next operation.
+const MOST_ROUNDS: usize = 8;
+
 thread_local! {
-    /// Whether this thread is inside of a writer.
-    static WRITING: Cell<bool> = const { Cell::new(false) };
+    /// While this thread delivers: the logs whose text its writers caused.
+    static CAUSED: RefCell<Option<Vec<Log>>> = const { RefCell::new(None) };
+    /// The number of [`Quiet`]s.
+    static QUIET: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Suspends deliveries on this thread, which holds a lock of this crate.
+pub(crate) struct Quiet(std::marker::PhantomData<*mut ()>);
+
+impl Quiet {
+    pub(crate) fn new() -> Quiet {
+        QUIET.set(QUIET.get() + 1);
+        Quiet(std::marker::PhantomData)
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        QUIET.set(QUIET.get() - 1);
+    }
 }
 
 /// A writer, shared by the contexts of one configuration and its clones.
@@ -56,8 +77,6 @@ impl Log {
     }
 
     /// Passes the buffered text to the writer. The calling thread holds no lock of a context.
-    ///
-    /// Text that the writer itself causes is written by the outer call of this function.
     #[inline]
     pub(super) fn deliver(&self) {
         if self.0.any_pending.load(Ordering::Acquire) {
@@ -67,20 +86,60 @@ impl Log {
 
     #[cold]
     fn deliver_now(&self) {
-        if WRITING.replace(true) {
+        if QUIET.get() > 0 {
             return;
         }
-        // The hook of the panic has printed its message.
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
-            while self.0.any_pending.swap(false, Ordering::AcqRel) {
-                let text = std::mem::take(&mut *self.0.pending());
-                let _ = writer.write_all(&text).and_then(|()| writer.flush());
+        let outermost = CAUSED.with_borrow_mut(|caused| match caused {
+            // Inside of a writer.
+            Some(caused) => {
+                if !caused.iter().any(|log| Arc::ptr_eq(&log.0, &self.0)) {
+                    caused.push(self.clone());
+                }
+                false
             }
-        }));
-        WRITING.set(false);
-        // Dropping the payload of a panic could panic again.
-        std::mem::forget(outcome);
+            None => {
+                *caused = Some(Vec::new());
+                true
+            }
+        });
+        if !outermost {
+            return;
+        }
+        self.write_pending();
+        for _ in 0..MOST_ROUNDS {
+            let caused = CAUSED.with_borrow_mut(|caused| caused.as_mut().map(std::mem::take));
+            let caused = caused.unwrap_or_default();
+            if caused.is_empty() {
+                break;
+            }
+            caused.iter().for_each(Log::write_pending);
+        }
+        // Drops logs, and with them writers, outside of the borrow.
+        drop(CAUSED.take());
+    }
+
+    /// Writes the text, unless another thread is writing. That thread looks for more text after it has
+    /// unlocked, so either it sees this text, or this thread sees that the writer is free.
+    fn write_pending(&self) {
+        for _ in 0..MOST_ROUNDS {
+            fence(Ordering::SeqCst);
+            if !self.0.any_pending.load(Ordering::Acquire) {
+                return;
+            }
+            let mut writer = match self.0.writer.try_lock() {
+                Ok(writer) => writer,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            self.0.any_pending.store(false, Ordering::Relaxed);
+            let text = std::mem::take(&mut *self.0.pending());
+            // The hook of the panic has printed its message.
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                let _ = writer.write_all(&text).and_then(|()| writer.flush());
+            }));
+            // Dropping the payload of a panic could panic again.
+            std::mem::forget(outcome);
+        }
     }
 }
 

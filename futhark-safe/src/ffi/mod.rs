@@ -91,12 +91,12 @@ pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub use handle::Handle;
 pub(crate) use inspect::{describe_device, device_source, devices};
-pub(crate) use log::Log;
+pub(crate) use log::{Log, Quiet};
 pub use memory::RawMemory;
 pub(crate) use memory::{borrow, raw_memory};
 pub(crate) use opaque::{Bytes, other_program, restore, store};
 pub(crate) use plain::Lent;
-pub(crate) use setting::{CommandQueue, Setting};
+pub(crate) use setting::{CommandQueue, Setting, deliver_log};
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;
 pub(crate) use shape::{count, elements, shape_array};

@@ -157,6 +157,12 @@ impl Setting {
     }
 }
 
+/// Passes text that the runtime logged to the writer of these settings. The caller holds no lock.
+pub(crate) fn deliver_log(settings: &[Setting]) {
+    let logs = settings.iter().filter_map(Setting::log);
+    logs.for_each(|log| log.deliver());
+}
+
 /// `Config` accepts only paths in UTF-8.
 fn path_of(path: &CStr) -> Option<&Path> {
     path.to_str().ok().map(Path::new)
