@@ -27,6 +27,19 @@ fn times(n: usize) -> usize {
 /// These tests measure the memory of the process, so they run one at a time.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
+/// Lets all threads allocate from one arena. By default glibc gives new threads arenas of their own, whose pages
+/// are touched one after the other, which looks like a leak.
+fn use_one_arena() {
+    #[cfg(target_env = "gnu")]
+    {
+        const M_ARENA_MAX: i32 = -8;
+        unsafe extern "C" {
+            safe fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        assert_eq!(mallopt(M_ARENA_MAX, 1), 1);
+    }
+}
+
 /// Repeats `work` and fails if memory grows each time.
 fn watch(what: &str, mut work: impl FnMut()) {
     let mut resident = Vec::new();
@@ -56,6 +69,7 @@ fn resident_bytes() -> usize {
 }
 
 fn each(mut check: impl FnMut(&dyn Fn(&str) -> Library, &dyn Fn(&Library) -> Context)) {
+    use_one_arena();
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
     for compiler in support::compilers() {
         for backend in BACKENDS {
