@@ -40,7 +40,7 @@ enum { MOST_DEVICES = 64, MOST_OPTIONS = 512 };
   X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuLaunchKernel) X(cuMemAlloc) X(cuMemAllocManaged) X(cuMemFree)       \
   X(cuMemcpy) X(cuMemcpyAsync) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync)               \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)      \
-  X(cuEventElapsedTime) X(cuGetErrorString)
+  X(cuEventElapsedTime) X(cuGetErrorString) X(cuDriverGetVersion)
 #define COMPILER(X)                                                                                                   \
   X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)  \
   X(nvrtcGetPTXSize) X(nvrtcGetPTX) X(nvrtcGetErrorString)
@@ -137,6 +137,10 @@ static CUresult enter(void) {
   } while (0)
 
 EXPORT hipError_t hipInit(unsigned flags) { return ready() ? status(p_cuInit(flags)) : hipErrorNoDevice; }
+
+EXPORT hipError_t hipDriverGetVersion(int *version) {
+  return ready() ? status(p_cuDriverGetVersion(version)) : hipErrorNoDevice;
+}
 
 EXPORT hipError_t hipGetDeviceCount(int *count) {
   *count = 0;
