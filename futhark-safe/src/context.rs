@@ -112,8 +112,7 @@ impl<P: Program> Context<P> {
     /// compiled for it. [`ErrorKind::Load`]: its driver is missing, or it has no device.
     pub fn devices(backend: Backend) -> Result<Vec<Device>> {
         let table = table_of::<P>(&tables::<P>()?, backend)?;
-        let devices = ffi::devices(table)?;
-        Ok(devices.map_or_else(|| vec![Device::host()], |text| Device::parse(&text)))
+        ffi::devices(table).map(Device::of_backend)
     }
 
     /// The source of the program's device code on this backend: OpenCL C, CUDA C or HIP C.
@@ -197,9 +196,7 @@ impl<P: Program> Context<P> {
     ///
     /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn device(&self) -> Result<Device> {
-        let text = self.core.device()?;
-        let device = text.and_then(|text| Device::parse(&text).pop());
-        Ok(device.unwrap_or_else(Device::host))
+        self.core.device().map(Device::of_context)
     }
 
     /// The memory that the context uses.

@@ -33,6 +33,17 @@ impl Device {
         }
     }
 
+    /// The device of a context, from its description; a host backend has none.
+    pub(crate) fn of_context(text: Option<String>) -> Device {
+        let device = text.and_then(|text| Device::parse(&text).pop());
+        device.unwrap_or_else(Device::host)
+    }
+
+    /// The devices of a backend, from their descriptions; a host backend has none.
+    pub(crate) fn of_backend(text: Option<String>) -> Vec<Device> {
+        text.map_or_else(|| vec![Device::host()], |text| Device::parse(&text))
+    }
+
     /// Parses descriptions of five lines each; `futhark_table.h` documents them.
     pub(crate) fn parse(text: &str) -> Vec<Device> {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();

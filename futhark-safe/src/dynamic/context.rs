@@ -240,9 +240,7 @@ impl Context {
     ///
     /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn device(&self) -> Result<Device> {
-        let text = self.core.device()?;
-        let device = text.and_then(|text| Device::parse(&text).pop());
-        Ok(device.unwrap_or_else(Device::host))
+        self.core.device().map(Device::of_context)
     }
 
     /// The memory that the context uses.

@@ -93,8 +93,7 @@ impl Library {
     ///
     /// [`ErrorKind::Load`]: the driver is missing, or it has no device.
     pub fn devices(&self) -> Result<Vec<Device>> {
-        let devices = ffi::devices(self.0.table)?;
-        Ok(devices.map_or_else(|| vec![Device::host()], |text| Device::parse(&text)))
+        ffi::devices(self.0.table).map(Device::of_backend)
     }
 
     /// The source of the device code, like [`crate::Context::device_source`]. `None`: the backend has
