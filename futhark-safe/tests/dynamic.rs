@@ -171,7 +171,7 @@ fn a_clone_of_an_opaque_value_shares_no_memory_with_it() {
         let one = |entry: &str, args: Vec<Arg<'_>>| ctx.call(entry, args).unwrap().remove(0);
         let i32s = |value: Value| match value {
             Value::Array(array) => array.to_vec::<i32>().unwrap(),
-            other => panic!("{other:?} is no array"),
+            other => panic!("{other:?} is not an array"),
         };
         let data: Value = ctx.array(&[1i32, 2]).unwrap().into();
         let buffer = one(

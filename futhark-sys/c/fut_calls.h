@@ -178,7 +178,7 @@ static struct fut_context *fut_context_new(const struct fut_setting *settings, u
     return NULL;
   }
   *status = fut_context_start(c, settings, n);
-  // The runtime had no memory for its own structs, but there is no context yet that could be lost.
+  // Memory for structs of the runtime was missing. No context exists yet, so none is lost.
   if (*status == FUT_LOST && c->memory)
     *status = FUT_MEMORY;
   return c;

@@ -28,7 +28,7 @@ entry smooth [n] (radius: i64) (xs: [n]f64) : [n]f64 =
 -- | The number at an index. Fails if it is out of bounds.
 entry at (xs: []f64) (i: i64) : f64 = xs[i]
 
--- | Allocates `n` numbers. Fails if there is no memory for them.
+-- | Allocates `n` numbers. Fails if memory is missing.
 entry fill (n: i64) : f64 =
   let xs = opaque (tabulate n f64.i64)
   in if n == 0 then 0 else xs[n - 1]

@@ -62,7 +62,7 @@ pub struct Response {
     pub keep_alive: bool,
 }
 
-/// Why there is no message.
+/// Why a message could not be read.
 #[derive(Debug)]
 pub enum Failure {
     /// The message is invalid or exceeds a limit: the status to answer with, and the reason.

@@ -22,7 +22,7 @@ fn a_signal_stops_the_server_also_with_idle_connections() {
 #[test]
 fn quit_is_answered_before_the_server_stops() {
     let mut server = Server::start(&["--provoke"]);
-    // A lost context is no failure of the server.
+    // The server survives a lost context.
     assert_eq!(server.send("POST", "/lose", "").0, 503);
     let response = send(&mut server.connect(), "POST", "/quit", "");
     assert_eq!((response.status, response.keep_alive), (200, false));

@@ -123,7 +123,7 @@ fn converse(mut connection: Connection, app: &App) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers a connection for which there is no thread, without reading from it.
+/// Refuses a connection because all threads are busy, without reading from it.
 fn reject(stream: TcpStream, app: &App) {
     let limits = Limits {
         time: Duration::from_millis(100),
