@@ -230,7 +230,9 @@ mod of {
                 })
             });
             assert_eq!((sum.unwrap(), out), (3, [1, 2]));
-            let calls = |_: &mut Raw<'_, Plain<GPU>>| ctx.batch(|batch| batch.to_vec(&xs));
+            // `to_vec` would leak its buffer, because a panic does not tell whether the transfer has begun.
+            let calls =
+                |_: &mut Raw<'_, Plain<GPU>>| ctx.batch(|batch| batch.read_into(&xs, &mut out));
             let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
             let text = panic.downcast_ref::<&str>().copied();
             assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
