@@ -13,7 +13,7 @@ use crate::harness::build::{self, PROBE};
 use crate::jobs::Settings;
 use crate::parallel;
 use crate::record::CompilerInfo;
-use crate::report::counted;
+use crate::report::{counted, shown};
 use crate::values::{self, Generator};
 use anyhow::{Context as _, bail};
 use futhark_manifest::Backend;
@@ -88,6 +88,7 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
     let outcomes = parallel::map(jobs, threads, |job| {
         let (source, backend) = (job.build.source().display(), job.build.backend());
         let place = format!("{source} {backend} {}", job.version);
+        let place = shown(&place);
         let outcome = job.build.record(&job.recording);
         let what = match &outcome {
             Ok(Recorded::Refusal(_)) => "recorded: it cannot be compiled",

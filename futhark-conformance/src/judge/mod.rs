@@ -16,6 +16,7 @@ use crate::devices::Device;
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, Finding, Place};
+use crate::report::shown_lines;
 use anyhow::{Context as _, Result};
 use copy::Copied;
 use futhark_manifest::Backend;
@@ -50,7 +51,7 @@ pub fn run(
         tally.add(copied, theirs, ours);
     }
     for difference in tally.differences() {
-        println!("{difference}");
+        println!("{}", shown_lines(&difference.to_string(), ""));
     }
     println!("Futhark {}: {tally}", compiler.version);
     Ok(tally.differences().is_empty())

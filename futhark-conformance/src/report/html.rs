@@ -2,6 +2,7 @@
 //!
 //! The page is `templates/report.html`; this module prepares its data.
 
+use super::escape::is_hidden;
 use super::matrix::{Matrix, cell, title};
 use super::{Counts, repeat_with};
 use crate::checks;
@@ -186,11 +187,11 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// The text with U+FFFD for control characters, which HTML does not allow.
+/// The text with U+FFFD for characters that HTML does not allow or a page does not show.
 pub(super) fn printable(text: &str) -> String {
     let replaced = text.chars().map(|c| match c {
         '\n' | '\t' => c,
-        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        c if is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
         c => c,
     });
     replaced.collect()

@@ -4,6 +4,7 @@
 //! answer or a leak is a failure; a crash, a timeout or an unexpected error is an error. Expected
 //! failures and skips are skipped, with the reason.
 
+use super::{shown, shown_lines};
 use crate::record::{Cause, Outcome, Place, Record};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::HashMap;
@@ -52,7 +53,7 @@ fn suite_name(place: &Place) -> String {
         device,
         compiler,
     } = place;
-    format!("{program} [{backend}, {device}, {compiler}]")
+    shown(&format!("{program} [{backend}, {device}, {compiler}]")).into_owned()
 }
 
 fn time<'a>(records: impl IntoIterator<Item = &'a Record>) -> Duration {
@@ -71,7 +72,9 @@ fn case(record: &Record, suite: &str, repeat: &dyn Fn(&Record) -> String) -> Tes
         "" => finding.check.clone(),
         case => format!("{}: {case}", finding.check),
     };
-    let first = finding.message.lines().next().unwrap_or_default();
+    let name = shown(&name).into_owned();
+    // XML cannot contain control characters, and its readers show the others.
+    let first = shown(finding.message.lines().next().unwrap_or_default()).into_owned();
     let mut status = match finding.outcome {
         Outcome::Pass => TestCaseStatus::success(),
         Outcome::Skip | Outcome::ExpectedFail => TestCaseStatus::skipped(),
@@ -93,7 +96,8 @@ fn case(record: &Record, suite: &str, repeat: &dyn Fn(&Record) -> String) -> Tes
                     .map(|cause| cause.to_string())
                     .unwrap_or_default(),
             );
-            let text = format!("{}\nrepeat: {}", finding.message, repeat(record));
+            let message = shown_lines(&finding.message, "");
+            let text = format!("{message}\nrepeat: {}", repeat(record));
             status.set_description(text);
         }
     }
@@ -159,7 +163,7 @@ mod tests {
         died.finding.message = "killed by <signal> \"11\"\x1b[0m".into();
         let text = written(&[died]);
         assert!(text.contains(r#"errors="1""#), "{text}");
-        let message = "killed by &lt;signal&gt; &quot;11&quot;";
+        let message = r"killed by &lt;signal&gt; &quot;11&quot;\x1b[0m";
         assert!(
             text.contains(&format!(
                 "<error message=\"{message}\" type=\"crash\">{message}\nrepeat: again &lt;now&gt;</error>"

@@ -1,8 +1,8 @@
 //! The report for the terminal: a table of programs by backends and compilers, then each failure in
 //! full.
 
-use super::Counts;
 use super::column::Column;
+use super::{Counts, shown, shown_lines};
 use crate::record::{Outcome, Record};
 use console::{Alignment, Style, measure_text_width, pad_str};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,6 +116,7 @@ impl Matrix {
         for record in &self.expected {
             let reason = record.finding.message.lines().next().unwrap_or_default();
             let line = format!("expected: {}: {reason}", title(record));
+            let line = shown(&line);
             text.push_str(&format!("{}\n", Style::new().dim().apply_to(line)));
         }
         if !self.expected.is_empty() {
@@ -127,9 +128,10 @@ impl Matrix {
                 .cause
                 .map_or_else(String::new, |cause| format!(" ({cause})"));
             let head = Style::new().red().bold().apply_to(format!("FAIL{cause}"));
-            text.push_str(&format!("{head} {}\n", title(record)));
-            for line in finding.message.lines() {
-                text.push_str(&format!("    {line}\n"));
+            text.push_str(&format!("{head} {}\n", shown(&title(record))));
+            if !finding.message.is_empty() {
+                let message = shown_lines(finding.message.trim_end_matches('\n'), "    ");
+                text.push_str(&format!("{message}\n"));
             }
             text.push_str(&format!("    repeat: {}\n\n", repeat(record)));
         }
@@ -149,18 +151,20 @@ impl Matrix {
             std::iter::once(first.to_owned()).chain(columns).collect()
         };
         let mut lines = vec![heading("", &|column| column.backend.clone())];
-        let note = |column: &Column| shortened(column.device_note(&self.columns));
+        let note = |column: &Column| shortened(&shown(column.device_note(&self.columns)));
         if self.columns.iter().any(|column| !note(column).is_empty()) {
             lines.push(heading("", &note));
         }
-        lines.push(heading("program", &|column| column.compiler.clone()));
+        lines.push(heading("program", &|column| {
+            shown(&column.compiler).into_owned()
+        }));
         let last_heading = lines.len() - 1;
         for (program, cells) in &self.rows {
             let cells = cells
                 .iter()
                 .map(|counts| style(counts).apply_to(cell(counts)).to_string());
             lines.push(
-                std::iter::once(program.clone())
+                std::iter::once(shown(program).into_owned())
                     .chain(cells)
                     .collect::<Vec<_>>(),
             );
@@ -197,7 +201,7 @@ impl Matrix {
         }
         text.push_str("skipped, by reason:\n");
         for (reason, count) in self.skips() {
-            let first = reason.lines().next().unwrap_or_default();
+            let first = shown(reason.lines().next().unwrap_or_default());
             text.push_str(&format!("{count:6}  {first}\n"));
         }
         text.push('\n');

@@ -2,6 +2,7 @@
 
 pub mod column;
 pub mod difference;
+pub mod escape;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -9,6 +10,8 @@ pub mod matrix;
 pub mod merge;
 pub mod output;
 pub mod progress;
+
+pub use escape::{quoted, quoted_os, shown, shown_lines};
 
 use crate::devices::HOST;
 use crate::record::{Header, Outcome, Record};
@@ -89,17 +92,6 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
         command.push_str(&format!(" {}", quoted(option)));
     }
     command
-}
-
-/// Quotes a word for a POSIX shell.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// A count with its noun, such as `1 job` or `2 jobs`.

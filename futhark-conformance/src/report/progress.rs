@@ -1,7 +1,7 @@
 //! Shows the progress of a run on the standard error stream: a bar on a terminal, otherwise a line
 //! for each finished job.
 
-use super::Counts;
+use super::{Counts, shown};
 use crate::devices::{HOST, parts};
 use crate::record::{Outcome, Place};
 use console::Style;
@@ -54,12 +54,13 @@ impl Progress {
 
     /// A step of a job begins.
     pub fn step(&self, place: &Place, check: &str, case: &str) {
-        self.bar.set_message(format!(
+        let message = format!(
             "{} {} {}: {check} {case}",
             place.program,
             worker(place),
             place.compiler
-        ));
+        );
+        self.bar.set_message(shown(&message).into_owned());
     }
 
     /// A step of a job has ended.
@@ -69,12 +70,13 @@ impl Progress {
         }
         if outcome == Outcome::Fail && !self.bar.is_hidden() {
             let fail = Style::new().for_stderr().red().bold().apply_to("FAIL");
-            self.bar.println(format!(
-                "{fail} {} [{}, {}] {check} {case}",
+            let what = format!(
+                "{} [{}, {}] {check} {case}",
                 place.program,
                 worker(place),
                 place.compiler
-            ));
+            );
+            self.bar.println(format!("{fail} {}", shown(&what)));
         }
     }
 
@@ -101,13 +103,12 @@ impl Progress {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!(", {count} {what}"))
             .collect();
+            let job = format!("{} {} {}", place.program, worker(place), place.compiler);
             eprintln!(
-                "[{}/{}] {} {} {}: {passed} passed{others} ({:.1} s)",
+                "[{}/{}] {}: {passed} passed{others} ({:.1} s)",
                 self.finished,
                 self.total,
-                place.program,
-                worker(place),
-                place.compiler,
+                shown(&job),
                 running.begun.elapsed().as_secs_f64()
             );
         }

@@ -4,13 +4,15 @@ use super::setup::{find_compilers, probe, settings};
 use super::{Ended, Exit, usage};
 use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
+use crate::report::shown;
 
 /// Prints the compilers and devices of this machine.
 pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     let compilers = find_compilers(&args.machine.futhark)?;
     let settings = settings(&args.work)?;
     for compiler in &compilers {
-        println!("compiler {} ({})", compiler.version, compiler.path);
+        let text = format!("{} ({})", compiler.version, compiler.path);
+        println!("compiler {}", shown(&text));
     }
     let devices = probe(&args.machine, &compilers, &settings);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
@@ -24,16 +26,17 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
 pub fn line(device: &Device) -> String {
     let (backend, name, reason) = (device.backend.as_str(), &device.name, device.why());
     if !device.failure.is_empty() {
-        return format!("{backend:10} fails: {name}");
+        return shown(&format!("{backend:10} fails: {name}")).into_owned();
     }
-    match (device.usable, device.kind) {
+    let text = match (device.usable, device.kind) {
         (true, Kind::Real) => format!("{backend:10} usable: {name}"),
         (true, Kind::Simulated) => format!("{backend:10} usable, simulated: {name}"),
         (true, Kind::Emulated) => {
             format!("{backend:10} usable, emulated: {name} (no real one: {reason})")
         }
         (false, _) => format!("{backend:10} not usable: {reason}"),
-    }
+    };
+    shown(&text).into_owned()
 }
 
 /// Success if a device works.

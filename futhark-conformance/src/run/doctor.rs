@@ -5,6 +5,7 @@ use super::setup::{find_compilers, probe, settings};
 use super::{Ended, Exit, usage};
 use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
+use crate::report::shown;
 use futhark_manifest::{Backend, Version, known};
 use futhark_safe::compile::Toolchain;
 
@@ -12,7 +13,7 @@ use futhark_safe::compile::Toolchain;
 pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     for name in Toolchain::VARIABLES {
         if let Some(value) = std::env::var_os(name) {
-            println!("{name}={}", value.display());
+            println!("{name}={}", shown(&value.to_string_lossy()));
         }
     }
     let compilers = find_compilers(&args.machine.futhark).inspect_err(|_| {
@@ -20,7 +21,8 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     })?;
     for compiler in &compilers {
         let known = standing(&Version::new(&compiler.version));
-        println!("Futhark {} ({}): {known}", compiler.version, compiler.path);
+        let text = format!("{} ({})", compiler.version, compiler.path);
+        println!("Futhark {}: {known}", shown(&text));
     }
     let settings = settings(&args.work)?;
     let devices = probe(&args.machine, &compilers, &settings);

@@ -6,7 +6,7 @@ use crate::blocks::TestBlocks;
 use crate::checks::{self, Check};
 use crate::cli::ListArgs;
 use crate::corpus;
-use crate::report::{counted, quoted};
+use crate::report::{counted, quoted, shown};
 use anyhow::anyhow;
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Ended> {
             Some(reason) => format!("skipped: {reason}"),
             None => describe(&program.path),
         };
-        println!("{}: {about}", program.name());
+        println!("{}: {}", shown(&program.name()), shown(&about));
         if args.cases && program.skip.is_none() {
             list_cases(&program.path);
         }

@@ -8,10 +8,10 @@ mod programs;
 mod setup;
 
 use crate::cli::{Command, JudgeArgs, PrepareArgs, ReportArgs};
-use crate::report::Counts;
 use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
+use crate::report::{Counts, shown_lines};
 use crate::{child, corpus, cover, judge, prepare};
 use anyhow::{Context as _, anyhow};
 use setup::{files, find_compilers, paths_or_default, settings, threads};
@@ -112,7 +112,7 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
     let settings = settings(&args.work)?;
     if args.cover {
         let plan = cover::of_test_blocks(&mut programs, &args.exclude).map_err(usage)?;
-        eprint!("{plan}");
+        eprint!("{}", shown_lines(&plan.to_string(), ""));
     }
     let threads = threads(args.jobs);
     let mut agreed = true;

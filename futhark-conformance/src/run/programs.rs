@@ -13,12 +13,13 @@ use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Header, Outcome, Place, Record};
 use crate::report::column::Column;
-use crate::report::counted;
+
 use crate::report::difference::Compilers;
 use crate::report::json::SCHEMA;
 use crate::report::matrix::Matrix;
 use crate::report::output::Output;
 use crate::report::progress::Progress;
+use crate::report::{counted, shown, shown_lines};
 use crate::toolchain;
 use anyhow::anyhow;
 use std::io::IsTerminal;
@@ -96,7 +97,8 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
             !args.architectures.is_empty() || !entry.is_for(device_code::NAME)
         };
         for entry in expectations.unmatched().filter(could_match) {
-            println!("an expectation that nothing matched: {entry}");
+            let entry = entry.to_string();
+            println!("an expectation that nothing matched: {}", shown(&entry));
         }
     }
     let total = output.matrix.total();
@@ -123,7 +125,7 @@ fn cover_jobs(
         None => settings.run.build_dir.join("constructs.jsonl"),
     };
     let plan = cover::of_jobs(jobs, &checks, expectations, &file, threads).map_err(usage)?;
-    eprint!("{plan}");
+    eprint!("{}", shown_lines(&plan.to_string(), ""));
     Ok(())
 }
 
@@ -308,7 +310,7 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
     // Only on a terminal; the report contains it, too.
     if std::io::stderr().is_terminal() {
         for device in header.devices.iter().filter(|device| !device.usable) {
-            eprintln!("not usable: {}: {}", device.backend, device.why());
+            eprintln!("not usable: {}: {}", device.backend, shown(&device.why()));
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::parallel;
 use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
 use crate::report::output::Files;
+use crate::report::shown;
 use crate::toolchain;
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::Backend;
@@ -92,12 +93,13 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         probe: &|candidates| jobs::probe(candidates, compilers, settings),
     });
     for device in found.iter().filter(|device| !device.failure.is_empty()) {
-        eprintln!(
-            "warning: {} on {} fails: {}",
+        let text = format!(
+            "{} on {} fails: {}",
             device.backend,
             device.name,
             devices::one_line(&device.failure)
         );
+        eprintln!("warning: {}", shown(&text));
     }
     found
 }

@@ -1,7 +1,7 @@
 //! The differences as text.
 
 use super::{Change, Comparison, Difference};
-use crate::report::counted;
+use crate::report::{counted, shown};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
@@ -17,7 +17,8 @@ impl fmt::Display for Comparison {
                 // Each is a finding of its own.
                 Change::Broken | Change::Known | Change::Healed => {
                     for one in list {
-                        writeln!(f, "  {} {}: {}", one.place, one.case, one.message)?;
+                        let line = format!("{} {}: {}", one.place, one.case, one.message);
+                        writeln!(f, "  {}", shown(&line))?;
                     }
                 }
                 Change::Lost | Change::Gained => f.write_str(&by_reason(&list))?,
@@ -28,7 +29,9 @@ impl fmt::Display for Comparison {
         let counts = Change::ALL.map(|change| format!("{} {change}", self.count(change)));
         writeln!(
             f,
-            "{old} -> {new}: {}; {}",
+            "{} -> {}: {}; {}",
+            shown(old),
+            shown(new),
             counts.join(", "),
             counted(self.common, "common result")
         )
@@ -61,7 +64,8 @@ fn by_reason(list: &[&Difference]) -> String {
         } else {
             &format!(": {reason}")
         };
-        let _ = writeln!(text, "  {place} {which}{reason}");
+        let line = format!("{place} {which}{reason}");
+        let _ = writeln!(text, "  {}", shown(&line));
     }
     text
 }
