@@ -1,12 +1,15 @@
 //! The programs of a run: those in the given paths, in a fixed order.
 
+pub mod name;
+mod walk;
+
 use crate::blocks::TestBlocks;
 use regex::Regex;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use walkdir::WalkDir;
+use walk::{Found, Kind, NOT_REGULAR, Seen, is_source};
 
 /// A Futhark source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,16 +18,16 @@ pub struct Program {
     pub path: PathBuf,
     /// Why the program cannot be checked.
     pub skip: Option<String>,
+    /// Whether the reason is a failure of the run: a file or a whole folder cannot be read.
+    pub unreadable: bool,
 }
 
 impl Program {
-    /// The name in reports: the path, with `/` between its parts.
+    /// The name in reports: the path, with `/` between its parts, and escapes for characters that
+    /// reports cannot show ([`name`]).
     #[must_use]
     pub fn name(&self) -> String {
-        let parts = self.path.iter().map(|part| part.to_string_lossy());
-        let parts: Vec<_> = parts.filter(|part| part != ".").collect();
-        // A root is a part of its own, and is already a slash.
-        parts.join("/").replace("//", "/")
+        name::of(&self.path)
     }
 }
 
@@ -41,6 +44,8 @@ pub enum CorpusError {
     },
     /// A given file that is not a Futhark source.
     NotFuthark(PathBuf),
+    /// A given file that is a FIFO, a socket or a device.
+    NotRegular(PathBuf),
     /// A folder without a Futhark source.
     Nothing(PathBuf),
 }
@@ -52,6 +57,7 @@ impl fmt::Display for CorpusError {
             CorpusError::NotFuthark(path) => {
                 write!(f, "use {}: its name does not end in .fut", path.display())
             }
+            CorpusError::NotRegular(path) => write!(f, "use {}: {NOT_REGULAR}", path.display()),
             CorpusError::Nothing(path) => write!(f, "find a .fut file in {}", path.display()),
         }
     }
@@ -61,83 +67,84 @@ impl std::error::Error for CorpusError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             CorpusError::Unreadable { source, .. } => Some(source),
-            CorpusError::NotFuthark(_) | CorpusError::Nothing(_) => None,
+            CorpusError::NotFuthark(_) | CorpusError::NotRegular(_) | CorpusError::Nothing(_) => {
+                None
+            }
         }
     }
 }
 
 /// Finds the programs: given files, and every `.fut` file in given folders and their subfolders,
-/// sorted. Skips hidden folders.
+/// sorted. Skips hidden folders, and follows links. A program that several paths name is found once.
+///
+/// A file or folder below a given folder that cannot be read is a program that is
+/// [`unreadable`](Program::unreadable).
 ///
 /// # Errors
-/// If a path does not exist, cannot be read, or has no programs.
+/// If a given path does not exist, cannot be read, is a file of another kind, or has no programs.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
     let mut programs: Vec<Program> = Vec::new();
+    let mut seen = Seen::default();
     for path in paths {
         let unreadable = |source| CorpusError::Unreadable {
             path: path.clone(),
             source,
         };
         let metadata = std::fs::metadata(path).map_err(unreadable)?;
-        let files = if metadata.is_dir() {
-            let files = below(path)?;
-            if files.is_empty() {
-                return Err(CorpusError::Nothing(path.clone()));
-            }
-            files
-        } else if is_source(path) {
-            vec![path.clone()]
-        } else {
+        if metadata.is_dir() {
+            std::fs::read_dir(path).map_err(unreadable)?;
+            let found = walk::below(path, &mut seen);
+            let found = found.ok_or_else(|| CorpusError::Nothing(path.clone()))?;
+            programs.extend(found.into_iter().map(program));
+        } else if !is_source(path) {
             return Err(CorpusError::NotFuthark(path.clone()));
-        };
-        for file in files {
-            if programs.iter().all(|program| program.path != file) {
-                let skip = reason_to_skip(&file)?;
-                programs.push(Program { path: file, skip });
-            }
+        } else if !metadata.is_file() {
+            return Err(CorpusError::NotRegular(path.clone()));
+        } else if seen.is_new(path) {
+            let skip = reason_to_skip(path).map_err(unreadable)?;
+            programs.push(Program {
+                path: path.clone(),
+                skip,
+                unreadable: false,
+            });
         }
     }
     Ok(programs)
 }
 
-fn below(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
-    let visible = |entry: &walkdir::DirEntry| {
-        entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
+fn program(found: Found) -> Program {
+    let Found { path, kind } = found;
+    let read = match kind {
+        Kind::Source => reason_to_skip(&path).map_err(|error| format!("failed to read: {error}")),
+        Kind::NoSource(reason) => Ok(Some(reason)),
+        Kind::Unreadable(reason) => Err(reason),
     };
-    let mut files = Vec::new();
-    for entry in WalkDir::new(folder)
-        .sort_by_file_name()
-        .into_iter()
-        .filter_entry(visible)
-    {
-        let entry = entry.map_err(|error| CorpusError::Unreadable {
-            path: error.path().unwrap_or(folder).to_owned(),
-            source: error.into(),
-        })?;
-        if entry.file_type().is_file() && is_source(entry.path()) {
-            files.push(entry.into_path());
-        }
+    Program {
+        path,
+        unreadable: read.is_err(),
+        skip: read.unwrap_or_else(Some),
     }
-    Ok(files)
 }
 
-fn is_source(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "fut")
-}
+/// The size in bytes above which a file is not read, because it is no source that people write.
+const LARGEST: u64 = 64 << 20;
 
 /// Why a file is skipped: a file without entry points is a library for others, which does not use
 /// the C API; and a tag may exclude it.
-fn reason_to_skip(path: &Path) -> Result<Option<String>, CorpusError> {
+fn reason_to_skip(path: &Path) -> io::Result<Option<String>> {
     static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
         // `main` is always an entry point.
         Regex::new(r"(?m)^\s*(#\[[^\]]*\]\s*)*(entry\b|(def|let)\s+main\b)")
             .expect("a valid expression")
     });
-    let unreadable = |source| CorpusError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
-    let source = std::fs::read(path).map_err(unreadable)?;
+    if path.to_str().is_none() {
+        // Child processes get it as JSON.
+        return Ok(Some("the path is not UTF-8".to_owned()));
+    }
+    if std::fs::metadata(path)?.len() > LARGEST {
+        return Ok(Some(format!("larger than {} MiB", LARGEST >> 20)));
+    }
+    let source = std::fs::read(path)?;
     let Ok(source) = String::from_utf8(source) else {
         return Ok(Some("the file is not UTF-8".to_owned()));
     };
@@ -192,6 +199,93 @@ mod tests {
             "each once"
         );
         assert!(programs.iter().all(|program| program.skip.is_none()));
+    }
+
+    #[test]
+    fn overlapping_paths_and_links_find_a_program_once() {
+        use std::os::unix::fs::symlink;
+        let text = "entry f = 1i32";
+        let folder = folder(&[("a/x.fut", text), ("b/y.fut", text), ("c/z.fut", text)]);
+        let at = |name: &str| folder.path().join(name);
+        // Loops; and links that come before the linked files.
+        symlink(folder.path(), at("b/up")).unwrap();
+        symlink(at("c"), at("aa")).unwrap();
+        symlink(at("b/y.fut"), at("a/y.fut")).unwrap();
+        let whole = find(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(
+            names(folder.path(), &whole),
+            ["a/x.fut", "b/y.fut", "c/z.fut"]
+        );
+        let paths = ["aa", "b/up/c", "a/x.fut", "a", "b/up/b", "."].map(at);
+        let found = find(&paths).unwrap();
+        let expected = ["aa/z.fut", "a/x.fut", "a/y.fut"];
+        assert_eq!(
+            names(folder.path(), &found),
+            expected,
+            "the first path names it"
+        );
+    }
+
+    #[test]
+    fn links_to_other_folders_are_followed() {
+        let text = "entry f = 1i32";
+        let other = folder(&[("sub/y.fut", text)]);
+        let folder = folder(&[("x.fut", text)]);
+        std::os::unix::fs::symlink(other.path(), folder.path().join("link")).unwrap();
+        let found = find(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(names(folder.path(), &found), ["link/sub/y.fut", "x.fut"]);
+    }
+
+    #[test]
+    fn files_of_other_kinds_are_named_and_never_opened() {
+        let folder = folder(&[("x.fut", "entry f = 1i32"), ("big.fut", "")]);
+        let at = |name: &str| folder.path().join(name);
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket.fut")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("device.fut")).unwrap();
+        std::os::unix::fs::symlink("nowhere", at("broken.fut")).unwrap();
+        std::os::unix::fs::symlink("nowhere", at("other")).unwrap();
+        let fifo = std::process::Command::new("mkfifo")
+            .arg(at("fifo.fut"))
+            .status();
+        assert!(fifo.unwrap().success());
+        let big = fs::File::options().write(true).open(at("big.fut")).unwrap();
+        big.set_len(LARGEST + 1).unwrap();
+
+        let found = find(&[folder.path().to_owned()]).unwrap();
+        let reasons: Vec<_> = found
+            .iter()
+            .filter_map(|program| program.skip.as_deref())
+            .collect();
+        assert_eq!(names(folder.path(), &found).len(), 6);
+        assert_eq!(reasons[0], "larger than 64 MiB");
+        assert!(reasons[1].starts_with("a broken link: "), "{reasons:?}");
+        assert_eq!(reasons[2..], [NOT_REGULAR; 3]);
+        assert!(found.iter().all(|program| !program.unreadable));
+        for name in ["fifo.fut", "socket.fut", "device.fut"] {
+            let error = find(&[at(name)]).unwrap_err();
+            assert!(matches!(error, CorpusError::NotRegular(_)), "{error}");
+        }
+    }
+
+    /// The path of the subfolder is too long, which is an error for every user.
+    #[test]
+    fn a_subfolder_that_cannot_be_read_is_in_the_list() {
+        let folder = folder(&[("x.fut", "entry f = 1i32")]);
+        let mut deep = fs::File::open(folder.path()).unwrap();
+        for _ in 0..25 {
+            use rustix::fs::{Mode, OFlags, mkdirat, openat};
+            let name = "d".repeat(200);
+            mkdirat(&deep, &name, Mode::RWXU).unwrap();
+            deep = openat(&deep, &name, OFlags::RDONLY, Mode::empty())
+                .unwrap()
+                .into();
+        }
+        let found = find(&[folder.path().to_owned()]).unwrap();
+        let (unreadable, read): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|program| program.unreadable);
+        assert_eq!(names(folder.path(), &read), ["x.fut"]);
+        let reason = unreadable[0].skip.as_deref().unwrap();
+        assert!(reason.starts_with("failed to read: "), "{reason}");
     }
 
     #[test]

@@ -86,6 +86,9 @@ impl Finding {
     }
 }
 
+/// Backend, device and compiler in the records of files that are not compiled.
+pub const NOWHERE: &str = "-";
+
 /// Where a finding was made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {

@@ -4,7 +4,7 @@ use super::construct::Features;
 use super::plan::{Column, Plan};
 use super::scan::scan;
 use crate::checks::Check;
-use crate::corpus::Program;
+use crate::corpus::{Program, name};
 use crate::devices::{Device, HOST, Kind};
 use crate::expect::Expectations;
 use crate::jobs::Job;
@@ -114,7 +114,7 @@ pub fn of_test_blocks(programs: &mut Vec<Program>, exclude: &[String]) -> anyhow
 }
 
 fn named(sources: &[&Path], features: Vec<Features>) -> Vec<(String, Features)> {
-    let names = sources.iter().map(|source| source.display().to_string());
+    let names = sources.iter().map(|source| name::of(source));
     names.zip(features).collect()
 }
 

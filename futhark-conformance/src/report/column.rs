@@ -1,7 +1,7 @@
 //! The columns of the table: a backend on a device, with a compiler.
 
 use crate::devices::{column_label, parts};
-use crate::record::Place;
+use crate::record::{NOWHERE, Place};
 use futhark_manifest::Backend;
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ impl Column {
     /// The column of a place; `None` for a file that is not a program.
     #[must_use]
     pub fn of(place: &Place) -> Option<Column> {
-        (place.backend != "-").then(|| Column {
+        (place.backend != NOWHERE).then(|| Column {
             backend: place.backend.clone(),
             device: place.device.clone(),
             compiler: place.compiler.clone(),

@@ -15,7 +15,7 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `program` | the path as given or found |
+//! | `program` | the path as given or found, with escapes such as `\n` and `\xff` for what a report cannot show ([`corpus::name`](crate::corpus::name)) |
 //! | `backend`, `device`, `compiler` | where it ran; `-` for a file that is not a program |
 //! | `check`, `case` | the check and its case, which may be empty |
 //! | `outcome` | `pass`, `fail`, `skip`, `expected-fail` |

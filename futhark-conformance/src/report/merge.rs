@@ -1,7 +1,7 @@
 //! Reads reports, and merges those of the parts of one run.
 
 use super::json::{End, SCHEMA};
-use crate::record::{Header, Place, Record};
+use crate::record::{Header, NOWHERE, Place, Record};
 use crate::shard::Shard;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -76,7 +76,7 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
             if let Some(other) = cases.insert(case(record), path)
                 && other != path.as_path()
                 // Every part reports the files that are not programs.
-                && record.place.backend != "-"
+                && record.place.backend != NOWHERE
             {
                 let message = format!("the same case is also in {}", other.display());
                 return Err(fail(Some(number + 2), message));
@@ -201,12 +201,12 @@ fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
     let reported: HashSet<String> = merged
         .records
         .iter()
-        .filter(|record| record.place.backend == "-")
+        .filter(|record| record.place.backend == NOWHERE)
         .map(|record| record.place.program.clone())
         .collect();
-    let fresh = records
-        .into_iter()
-        .filter(|record| record.place.backend != "-" || !reported.contains(&record.place.program));
+    let fresh = records.into_iter().filter(|record| {
+        record.place.backend != NOWHERE || !reported.contains(&record.place.program)
+    });
     merged.records.extend(fresh);
 }
 

@@ -13,8 +13,10 @@ pub mod progress;
 
 pub use escape::{quoted, quoted_os, shown, shown_lines};
 
+use crate::corpus::name;
 use crate::devices::HOST;
-use crate::record::{Header, Outcome, Record};
+use crate::record::{Header, NOWHERE, Outcome, Record};
+use std::path::Path;
 
 /// The number of records per outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,15 +59,25 @@ pub fn repeat(record: &Record, compiler: &str, seed: u64) -> String {
     } else {
         format!("{}:{}", finding.check, finding.case)
     };
-    let mut words = vec!["futhark-conformance", "run", &place.program];
-    words.extend(["--backend", &place.backend]);
+    let mut program = name::path(&place.program);
+    if program.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        // It is not an option.
+        program = Path::new(".").join(program);
+    }
+    let program = quoted_os(program.as_os_str());
+    let mut command = format!("futhark-conformance run {program}");
+    if place.backend == NOWHERE {
+        return command;
+    }
+    let mut words = vec!["--backend", &place.backend];
     // All backends on the host use the same device; the name is empty if there is no device.
     if !matches!(place.device.as_str(), "" | HOST) {
         words.extend(["--device", &place.device]);
     }
     words.extend(["--futhark", compiler, "--check", &check]);
-    let words: Vec<String> = words.into_iter().map(quoted).collect();
-    let mut command = words.join(" ");
+    for word in words {
+        command.push_str(&format!(" {}", quoted(word)));
+    }
     if seed != 1 {
         command.push_str(&format!(" --seed {seed}"));
     }
@@ -157,5 +169,21 @@ mod tests {
         assert!(repeat_with(&header(), &record).contains("--futhark /x/futhark-1 "));
         record.place.compiler = "2".into();
         assert!(repeat_with(&header(), &record).contains("--futhark futhark "));
+    }
+
+    #[test]
+    fn commands_for_unusual_names_are_shell_words() {
+        let command = |name: &str| repeat(&record(name, "c", Outcome::Fail), "futhark", 1);
+        for (name, word) in [
+            ("-x.fut", "./-x.fut"),
+            ("it's.fut", r"'it'\''s.fut'"),
+            (r"a\nb\xff\\.fut", r"$'a\nb\377\\.fut'"),
+        ] {
+            let expected = format!("futhark-conformance run {word} --backend c ");
+            assert!(command(name).starts_with(&expected), "{}", command(name));
+        }
+        // Nothing selects a file that was not compiled, but its path.
+        let unread = repeat(&record("a.fut", NOWHERE, Outcome::Fail), "futhark", 1);
+        assert_eq!(unread, "futhark-conformance run a.fut");
     }
 }

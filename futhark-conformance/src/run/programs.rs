@@ -11,9 +11,8 @@ use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
-use crate::record::{CompilerInfo, Finding, Header, Outcome, Place, Record};
+use crate::record::{Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record};
 use crate::report::column::Column;
-
 use crate::report::difference::Compilers;
 use crate::report::json::SCHEMA;
 use crate::report::matrix::Matrix;
@@ -265,9 +264,9 @@ fn jobs_of(
     jobs
 }
 
-/// One record for each file that is not a program, with the reason.
+/// One record for each file that is not a program, or cannot be read, with the reason.
 fn skipped_files(programs: &[Program]) -> Vec<Record> {
-    let nowhere = || "-".to_owned();
+    let nowhere = || NOWHERE.to_owned();
     let skipped = programs
         .iter()
         .filter_map(|program| Some((program, program.skip.as_ref()?)));
@@ -281,8 +280,11 @@ fn skipped_files(programs: &[Program]) -> Vec<Record> {
         finding: Finding {
             check: "compile".to_owned(),
             case: String::new(),
-            outcome: Outcome::Skip,
-            cause: None,
+            outcome: match program.unreadable {
+                true => Outcome::Fail,
+                false => Outcome::Skip,
+            },
+            cause: program.unreadable.then_some(Cause::Error),
             message: reason.clone(),
             seconds: 0.0,
         },

@@ -10,12 +10,15 @@ mod cli;
 mod corpus;
 mod cuda13;
 mod devices;
+mod files;
 mod inputs;
+mod names;
 #[path = "../support/needs.rs"]
 mod needs;
 mod newer;
 mod prepare;
 mod reports;
+mod scene;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

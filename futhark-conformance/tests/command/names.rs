@@ -1,0 +1,98 @@
+//! Names of files and texts of compilers that would do harm in a terminal, a log, a shell or a page.
+
+use super::scene::{PROGRAM, Scene};
+use super::text;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::Command;
+
+/// Fails if a terminal or a CI system would take something in the text as a command.
+fn assert_harmless(text: &str) {
+    for line in text.lines() {
+        assert!(!line.trim_start().starts_with("::"), "{line:?}");
+        assert!(!line.contains("##["), "{line:?}");
+    }
+    let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    assert!(
+        !text.contains(harmful) && !text.contains('\u{202e}'),
+        "{text:?}"
+    );
+}
+
+#[test]
+fn names_and_messages_are_escaped_and_repeat_commands_work() {
+    let Some(scene) = Scene::new() else { return };
+    // Only the program, not the one that tries the device.
+    let script = r#"case "$1 $3" in
+'c '*probe.fut) ;;
+'c '*) printf 'wrong\n::error::from a compiler\n  ##[error]x\033[31mred\n' >&2; exit 2 ;;
+esac"#;
+    let compiler = scene.compiler("futhark", script);
+    let name = "it's \"$HOME\"\n::error::a file\u{202e}\x1b[1m##[error].fut";
+    scene.write(name, PROGRAM);
+    let output = scene.run([
+        OsStr::new("."),
+        OsStr::new("--futhark"),
+        compiler.as_os_str(),
+        OsStr::new("--junit"),
+        OsStr::new("junit.xml"),
+        OsStr::new("--html"),
+        OsStr::new("page.html"),
+    ]);
+    let shown = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{shown}");
+    assert_harmless(&shown);
+    assert!(shown.contains(r"\::error::from a compiler"), "{shown}");
+    for file in ["junit.xml", "page.html"] {
+        let file = fs::read_to_string(scene.path(file)).unwrap();
+        assert!(file.contains("from a compiler"), "{file}");
+        let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+        assert!(
+            !file.contains(harmful) && !file.contains('\u{202e}'),
+            "{file:?}"
+        );
+    }
+
+    let repeat = shown
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("repeat: "));
+    let repeat = repeat.expect("a failure has a command");
+    let folder = Path::new(env!("CARGO_BIN_EXE_futhark-conformance"))
+        .parent()
+        .unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let again = Command::new("bash")
+        .args(["-c", repeat])
+        .current_dir(scene.path("."))
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .output()
+        .expect("bash starts");
+    let shown = text(&again);
+    assert_eq!(again.status.code(), Some(1), "{repeat}\n{shown}");
+    assert!(shown.contains("1 checks: 0 passed, 1 failed"), "{shown}");
+}
+
+#[test]
+fn names_that_are_not_utf8_have_rows_of_their_own() {
+    let Some(scene) = Scene::new() else { return };
+    for name in [&b"a\xff.fut"[..], b"a\xfe.fut", br"a\xff.fut"] {
+        scene.write(OsStr::from_bytes(name), PROGRAM);
+    }
+    let output = scene.run([
+        OsStr::new("."),
+        OsStr::new("--futhark"),
+        scene.real().as_os_str(),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_harmless(&text(&output));
+    let records = scene.records(["program", "outcome", "message"]);
+    let not_utf8 = "the path is not UTF-8";
+    let expected = [
+        [r"a\xfe.fut", "skip", not_utf8],
+        [r"a\xff.fut", "skip", not_utf8],
+        [r"a\\xff.fut", "pass", ""],
+    ];
+    assert_eq!(records, expected);
+}
