@@ -188,7 +188,8 @@ pub struct MachineArgs {
     #[arg(long = "device", value_name = "PATTERN")]
     pub devices: Vec<Pattern>,
 
-    /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
+    /// A Futhark compiler; may be repeated, also for two of one version [default: FUTHARK, PATH, and
+    /// those of FUTHARK_TOOLCHAIN, one of each version]
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
 
@@ -322,7 +323,8 @@ pub struct JudgeArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
+    /// A Futhark compiler; may be repeated, also for two of one version [default: FUTHARK, PATH, and
+    /// those of FUTHARK_TOOLCHAIN, one of each version]
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
 
@@ -375,7 +377,8 @@ pub struct PrepareArgs {
     #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend, required = true)]
     pub backends: Vec<Backend>,
 
-    /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, and those of FUTHARK_TOOLCHAIN]
+    /// A Futhark compiler; may be repeated, also for two of one version [default: FUTHARK, PATH, and
+    /// those of FUTHARK_TOOLCHAIN, one of each version]
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
 

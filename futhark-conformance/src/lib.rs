@@ -29,6 +29,7 @@ pub mod devices;
 pub mod emulated;
 pub mod expect;
 pub mod harness;
+pub mod identity;
 pub mod inputs;
 pub mod jobs;
 pub mod judge;

@@ -10,6 +10,7 @@ use crate::blocks::{Source, TestBlocks};
 use crate::cli::PrepareArgs;
 use crate::corpus::Program;
 use crate::harness::build::{self, PROBE};
+use crate::identity;
 use crate::jobs::Settings;
 use crate::parallel;
 use crate::record::CompilerInfo;
@@ -47,7 +48,8 @@ pub fn run(
 
     let mut jobs = Vec::new();
     for info in compilers {
-        let recording = args.into.join(format!("futhark-{}", info.version));
+        let recording = args.into.join(format!("futhark-{}", info.label));
+        identity::record(info, &recording)?;
         let compiler = Compiler::at(&info.path)?;
         for ty in random_types(&sources) {
             compiler.record_dataset(&ty, &recording)?;
@@ -59,7 +61,7 @@ pub fn run(
                         .compiler(compiler.clone())
                         .out_dir(&settings.run.build_dir),
                     recording: recording.clone(),
-                    version: &info.version,
+                    label: &info.label,
                 }
             }));
         }
@@ -79,7 +81,7 @@ pub fn run(
 struct Job<'a> {
     build: Build,
     recording: PathBuf,
-    version: &'a str,
+    label: &'a str,
 }
 
 /// The number of programs that do not compile, which is recorded too.
@@ -87,7 +89,7 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
     let recorded = AtomicUsize::new(0);
     let outcomes = parallel::map(jobs, threads, |job| {
         let (source, backend) = (job.build.source().display(), job.build.backend());
-        let place = format!("{source} {backend} {}", job.version);
+        let place = format!("{source} {backend} {}", job.label);
         let place = shown(&place);
         let outcome = job.build.record(&job.recording);
         let what = match &outcome {

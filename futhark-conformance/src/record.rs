@@ -98,12 +98,12 @@ pub struct Place {
     pub backend: String,
     /// The device that the backend uses.
     pub device: String,
-    /// The compiler's version.
+    /// The compiler's label.
     pub compiler: String,
 }
 
 impl Place {
-    /// The place of a program on a device, compiled by this version of the compiler.
+    /// The place of a program on a device, compiled by the compiler with this label.
     #[must_use]
     pub fn new(device: &Device, program: String, compiler: String) -> Place {
         Place {
@@ -128,11 +128,54 @@ pub struct Record {
 
 /// A Futhark compiler that a run uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenCompiler")]
 pub struct CompilerInfo {
     /// The first line of its version text.
     pub version: String,
     /// The path.
     pub path: String,
+    /// The SHA-256 hash of the executable ([`identity::hash_of`](crate::identity::hash_of)); empty
+    /// if it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub hash: String,
+    /// The name in records, columns and texts: the version, unless the run has several compilers of
+    /// that version ([`identity::label`](crate::identity::label)).
+    pub label: String,
+}
+
+impl CompilerInfo {
+    /// The only compiler of its version, whose hash is not known.
+    #[must_use]
+    pub fn new(version: impl Into<String>, path: impl Into<String>) -> CompilerInfo {
+        let version = version.into();
+        CompilerInfo {
+            label: version.clone(),
+            version,
+            path: path.into(),
+            hash: String::new(),
+        }
+    }
+}
+
+/// A compiler in a report. Older ones have neither hash nor label.
+#[derive(Deserialize)]
+struct WrittenCompiler {
+    version: String,
+    path: String,
+    #[serde(default)]
+    hash: String,
+    label: Option<String>,
+}
+
+impl From<WrittenCompiler> for CompilerInfo {
+    fn from(written: WrittenCompiler) -> CompilerInfo {
+        let compiler = CompilerInfo::new(written.version, written.path);
+        CompilerInfo {
+            hash: written.hash,
+            label: written.label.unwrap_or_else(|| compiler.label.clone()),
+            ..compiler
+        }
+    }
 }
 
 /// The first line of a report.
@@ -162,6 +205,19 @@ pub struct Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compilers_of_older_reports_have_their_version_as_label() {
+        let old: CompilerInfo = serde_json::from_str(r#"{"version":"1","path":"/x"}"#).unwrap();
+        assert_eq!(old, CompilerInfo::new("1", "/x"));
+        let new = CompilerInfo {
+            hash: "3fa9c1".into(),
+            label: "1-3fa9c1".into(),
+            ..old
+        };
+        let json = serde_json::to_string(&new).unwrap();
+        assert_eq!(serde_json::from_str::<CompilerInfo>(&json).unwrap(), new);
+    }
 
     #[test]
     fn a_record_is_one_flat_object() {

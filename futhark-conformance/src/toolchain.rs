@@ -1,30 +1,71 @@
 //! The Futhark compilers of a run.
 
+use crate::identity;
 use crate::record::CompilerInfo;
-use futhark_safe::compile::{Compiler, Error};
-use std::path::PathBuf;
+use crate::report::shown;
+use anyhow::Context as _;
+use futhark_safe::compile::Compiler;
+use std::env;
+use std::path::{Path, PathBuf};
 
-/// The compilers of a run: the named ones, or else all of this machine, one of each version.
+/// The compilers of a run: the named ones, or else all of this machine, one of each version. A
+/// compiler that is named twice, by one path or by paths of equal files, is one compiler.
 ///
 /// # Errors
 /// If a named compiler cannot be used. Others are ignored.
-pub fn compilers(named: &[PathBuf]) -> Result<Vec<CompilerInfo>, Error> {
-    if named.is_empty() {
-        return Ok(Compiler::all().iter().map(describe).collect());
-    }
+pub fn compilers(named: &[PathBuf]) -> anyhow::Result<Vec<CompilerInfo>> {
     let mut compilers: Vec<CompilerInfo> = Vec::new();
+    if named.is_empty() {
+        for compiler in Compiler::all() {
+            compilers.push(describe(&compiler)?);
+        }
+    }
     for path in named {
         // A bare name is looked up on PATH; a path must be valid for child processes too.
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let compiler = describe(&Compiler::at(path)?);
-        if compilers.iter().all(|other| other.path != compiler.path) {
-            compilers.push(compiler);
-        }
+        add(&mut compilers, describe(&Compiler::at(path)?)?);
     }
+    label(&mut compilers, &mut []);
     Ok(compilers)
 }
 
-fn describe(compiler: &Compiler) -> CompilerInfo {
+/// The compilers in `named` that are not among `compilers`, to compare results with; labels both.
+///
+/// # Errors
+/// If a compiler cannot be used.
+pub fn others(
+    named: &[PathBuf],
+    compilers: &mut [CompilerInfo],
+) -> anyhow::Result<Vec<CompilerInfo>> {
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut others = self::compilers(named)?;
+    others.retain(|other| !compilers.iter().any(|one| identity::is_same(one, other)));
+    label(compilers, &mut others);
+    Ok(others)
+}
+
+fn label(compilers: &mut [CompilerInfo], others: &mut [CompilerInfo]) {
+    let mut all: Vec<&mut CompilerInfo> = compilers.iter_mut().chain(others).collect();
+    identity::label(&mut all);
+}
+
+fn add(compilers: &mut Vec<CompilerInfo>, compiler: CompilerInfo) {
+    let Some(same) = compilers
+        .iter()
+        .find(|one| identity::is_same(one, &compiler))
+    else {
+        compilers.push(compiler);
+        return;
+    };
+    if same.path != compiler.path {
+        let text = format!("{} is the same compiler as {}", compiler.path, same.path);
+        eprintln!("note: {}; it runs once", shown(&text));
+    }
+}
+
+fn describe(compiler: &Compiler) -> anyhow::Result<CompilerInfo> {
     let version = compiler.version();
     let version = match version.number {
         Some((major, minor, patch)) => format!("{major}.{minor}.{patch}"),
@@ -36,10 +77,29 @@ fn describe(compiler: &Compiler) -> CompilerInfo {
             .trim()
             .to_owned(),
     };
-    CompilerInfo {
-        version,
-        path: compiler.program().to_string_lossy().into_owned(),
+    let program = compiler.program();
+    let path = program.to_str().with_context(|| {
+        format!(
+            "the path of a compiler must be UTF-8: {}",
+            program.display()
+        )
+    })?;
+    let file = file_of(program).unwrap_or_else(|| program.to_owned());
+    Ok(CompilerInfo {
+        // Without it, versions and paths still distinguish compilers.
+        hash: identity::hash_of(&file).unwrap_or_default(),
+        ..CompilerInfo::new(version, path)
+    })
+}
+
+/// The file of a bare name, which is looked up on `PATH`.
+fn file_of(program: &Path) -> Option<PathBuf> {
+    if program.components().count() != 1 || program.exists() {
+        return None;
     }
+    let path = env::var_os("PATH")?;
+    let mut files = env::split_paths(&path).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
 }
 
 #[cfg(test)]
@@ -51,5 +111,13 @@ mod tests {
         let error = compilers(&[PathBuf::from("/nowhere/futhark")]).unwrap_err();
         assert!(error.to_string().contains("/nowhere/futhark"), "{error}");
         assert!(compilers(&[PathBuf::from("/bin/true")]).is_err());
+    }
+
+    #[test]
+    fn bare_names_are_found_on_the_path() {
+        let file = file_of(Path::new("sh")).unwrap();
+        assert!(file.is_absolute() && file.ends_with("sh"), "{file:?}");
+        assert_eq!(file_of(Path::new("/bin/sh")), None);
+        assert_eq!(file_of(Path::new("no-such-program-on-any-path")), None);
     }
 }

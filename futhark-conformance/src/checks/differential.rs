@@ -44,7 +44,8 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         }
     };
     let backend = env.program().backend;
-    let here = format!("{backend} of Futhark {}", env.program().version);
+    let label = env.others.label(&env.others.compiler);
+    let here = format!("{backend} of Futhark {label}");
     // Jobs for several devices may check the same program at the same time.
     let place = format!("{here} {}", env.device.name);
     let store = Store::open(&env.inputs.regressions, &env.others.source, &place);
@@ -109,6 +110,6 @@ fn find_oracle(env: &Env<'_>) -> StepResult<(Library, String)> {
         ));
     };
     let library = others.by(compiler, Backend::C)?;
-    let name = format!("c of Futhark {}", library.program().version);
+    let name = format!("c of Futhark {}", others.label(compiler));
     Ok((library, name))
 }

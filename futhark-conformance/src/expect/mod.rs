@@ -11,7 +11,8 @@
 //!
 //! `program`, `check`, `backend`, `compiler` and `device` are patterns with `*`, or lists of them,
 //! which expand to one entry each. `program` is required; a missing pattern matches everything.
-//! `compiler` may also be a range, such as `"<0.26"` or `">=0.25.30, <0.27"`.
+//! `compiler` may also be a range, such as `"<0.26"` or `">=0.25.30, <0.27"`. If a run has several
+//! compilers of one version, the version matches all of them, and a label such as `0.25.32-3fa9c1` one.
 //! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
 //! of each check that matches must fail.
 //!
@@ -21,6 +22,7 @@
 
 mod written;
 
+use crate::identity::version_of;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
 use crate::record::{Cause, Finding, Outcome, Place, Record};
 use std::collections::HashSet;
@@ -56,7 +58,9 @@ impl Expectation {
         let relative = relative.map(|path| path.to_string_lossy());
         (self.program.matches(program) || relative.is_some_and(|path| self.program.matches(&path)))
             && self.backend.matches(&place.backend)
-            && self.compiler.matches(&place.compiler)
+            // An entry about a version is about every compiler of that version.
+            && (self.compiler.matches(&place.compiler)
+                || self.compiler.matches(version_of(&place.compiler)))
             && self.device.matches(&place.device)
     }
 }
@@ -287,6 +291,21 @@ mod tests {
         assert!(list(&whole).expects_failure(&place, "blocks"));
         assert!(!list(&whole).expects_failure(&place, "arrays"));
         assert!(!list(F16).expects_failure(&place, "blocks"));
+    }
+
+    #[test]
+    fn a_version_matches_every_compiler_of_it_and_a_label_one() {
+        let is_about = |pattern: &str, label: &str| {
+            let list = list(&format!("{F16}compiler = \"{pattern}\"\n"));
+            let mut place = record("numbers/f16.fut", "", "", Outcome::Pass).place;
+            place.compiler = label.to_owned();
+            list.list[0].is_about(&place, &list.folder)
+        };
+        for pattern in ["0.25.32", "0.25.*", "<0.26", "=0.25.32", "0.25.32-3fa9c1"] {
+            assert!(is_about(pattern, "0.25.32-3fa9c1"), "{pattern}");
+        }
+        assert!(!is_about("0.25.32-3fa9c1", "0.25.32-70aa21"));
+        assert!(!is_about("0.25.3", "0.25.32-3fa9c1"));
     }
 
     #[test]

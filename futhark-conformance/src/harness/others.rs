@@ -8,6 +8,7 @@ use futhark_manifest::Backend;
 use futhark_safe::compile::Compiler;
 use futhark_safe::dynamic::Library;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Builds and loads other libraries of the program on first use. All jobs share one build folder,
@@ -20,6 +21,8 @@ pub struct Others {
     pub compiler: PathBuf,
     /// The other compilers of the run, oldest first.
     pub compilers: Vec<PathBuf>,
+    /// The labels of all compilers in reports.
+    pub labels: HashMap<PathBuf, String>,
     /// The backends that this process can run.
     pub at_hand: Vec<Backend>,
     /// The folder for compiled programs.
@@ -47,11 +50,21 @@ impl Others {
             source: program.to_owned(),
             compiler: spec.compiler.clone(),
             compilers: others.cloned().collect(),
+            labels: (spec.run.compilers.iter().cloned())
+                .zip(spec.run.labels.iter().cloned())
+                .collect(),
             at_hand: spec.run.at_hand.clone(),
             build_dir: spec.run.build_dir.clone(),
             optimise: spec.run.optimise,
             loaded: RefCell::default(),
         }
+    }
+
+    /// The compiler's name in messages: its label, or its path.
+    #[must_use]
+    pub fn label(&self, compiler: &Path) -> String {
+        let label = self.labels.get(compiler).cloned();
+        label.unwrap_or_else(|| compiler.display().to_string())
     }
 
     /// The program for another backend, built by the compiler under test.

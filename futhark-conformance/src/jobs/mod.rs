@@ -122,7 +122,7 @@ pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Setti
                 let failure = &mut all[n].failure;
                 *failure = format!(
                     "works with Futhark {}, fails with {}: {failure}",
-                    compiler.version, newest.version
+                    compiler.label, newest.label
                 );
             }
         }

@@ -265,10 +265,7 @@ mod tests {
             program: "a.fut".into(),
             place: Place::new(&device, "a.fut".into(), "1".into()),
             device,
-            compiler: CompilerInfo {
-                version: "1".into(),
-                path: "futhark".into(),
-            },
+            compiler: CompilerInfo::new("1", "futhark"),
             checks: Vec::new(),
         }
     }
@@ -284,6 +281,7 @@ mod tests {
                 regressions: "x".into(),
                 input: None,
                 compilers: Vec::new(),
+                labels: Vec::new(),
                 architectures: Vec::new(),
                 at_hand: Vec::new(),
                 memory: 0,

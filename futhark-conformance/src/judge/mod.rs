@@ -37,11 +37,7 @@ pub fn run(
 ) -> Result<bool> {
     // Always the same folder, so that builds are found again; hidden, because it may be within the
     // folder of the programs.
-    let folder = settings
-        .run
-        .build_dir
-        .join(".judge")
-        .join(&compiler.version);
+    let folder = settings.run.build_dir.join(".judge").join(&compiler.label);
     let copies = copy::all(programs, args, &settings.run.build_dir, &folder)
         .with_context(|| format!("failed to copy the programs to {}", folder.display()))?;
     let theirs = second::ask(&copies, &compiler.path, threads)?;
@@ -53,7 +49,7 @@ pub fn run(
     for difference in tally.differences() {
         println!("{}", shown_lines(&difference.to_string(), ""));
     }
-    println!("Futhark {}: {tally}", compiler.version);
+    println!("Futhark {}: {tally}", compiler.label);
     Ok(tally.differences().is_empty())
 }
 
@@ -94,7 +90,7 @@ fn job(program: &Path, compiler: &CompilerInfo) -> Job {
         place: Place::new(
             &device,
             program.display().to_string(),
-            compiler.version.clone(),
+            compiler.label.clone(),
         ),
         device,
         compiler: compiler.clone(),

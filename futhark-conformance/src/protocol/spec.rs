@@ -38,6 +38,8 @@ pub struct RunSpec {
     pub input: Option<PathBuf>,
     /// All compilers of the run, oldest first, for comparison.
     pub compilers: Vec<PathBuf>,
+    /// Their labels in reports.
+    pub labels: Vec<String>,
     /// The architectures to compile kernels for.
     pub architectures: Vec<String>,
     /// The backends that a process can run in the environment of the parent.
@@ -91,6 +93,7 @@ mod tests {
                 regressions: "r".into(),
                 input: None,
                 compilers: vec!["/x/futhark".into(), "/y/futhark".into()],
+                labels: vec!["1-3fa9c1".to_owned(), "1-70aa21".to_owned()],
                 architectures: vec!["sm_90".to_owned()],
                 at_hand: vec![Backend::C, Backend::Multicore],
                 memory: 8192,

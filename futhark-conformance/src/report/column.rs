@@ -1,6 +1,7 @@
 //! The columns of the table: a backend on a device, with a compiler.
 
 use crate::devices::{column_label, parts};
+use crate::identity::version_of;
 use crate::record::{NOWHERE, Place};
 use futhark_manifest::Backend;
 use std::cmp::Ordering;
@@ -12,7 +13,7 @@ pub struct Column {
     pub backend: String,
     /// The device's name.
     pub device: String,
-    /// The compiler's version.
+    /// The compiler's label.
     pub compiler: String,
 }
 
@@ -54,7 +55,9 @@ impl Column {
             .iter()
             .position(|backend| backend.as_str() == self.backend);
         // Compared as numbers, so that 0.9 comes before 0.10.
-        let numbers = self.compiler.split('.').map(|part| part.parse().ok());
+        let numbers = version_of(&self.compiler)
+            .split('.')
+            .map(|part| part.parse().ok());
         (backend.unwrap_or(usize::MAX), numbers.collect())
     }
 }

@@ -72,7 +72,11 @@ fn facts(header: &Header) -> Vec<(&'static str, String)> {
         ("seed", header.seed.to_string()),
     ];
     for compiler in &header.compilers {
-        facts.push(("compiler", printable(&compiler.version)));
+        let text = match compiler.label == compiler.version {
+            true => compiler.version.clone(),
+            false => format!("{} ({})", compiler.label, compiler.path),
+        };
+        facts.push(("compiler", printable(&text)));
     }
     for device in &header.devices {
         let text = if device.usable {

@@ -8,7 +8,7 @@
 //! | `generator` | the program's name and version |
 //! | `seed` | the seed of generated inputs |
 //! | `shard` | the part of the run, as `I/N`; absent for a whole run |
-//! | `compilers` | `[{version, path}]` |
+//! | `compilers` | `[{version, path, hash, label}]`: `hash` is the SHA-256 of the executable; `label` is the version, or the version with digits of the hash if the run has several compilers of that version |
 //! | `devices` | `[{backend, device, kind, usable, reason}]`; kinds are `real`, `simulated` and `emulated`; `choice` is the backend's name of a device that is not its first |
 //!
 //! Every other line but the last is a record of one case of one check:
@@ -16,7 +16,7 @@
 //! | key | value |
 //! |---|---|
 //! | `program` | the path as given or found, with escapes such as `\n` and `\xff` for what a report cannot show ([`corpus::name`](crate::corpus::name)) |
-//! | `backend`, `device`, `compiler` | where it ran; `-` for a file that is not a program |
+//! | `backend`, `device`, `compiler` | where it ran, with the label of the compiler; `-` for a file that is not a program |
 //! | `check`, `case` | the check and its case, which may be empty |
 //! | `outcome` | `pass`, `fail`, `skip`, `expected-fail` |
 //! | `cause` | `mismatch`, `error`, `crash`, `timeout`, `leak`, `misuse`, `unexpected-pass`; null unless it failed |

@@ -90,13 +90,13 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
     let compiler = header
         .compilers
         .iter()
-        .find(|compiler| compiler.version == record.place.compiler);
+        .find(|compiler| compiler.label == record.place.compiler);
     let path = compiler.map_or("futhark", |compiler| compiler.path.as_str());
     let mut command = repeat(record, path, header.seed);
     // On backend c, `differential` compares compilers, so the command must name the others.
     let others = header.compilers.iter().chain(&header.against);
     if record.finding.check == "differential" && record.place.backend == "c" {
-        for other in others.filter(|other| other.version != record.place.compiler) {
+        for other in others.filter(|other| other.label != record.place.compiler) {
             command.push_str(&format!(" --against {}", quoted(&other.path)));
         }
     }
@@ -147,10 +147,7 @@ mod tests {
             shard: None,
             against: Vec::new(),
             options: Vec::new(),
-            compilers: vec![CompilerInfo {
-                version: "1".into(),
-                path: "/x/futhark-1".into(),
-            }],
+            compilers: vec![CompilerInfo::new("1", "/x/futhark-1")],
             devices: vec![Device::host(Backend::C)],
         }
     }

@@ -11,7 +11,7 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     let compilers = find_compilers(&args.machine.futhark)?;
     let settings = settings(&args.work)?;
     for compiler in &compilers {
-        let text = format!("{} ({})", compiler.version, compiler.path);
+        let text = format!("{} ({})", compiler.label, compiler.path);
         println!("compiler {}", shown(&text));
     }
     let devices = probe(&args.machine, &compilers, &settings);

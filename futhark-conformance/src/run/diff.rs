@@ -2,7 +2,7 @@
 
 use super::{Ended, Exit, could_not_run, usage};
 use crate::cli::DiffArgs;
-use crate::record::Record;
+use crate::record::{CompilerInfo, Record};
 use crate::report::difference::{self, Change, Comparison};
 use crate::report::merge::{Merged, merge};
 use anyhow::{Context as _, anyhow};
@@ -15,7 +15,10 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Ended> {
     let old = read(&args.old)?;
     let comparisons = match &args.new {
         Some(path) => of_two(&old, &args.old, &read(path)?, path),
-        None => difference::of_report(versions(&old), &old.records),
+        None => {
+            let labels = compilers(&old).into_iter().map(|one| one.label.as_str());
+            difference::of_report(labels, &old.records)
+        }
     };
     if comparisons.is_empty() {
         return Err(could_not_run(anyhow!(
@@ -38,33 +41,51 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Ended> {
     Ok(if broken { Exit::Failed } else { Exit::Held })
 }
 
-/// The versions of the compilers of a report, oldest first.
-fn versions(report: &Merged) -> Vec<&str> {
-    let compilers = report.header.compilers.iter();
-    let mut versions: Vec<&str> = compilers.map(|c| c.version.as_str()).collect();
-    versions.sort_by_key(|version| Version::new(version));
-    versions.dedup();
-    versions
+/// The compilers of a report, oldest first.
+fn compilers(report: &Merged) -> Vec<&CompilerInfo> {
+    let mut compilers: Vec<&CompilerInfo> = report.header.compilers.iter().collect();
+    compilers.sort_by_key(|compiler| Version::new(&compiler.version));
+    compilers
 }
 
-fn with<'r>(report: &'r Merged, version: &str) -> Vec<&'r Record> {
+fn with<'r>(report: &'r Merged, label: &str) -> Vec<&'r Record> {
     let records = report.records.iter();
-    records.filter(|r| r.place.compiler == version).collect()
+    records.filter(|r| r.place.compiler == label).collect()
 }
 
 /// The only compilers of two reports, or each compiler that both have.
 fn of_two(old: &Merged, old_path: &Path, new: &Merged, new_path: &Path) -> Vec<Comparison> {
-    let pairs = match (versions(old).as_slice(), versions(new).as_slice()) {
+    let pairs = match (compilers(old).as_slice(), compilers(new).as_slice()) {
         ([one], [other]) => vec![(*one, *other)],
         (olds, news) => {
-            let both = olds.iter().filter(|version| news.contains(version));
-            both.map(|version| (*version, *version)).collect()
+            let both = olds
+                .iter()
+                .filter_map(|one| Some((*one, same(one, olds, news)?)));
+            both.collect()
         }
     };
     let pairs = pairs.into_iter().map(|(before, after)| {
+        let (before, after) = (before.label.as_str(), after.label.as_str());
         let names = [(old_path, before), (new_path, after)]
-            .map(|(path, version)| format!("{} (Futhark {version})", path.display()));
+            .map(|(path, label)| format!("{} (Futhark {label})", path.display()));
         difference::compare(names, &with(old, before), &with(new, after))
     });
     pairs.collect()
+}
+
+/// The compiler of the newer report that is this one of the older report: the one with its label;
+/// with its hash, because a label depends on the other compilers of the run; or the only one of its
+/// version.
+fn same<'r>(
+    one: &CompilerInfo,
+    olds: &[&CompilerInfo],
+    news: &[&'r CompilerInfo],
+) -> Option<&'r CompilerInfo> {
+    let is_version = |other: &&&CompilerInfo| other.version == one.version;
+    let is_only = |all: &[&CompilerInfo]| all.iter().filter(is_version).count() == 1;
+    let labelled = news.iter().find(|other| other.label == one.label);
+    let equal = |other: &&&CompilerInfo| !one.hash.is_empty() && other.hash == one.hash;
+    let found = labelled.or_else(|| news.iter().find(equal));
+    let only = || (is_only(olds) && is_only(news)).then(|| news.iter().find(is_version));
+    found.or_else(|| only().flatten()).copied()
 }

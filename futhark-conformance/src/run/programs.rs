@@ -33,11 +33,8 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let paths = paths_or_default(&args.paths);
     let programs = corpus::find(&paths).map_err(usage)?;
     let expectations = expectations(args, &paths)?;
-    let compilers = find_compilers(&args.machine.futhark)?;
-    let against = match args.against.as_slice() {
-        [] => Vec::new(),
-        named => toolchain::compilers(named).map_err(usage)?,
-    };
+    let mut compilers = find_compilers(&args.machine.futhark)?;
+    let against = toolchain::others(&args.against, &mut compilers).map_err(usage)?;
     let settings = settings(&args.work)?;
     let devices = probe(&args.machine, &compilers, &settings);
     let settings = Settings {
@@ -59,7 +56,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let jobs = select(args, jobs);
     let matrix = Matrix::new(columns(&chosen, &compilers));
     // Only a whole run has the same cases for every compiler.
-    let versions = compilers.iter().map(|compiler| compiler.version.as_str());
+    let versions = compilers.iter().map(|compiler| compiler.label.as_str());
     let mut differences = match args.cover || args.shard.is_some() {
         true => Compilers::default(),
         false => Compilers::new(versions),
@@ -69,10 +66,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
         generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
         seed: args.seed,
         shard: args.shard,
-        against: against
-            .into_iter()
-            .filter(|compiler| !compilers.contains(compiler))
-            .collect(),
+        against,
         compilers,
         options: args.options_to_repeat(),
         devices,
@@ -136,14 +130,16 @@ fn run_spec<'a>(
     devices: &[Device],
 ) -> RunSpec {
     let regressions = args.inputs.regressions.clone();
+    let (compilers, labels) = compilers
+        .map(|compiler| (PathBuf::from(&compiler.path), compiler.label.clone()))
+        .unzip();
     RunSpec {
         seed: args.seed,
         cases: args.inputs.cases,
         regressions: regressions.unwrap_or_else(|| defaults.regressions.clone()),
         input: args.inputs.input.clone(),
-        compilers: compilers
-            .map(|compiler| PathBuf::from(&compiler.path))
-            .collect(),
+        compilers,
+        labels,
         architectures: args.architectures.clone(),
         at_hand: devices::at_hand(devices),
         ..defaults
@@ -217,7 +213,7 @@ fn columns(devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Column> {
         compilers.iter().map(|compiler| Column {
             backend: device.backend.to_string(),
             device: device.name.clone(),
-            compiler: compiler.version.clone(),
+            compiler: compiler.label.clone(),
         })
     });
     columns.collect()
@@ -253,7 +249,7 @@ fn jobs_of(
             for compiler in compilers {
                 jobs.push(Job {
                     program: program.path.clone(),
-                    place: Place::new(device, program.name(), compiler.version.clone()),
+                    place: Place::new(device, program.name(), compiler.label.clone()),
                     device: device.clone(),
                     compiler: compiler.clone(),
                     checks: checks.to_vec(),
@@ -293,11 +289,8 @@ fn skipped_files(programs: &[Program]) -> Vec<Record> {
 }
 
 fn announce(header: &Header, programs: &[Program], jobs: usize) {
-    let versions: Vec<&str> = header
-        .compilers
-        .iter()
-        .map(|compiler| compiler.version.as_str())
-        .collect();
+    let compilers = header.compilers.iter();
+    let versions: Vec<&str> = compilers.map(|compiler| compiler.label.as_str()).collect();
     let usable = header.devices.iter().filter(|device| device.usable);
     let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
     // The table shows the devices of each backend.
@@ -309,6 +302,11 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
         versions.join(", "),
         usable.join(", ")
     );
+    let compilers = header.compilers.iter().chain(&header.against);
+    for compiler in compilers.filter(|compiler| compiler.label != compiler.version) {
+        let text = format!("{} is {}", compiler.label, compiler.path);
+        eprintln!("{}", shown(&text));
+    }
     // Only on a terminal; the report contains it, too.
     if std::io::stderr().is_terminal() {
         for device in header.devices.iter().filter(|device| !device.usable) {

@@ -34,6 +34,7 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
             regressions: build_dir.join("regressions"),
             input: None,
             compilers: Vec::new(),
+            labels: Vec::new(),
             architectures: Vec::new(),
             at_hand: Vec::new(),
             memory: work.memory,

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod cli;
+mod compilers;
 mod corpus;
 mod cuda13;
 mod devices;

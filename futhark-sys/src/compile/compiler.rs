@@ -86,7 +86,8 @@ impl Compiler {
     }
 
     /// All installed compilers: those of `FUTHARK_TOOLCHAIN` and the one that [`Compiler::find`]
-    /// returns, oldest first, one of each version.
+    /// returns, oldest first, one of each version. Of two compilers that report one version, this is
+    /// the one that [`Compiler::find`] returns.
     #[must_use]
     pub fn all() -> Vec<Compiler> {
         let toolchain = Toolchain::from_env();

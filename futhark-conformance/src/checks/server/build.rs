@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::identity;
 use crate::key::key;
 use futhark_safe::compile::Compiler;
 
@@ -26,6 +27,9 @@ pub fn server(
         hash.as_bytes(),
         source.as_os_str().as_encoded_bytes(),
         compiler.version().text.as_bytes(),
+        // Another compiler can report the same version.
+        compiler.program().as_os_str().as_encoded_bytes(),
+        identity::stamp(compiler.program()).as_bytes(),
         cc.as_encoded_bytes(),
         &[u8::from(optimise)],
     ]);

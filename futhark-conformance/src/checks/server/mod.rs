@@ -50,7 +50,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         }
     };
     let name = "the server program";
-    let place = format!("server-{}", env.program().version);
+    let place = format!("server-{}", env.others.label(&env.others.compiler));
     let store = Store::open(&env.inputs.regressions, &env.others.source, &place);
     let sides = Sides {
         env,

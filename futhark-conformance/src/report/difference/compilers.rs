@@ -1,6 +1,7 @@
 //! The differences between the compilers of one run.
 
 use super::{Comparison, compare};
+use crate::identity::version_of;
 use crate::record::{Place, Record};
 use futhark_manifest::Version;
 use std::collections::HashMap;
@@ -12,7 +13,7 @@ type Target = (String, String, String);
 /// are dropped when all compilers have them.
 #[derive(Debug, Default)]
 pub struct Compilers {
-    /// Oldest first.
+    /// Their labels, oldest first.
     versions: Vec<String>,
     open: HashMap<Target, Results>,
     comparisons: Vec<Comparison>,
@@ -25,11 +26,12 @@ struct Results {
 }
 
 impl Compilers {
-    /// Compares these versions.
+    /// Compares the compilers with these labels. Compilers of one version are compared in the given
+    /// order.
     #[must_use]
     pub fn new<'v>(versions: impl IntoIterator<Item = &'v str>) -> Compilers {
         let mut versions: Vec<&str> = versions.into_iter().collect();
-        versions.sort_by_key(|version| Version::new(version));
+        versions.sort_by_key(|label| Version::new(version_of(label)));
         versions.dedup();
         let names = |pair: &[&str]| [pair[0], pair[1]].map(|version| format!("Futhark {version}"));
         let comparison = |pair: &[&str]| Comparison {
