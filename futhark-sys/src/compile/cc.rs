@@ -3,12 +3,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use futhark_manifest::Backend;
 
-use super::compiler::traced;
 use super::error::{Error, ErrorKind};
+use super::process::{self, Limits};
 use super::toolchain::Toolchain;
 use crate::table::SYMBOL;
 
@@ -139,9 +139,7 @@ impl CCompiler {
 
     /// The tool that belongs to a cross compiler, or the name if the compiler does not know it.
     fn program_of_target(&self, name: &str) -> PathBuf {
-        let mut command = self.command();
-        let output = command.arg(format!("-print-prog-name={name}")).output();
-        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        let text = self.ask(&format!("-print-prog-name={name}"));
         match text.as_deref().map(str::trim) {
             Ok(path) if !path.is_empty() => path.into(),
             _ => name.into(),
@@ -150,11 +148,9 @@ impl CCompiler {
 
     /// The first line of `--version`, a part of the cache key.
     pub(super) fn version(&self) -> Result<String, Error> {
-        let output =
-            self.command().arg("--version").output().map_err(|error| {
-                no_compiler(&format!("{}: {error}", self.tool.path().display()))
-            })?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = self
+            .ask("--version")
+            .map_err(|error| no_compiler(&format!("{}: {error}", self.tool.path().display())))?;
         Ok(text.lines().next().unwrap_or_default().to_owned())
     }
 
@@ -327,16 +323,19 @@ impl CCompiler {
     /// The folder of the compiler's own headers, such as `stddef.h`, if known.
     #[cfg(feature = "raw")]
     pub(super) fn own_headers(&self) -> Option<String> {
-        let output = self.command().arg("-print-file-name=include").output();
-        let text = String::from_utf8(output.ok()?.stdout).ok()?;
+        let text = self.ask("-print-file-name=include").ok()?;
         let folder = text.trim();
         Path::new(folder).is_dir().then(|| folder.to_owned())
     }
 
+    /// What the compiler prints about itself with this argument.
+    fn ask(&self, argument: &str) -> std::io::Result<String> {
+        let output = process::run(self.command().arg(argument), Limits::QUERY)?;
+        Ok(output.stdout())
+    }
+
     fn command(&self) -> Command {
-        let mut command = self.tool.to_command();
-        command.stdin(Stdio::null());
-        command
+        self.tool.to_command()
     }
 }
 
@@ -358,13 +357,12 @@ fn run_tool(command: Command, variable: &str) -> Result<Result<(), String>, Erro
 /// The output of a command that fails; the outer error is that it does not run.
 fn output_of(mut command: Command) -> Result<Result<(), String>, (String, std::io::Error)> {
     let program = command.get_program().to_owned();
-    command.stdin(Stdio::null());
-    let output = traced(&mut command, Command::output)
+    let output = process::run(&mut command, Limits::WORK)
         .map_err(|error| (program.to_string_lossy().into_owned(), error))?;
     if output.status.success() {
         return Ok(Ok(()));
     }
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = output.stderr();
     Ok(Err(format!(
         "{}: {}\n{}",
         program.to_string_lossy(),

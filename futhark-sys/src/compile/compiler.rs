@@ -2,11 +2,12 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use futhark_manifest::{Backend, Version, known};
 
 use super::error::{Error, ErrorKind};
+use super::process::{self, Limits, Output};
 use super::recording;
 use super::toolchain::Toolchain;
 use super::vendored::Vendored;
@@ -51,6 +52,9 @@ pub(super) fn must_be_usable(options: &[String]) -> Result<(), Error> {
         }
     }
 }
+
+/// The exit code of a Haskell program that cannot allocate.
+const OUT_OF_MEMORY: i32 = 251;
 
 /// The lines after "To get a Futhark compiler".
 const HOW_TO_INSTALL: &str = "  Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
@@ -127,9 +131,9 @@ impl Compiler {
             );
             Error::new(ErrorKind::NoCompiler, message)
         };
-        let output =
-            run(&program, [OsStr::new("--version")]).map_err(|error| fail(error.to_string()))?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let output = run(&program, [OsStr::new("--version")], Limits::QUERY)
+            .map_err(|error| fail(error.to_string()))?;
+        let text = output.stdout();
         // "Futhark 0.25.32.\n..."
         let Some(rest) = text.trim_start().strip_prefix("Futhark") else {
             return Err(fail(format!(
@@ -222,10 +226,7 @@ impl Compiler {
             return Ok(code.sources.clone());
         }
         let output = self.checked([OsStr::new("imports"), source.as_os_str()], source)?;
-        Ok(String::from_utf8_lossy(&output.stdout)
-            .lines()
-            .map(PathBuf::from)
-            .collect())
+        Ok(output.stdout().lines().map(PathBuf::from).collect())
     }
 
     /// A hash of `source` and its imports, which is the same for all versions of the compiler. The options
@@ -239,7 +240,7 @@ impl Compiler {
             return Ok(code.program.clone());
         }
         let output = self.checked([OsStr::new("hash"), source.as_os_str()], source)?;
-        let mut hash = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let mut hash = output.stdout().trim().to_owned();
         for option in &self.options {
             hash += &format!(" {option}");
         }
@@ -258,13 +259,13 @@ impl Compiler {
             let file = recording::dataset(recording, ty);
             return std::fs::read(&file).map_err(|error| Error::io("read", file, error));
         }
-        let output = run(&self.program, ["dataset", "-b", "-g", ty].map(OsStr::new))
-            .map_err(|error| Error::io("run", &self.program, error))?;
+        let failed = |error| Error::io("run", &self.program, error);
+        let arguments = ["dataset", "-b", "-g", ty].map(OsStr::new);
+        let output = run(&self.program, arguments, Limits::DATA).map_err(failed)?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(Error::new(ErrorKind::Program, said.trim_end()));
+            return Err(Error::new(ErrorKind::Program, output.stderr().trim_end()));
         }
-        Ok(output.stdout)
+        output.data().map_err(failed)
     }
 
     /// Writes a value of the type `ty` to a recording of this compiler.
@@ -297,7 +298,7 @@ impl Compiler {
         ];
         let options = self.options.iter().map(OsStr::new);
         let output = self.checked(arguments.into_iter().chain(options), source)?;
-        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+        Ok(output.stderr())
     }
 
     /// Runs the compiler on `source`; an error contains its stderr.
@@ -318,16 +319,17 @@ impl Compiler {
             );
             return Err(Error::new(ErrorKind::NoCompiler, message));
         }
-        let output = run(&self.program, arguments)
+        let output = run(&self.program, arguments, Limits::WORK)
             .map_err(|error| Error::io("run", &self.program, error))?;
         if output.status.success() {
             return Ok(output);
         }
-        let text = String::from_utf8_lossy(&output.stderr);
+        let text = output.stderr();
         let text = text.trim_end();
         let (kind, what, advice) = if is_internal(output.status.code(), text) {
             // Without a code, a signal ended it, possibly for lack of memory.
             let advice = match output.status.code() {
+                Some(OUT_OF_MEMORY) => "\nThe compiler ran out of memory",
                 Some(_) => {
                     "\nThis is a bug or a limitation of the compiler, not an error in the program; a newer version may work"
                 }
@@ -384,15 +386,7 @@ fn is_internal(code: Option<i32>, text: &str) -> bool {
 fn run<'a>(
     program: &Path,
     arguments: impl IntoIterator<Item = &'a OsStr>,
+    limits: Limits,
 ) -> std::io::Result<Output> {
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
-    traced(&mut command, Command::output)
-}
-
-/// Runs a command in a span of the crate `tracing`, with that feature.
-pub(super) fn traced<T>(command: &mut Command, run: impl FnOnce(&mut Command) -> T) -> T {
-    #[cfg(feature = "tracing")]
-    let _span = tracing::debug_span!(target: "futhark_sys", "compile step", ?command).entered();
-    run(command)
+    process::run(Command::new(program).args(arguments), limits)
 }

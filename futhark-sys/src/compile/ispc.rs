@@ -2,10 +2,11 @@
 //! not C. Its object is linked into ours, so that all symbols except the table can be hidden.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
+use super::process::{self, Limits};
 use super::toolchain::Toolchain;
 
 /// An executable ISPC.
@@ -23,11 +24,9 @@ impl Ispc {
         let program = toolchain
             .ispc(futhark)
             .ok_or_else(|| no_ispc("found none on PATH, by ISPC or by FUTHARK_TOOLCHAIN"))?;
-        let output = command(&program)
-            .arg("--version")
-            .output()
+        let output = process::run(Command::new(&program).arg("--version"), Limits::QUERY)
             .map_err(|error| no_ispc(&format!("{}: {error}", program.display())))?;
-        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let text = output.stdout().trim().to_owned();
         if !output.status.success() || text.is_empty() {
             let why = format!("{} --version: {}", program.display(), output.status);
             return Err(no_ispc(&why));
@@ -50,18 +49,15 @@ impl Ispc {
 
     /// Compiles `kernels` to `object`.
     pub(super) fn compile(&self, kernels: &Path, object: &Path, level: u8) -> Result<(), Error> {
-        let output = command(&self.program)
-            .args(ARGUMENTS)
-            .arg(format!("-O{level}"))
-            .arg(kernels)
-            .arg("-o")
-            .arg(object)
-            .output()
+        let mut command = Command::new(&self.program);
+        command.args(ARGUMENTS).arg(format!("-O{level}"));
+        command.arg(kernels).arg("-o").arg(object);
+        let output = process::run(&mut command, Limits::WORK)
             .map_err(|error| no_ispc(&format!("{}: {error}", self.program.display())))?;
         if output.status.success() {
             return Ok(());
         }
-        let text = String::from_utf8_lossy(&output.stderr);
+        let text = output.stderr();
         Err(Error::new(
             ErrorKind::Ispc,
             format!(
@@ -74,12 +70,6 @@ impl Ispc {
             ),
         ))
     }
-}
-
-fn command(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.stdin(Stdio::null());
-    command
 }
 
 fn no_ispc(why: &str) -> Error {

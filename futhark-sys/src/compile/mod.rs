@@ -13,6 +13,7 @@
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
 //! build.rs      runs these steps and caches the result
 //! tools.rs      the executables of a build, and their part of the cache key
+//! process.rs    runs a command in bounded time and memory
 //! cache.rs      the default folder for results
 //! recording.rs  stored results for machines without compilers
 //! vendored.rs   generated code beside the source, in place of the Futhark compiler
@@ -32,6 +33,8 @@ mod hash;
 mod interface;
 mod ispc;
 mod plain;
+#[doc(hidden)]
+pub mod process;
 mod recording;
 #[cfg(test)]
 mod sources;
