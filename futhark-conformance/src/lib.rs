@@ -17,6 +17,8 @@
 //! is the program `futhark-conformance`.
 
 #![forbid(unsafe_code)]
+// `println` panics if a pipe is closed or a disk is full; `say` does not.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod blocks;
 pub mod checks;
@@ -41,6 +43,7 @@ pub mod protocol;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod say;
 pub mod shard;
 pub mod toolchain;
 pub mod values;

@@ -1,19 +1,28 @@
 //! The `futhark-conformance` program.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 use clap::Parser;
 use futhark_conformance::cli::Cli;
 use futhark_conformance::report::shown_lines;
-use futhark_conformance::run::{Ended, run};
+use futhark_conformance::run::{Ended, Exit, run};
+use futhark_conformance::say;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match run(&Cli::parse().command) {
-        Ok(exit) => exit.into(),
-        Err(Ended(exit, error)) => {
-            eprintln!("error: {}", shown_lines(&format!("{error:#}"), ""));
-            exit.into()
+    let exit = run(&Cli::parse().command).unwrap_or_else(|Ended(exit, error)| {
+        let text = format!("{error:#}");
+        say::err(format_args!("error: {}\n", shown_lines(&text, "")));
+        exit
+    });
+    match say::finish() {
+        Ok(()) => exit.into(),
+        Err(error) => {
+            say::err(format_args!(
+                "error: failed to print the results: {error}\n"
+            ));
+            Exit::CouldNotRun.into()
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::jobs::Settings;
 use crate::parallel;
 use crate::record::CompilerInfo;
 use crate::report::{counted, shown};
+use crate::say::errln;
 use crate::values::{self, Generator};
 use anyhow::{Context as _, bail};
 use futhark_manifest::Backend;
@@ -67,7 +68,7 @@ pub fn run(
         }
     }
     let refused = record_all(&jobs, threads)?;
-    eprintln!(
+    errln!(
         "recorded {} of {} in {}, {} of which cannot be compiled",
         counted(jobs.len(), "build"),
         counted(sources.len(), "program"),
@@ -98,7 +99,7 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
             Err(_) => "FAILED",
         };
         let number = recorded.fetch_add(1, Ordering::Relaxed) + 1;
-        eprintln!("[{number}/{}] {place}: {what}", jobs.len());
+        errln!("[{number}/{}] {place}: {what}", jobs.len());
         outcome.map_err(|error| format!("{place}: {error:#}"))
     });
     let mut refused = 0;

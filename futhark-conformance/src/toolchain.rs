@@ -3,6 +3,7 @@
 use crate::identity;
 use crate::record::CompilerInfo;
 use crate::report::shown;
+use crate::say::errln;
 use anyhow::Context as _;
 use futhark_safe::compile::Compiler;
 use std::env;
@@ -61,7 +62,7 @@ fn add(compilers: &mut Vec<CompilerInfo>, compiler: CompilerInfo) {
     };
     if same.path != compiler.path {
         let text = format!("{} is the same compiler as {}", compiler.path, same.path);
-        eprintln!("note: {}; it runs once", shown(&text));
+        errln!("note: {}; it runs once", shown(&text));
     }
 }
 

@@ -11,6 +11,7 @@
 
 use super::construct::{Compiled, Construct};
 use crate::key::key;
+use crate::say::errln;
 use anyhow::Context as _;
 use futhark_manifest::Version;
 use serde::{Deserialize, Serialize};
@@ -180,7 +181,7 @@ impl Kept {
         let mut new = new.tempfile_in(&self.folder).with_context(failed)?;
         new.write_all(text.as_bytes()).with_context(failed)?;
         new.persist(&self.file).with_context(failed)?;
-        eprintln!(
+        errln!(
             "wrote the constructs of {} programs to {}",
             self.added,
             self.file.display()

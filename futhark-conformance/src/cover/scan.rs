@@ -3,6 +3,7 @@
 use super::construct::{Compiled, Features};
 use super::kept::{Kept, Stamp};
 use crate::parallel;
+use crate::say::errln;
 use anyhow::{Context as _, bail};
 use futhark_manifest::Manifest;
 use futhark_safe::compile::Compiler;
@@ -44,7 +45,7 @@ pub fn scan(
         }));
     }
     if let Err(error) = kept.write() {
-        eprintln!("warning: {error:#}; the next run compiles these programs again");
+        errln!("warning: {error:#}; the next run compiles these programs again");
     }
     all.into_iter().collect()
 }

@@ -17,6 +17,7 @@ use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, Finding, Place};
 use crate::report::shown_lines;
+use crate::say::outln;
 use anyhow::{Context as _, Result};
 use copy::Copied;
 use futhark_manifest::Backend;
@@ -47,9 +48,9 @@ pub fn run(
         tally.add(copied, theirs, ours);
     }
     for difference in tally.differences() {
-        println!("{}", shown_lines(&difference.to_string(), ""));
+        outln!("{}", shown_lines(&difference.to_string(), ""));
     }
-    println!("Futhark {}: {tally}", compiler.label);
+    outln!("Futhark {}: {tally}", compiler.label);
     Ok(tally.differences().is_empty())
 }
 

@@ -4,6 +4,7 @@
 use super::{Counts, shown};
 use crate::devices::{HOST, parts};
 use crate::record::{Outcome, Place};
+use crate::say::errln;
 use console::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
@@ -104,7 +105,7 @@ impl Progress {
             .map(|(count, what)| format!(", {count} {what}"))
             .collect();
             let job = format!("{} {} {}", place.program, worker(place), place.compiler);
-            eprintln!(
+            errln!(
                 "[{}/{}] {}: {passed} passed{others} ({:.1} s)",
                 self.finished,
                 self.total,

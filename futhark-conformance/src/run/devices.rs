@@ -5,6 +5,7 @@ use super::{Ended, Exit, usage};
 use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
 use crate::report::shown;
+use crate::say::outln;
 
 /// Prints the compilers and devices of this machine.
 pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
@@ -12,12 +13,12 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     let settings = settings(&args.work)?;
     for compiler in &compilers {
         let text = format!("{} ({})", compiler.label, compiler.path);
-        println!("compiler {}", shown(&text));
+        outln!("compiler {}", shown(&text));
     }
     let devices = probe(&args.machine, &compilers, &settings);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {
-        println!("{}", line(device));
+        outln!("{}", line(device));
     }
     Ok(exit(&devices))
 }

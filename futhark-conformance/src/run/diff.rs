@@ -5,6 +5,7 @@ use crate::cli::DiffArgs;
 use crate::record::{CompilerInfo, Record};
 use crate::report::difference::{self, Change, Comparison};
 use crate::report::merge::{Merged, merge};
+use crate::say;
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::Version;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Ended> {
         )));
     }
     for comparison in &comparisons {
-        print!("{comparison}");
+        say::out(format_args!("{comparison}"));
     }
     if let Some(path) = &args.html {
         let file = std::fs::File::create(path)

@@ -6,6 +6,7 @@ use super::{Ended, Exit, usage};
 use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
 use crate::report::shown;
+use crate::say::outln;
 use futhark_manifest::{Backend, Version, known};
 use futhark_safe::compile::Toolchain;
 
@@ -13,24 +14,24 @@ use futhark_safe::compile::Toolchain;
 pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     for name in Toolchain::VARIABLES {
         if let Some(value) = std::env::var_os(name) {
-            println!("{name}={}", shown(&value.to_string_lossy()));
+            outln!("{name}={}", shown(&value.to_string_lossy()));
         }
     }
     let compilers = find_compilers(&args.machine.futhark).inspect_err(|_| {
-        println!("The backends are tried with a Futhark program, so install a compiler first.");
+        outln!("The backends are tried with a Futhark program, so install a compiler first.");
     })?;
     for compiler in &compilers {
         let known = standing(&Version::new(&compiler.version));
         let text = format!("{} ({})", compiler.version, compiler.path);
-        println!("Futhark {}: {known}", shown(&text));
+        outln!("Futhark {}: {known}", shown(&text));
     }
     let settings = settings(&args.work)?;
     let devices = probe(&args.machine, &compilers, &settings);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {
-        println!("{}", line(device));
+        outln!("{}", line(device));
         if let Some(advice) = advice(device) {
-            println!("{:10} {advice}", "");
+            outln!("{:10} {advice}", "");
         }
     }
     Ok(exit(&devices))

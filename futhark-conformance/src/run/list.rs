@@ -7,6 +7,7 @@ use crate::checks::{self, Check};
 use crate::cli::ListArgs;
 use crate::corpus;
 use crate::report::{counted, quoted, shown};
+use crate::say::{self, outln};
 use anyhow::anyhow;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub fn explain(name: &str) -> Result<Exit, Ended> {
             names.join(", ")
         ))
     })?;
-    print!("{}", check.page);
+    say::out(format_args!("{}", check.page));
     Ok(Exit::Held)
 }
 
@@ -32,17 +33,20 @@ pub fn run(args: &ListArgs) -> Result<Exit, Ended> {
             .max()
             .unwrap_or(0);
         for check in checks::ALL {
-            println!("{:width$}  {}", check.name, check.about);
-            println!("{:width$}  proves: {}", "", check.sections.join(", "));
+            outln!("{:width$}  {}", check.name, check.about);
+            outln!("{:width$}  proves: {}", "", check.sections.join(", "));
         }
         return Ok(Exit::Held);
     }
     for program in corpus::find(&paths_or_default(&args.paths)).map_err(usage)? {
+        if say::is_closed() {
+            break;
+        }
         let about = match &program.skip {
             Some(reason) => format!("skipped: {reason}"),
             None => describe(&program.path),
         };
-        println!("{}: {}", shown(&program.name()), shown(&about));
+        outln!("{}: {}", shown(&program.name()), shown(&about));
         if args.cases && program.skip.is_none() {
             list_cases(&program.path);
         }
@@ -55,7 +59,7 @@ fn list_cases(program: &Path) {
     let source = std::fs::read_to_string(program).unwrap_or_default();
     for case in TestBlocks::parse(&source).unwrap_or_default().cases {
         let pattern = format!("blocks:{}", case.title());
-        println!("  --check {}", quoted(&pattern));
+        outln!("  --check {}", quoted(&pattern));
     }
 }
 

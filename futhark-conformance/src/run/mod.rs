@@ -12,7 +12,7 @@ use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
 use crate::report::{Counts, shown_lines};
-use crate::{child, corpus, cover, judge, prepare};
+use crate::{child, corpus, cover, judge, prepare, say};
 use anyhow::{Context as _, anyhow};
 use setup::{files, find_compilers, paths_or_default, settings, threads};
 use std::process::ExitCode;
@@ -95,7 +95,7 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
     for record in &records {
         output.add(record);
     }
-    print!("{}", output.render());
+    say::out(format_args!("{}", output.render()));
     let total = output.matrix.total();
     output.finish(missing.is_empty()).map_err(could_not_run)?;
     if total.failed == 0 && !missing.is_empty() {
@@ -112,7 +112,7 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
     let settings = settings(&args.work)?;
     if args.cover {
         let plan = cover::of_test_blocks(&mut programs, &args.exclude).map_err(usage)?;
-        eprint!("{}", shown_lines(&plan.to_string(), ""));
+        say::err(format_args!("{}", shown_lines(&plan.to_string(), "")));
     }
     let threads = threads(args.jobs);
     let mut agreed = true;

@@ -19,6 +19,7 @@ use crate::report::matrix::Matrix;
 use crate::report::output::Output;
 use crate::report::progress::Progress;
 use crate::report::{counted, shown, shown_lines};
+use crate::say::{self, errln, outln};
 use crate::toolchain;
 use anyhow::anyhow;
 use std::io::IsTerminal;
@@ -79,9 +80,9 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let mut reports = (&mut output, &mut differences);
     let expectations = run_jobs(args, &jobs, &settings, expectations, &mut reports);
 
-    print!("{}", output.render());
+    say::out(format_args!("{}", output.render()));
     for comparison in differences.end() {
-        print!("\n{comparison}");
+        say::out(format_args!("\n{comparison}"));
     }
     // A run of only some checks or jobs cannot judge whether an entry is still needed.
     if args.checks.is_empty() && args.shard.is_none() && !args.cover {
@@ -91,7 +92,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
         };
         for entry in expectations.unmatched().filter(could_match) {
             let entry = entry.to_string();
-            println!("an expectation that nothing matched: {}", shown(&entry));
+            outln!("an expectation that nothing matched: {}", shown(&entry));
         }
     }
     let total = output.matrix.total();
@@ -118,7 +119,7 @@ fn cover_jobs(
         None => settings.run.build_dir.join("constructs.jsonl"),
     };
     let plan = cover::of_jobs(jobs, &checks, expectations, &file, threads).map_err(usage)?;
-    eprint!("{}", shown_lines(&plan.to_string(), ""));
+    say::err(format_args!("{}", shown_lines(&plan.to_string(), "")));
     Ok(())
 }
 
@@ -295,7 +296,7 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
     let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
     // The table shows the devices of each backend.
     usable.dedup();
-    eprintln!(
+    errln!(
         "{}, {}: Futhark {}; {}",
         counted(programs.len(), "program"),
         counted(jobs, "job"),
@@ -305,12 +306,12 @@ fn announce(header: &Header, programs: &[Program], jobs: usize) {
     let compilers = header.compilers.iter().chain(&header.against);
     for compiler in compilers.filter(|compiler| compiler.label != compiler.version) {
         let text = format!("{} is {}", compiler.label, compiler.path);
-        eprintln!("{}", shown(&text));
+        errln!("{}", shown(&text));
     }
     // Only on a terminal; the report contains it, too.
     if std::io::stderr().is_terminal() {
         for device in header.devices.iter().filter(|device| !device.usable) {
-            eprintln!("not usable: {}: {}", device.backend, shown(&device.why()));
+            errln!("not usable: {}: {}", device.backend, shown(&device.why()));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
 use crate::report::output::Files;
 use crate::report::shown;
+use crate::say::errln;
 use crate::toolchain;
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::Backend;
@@ -100,7 +101,7 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
             device.name,
             devices::one_line(&device.failure)
         );
-        eprintln!("warning: {}", shown(&text));
+        errln!("warning: {}", shown(&text));
     }
     found
 }

@@ -17,6 +17,7 @@ mod names;
 #[path = "../support/needs.rs"]
 mod needs;
 mod newer;
+mod outputs;
 mod prepare;
 mod reports;
 mod scene;
