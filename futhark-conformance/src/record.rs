@@ -4,6 +4,7 @@ use crate::devices::Device;
 use crate::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -178,6 +179,14 @@ impl From<WrittenCompiler> for CompilerInfo {
     }
 }
 
+/// Random digits that identify a run.
+#[must_use]
+pub fn new_run() -> String {
+    // Each state has new keys, which come from the random numbers of the operating system.
+    let random = RandomState::new().build_hasher().finish();
+    format!("{random:016x}")
+}
+
 /// The first line of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -185,6 +194,9 @@ pub struct Header {
     pub schema: u32,
     /// The program that wrote it, with its version.
     pub generator: String,
+    /// Random digits that identify the run; empty in older reports.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub run: String,
     /// The seed of generated inputs.
     pub seed: u64,
     /// The part of the run, if it has parts.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `schema` | [`SCHEMA`]; increased when a key changes its meaning or is removed |
 //! | `generator` | the program's name and version |
+//! | `run` | random digits that identify the run; absent in older reports |
 //! | `seed` | the seed of generated inputs |
 //! | `shard` | the part of the run, as `I/N`; absent for a whole run |
 //! | `compilers` | `[{version, path, hash, label}]`: `hash` is the SHA-256 of the executable; `label` is the version, or the version with digits of the hash if the run has several compilers of that version |
@@ -23,10 +24,13 @@
 //! | `message` | the details, or the reason for a skip |
 //! | `seconds` | the time that the case took |
 //!
-//! The last line is `{"records": N}`, the number of records. Each line is written at once, so an
-//! interrupted run leaves a report that can be read. Such a report is incomplete, because it has no
-//! last line.
+//! The last line is `{"records": N}`, the number of records. Each line is written at once, to
+//! `FILE.part`, which becomes `FILE` at the end. So an interrupted run leaves `FILE.part`, which
+//! `report` reads, and `FILE` as it was. Such a report is incomplete, because it has no last line; a
+//! line that was written in part is ignored.
 
+use super::aside::{Target, part_of};
+use super::shown;
 use crate::record::{Header, Record};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -46,21 +50,27 @@ pub struct End {
 
 /// Writes a report.
 pub struct JsonReport {
+    target: Target,
     file: File,
     records: usize,
 }
 
 impl JsonReport {
-    /// Creates the file, and replaces an existing one.
+    /// Begins the report in [`part_of`] `path`, and replaces the one of an interrupted run.
     ///
     /// # Errors
-    /// If the file cannot be created or written.
+    /// If the file cannot be created or written, or another run is writing it.
     pub fn create(path: &Path, header: &Header) -> io::Result<JsonReport> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
+        let target = Target::new(path)?;
+        let (file, is_left) = target.part()?;
+        if is_left {
+            let part = part_of(path);
+            let part = part.to_string_lossy();
+            eprintln!("note: {} of an interrupted run is replaced", shown(&part));
         }
         let mut report = JsonReport {
-            file: File::create(path)?,
+            target,
+            file,
             records: 0,
         };
         report.line(header)?;
@@ -83,6 +93,14 @@ impl JsonReport {
     pub fn end(&mut self) -> io::Result<()> {
         let records = self.records;
         self.line(&End { records })
+    }
+
+    /// Gives the report its name, with or without a last line.
+    ///
+    /// # Errors
+    /// If it cannot be renamed.
+    pub fn close(self) -> io::Result<()> {
+        self.target.complete()
     }
 
     fn line(&mut self, value: &impl Serialize) -> io::Result<()> {

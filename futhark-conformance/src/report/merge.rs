@@ -1,7 +1,9 @@
 //! Reads reports, and merges those of the parts of one run.
 
 use super::json::{End, SCHEMA};
-use crate::record::{Header, NOWHERE, Place, Record};
+use super::output::part_of;
+use crate::key::key;
+use crate::record::{CompilerInfo, Header, NOWHERE, Place, Record};
 use crate::shard::Shard;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -41,11 +43,12 @@ impl std::error::Error for MergeError {}
 /// Reads the reports of the parts of one run.
 ///
 /// # Errors
-/// If a file cannot be read or has a malformed line; if two files are of runs with different seeds,
-/// of the same part, or contain the same case.
+/// If a file cannot be read or has a malformed line; if a report was given before, under any name;
+/// if two files are of runs with different seeds or compilers, of the same part, or contain the same
+/// case.
 pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
     let mut merged: Option<Merged> = None;
-    let mut shards: Vec<Shard> = Vec::new();
+    let mut parts: Vec<Part<'_>> = Vec::new();
     let mut cases: HashMap<Case, &Path> = HashMap::new();
     let mut interrupted = Vec::new();
     for path in files {
@@ -58,20 +61,23 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
             header,
             records,
             whole,
+            text,
         } = read(path)?;
         if !whole {
             interrupted.push(format!("the end of {}", path.display()));
         }
-        if let Some(shard) = header.shard {
-            if shards.contains(&shard) {
-                return Err(fail(Some(1), format!("part {shard} was already given")));
-            }
-            if let Some(other) = shards.iter().find(|other| other.count != shard.count) {
-                let message = format!("part {shard} and part {other} are not of the same run");
-                return Err(fail(Some(1), message));
-            }
-            shards.push(shard);
+        let part = Part {
+            path,
+            text,
+            run: header.run.clone(),
+            seed: header.seed,
+            shard: header.shard,
+            compilers: header.compilers.clone(),
+        };
+        for other in &parts {
+            part.must_go_with(other).map_err(|why| fail(Some(1), why))?;
         }
+        parts.push(part);
         for (number, record) in records.iter().enumerate() {
             if let Some(other) = cases.insert(case(record), path)
                 && other != path.as_path()
@@ -90,16 +96,7 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
                     missing: Vec::new(),
                 });
             }
-            Some(merged) => {
-                if header.seed != merged.header.seed {
-                    let message = format!(
-                        "expected seed {}, got {}: these are not parts of one run",
-                        merged.header.seed, header.seed
-                    );
-                    return Err(fail(Some(1), message));
-                }
-                join(merged, header, records);
-            }
+            Some(merged) => join(merged, header, records),
         }
     }
     let mut merged = merged.ok_or_else(|| MergeError {
@@ -107,10 +104,107 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
         line: None,
         message: "no file was given".to_owned(),
     })?;
+    let shards: Vec<Shard> = parts.iter().filter_map(|part| part.shard).collect();
     merged.missing = missing(&shards);
     merged.missing.extend(interrupted);
     merged.header.shard = None;
+    let runs: Vec<&[u8]> = parts.iter().map(|part| part.run.as_bytes()).collect();
+    if runs.len() > 1 && runs.iter().all(|run| !run.is_empty()) {
+        merged.header.run = key(&runs);
+    }
     Ok(merged)
+}
+
+/// What decides whether a file is of the same run as the others.
+struct Part<'f> {
+    path: &'f Path,
+    /// The hash of the text.
+    text: String,
+    run: String,
+    seed: u64,
+    shard: Option<Shard>,
+    compilers: Vec<CompilerInfo>,
+}
+
+impl Part<'_> {
+    /// Fails with the reason if the two are not different parts of one run.
+    fn must_go_with(&self, other: &Part<'_>) -> Result<(), String> {
+        let name = other.path.display();
+        if self.text == other.text || !self.run.is_empty() && self.run == other.run {
+            return Err(format!(
+                "{name} is a report of the same run; give each report once"
+            ));
+        }
+        if let (Some(shard), Some(other)) = (self.shard, other.shard) {
+            if shard == other {
+                return Err(format!("part {shard} was already given"));
+            }
+            if shard.count != other.count {
+                return Err(format!(
+                    "part {shard} and part {other} are not of the same run"
+                ));
+            }
+        }
+        if self.seed != other.seed {
+            return Err(format!(
+                "expected seed {}, got {}: these are not parts of one run",
+                other.seed, self.seed
+            ));
+        }
+        self.must_have_compilers_of(other)
+    }
+
+    /// Each version that both have must be by the same compilers, whatever their paths; the shards of
+    /// a run have the same versions.
+    fn must_have_compilers_of(&self, other: &Part<'_>) -> Result<(), String> {
+        let mut versions: Vec<&str> = (self.compilers.iter().chain(&other.compilers))
+            .map(|c| c.version.as_str())
+            .collect();
+        versions.sort_unstable();
+        versions.dedup();
+        for version in versions {
+            let of = |all: &[CompilerInfo]| -> Vec<(String, String)> {
+                let compilers = all.iter().filter(|c| c.version == version);
+                let mut compilers: Vec<_> = compilers
+                    .map(|c| (c.label.clone(), c.hash.clone()))
+                    .collect();
+                compilers.sort();
+                compilers
+            };
+            let (own, others) = (of(&self.compilers), of(&other.compilers));
+            let has_both = !own.is_empty() && !others.is_empty();
+            let is_same = own.len() == others.len()
+                && own
+                    .iter()
+                    .zip(&others)
+                    .all(|((label, hash), (other, known))| {
+                        // Reports of older versions have no hash.
+                        label == other && (hash == known || hash.is_empty() || known.is_empty())
+                    });
+            let is_shard = self.shard.is_some() && other.shard.is_some();
+            if !is_same && (has_both || is_shard) {
+                return Err(format!(
+                    "expected the compilers of {}, got {} of Futhark {version} instead of {}: these are not parts of one run",
+                    other.path.display(),
+                    described(&own),
+                    described(&others)
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Labels with the first digits of hashes.
+fn described(compilers: &[(String, String)]) -> String {
+    let one = |(label, hash): &(String, String)| match hash.get(..12) {
+        Some(digits) => format!("{label} (SHA-256 {digits}...)"),
+        None => label.clone(),
+    };
+    match compilers {
+        [] => "none".to_owned(),
+        _ => compilers.iter().map(one).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// The contents of one file.
@@ -119,6 +213,8 @@ struct Report {
     records: Vec<Record>,
     /// Whether the report is complete.
     whole: bool,
+    /// The hash of the text.
+    text: String,
 }
 
 fn read(path: &Path) -> Result<Report, MergeError> {
@@ -127,7 +223,17 @@ fn read(path: &Path) -> Result<Report, MergeError> {
         line,
         message,
     };
-    let text = std::fs::read_to_string(path).map_err(|error| fail(None, error.to_string()))?;
+    let part = part_of(path);
+    // An interrupted run leaves only the part.
+    let file = if !path.exists() && part.is_file() {
+        &part
+    } else {
+        path
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| fail(None, error.to_string()))?;
+    let hash = key(&[text.as_bytes()]);
+    // A run that is killed, or a full disk, leaves a part of a line.
+    let cut = !text.ends_with('\n');
     let mut lines = text.lines().peekable();
     let first = lines
         .next()
@@ -143,9 +249,8 @@ fn read(path: &Path) -> Result<Report, MergeError> {
     let mut number = 1;
     while let Some(line) = lines.next() {
         number += 1;
-        if lines.peek().is_none()
-            && let Ok(end) = serde_json::from_str::<End>(line)
-        {
+        let is_last = lines.peek().is_none();
+        if is_last && let Ok(end) = serde_json::from_str::<End>(line) {
             if end.records != records.len() {
                 let message = format!("expected {} records, got {}", end.records, records.len());
                 return Err(fail(Some(number), message));
@@ -153,14 +258,17 @@ fn read(path: &Path) -> Result<Report, MergeError> {
             whole = true;
             break;
         }
-        let record = serde_json::from_str(line)
-            .map_err(|error| fail(Some(number), format!("invalid record: {error}")))?;
-        records.push(record);
+        match serde_json::from_str(line) {
+            Ok(record) => records.push(record),
+            Err(_) if is_last && cut => {}
+            Err(error) => return Err(fail(Some(number), format!("invalid record: {error}"))),
+        }
     }
     Ok(Report {
         header,
         records,
         whole,
+        text: hash,
     })
 }
 
@@ -178,10 +286,14 @@ fn case(record: &Record) -> Case {
 
 /// Adds another part to the merged report.
 fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
-    for compiler in header.compilers {
-        let known = &mut merged.header.compilers;
-        if known.iter().all(|other| other.version != compiler.version) {
-            known.push(compiler);
+    for (known, further) in [
+        (&mut merged.header.compilers, header.compilers),
+        (&mut merged.header.against, header.against),
+    ] {
+        for compiler in further {
+            if known.iter().all(|other| other.label != compiler.label) {
+                known.push(compiler);
+            }
         }
     }
     for device in header.devices {
@@ -242,6 +354,7 @@ mod tests {
                 report.add(record).unwrap();
             }
             report.end().unwrap();
+            report.close().unwrap();
             path
         }
     }
@@ -277,8 +390,7 @@ mod tests {
         let good = parts.write("good", &header(), &[record("a.fut", "c", Outcome::Pass)]);
         let whole = std::fs::read_to_string(&good).unwrap();
         let (text, _) = whole.trim_end().rsplit_once('\n').unwrap();
-        let mut text = text.to_owned();
-        text.truncate(text.len() - 5);
+        let text = format!("{}\n", &text[..text.len() - 5]);
         let bad = parts.0.path().join("bad");
         for (text, words) in [
             (text.as_str(), "bad, line 2: invalid record"),
@@ -322,6 +434,18 @@ mod tests {
         let merged = merge(std::slice::from_ref(&path)).unwrap();
         assert_eq!(merged.records, records);
         assert_eq!(merged.missing, [format!("the end of {}", path.display())]);
+        // A part of a line, as a full disk leaves it.
+        let cut = lines[..3].join("\n");
+        std::fs::write(&path, &cut[..cut.len() - 5]).unwrap();
+        let merged = merge(std::slice::from_ref(&path)).unwrap();
+        assert_eq!(merged.records, records[..1]);
+        assert_eq!(merged.missing.len(), 1);
+        // Under the name that the whole report would have.
+        std::fs::rename(&path, part_of(&path)).unwrap();
+        assert_eq!(
+            merge(std::slice::from_ref(&path)).unwrap().records,
+            records[..1]
+        );
         std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
         let error = error(std::slice::from_ref(&path));
         assert!(
@@ -347,5 +471,88 @@ mod tests {
         };
         let seed = parts.write("seed", &seed, &[]);
         assert!(error(&[first, seed]).contains("got 9"));
+    }
+
+    #[test]
+    fn a_report_that_is_given_twice_is_refused() {
+        let parts = Parts::new();
+        let one = parts.write("one", &header(), &[record("a.fut", "c", Outcome::Pass)]);
+        let copy = parts.0.path().join("copy");
+        std::fs::copy(&one, &copy).unwrap();
+        for other in [&one, &copy] {
+            let error = error(&[one.clone(), other.clone()]);
+            assert!(error.contains("one is a report of the same run"), "{error}");
+        }
+        // Also if one of them is an earlier state.
+        let of_run = |run: &str| Header {
+            run: run.into(),
+            ..header()
+        };
+        let early = parts.write("early", &of_run("1"), &[]);
+        let late = parts.write("late", &of_run("1"), &[record("b.fut", "c", Outcome::Pass)]);
+        assert!(error(&[early.clone(), late]).contains("early is a report of the same run"));
+        let other = parts.write(
+            "other",
+            &of_run("2"),
+            &[record("b.fut", "c", Outcome::Pass)],
+        );
+        let merged = merge(&[early, other]).unwrap();
+        assert!(!["", "1", "2"].contains(&merged.header.run.as_str()));
+    }
+
+    #[test]
+    fn parts_by_different_compilers_are_refused() {
+        let parts = Parts::new();
+        let with = |name: &str, shard: Option<&str>, compilers: &[(&str, &str, &str)]| {
+            let compilers = compilers
+                .iter()
+                .map(|&(version, label, hash)| CompilerInfo {
+                    label: label.into(),
+                    hash: hash.into(),
+                    ..CompilerInfo::new(version, format!("/{name}/futhark"))
+                });
+            let header = Header {
+                compilers: compilers.collect(),
+                run: name.to_owned(),
+                shard: shard.map(|shard| shard.parse().unwrap()),
+                ..header()
+            };
+            parts.write(name, &header, &[])
+        };
+        let first = with("first", Some("1/2"), &[("1", "1", "aaaa")]);
+        let merges = |other: PathBuf| merge(&[first.clone(), other]).map(|merged| merged.header);
+        // The path may differ, and older reports have no hash.
+        assert_eq!(
+            merges(with("same", Some("2/2"), &[("1", "1", "aaaa")]))
+                .unwrap()
+                .compilers
+                .len(),
+            1
+        );
+        assert!(merges(with("older", Some("2/2"), &[("1", "1", "")])).is_ok());
+        for (name, shard, compilers) in [
+            ("patched", Some("2/2"), &[("1", "1", "bbbb")][..]),
+            (
+                "both",
+                None,
+                &[("1", "1-aaaa", "aaaa"), ("1", "1-bbbb", "bbbb")],
+            ),
+            (
+                "further",
+                Some("2/2"),
+                &[("1", "1", "aaaa"), ("2", "2", "cccc")],
+            ),
+        ] {
+            let error = merges(with(name, shard, compilers))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains("expected the compilers of "),
+                "{name}: {error}"
+            );
+        }
+        // Machines of one matrix can have different versions.
+        let machine = with("machine", None, &[("1", "1", "aaaa"), ("2", "2", "cccc")]);
+        assert_eq!(merges(machine).unwrap().compilers.len(), 2);
     }
 }

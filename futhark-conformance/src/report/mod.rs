@@ -1,5 +1,6 @@
 //! Reports: each gets the same stream of records and writes it in its own format.
 
+mod aside;
 pub mod column;
 pub mod difference;
 pub mod escape;
@@ -143,6 +144,7 @@ mod tests {
         Header {
             schema: json::SCHEMA,
             generator: "futhark-conformance 1".into(),
+            run: String::new(),
             seed: 1,
             shard: None,
             against: Vec::new(),

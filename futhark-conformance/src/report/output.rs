@@ -1,5 +1,8 @@
 //! Passes records to the table for the terminal and to the report files.
 
+pub use super::aside::part_of;
+
+use super::aside::Target;
 use super::html;
 use super::json::JsonReport;
 use super::junit::Junit;
@@ -7,8 +10,7 @@ use super::matrix::Matrix;
 use super::repeat_with;
 use crate::record::{Header, Record};
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The files to write reports to.
@@ -28,8 +30,8 @@ pub struct Output {
     pub matrix: Matrix,
     header: Header,
     json: Option<(JsonReport, PathBuf)>,
-    junit: Option<(Junit, BufWriter<File>, PathBuf)>,
-    html: Option<(BufWriter<File>, PathBuf)>,
+    junit: Option<(Junit, Target)>,
+    html: Option<Target>,
     failed: Option<OutputError>,
 }
 
@@ -53,32 +55,68 @@ impl std::error::Error for OutputError {
     }
 }
 
+impl Files {
+    /// The files to write, with their options.
+    fn targets(&self) -> Result<Vec<(&'static str, Target)>, OutputError> {
+        let files = [
+            ("--json", &self.json),
+            ("--junit", &self.junit),
+            ("--html", &self.html),
+        ];
+        let files = files
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_ref()?)));
+        let target = |(option, path): (&'static str, &PathBuf)| {
+            let target = Target::new(path).map_err(failed(path))?;
+            Ok((option, target))
+        };
+        files.map(target).collect()
+    }
+
+    /// Verifies that no two options name one file, by any path.
+    fn must_differ(&self) -> Result<(), OutputError> {
+        let targets = self.targets()?;
+        for (number, (option, target)) in targets.iter().enumerate() {
+            let same = |(_, other): &&(&str, Target)| {
+                let is_part = self.json.is_some() && other.path() == part_of(targets[0].1.path());
+                target.is_file() && (other.path() == target.path() || is_part)
+            };
+            if let Some((other, _)) = targets[number + 1..].iter().find(same) {
+                let message = format!("{option} and {other} name the same file");
+                return Err(failed(target.path())(io::Error::other(message)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> OutputError + use<> {
+    let path = path.to_owned();
+    move |source| OutputError { path, source }
+}
+
 impl Output {
-    /// Creates the files, so that an unusable path is reported before the run begins.
+    /// Begins the JSON report. The other reports are written at the end, but an unusable path is
+    /// reported now, before the run begins.
     ///
     /// # Errors
-    /// If a file cannot be created.
+    /// If a file cannot be written, or two are the same.
     pub fn create(files: &Files, header: Header, matrix: Matrix) -> Result<Output, OutputError> {
-        let failed = |path: &PathBuf| {
-            let path = path.clone();
-            move |source| OutputError { path, source }
+        files.must_differ()?;
+        let target = |path: &PathBuf| {
+            let target = Target::new(path).and_then(|target| target.check().map(|()| target));
+            target.map_err(failed(path))
         };
+        let junit = files.junit.as_ref().map(target).transpose()?;
+        let html = files.html.as_ref().map(target).transpose()?;
         let json = files.json.as_ref().map(|path| {
             let report = JsonReport::create(path, &header).map_err(failed(path))?;
             Ok((report, path.clone()))
         });
-        let junit = files.junit.as_ref().map(|path| {
-            let file = create(path).map_err(failed(path))?;
-            Ok((Junit::default(), file, path.clone()))
-        });
-        let html = files.html.as_ref().map(|path| {
-            let file = create(path).map_err(failed(path))?;
-            Ok((file, path.clone()))
-        });
         Ok(Output {
             json: json.transpose()?,
-            junit: junit.transpose()?,
-            html: html.transpose()?,
+            junit: junit.map(|target| (Junit::default(), target)),
+            html,
             matrix,
             header,
             failed: None,
@@ -106,8 +144,8 @@ impl Output {
             .render(|record| repeat_with(&self.header, record))
     }
 
-    /// Writes the last line of the JSON report if the run is `whole`, and the JUnit and HTML
-    /// reports.
+    /// Completes the JSON report, with its last line if the run is `whole`, and writes the JUnit and
+    /// HTML reports.
     ///
     /// # Errors
     /// The first write error, of this or an earlier call.
@@ -115,33 +153,33 @@ impl Output {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if let Some((json, path)) = self.json.as_mut().filter(|_| whole) {
-            let path = path.clone();
-            json.end().map_err(|source| OutputError { path, source })?;
+        if let Some((mut json, path)) = self.json.take() {
+            let ended = if whole { json.end() } else { Ok(()) };
+            let closed = ended.and_then(|()| json.close());
+            closed.map_err(failed(&path))?;
         }
-        if let Some((junit, file, path)) = &mut self.junit {
-            let repeat = |record: &Record| repeat_with(&self.header, record);
-            let written = junit.write(file, &repeat).and_then(|()| file.flush());
-            written.map_err(|source| OutputError {
-                path: path.clone(),
-                source,
-            })?;
+        let repeat = |record: &Record| repeat_with(&self.header, record);
+        if let Some((junit, target)) = &self.junit {
+            let written = target.write(|out| junit.write(out, &repeat));
+            written.map_err(failed(target.path()))?;
         }
-        if let Some((file, path)) = &mut self.html {
-            let written = html::write(file, &self.header, &self.matrix);
-            let written = written.and_then(|()| file.flush());
-            written.map_err(|source| OutputError {
-                path: path.clone(),
-                source,
-            })?;
+        if let Some(target) = &self.html {
+            let written = target.write(|out| html::write(out, &self.header, &self.matrix));
+            written.map_err(failed(target.path()))?;
         }
         Ok(())
     }
 }
 
-fn create(path: &Path) -> io::Result<BufWriter<File>> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    File::create(path).map(BufWriter::new)
+/// Writes a page that replaces the file at once.
+///
+/// # Errors
+/// If the file cannot be written; then it is as it was.
+pub fn write_at_once(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let target = Target::new(path);
+    let written = target.and_then(|target| target.write(content));
+    written.map_err(failed(path))
 }

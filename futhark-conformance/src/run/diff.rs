@@ -5,8 +5,9 @@ use crate::cli::DiffArgs;
 use crate::record::{CompilerInfo, Record};
 use crate::report::difference::{self, Change, Comparison};
 use crate::report::merge::{Merged, merge};
+use crate::report::output::write_at_once;
 use crate::say;
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use futhark_manifest::Version;
 use std::path::Path;
 
@@ -30,13 +31,7 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Ended> {
         say::out(format_args!("{comparison}"));
     }
     if let Some(path) = &args.html {
-        let file = std::fs::File::create(path)
-            .with_context(|| format!("failed to create {}", path.display()))
-            .map_err(usage)?;
-        let mut out = std::io::BufWriter::new(file);
-        difference::write_html(&mut out, &comparisons)
-            .with_context(|| format!("failed to write {}", path.display()))
-            .map_err(could_not_run)?;
+        write_at_once(path, |out| difference::write_html(out, &comparisons)).map_err(usage)?;
     }
     let broken = comparisons.iter().any(|one| one.count(Change::Broken) > 0);
     Ok(if broken { Exit::Failed } else { Exit::Held })

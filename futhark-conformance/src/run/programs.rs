@@ -11,7 +11,9 @@ use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Settings, Update};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
-use crate::record::{Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record};
+use crate::record::{
+    Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record, new_run,
+};
 use crate::report::column::Column;
 use crate::report::difference::Compilers;
 use crate::report::json::SCHEMA;
@@ -65,6 +67,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let header = Header {
         schema: SCHEMA,
         generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
+        run: new_run(),
         seed: args.seed,
         shard: args.shard,
         against,

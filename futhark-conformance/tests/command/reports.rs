@@ -191,3 +191,49 @@ fn two_runs_are_compared() {
     assert!(text(&alone.stderr).contains("nothing to compare"));
     assert_eq!(folder.run("diff", &["none", "old"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_report_that_is_given_twice_is_refused() {
+    let folder = Folder::new();
+    folder.part("a", "", &[record("a.fut", "fail", "died")]);
+    fs::copy(folder.path("a"), folder.path("copy")).unwrap();
+    std::os::unix::fs::symlink("a", folder.path("link")).unwrap();
+    for other in ["a", "./a", "copy", "link"] {
+        let output = folder.report(&["a", other]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains("a is a report of the same run"), "{said}");
+    }
+}
+
+#[test]
+fn two_reports_cannot_have_one_file() {
+    let folder = Folder::new();
+    folder.part("a", "", &[record("a.fut", "pass", "")]);
+    fs::write(folder.path("out"), "old").unwrap();
+    std::os::unix::fs::symlink("out", folder.path("link")).unwrap();
+    for files in [
+        ["--json", "out", "--html", "out"],
+        ["--json", "new", "--html", "./x/../new"],
+        ["--junit", "out", "--html", "link"],
+        ["--json", "out", "--junit", "out.part"],
+    ] {
+        fs::create_dir_all(folder.path("x")).unwrap();
+        let output = folder.report(&[&["a"], &files[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{files:?}: {output:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains("name the same file"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(folder.path("out")).unwrap(), "old");
+    // A device takes any number of reports, and stays one.
+    let both = folder.report(&["a", "--junit", "/dev/null", "--html", "/dev/null"]);
+    assert_eq!(both.status.code(), Some(0), "{both:?}");
+    let stdout = folder.report(&["a", "--json", "/dev/stdout"]);
+    assert!(
+        text(&stdout.stdout).contains("{\"records\":1}"),
+        "{stdout:?}"
+    );
+    // A report can replace its own file.
+    assert_eq!(folder.report(&["a", "--json", "a"]).status.code(), Some(0));
+    assert_eq!(folder.report(&["a"]).status.code(), Some(0));
+}

@@ -1,0 +1,205 @@
+//! Files that get their name when they are complete, so that a run that is killed leaves the file
+//! of an earlier run as it was.
+
+use rustix::fs::{FlockOperation, flock};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// The file to which a run writes its JSON report before the report is complete: `FILE.part`.
+///
+/// Each record is in it as soon as it was found. A run that is interrupted leaves it, `report` reads
+/// it, and the next run with the same `FILE` replaces it.
+#[must_use]
+pub fn part_of(file: &Path) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(".part");
+    name.into()
+}
+
+/// A file to write.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// Not a link, which would be replaced by the file.
+    path: PathBuf,
+    /// Whether it is a device or a pipe, such as `/dev/stdout`, which cannot be replaced.
+    is_special: bool,
+}
+
+impl Target {
+    /// Creates the folder of the file.
+    ///
+    /// # Errors
+    /// If the folder cannot be created, or the file is a folder.
+    pub(super) fn new(path: &Path) -> io::Result<Target> {
+        let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let resolved = match (path.canonicalize(), path.file_name()) {
+            (Ok(resolved), _) => resolved,
+            (Err(_), Some(name)) => folder.canonicalize()?.join(name),
+            (Err(error), None) => return Err(error),
+        };
+        let kind = fs::metadata(&resolved).map(|data| data.file_type());
+        if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok(Target {
+            path: resolved,
+            is_special: kind.is_ok_and(|kind| !kind.is_file()),
+        })
+    }
+
+    /// The file, without links: two targets are one file if they have the same path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether two reports cannot both go here.
+    pub(super) fn is_file(&self) -> bool {
+        !self.is_special
+    }
+
+    /// Verifies that the file can be written, without changing it.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub(super) fn check(&self) -> io::Result<()> {
+        match self.is_special {
+            true => self.open_special().map(drop),
+            false => self.temporary().map(drop),
+        }
+    }
+
+    /// Writes the whole file.
+    ///
+    /// # Errors
+    /// If it cannot be written; then it is as it was.
+    pub(super) fn write(
+        &self,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if self.is_special {
+            let mut out = BufWriter::new(self.open_special()?);
+            content(&mut out)?;
+            return out.flush();
+        }
+        let mut file = self.temporary()?;
+        let mut out = BufWriter::new(file.as_file_mut());
+        content(&mut out)?;
+        out.flush()?;
+        drop(out);
+        file.persist(&self.path)?;
+        Ok(())
+    }
+
+    /// Begins the file under the name [`part_of`]; [`complete`](Target::complete) renames it.
+    /// Returns also whether an interrupted run had left one.
+    ///
+    /// # Errors
+    /// If it cannot be written, or another run writes it.
+    pub(super) fn part(&self) -> io::Result<(File, bool)> {
+        if self.is_special {
+            return Ok((self.open_special()?, false));
+        }
+        let path = part_of(&self.path);
+        let mut options = File::options();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
+        // The lock is released when the file is closed. Not every file system has locks.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive)
+            == Err(rustix::io::Errno::WOULDBLOCK)
+        {
+            return Err(io::Error::other("another run is writing it"));
+        }
+        let is_left = file.metadata()?.len() > 0;
+        file.set_len(0)?;
+        Ok((file, is_left))
+    }
+
+    /// Gives the part its name.
+    ///
+    /// # Errors
+    /// If it cannot be renamed.
+    pub(super) fn complete(&self) -> io::Result<()> {
+        match self.is_special {
+            true => Ok(()),
+            false => fs::rename(part_of(&self.path), &self.path),
+        }
+    }
+
+    fn open_special(&self) -> io::Result<File> {
+        File::options().write(true).open(&self.path)
+    }
+
+    fn temporary(&self) -> io::Result<tempfile::NamedTempFile> {
+        let mut file = tempfile::Builder::new();
+        file.prefix(".report-");
+        // The umask of the process applies, as to any new file.
+        #[cfg(unix)]
+        file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        file.tempfile_in(self.path.parent().unwrap_or(Path::new(".")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_file_is_replaced_when_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let read = |name: &str| fs::read_to_string(at(name)).unwrap();
+        fs::write(at("page"), "old").unwrap();
+        symlink("page", at("link")).unwrap();
+        let target = Target::new(&at("link")).unwrap();
+        target.check().unwrap();
+        let failed = target.write(|out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(read("page"), "old");
+        target.write(|out| out.write_all(b"new")).unwrap();
+        assert_eq!(read("page"), "new");
+        assert!(at("link").is_symlink());
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            2,
+            "nothing else is left"
+        );
+        assert!(Target::new(folder.path()).is_err());
+        Target::new(Path::new("/dev/null"))
+            .unwrap()
+            .write(|out| out.write_all(b"x"))
+            .unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_part_is_kept_until_the_next_run_and_belongs_to_one_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report");
+        let target = Target::new(&path).unwrap();
+        let (mut file, is_left) = target.part().unwrap();
+        assert!(!is_left);
+        file.write_all(b"one").unwrap();
+        assert_eq!(fs::read_to_string(part_of(&path)).unwrap(), "one");
+        let error = target.part().unwrap_err().to_string();
+        assert!(error.contains("another run is writing"), "{error}");
+        assert_eq!(fs::read_to_string(part_of(&path)).unwrap(), "one");
+        drop(file);
+        let (mut file, is_left) = target.part().unwrap();
+        assert!(is_left, "of an interrupted run");
+        file.write_all(b"two").unwrap();
+        target.complete().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert!(!part_of(&path).exists());
+    }
+}
