@@ -7,7 +7,7 @@ use crate::harness::build::{self, BuildLock, PROBE};
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::others::Others;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{Earlier, StepResult, Steps, Stop};
 use crate::harness::unchecked;
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
@@ -21,7 +21,12 @@ use std::path::Path;
 pub fn main(spec: &JobSpec) {
     die_with_parent();
     let mut out = io::stdout().lock();
-    let mut steps = Steps::new(&mut out, &spec.checks, spec.resume_after);
+    let earlier = Earlier {
+        resume_after: spec.resume_after,
+        deadly: &spec.deadly,
+        overruns: &spec.overruns,
+    };
+    let mut steps = Steps::new(&mut out, &spec.checks, earlier);
     if let Some(watch) = Watch::from_env() {
         steps.watch(watch);
     }
@@ -98,10 +103,12 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         regressions: spec.run.regressions.clone(),
         input: spec.run.input.clone(),
         slow: device.is_slow(),
+        last_was_slow: spec.follows_overrun(),
     };
     env.others = Others::of(program, spec);
     env.architectures = &spec.run.architectures;
     env.unchecked = unchecked;
+    env.remark = steps.remark();
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
 }

@@ -3,6 +3,7 @@
 
 use crate::compare::position;
 use crate::harness::content::{Content, Within};
+use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::sides::shrink;
 use crate::harness::steps::{StepResult, Steps, Stop};
@@ -20,9 +21,19 @@ const VALUES: u32 = 12;
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for (id, described) in env.program().types_with_ids() {
         if let Some(opaque) = described.as_opaque() {
-            env.step(steps, "algebra", &described.name, |context| {
-                values(env, context, TypeRef::Type(id), opaque)
-            });
+            let ty = TypeRef::Type(id);
+            let (check, case) = ("algebra", described.name.as_str());
+            // Only entry points can be slow.
+            match Call::for_type(env.program(), ty) {
+                Ok(call) if call.has_calls() => {
+                    env.step_within(steps, env.limit(), (check, case), |context| {
+                        values(env, context, ty, opaque)
+                    });
+                }
+                _ => env.step(steps, check, case, |context| {
+                    values(env, context, ty, opaque)
+                }),
+            }
         }
     }
 }
@@ -53,7 +64,14 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
     };
     let begun = Instant::now();
     let mut looked_into = false;
-    for _ in 0..count {
+    for number in 0..count {
+        if number > 0 && begun.elapsed() > env.inputs.time() {
+            let seconds = begun.elapsed().as_secs_f64() / f64::from(number);
+            let seconds = costs::shown(seconds);
+            env.remark
+                .add(&format!("{number} of {count} values: each takes {seconds}"));
+            break;
+        }
         let tree = strategy.new_tree(&mut runner);
         let mut tree =
             tree.map_err(|reason| Stop::skip(format!("failed to generate a value: {reason}")))?;
@@ -62,9 +80,6 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
             return Err(stop.at(&input.to_string()));
         }
         looked_into |= value(context, ty, opaque, &tree.current())?;
-        if begun.elapsed() > env.inputs.time() {
-            break;
-        }
     }
     if looked_into {
         Ok(())

@@ -12,10 +12,6 @@ use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Kept, Store};
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;
-use std::time::Duration;
-
-/// The time limit of the first step. An entry point that exceeds it is not compared.
-const ORACLE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Compares every entry point.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -48,7 +44,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let here = format!("{backend} of Futhark {label}");
     // Jobs for several devices may check the same program at the same time.
     let place = format!("{here} {}", env.device.name);
-    let store = Store::open(&env.inputs.regressions, &env.others.source, &place);
+    let store = Store::open(&env.inputs, &env.others.source, &place);
     let sides = Sides {
         env,
         tested: &Side::tested(env),
@@ -60,6 +56,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         untrapped: backend.is_gpu(),
     };
     steps.excuse(env.excuse());
+    let limit = env.inputs.limit();
     for entry in env.program().entries() {
         if alone.as_ref().is_some_and(|kept| kept.entry != entry.name) {
             continue;
@@ -73,14 +70,15 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             continue;
         }
         let mut session = None;
-        steps.attempt("differential", &entry.name, ORACLE_LIMIT, || {
+        steps.attempt("differential", &entry.name, limit, || {
             session = Some(Session::prepare(&sides, entry, alone.as_ref()));
         });
-        env.step(steps, "differential", &entry.name, |_| match session {
+        let step = ("differential", entry.name.as_str());
+        env.step_within(steps, env.limit(), step, |_| match session {
             Some(session) => session?.compare(&sides),
             None => Err(Stop::skip(format!(
-                "{name} gave no result: it died or took more than {} s, which generated inputs may cause",
-                ORACLE_LIMIT.as_secs()
+                "too slow for this check, or fatal: {name} died or took more than {} s with generated inputs",
+                limit.as_secs()
             ))),
         });
     }

@@ -4,6 +4,7 @@ use crate::blocks::Expected;
 use crate::harness::answers::{Answer, arguments, by_size};
 use crate::harness::calls::{self, upload_all};
 use crate::harness::cases::on_host;
+use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Maker, Random, any_bits};
@@ -31,6 +32,9 @@ const LONG_ENOUGH: Duration = Duration::from_millis(5);
 /// bytes of the heap, exceeds the noise, also on a busy machine.
 const AT_LEAST: usize = 500;
 const FAR_TOO_LONG: Duration = Duration::from_millis(100);
+
+/// The duration of one repetition, in seconds, above which there are none.
+const TOO_LONG: f64 = 0.25;
 
 /// The number of entry points to call repeatedly.
 const MAX_ENTRIES: usize = 12;
@@ -70,7 +74,9 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             })
         });
     }
-    for entry in by_size(env).into_iter().take(MAX_ENTRIES) {
+    let entries: Vec<_> = by_size(env).into_iter().take(MAX_ENTRIES).collect();
+    costs::measure(env, steps, "leaks", &entries, false);
+    for entry in entries {
         let case = format!("calls of {}", entry.name);
         env.step(steps, "leaks", &case, |context| {
             let (first, _) = calls::call(context, entry, arguments(env, context, entry)?);
@@ -196,7 +202,15 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
     };
     soak()?;
     // The first round fills caches, and sets the number of repetitions for the other rounds.
+    let begun = Instant::now();
     let times = round(TIMES)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    if times == 1 && seconds > TOO_LONG {
+        let seconds = costs::shown(seconds);
+        return Err(Stop::skip(format!(
+            "too slow for this check: one repetition takes {seconds}"
+        )));
+    }
     let mut before = resident()?;
     let mut least = u64::MAX;
     for _ in 1..LOOKS {

@@ -2,8 +2,9 @@
 
 use crate::blocks::Expected;
 use crate::compare::identical;
-use crate::harness::answers::Answer;
+use crate::harness::answers::{Answer, by_size};
 use crate::harness::calls::{self, message_of};
+use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::make::{Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
@@ -70,6 +71,7 @@ pub fn end(env: &Env<'_>, steps: &mut Steps<'_>) {
 
 /// Runs the other steps.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    costs::measure(env, steps, "lifecycle", &by_size(env), true);
     steps.run("lifecycle", "many in a row", || many(env));
     steps.run("lifecycle", "two at once", || two(env));
     steps.run("lifecycle", "a value outlives its context's handle", || {
@@ -174,13 +176,19 @@ fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
 fn threads(env: &Env<'_>, context: &Context) -> StepResult {
     const THREADS: usize = 3;
     const ROUNDS: usize = 5;
+    /// The duration of a call, in seconds, above which each thread makes only one.
+    const LONG: f64 = 0.05;
     let before = Answer::any(env, context);
+    let rounds = match &before {
+        Ok(before) if env.costs.seconds(before.entry()) > LONG => 1,
+        _ => ROUNDS,
+    };
     let twin = env.twin();
     let work = |own: bool| {
         let env = twin.env();
         let fresh = own.then(|| env.new_context()).transpose()?;
         let context = fresh.as_ref().unwrap_or(context);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             works(&env, context)?;
             again(&env, context, &before)?;
         }

@@ -1,6 +1,7 @@
 //! The check `settings`: the settings of a context change how it works, and never its results.
 
-use crate::harness::answers::Answer;
+use crate::harness::answers::{Answer, by_size};
+use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use futhark_manifest::TypeRef;
@@ -23,6 +24,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     if env.device.has_costly_contexts() && program.entries().len() > MAX_ENTRIES_COSTLY {
         return;
     }
+    costs::measure(env, steps, "settings", &by_size(env), true);
     steps.run("settings", "profiling", || profiling(env));
     steps.run("settings", "logging and debugging", || {
         same_with(env, env.config().logging(true))?;

@@ -3,18 +3,15 @@
 
 use super::calls::{self, check_count};
 use super::cases::known_inputs;
+pub use super::costs::arguments;
 use super::env::Env;
-use super::make::{Maker, Random};
 use crate::compare::compare;
 use crate::harness::steps::{StepResult, Stop};
-use crate::harness::transfer::{download, upload};
+use crate::harness::transfer::download;
 use crate::values::HostValue;
 use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
-
-/// The extent of each dimension of generated arrays.
-const EXTENT: usize = 3;
 
 /// An entry point and its results for the arguments that [`arguments`] gives. Results of opaque
 /// types are left out.
@@ -91,19 +88,6 @@ impl<'a> Answer<'a> {
         }
         Ok(())
     }
-}
-
-/// Arguments for an entry point, the same on each call: those of its first test case that succeeds,
-/// or generated ones.
-///
-/// # Errors
-/// As [`Maker::value`].
-pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Value>> {
-    if let Some(known) = known_inputs(env, entry) {
-        return known.iter().map(|value| upload(context, value)).collect();
-    }
-    let random = Random::new(env.seed, &entry.name);
-    Maker::new(env, context, random, EXTENT).arguments(entry)
 }
 
 fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Option<HostValue>>> {

@@ -1,9 +1,10 @@
 //! The environment that the checks of one program share.
 
+use super::costs::Costs;
 use super::others::Others;
 use crate::blocks::TestBlocks;
 use crate::devices::Device;
-use crate::harness::steps::{Ran, StepResult, Steps, Stop};
+use crate::harness::steps::{Ran, Remark, StepResult, Steps, Stop};
 use crate::inputs::Settings;
 use futhark_manifest::Program;
 use futhark_safe::Config;
@@ -11,6 +12,10 @@ use futhark_safe::dynamic::{Context, Library};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
+
+/// The least time limit on a device whose first call may compile kernels, or interprets them.
+const COSTLY_LIMIT: Duration = Duration::from_secs(30);
 
 /// A compiled program, its test blocks, and a context that is replaced after a failure.
 pub struct Env<'a> {
@@ -33,6 +38,10 @@ pub struct Env<'a> {
     pub architectures: &'a [String],
     /// Where the program turns off checks with `#[unsafe]`, if it does.
     pub unchecked: Option<String>,
+    /// What calls cost, as far as it was measured.
+    pub costs: Costs,
+    /// The remark on the step that runs.
+    pub remark: Remark,
     context: RefCell<Option<Rc<Context>>>,
 }
 
@@ -46,6 +55,7 @@ pub struct Twin<'a> {
     source: PathBuf,
     compiler: PathBuf,
     unchecked: Option<String>,
+    costs: Costs,
 }
 
 impl<'a> Twin<'a> {
@@ -56,6 +66,7 @@ impl<'a> Twin<'a> {
         env.others.source.clone_from(&self.source);
         env.others.compiler.clone_from(&self.compiler);
         env.unchecked.clone_from(&self.unchecked);
+        env.costs.clone_from(&self.costs);
         env
     }
 }
@@ -79,6 +90,8 @@ impl<'a> Env<'a> {
             inputs: Settings::default(),
             architectures: &[],
             unchecked: None,
+            costs: Costs::default(),
+            remark: Remark::default(),
             context: RefCell::new(None),
         }
     }
@@ -95,6 +108,18 @@ impl<'a> Env<'a> {
             source: self.others.source.clone(),
             compiler: self.others.compiler.clone(),
             unchecked: self.unchecked.clone(),
+            costs: self.costs.clone(),
+        }
+    }
+
+    /// The time limit of a step that calls entry points of the library under test with generated
+    /// inputs.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        let limit = self.inputs.limit();
+        match self.device.has_costly_contexts() {
+            true => limit.max(COSTLY_LIMIT),
+            false => limit,
         }
     }
 
@@ -188,6 +213,24 @@ impl<'a> Env<'a> {
     /// Drops the shared context, so that the next step creates another one.
     pub fn forget_context(&self) {
         self.context.take();
+    }
+
+    /// Runs a step with generated inputs in the shared context, as [`Env::step`]. If it takes longer
+    /// than `limit`, the parent reports it as skipped.
+    pub fn step_within(
+        &self,
+        steps: &mut Steps<'_>,
+        limit: Duration,
+        (check, case): (&str, &str),
+        body: impl FnOnce(&Context) -> StepResult,
+    ) {
+        let ran = steps.run_within(check, case, limit, || {
+            let context = self.context()?;
+            body(&context)
+        });
+        if ran == Ran::Failed {
+            self.forget_context();
+        }
     }
 
     /// Runs a step in the shared context. If it fails, the next step gets a new context, so that a

@@ -4,6 +4,7 @@
 //! checks ─▶ sides                       compare two implementations on generated inputs
 //!         ─▶ answers, cases, arrays     arguments and expected results
 //!         ─▶ env, others                libraries, contexts, settings
+//!         ─▶ costs                       measure calls before checks repeat them
 //!         ─▶ calls, make, content, …    operations on values
 //!         ─▶ steps                      filter, run and report the steps of a check
 //! ```
@@ -16,6 +17,7 @@ pub mod build;
 pub mod calls;
 pub mod cases;
 pub mod content;
+pub mod costs;
 pub mod env;
 pub mod inside;
 pub mod limits;

@@ -6,8 +6,10 @@ use crate::pattern::CheckPattern;
 use crate::protocol::{Event, events};
 use crate::record::{Cause, Finding, Outcome};
 use std::any::Any;
+use std::cell::RefCell;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Why a step did not pass.
@@ -87,32 +89,83 @@ impl From<futhark_safe::Error> for Stop {
 /// The result of a step.
 pub type StepResult<T = ()> = Result<T, Stop>;
 
+/// The number of steps that may exceed their own time limit. Further steps with such a limit are
+/// skipped, so that a slow program takes bounded time.
+pub const MAX_OVERRUNS: usize = 3;
+
+/// A remark on the step that runs, for its finding if it passes: for example, that it tried fewer
+/// inputs than usual. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Remark(Rc<RefCell<String>>);
+
+impl Remark {
+    /// Adds to the remark on the step that runs.
+    pub fn add(&self, text: &str) {
+        let mut remark = self.0.borrow_mut();
+        if !remark.is_empty() {
+            remark.push_str("; ");
+        }
+        remark.push_str(text);
+    }
+
+    fn take(&self) -> String {
+        self.0.take()
+    }
+}
+
+/// The work of earlier processes of a job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Earlier<'a> {
+    /// The last step with a result.
+    pub resume_after: Option<usize>,
+    /// The steps that ended a process.
+    pub deadly: &'a [usize],
+    /// Those of them that exceeded their own time limit.
+    pub overruns: &'a [usize],
+}
+
 /// Numbers, filters, runs and reports steps.
 pub struct Steps<'a> {
     out: &'a mut dyn Write,
     checks: &'a [CheckPattern],
-    resume_after: Option<usize>,
+    earlier: Earlier<'a>,
     next: usize,
     watch: Option<Watch>,
     excuse: Option<String>,
+    remark: Remark,
+}
+
+/// A step's own time limit.
+#[derive(Clone, Copy)]
+struct Limit {
+    time: Duration,
+    /// Whether the step is reported as skipped if it exceeds the limit.
+    skip: bool,
 }
 
 impl<'a> Steps<'a> {
-    /// Steps that match a pattern of `checks`, or all if there is none, and have a number above
-    /// `resume_after`; reported to `out`.
+    /// Steps that match a pattern of `checks`, or all if there is none, and that no earlier process
+    /// has run; reported to `out`.
     pub fn new(
         out: &'a mut dyn Write,
         checks: &'a [CheckPattern],
-        resume_after: Option<usize>,
+        earlier: Earlier<'a>,
     ) -> Steps<'a> {
         Steps {
             out,
             checks,
-            resume_after,
+            earlier,
             next: 0,
             watch: None,
             excuse: None,
+            remark: Remark::default(),
         }
+    }
+
+    /// The remark on the step that runs.
+    #[must_use]
+    pub fn remark(&self) -> Remark {
+        self.remark.clone()
     }
 
     /// From now on, a step fails if the emulated device reports misuse during it.
@@ -137,6 +190,29 @@ impl<'a> Steps<'a> {
             (index, Claim::Asked) => self.perform(index, check, case, body, Claim::Asked, None),
             (_, Claim::NotAsked | Claim::Behind) => Ran::No,
         }
+    }
+
+    /// Runs a step with generated inputs, like [`Steps::run`]. If it takes longer than `limit`, the
+    /// parent kills this process and reports the step as skipped.
+    pub fn run_within(
+        &mut self,
+        check: &str,
+        case: &str,
+        limit: Duration,
+        body: impl FnOnce() -> StepResult,
+    ) -> Ran {
+        let (index, Claim::Asked) = self.claim(check, case) else {
+            return Ran::No;
+        };
+        let limit = Limit {
+            time: limit,
+            skip: true,
+        };
+        if self.is_out_of_time() {
+            let body = || Err(Stop::skip(OUT_OF_TIME));
+            return self.perform(index, check, case, body, Claim::Asked, None);
+        }
+        self.perform(index, check, case, body, Claim::Asked, Some(limit))
     }
 
     /// Runs a step that others depend on, even if it is not selected or an earlier process has run
@@ -167,13 +243,58 @@ impl<'a> Steps<'a> {
     /// has run it. If this takes longer than `limit`, the parent kills this process and reports
     /// nothing; the next process resumes after the attempt.
     pub fn attempt(&mut self, check: &str, case: &str, limit: Duration, body: impl FnOnce()) {
-        if let (index, Claim::Asked) = self.claim(check, case) {
-            let body = || {
-                body();
-                Ok(())
-            };
-            self.perform(index, check, case, body, Claim::NotAsked, Some(limit));
+        if let (index, Claim::Asked) = self.claim(check, case)
+            && !self.is_out_of_time()
+        {
+            self.perform_quietly(index, check, case, limit, body);
         }
+    }
+
+    /// Runs a step that measures something that later steps need. Unlike an attempt, it is repeated
+    /// in later processes, unless it ended one. Returns whether it ran.
+    pub fn measure(
+        &mut self,
+        check: &str,
+        case: &str,
+        limit: Duration,
+        body: impl FnOnce(),
+    ) -> bool {
+        let (index, claim) = self.claim(check, case);
+        let is_new = claim != Claim::Behind;
+        if self.earlier.deadly.contains(&index) || is_new && self.is_out_of_time() {
+            return false;
+        }
+        self.perform_quietly(index, check, case, limit, body);
+        true
+    }
+
+    /// Numbers a step that is not needed, as if it ran: numbers must not depend on what ran.
+    pub fn pass_over(&mut self, check: &str, case: &str) {
+        self.claim(check, case);
+    }
+
+    /// Whether so many steps have exceeded their own time limit that no other one may.
+    fn is_out_of_time(&self) -> bool {
+        self.earlier.overruns.len() >= MAX_OVERRUNS
+    }
+
+    fn perform_quietly(
+        &mut self,
+        index: usize,
+        check: &str,
+        case: &str,
+        limit: Duration,
+        body: impl FnOnce(),
+    ) {
+        let limit = Limit {
+            time: limit,
+            skip: false,
+        };
+        let body = || {
+            body();
+            Ok(())
+        };
+        self.perform(index, check, case, body, Claim::NotAsked, Some(limit));
     }
 
     fn perform(
@@ -183,14 +304,16 @@ impl<'a> Steps<'a> {
         case: &str,
         body: impl FnOnce() -> StepResult,
         claim: Claim,
-        limit: Option<Duration>,
+        limit: Option<Limit>,
     ) -> Ran {
-        let limit_ms = limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+        let limit_ms = limit.map(|limit| u64::try_from(limit.time.as_millis()).unwrap_or(u64::MAX));
+        self.remark.take();
         self.say(&Event::Begin {
             index,
             check: check.to_owned(),
             case: case.to_owned(),
             limit_ms,
+            skip_at_limit: limit.is_some_and(|limit| limit.skip),
             excuse: self.excuse.clone(),
         });
         let begun = Instant::now();
@@ -206,7 +329,7 @@ impl<'a> Steps<'a> {
             None => result,
         };
         let (outcome, cause, message) = match result {
-            Ok(()) => (Outcome::Pass, None, String::new()),
+            Ok(()) => (Outcome::Pass, None, self.remark.take()),
             Err(Stop::Fail { cause, message }) => (Outcome::Fail, Some(cause), message),
             Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
         };
@@ -250,7 +373,7 @@ impl<'a> Steps<'a> {
                 .checks
                 .iter()
                 .any(|pattern| pattern.matches(check, case));
-        let claim = if self.resume_after.is_some_and(|last| index <= last) {
+        let claim = if self.earlier.resume_after.is_some_and(|last| index <= last) {
             Claim::Behind
         } else if wanted {
             Claim::Asked
@@ -283,6 +406,10 @@ pub enum Ran {
     Failed,
 }
 
+/// Why steps with a time limit of their own are skipped after [`MAX_OVERRUNS`].
+const OUT_OF_TIME: &str =
+    "too slow for this check: several steps with generated inputs have run out of time";
+
 fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
@@ -299,6 +426,13 @@ mod tests {
             .collect()
     }
 
+    fn after(step: usize) -> Earlier<'static> {
+        Earlier {
+            resume_after: Some(step),
+            ..Earlier::default()
+        }
+    }
+
     fn outcomes(events: &[Event]) -> Vec<(String, Outcome)> {
         let ends = events.iter().filter_map(|event| match event {
             Event::End(finding) => Some((finding.case.clone(), finding.outcome)),
@@ -310,7 +444,7 @@ mod tests {
     #[test]
     fn steps_are_announced_and_reported() {
         let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], None);
+        let mut steps = Steps::new(&mut out, &[], Earlier::default());
         assert_eq!(steps.run("a", "1", || Ok(())), Ran::Fine);
         assert_eq!(
             steps.run("a", "2", || Err(Stop::mismatch("no"))),
@@ -331,7 +465,7 @@ mod tests {
     fn required_steps_always_run_and_are_reported_if_they_fail() {
         let mut out = Vec::new();
         let checks = ["b".parse().unwrap()];
-        let mut steps = Steps::new(&mut out, &checks, Some(0));
+        let mut steps = Steps::new(&mut out, &checks, after(0));
         assert_eq!(
             steps.run_always("a", "behind", || Err(Stop::error("known"))),
             Ran::Failed
@@ -347,7 +481,7 @@ mod tests {
     #[test]
     fn an_excused_failure_is_skipped() {
         let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], None);
+        let mut steps = Steps::new(&mut out, &[], Earlier::default());
         steps.excuse(Some("why".to_owned()));
         assert_eq!(
             steps.run("a", "1", || Err(Stop::mismatch("no"))),
@@ -362,9 +496,64 @@ mod tests {
     }
 
     #[test]
+    fn a_remark_is_the_message_of_the_step_that_passes() {
+        let mut out = Vec::new();
+        let mut steps = Steps::new(&mut out, &[], Earlier::default());
+        let remark = steps.remark();
+        steps.run("a", "1", || {
+            remark.add("7 of 24 inputs");
+            remark.add("more");
+            Ok(())
+        });
+        steps.run("a", "2", || Ok(()));
+        let messages = events(&out).into_iter().filter_map(|event| match event {
+            Event::End(finding) => Some(finding.message),
+            _ => None,
+        });
+        assert_eq!(messages.collect::<Vec<_>>(), ["7 of 24 inputs; more", ""]);
+    }
+
+    #[test]
+    fn steps_with_a_limit_are_skipped_after_some_exceeded_theirs() {
+        let limit = Duration::from_secs(1);
+        let mut out = Vec::new();
+        let earlier = Earlier {
+            resume_after: Some(1),
+            deadly: &[1],
+            overruns: &[1],
+        };
+        let mut steps = Steps::new(&mut out, &[], earlier);
+        assert!(steps.measure("a", "again", limit, || ()));
+        assert!(!steps.measure("a", "deadly", limit, || panic!("ran again")));
+        assert_eq!(steps.run_within("a", "1", limit, || Ok(())), Ran::Fine);
+        let events = events(&out);
+        let limited = |event: &&Event| {
+            matches!(
+                event,
+                Event::Begin {
+                    skip_at_limit: true,
+                    ..
+                }
+            )
+        };
+        assert_eq!(events.iter().filter(limited).count(), 1);
+
+        let mut out = Vec::new();
+        let earlier = Earlier {
+            overruns: &[0; MAX_OVERRUNS],
+            ..Earlier::default()
+        };
+        let mut steps = Steps::new(&mut out, &[], earlier);
+        assert!(!steps.measure("a", "m", limit, || panic!("ran")));
+        steps.attempt("a", "1", limit, || panic!("ran"));
+        steps.run_within("a", "1", limit, || panic!("ran"));
+        assert_eq!(outcomes(&self::events(&out)), [("1".into(), Outcome::Skip)]);
+    }
+
+    #[test]
     fn a_panic_fails_its_step_only() {
         let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], None);
+        let mut steps = Steps::new(&mut out, &[], Earlier::default());
         assert_eq!(steps.run("a", "1", || panic!("oh {}", 1)), Ran::Failed);
         assert_eq!(steps.run("a", "2", || Ok(())), Ran::Fine);
         let events = events(&out);
@@ -378,7 +567,7 @@ mod tests {
     fn finished_and_unselected_steps_do_not_run() {
         let mut out = Vec::new();
         let checks = ["a:1*".parse().unwrap()];
-        let mut steps = Steps::new(&mut out, &checks, Some(0));
+        let mut steps = Steps::new(&mut out, &checks, after(0));
         assert!(steps.wants("a") && !steps.wants("b"));
         assert_eq!(steps.run("a", "1", || panic!("behind")), Ran::No);
         assert_eq!(steps.run("a", "2", || panic!("not asked for")), Ran::No);

@@ -1,6 +1,7 @@
 //! Files of failing inputs, which later runs try first.
 
 use super::elements::host;
+use super::settings::Settings;
 use super::tree::Input;
 use crate::key::key;
 use crate::values::HostValue;
@@ -32,14 +33,17 @@ impl Store {
     /// Opens the files of a program in `folder`. `place` separates concurrent runs: backend,
     /// device and compiler.
     ///
-    /// If an earlier process died, its last input is kept.
+    /// If an earlier process died, its last input is kept, unless the input is only slow.
     #[must_use]
-    pub fn open(folder: &Path, program: &Path, place: &str) -> Store {
+    pub fn open(settings: &Settings, program: &Path, place: &str) -> Store {
+        let folder = &settings.regressions;
         let stem = program.file_stem().unwrap_or_default().to_string_lossy();
         let folder = folder.join(plain(&stem));
         let running = folder.join(format!("{}.running", plain(place)));
         let store = Store { folder, running };
-        if let Ok(kept) = Kept::read(&store.running) {
+        if let Ok(kept) = Kept::read(&store.running)
+            && !settings.last_was_slow
+        {
             // If the file cannot be written, the next run generates the same inputs again.
             let _ = store.keep(&kept);
         }
@@ -250,6 +254,13 @@ mod tests {
     use super::super::elements::{Taste, fill};
     use super::*;
 
+    fn settings(regressions: &Path) -> Settings {
+        Settings {
+            regressions: regressions.to_owned(),
+            ..Settings::default()
+        }
+    }
+
     fn case() -> Kept {
         let all = ElemType::ALL.iter();
         let mut arguments: Vec<Input> = all
@@ -275,7 +286,7 @@ mod tests {
     #[test]
     fn a_case_round_trips_through_its_file() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Path::new("x/a b.fut"), "c");
+        let store = Store::open(&settings(folder.path()), Path::new("x/a b.fut"), "c");
         let path = store.keep(&case()).unwrap();
         assert_eq!(path, store.keep(&case()).unwrap(), "the same once only");
         assert_eq!(store.of("+^"), [case()]);
@@ -287,12 +298,22 @@ mod tests {
     #[test]
     fn the_input_that_killed_a_process_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let open = || Store::open(folder.path(), Path::new("a.fut"), "c 0.25");
+        let mut settings = settings(folder.path());
+        let open = || Store::open(&settings, Path::new("a.fut"), "c 0.25");
         open().running(&case());
         assert_eq!(open().of("+^"), [case()]);
         let store = open();
         store.running(&case());
         store.ended();
         assert_eq!(open().of("+^").len(), 1);
+
+        let slow = Kept {
+            entry: "slow".into(),
+            ..case()
+        };
+        store.running(&slow);
+        settings.last_was_slow = true;
+        let store = Store::open(&settings, Path::new("a.fut"), "c 0.25");
+        assert_eq!(store.of("slow"), []);
     }
 }

@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! program ─▶ recipe ─┬─ learn: trial calls find which sizes must be equal
-//!                    └─▶ strategy ─▶ tree ─▶ values in any context
+//!                    └─▶ strategy ─▶ growing ─▶ tree ─▶ values in any context
 //!                        elements      └─▶ kept: a file
 //! ```
 
 pub mod binary;
 mod elements;
+mod growing;
 mod kept;
 mod learn;
 mod random;
@@ -19,8 +20,9 @@ mod strategy;
 mod tree;
 
 pub use elements::is_tame;
+pub use growing::{Pace, Stage, stages};
 pub use kept::{Kept, Store};
-pub use learn::{Trial, affordable, learn};
+pub use learn::{Trial, learn};
 pub(crate) use random::Random;
 pub use recipe::{Call, Recipe, Role};
 pub use settings::{Patience, Settings};

@@ -15,6 +15,8 @@ pub struct Settings {
     pub input: Option<PathBuf>,
     /// Whether the device is slow, which reduces everything.
     pub slow: bool,
+    /// Whether the input that ended the last process is only slow, not a failing one.
+    pub last_was_slow: bool,
 }
 
 /// The limits of shrinking.
@@ -40,6 +42,16 @@ impl Settings {
             // A requested number is exact.
             Some(_) => Duration::from_secs(60),
             None => Duration::from_millis(700),
+        }
+    }
+
+    /// The time after which a step that calls entry points with generated inputs is given up.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        match (self.cases, self.slow) {
+            (Some(_), _) => Duration::from_secs(90),
+            (None, false) => Duration::from_secs(5),
+            (None, true) => Duration::from_secs(30),
         }
     }
 

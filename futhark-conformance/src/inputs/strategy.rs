@@ -50,8 +50,26 @@ pub fn runner(seed: u64, salt: &str) -> TestRunner {
 
 /// Arguments for a call, chosen so that the entry point probably accepts them.
 pub fn arguments(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Vec<Input>> {
+    with_extents(call, limits, &extent(limits.extent))
+}
+
+/// The same, with all extents above `least`.
+pub fn large_arguments(
+    call: &Arc<Call>,
+    limits: Limits,
+    least: usize,
+) -> BoxedStrategy<Vec<Input>> {
+    let least = limits.extent.min(least + 1);
+    with_extents(call, limits, &(least..=limits.extent).boxed())
+}
+
+fn with_extents(
+    call: &Arc<Call>,
+    limits: Limits,
+    extent: &BoxedStrategy<usize>,
+) -> BoxedStrategy<Vec<Input>> {
     let call = Arc::clone(call);
-    let variables = vec(extent(limits.extent), call.variables());
+    let variables = vec(extent.clone(), call.variables());
     let taste = prop_oneof![3 => Just(Taste::Tame), 2 => Just(Taste::Wild)];
     (taste, variables)
         .prop_flat_map(move |(taste, mut variables)| {

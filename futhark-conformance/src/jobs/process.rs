@@ -35,8 +35,10 @@ pub(super) struct Step {
     pub(super) check: String,
     pub(super) case: String,
     pub(super) begun: Instant,
-    /// The time limit of an attempt. An attempt that exceeds it is not a failure.
+    /// The step's own time limit. A step that exceeds it is not a failure.
     pub(super) limit: Option<Duration>,
+    /// Whether the step is reported as skipped if it exceeds its own time limit.
+    pub(super) skip_at_limit: bool,
     /// Why a failure is possible, and no finding.
     pub(super) excuse: Option<String>,
 }
@@ -50,6 +52,7 @@ impl Step {
             case: "process".into(),
             begun,
             limit: None,
+            skip_at_limit: false,
             excuse: None,
         }
     }
@@ -143,6 +146,7 @@ impl Process {
                             check,
                             case,
                             limit_ms,
+                            skip_at_limit,
                             excuse,
                         } => {
                             step = Some(Step {
@@ -151,6 +155,7 @@ impl Process {
                                 case: case.clone(),
                                 begun: last_event,
                                 limit: limit_ms.map(Duration::from_millis),
+                                skip_at_limit: *skip_at_limit,
                                 excuse: excuse.clone(),
                             });
                         }
@@ -303,6 +308,7 @@ mod tests {
             check: "blocks".into(),
             case: "main #0".into(),
             limit_ms: None,
+            skip_at_limit: false,
             excuse: None,
         }
     }

@@ -17,7 +17,8 @@
 //!
 //! | a child dies | result of the step | the next child |
 //! |---|---|---|
-//! | by the time limit of an attempt (`Steps::attempt`) | none | resumes after the step |
+//! | by the time limit of an attempt (`Steps::attempt`, `Steps::measure`) | none | resumes after the step |
+//! | by the time limit of a step with generated inputs (`Steps::run_within`) | skipped | resumes after the step |
 //! | by the usual time limit, in unoptimised C | none | repeats the step in optimised code |
 //! | in a step, in any other way | a failure | resumes after the step |
 //! | between two steps | a failure of `lifecycle: process` | none |
@@ -42,11 +43,10 @@ const MAX_DEATHS: usize = 20;
 /// The same for timeouts, which take more time.
 const MAX_TIMEOUTS: usize = 5;
 
-/// The same for attempts that exceeded their own time limit, which is not a failure.
-const MAX_ATTEMPTS: usize = 50;
-
-/// The factor on the time limit of a step that is repeated in optimised code.
-const PATIENCE: u32 = 3;
+/// The same for steps that exceeded their own time limit, which is not a failure. A child omits
+/// such steps after [`crate::harness::steps::MAX_OVERRUNS`], so this ends only jobs of children
+/// that do not.
+const MAX_ATTEMPTS: usize = 10;
 
 /// The least time limit of a probe. A device that is slow to start must still be found.
 const PROBE: Duration = Duration::from_secs(60);
@@ -73,6 +73,8 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             compiler: PathBuf::from(&job.compiler.path),
             checks: job.checks.clone(),
             resume_after: progress.resume_after,
+            deadly: progress.deadly.clone(),
+            overruns: progress.overruns.clone(),
             run: RunSpec {
                 optimise: progress.optimise,
                 ..settings.run.clone()
@@ -87,7 +89,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             }),
             Err(error) => End::not_started(&error),
         };
-        match progress.next(end, job, settings) {
+        match progress.next(end, job) {
             Next::Finished => return,
             Next::Resume(finding) => {
                 if let Some(finding) = finding {
@@ -116,29 +118,33 @@ enum Next {
 struct Progress {
     /// The last step with a result.
     resume_after: Option<usize>,
+    /// The steps that ended a child.
+    deadly: Vec<usize>,
+    /// Those of them that exceeded their own time limit.
+    overruns: Vec<usize>,
     /// Whether the next child uses optimised code.
     optimise: bool,
     /// The time limit of a step in the next child.
     timeout: Duration,
     deaths: usize,
     timeouts: usize,
-    attempts: usize,
 }
 
 impl Progress {
     fn new(settings: &Settings) -> Progress {
         Progress {
             resume_after: None,
+            deadly: Vec::new(),
+            overruns: Vec::new(),
             optimise: settings.run.optimise,
             timeout: settings.timeout,
             deaths: 0,
             timeouts: 0,
-            attempts: 0,
         }
     }
 
     /// Decides how the job continues after the end of a child.
-    fn next(&mut self, end: End, job: &Job, settings: &Settings) -> Next {
+    fn next(&mut self, end: End, job: &Job) -> Next {
         let Some(Death { cause, message }) = end.death else {
             return Next::Finished;
         };
@@ -149,25 +155,23 @@ impl Progress {
         };
         let timed_out = cause == Cause::Timeout;
         if timed_out && step.limit.is_some() {
-            self.resume_after = Some(step.index);
-            self.attempts += 1;
-            if self.attempts == MAX_ATTEMPTS {
+            self.has_died_in(step.index);
+            self.overruns.push(step.index);
+            if self.overruns.len() == MAX_ATTEMPTS {
                 let message =
                     format!("{MAX_ATTEMPTS} attempts ran out of time: the rest was not checked");
                 return Next::GiveUp(failure(&step, cause, message));
             }
-            return Next::Resume(None);
+            return Next::Resume(step.skip_at_limit.then(|| too_slow(&step)));
         }
         // Kernels of GPU backends are always optimised, and so is the Futhark compiler.
         let is_slow_code = step.check != "compile" && !job.device.backend.is_gpu();
         if timed_out && !self.optimise && is_slow_code {
             self.resume_after = step.index.checked_sub(1);
             self.optimise = true;
-            self.timeout = settings.timeout * PATIENCE;
             return Next::Resume(None);
         }
-        self.resume_after = Some(step.index);
-        self.timeout = settings.timeout;
+        self.has_died_in(step.index);
         self.deaths += 1;
         self.timeouts += usize::from(timed_out);
         if self.deaths == MAX_DEATHS || self.timeouts == MAX_TIMEOUTS {
@@ -178,6 +182,28 @@ impl Progress {
             return Next::GiveUp(failure(&step, cause, message));
         }
         Next::Resume(Some(failure(&step, cause, message)))
+    }
+
+    /// Records a step that ended a child. A child repeats steps that others depend on, so the step
+    /// may have a lower number than the one after which the child resumed.
+    fn has_died_in(&mut self, step: usize) {
+        self.resume_after = self.resume_after.max(Some(step));
+        self.deadly.push(step);
+    }
+}
+
+/// The finding for a step that exceeded its own time limit.
+fn too_slow(step: &Step) -> Finding {
+    let seconds = step.begun.elapsed().as_secs_f64();
+    Finding {
+        check: step.check.clone(),
+        case: step.case.clone(),
+        outcome: Outcome::Skip,
+        cause: None,
+        message: format!(
+            "too slow for this check: its generated inputs took more than {seconds:.0} s"
+        ),
+        seconds,
     }
 }
 
@@ -208,6 +234,8 @@ pub(super) fn probe(
         compiler: PathBuf::from(&compiler.path),
         checks: Vec::new(),
         resume_after: None,
+        deadly: Vec::new(),
+        overruns: Vec::new(),
         run: settings.run.clone(),
     };
     let limit = settings.timeout.max(PROBE);
@@ -308,14 +336,14 @@ mod tests {
     fn a_crash_fails_its_step_and_the_next_child_resumes_after_it() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        let next = progress.next(death(Cause::Crash, None), &job, &settings);
+        let next = progress.next(death(Cause::Crash, None), &job);
         assert!(matches!(next, Next::Resume(Some(finding)) if finding.message == "m"));
         assert_eq!(progress.resume_after, Some(7));
         for _ in 2..MAX_DEATHS {
-            let next = progress.next(death(Cause::Crash, None), &job, &settings);
+            let next = progress.next(death(Cause::Crash, None), &job);
             assert!(matches!(next, Next::Resume(Some(_))));
         }
-        let next = progress.next(death(Cause::Crash, None), &job, &settings);
+        let next = progress.next(death(Cause::Crash, None), &job);
         assert!(matches!(next, Next::GiveUp(_)));
     }
 
@@ -324,7 +352,7 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut end = death(Cause::Crash, None);
         end.step.as_mut().unwrap().excuse = Some("why".into());
-        let next = Progress::new(&settings).next(end, &job, &settings);
+        let next = Progress::new(&settings).next(end, &job);
         let Next::Resume(Some(finding)) = next else {
             panic!()
         };
@@ -333,23 +361,34 @@ mod tests {
     }
 
     #[test]
+    fn a_step_with_generated_inputs_that_runs_out_of_time_is_skipped() {
+        let (job, settings) = (job_on(Backend::C), settings());
+        let mut progress = Progress::new(&settings);
+        progress.resume_after = Some(9);
+        let mut end = death(Cause::Timeout, Some(Duration::from_secs(1)));
+        end.step.as_mut().unwrap().skip_at_limit = true;
+        let Next::Resume(Some(finding)) = progress.next(end, &job) else {
+            panic!("the step has no result")
+        };
+        assert_eq!(finding.outcome, Outcome::Skip);
+        assert!(finding.message.starts_with("too slow for this check"));
+        assert_eq!(progress.resume_after, Some(9));
+        assert_eq!((progress.deadly, progress.overruns), (vec![7], vec![7]));
+    }
+
+    #[test]
     fn a_timeout_is_repeated_in_optimised_code_before_it_is_a_failure() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        let next = progress.next(death(Cause::Timeout, None), &job, &settings);
+        let next = progress.next(death(Cause::Timeout, None), &job);
         assert!(matches!(next, Next::Resume(None)));
         assert_eq!(progress.resume_after, Some(6));
-        assert!(progress.optimise && progress.timeout == settings.timeout * PATIENCE);
-        let next = progress.next(death(Cause::Timeout, None), &job, &settings);
+        assert!(progress.optimise && progress.timeout == settings.timeout);
+        let next = progress.next(death(Cause::Timeout, None), &job);
         assert!(matches!(next, Next::Resume(Some(_))));
-        assert_eq!(progress.timeout, settings.timeout);
 
         let mut progress = Progress::new(&settings);
-        let next = progress.next(
-            death(Cause::Timeout, None),
-            &job_on(Backend::OpenCl),
-            &settings,
-        );
+        let next = progress.next(death(Cause::Timeout, None), &job_on(Backend::OpenCl));
         assert!(
             matches!(next, Next::Resume(Some(_))),
             "kernels are optimised"
@@ -362,16 +401,10 @@ mod tests {
         let mut progress = Progress::new(&settings);
         let end = || death(Cause::Timeout, Some(Duration::from_secs(1)));
         for _ in 1..MAX_ATTEMPTS {
-            assert!(matches!(
-                progress.next(end(), &job, &settings),
-                Next::Resume(None)
-            ));
+            assert!(matches!(progress.next(end(), &job), Next::Resume(None)));
         }
         assert_eq!(progress.resume_after, Some(7));
-        assert!(matches!(
-            progress.next(end(), &job, &settings),
-            Next::GiveUp(_)
-        ));
+        assert!(matches!(progress.next(end(), &job), Next::GiveUp(_)));
     }
 
     #[test]
@@ -382,7 +415,7 @@ mod tests {
             step: None,
             ..death(Cause::Crash, None)
         };
-        let Next::GiveUp(finding) = progress.next(end, &job, &settings) else {
+        let Next::GiveUp(finding) = progress.next(end, &job) else {
             panic!("the job goes on")
         };
         assert_eq!(

@@ -21,10 +21,13 @@ pub enum Event {
         check: String,
         /// The case.
         case: String,
-        /// The time limit of an attempt in milliseconds. An attempt that takes longer is not a
-        /// failure.
+        /// The step's own time limit in milliseconds. A step that takes longer is not a failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit_ms: Option<u64>,
+        /// Whether the step is reported as skipped if it exceeds its own time limit. Otherwise it
+        /// is not reported, because a later step tells the result.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        skip_at_limit: bool,
         /// Why a failure is possible, and no finding.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         excuse: Option<String>,
@@ -93,6 +96,7 @@ mod tests {
             check: "arrays".into(),
             case: "[]i32".into(),
             limit_ms: Some(10),
+            skip_at_limit: true,
             excuse: Some("why".into()),
         };
         let text = serde_json::to_string(&event).unwrap();

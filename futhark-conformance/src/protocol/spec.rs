@@ -19,8 +19,23 @@ pub struct JobSpec {
     pub checks: Vec<CheckPattern>,
     /// The last step that an earlier process has finished; this one continues after it.
     pub resume_after: Option<usize>,
+    /// The steps that ended earlier processes of this job. They are not run again, even if later
+    /// steps depend on them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadly: Vec<usize>,
+    /// Those of them that exceeded their own time limit, which is not a failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overruns: Vec<usize>,
     /// The settings of the whole run.
     pub run: RunSpec,
+}
+
+impl JobSpec {
+    /// Whether the last process ended because a step exceeded its own time limit.
+    #[must_use]
+    pub fn follows_overrun(&self) -> bool {
+        !self.overruns.is_empty() && self.overruns.last() == self.deadly.last()
+    }
 }
 
 /// The settings that all jobs of a run share.
@@ -86,6 +101,8 @@ mod tests {
             compiler: "/x/futhark".into(),
             checks: vec!["blocks:main #0".parse().unwrap(), "a*".parse().unwrap()],
             resume_after: Some(7),
+            deadly: vec![3, 7],
+            overruns: vec![3],
             run: RunSpec {
                 build_dir: "target/x".into(),
                 seed: u64::MAX,

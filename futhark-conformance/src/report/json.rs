@@ -32,6 +32,7 @@
 use super::aside::{Target, part_of};
 use super::shown;
 use crate::record::{Header, Record};
+use crate::say::errln;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
@@ -66,7 +67,7 @@ impl JsonReport {
         if is_left {
             let part = part_of(path);
             let part = part.to_string_lossy();
-            eprintln!("note: {} of an interrupted run is replaced", shown(&part));
+            errln!("note: {} of an interrupted run is replaced", shown(&part));
         }
         let mut report = JsonReport {
             target,

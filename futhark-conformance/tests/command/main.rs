@@ -21,6 +21,7 @@ mod outputs;
 mod prepare;
 mod reports;
 mod scene;
+mod slow;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

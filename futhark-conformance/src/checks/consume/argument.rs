@@ -4,6 +4,7 @@ use super::trial::Trial;
 use super::way::{Way, ways};
 use crate::harness::calls;
 use crate::harness::cases::known_inputs;
+use crate::harness::costs::Origin;
 use crate::harness::make::{Maker, Random, refs};
 use crate::harness::snapshot::{Held, Snapshot};
 use crate::harness::steps::{StepResult, Stop};
@@ -162,7 +163,8 @@ impl Trial<'_> {
     }
 
     fn arguments_of(&self, entry: &EntryPoint) -> StepResult<Vec<Value>> {
-        match known_inputs(self.env, entry) {
+        let origin = self.env.costs.origin(self.env, entry)?;
+        match known_inputs(self.env, entry).filter(|_| origin == Origin::TestBlock) {
             Some(inputs) => inputs
                 .iter()
                 .map(|value| upload(self.context, value))

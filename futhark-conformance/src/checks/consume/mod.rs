@@ -17,6 +17,7 @@ mod argument;
 mod trial;
 mod way;
 
+use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::steps::Steps;
 use trial::Trial;
@@ -25,6 +26,11 @@ use way::ways;
 /// Runs a trial for every consumed parameter and every way to make its argument.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
+    let entries = program.entries().iter();
+    let consuming: Vec<_> = entries
+        .filter(|entry| entry.consumed().next().is_some())
+        .collect();
+    costs::measure(env, steps, "consume", &consuming, false);
     for entry in program.entries() {
         for (place, input) in entry.consumed() {
             let name = format!("{} {}", entry.name, input.name);

@@ -51,7 +51,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     };
     let name = "the server program";
     let place = format!("server-{}", env.others.label(&env.others.compiler));
-    let store = Store::open(&env.inputs.regressions, &env.others.source, &place);
+    let store = Store::open(&env.inputs, &env.others.source, &place);
     let sides = Sides {
         env,
         tested: &servers,
@@ -66,13 +66,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     steps.excuse(env.excuse());
     for entry in env.program().entries() {
         let mut session = None;
-        steps.attempt("server", &entry.name, LIMIT, || {
+        steps.attempt("server", &entry.name, env.limit(), || {
             session = Some(Session::prepare(&sides, entry, None));
         });
-        env.step(steps, "server", &entry.name, |_| match session {
+        let step = ("server", entry.name.as_str());
+        env.step_within(steps, env.limit(), step, |_| match session {
             Some(session) => session?.compare(&sides),
             None => Err(Stop::skip(
-                "the library gave no result: it died or took too long, which generated inputs may cause",
+                "too slow for this check, or fatal: the library died or took too long with generated inputs",
             )),
         });
     }

@@ -4,9 +4,10 @@ use super::shrink::shrink;
 use super::{Answer, Outcome};
 use crate::harness::cases::{all_known_inputs, known_inputs};
 use crate::harness::content::{Difference, DifferenceKind, Within};
+use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Stop};
-use crate::inputs::{self, Call, Input, Kept, Store, Trial};
+use crate::inputs::{self, Call, Input, Kept, Pace, Stage, Store, Trial};
 use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
@@ -20,12 +21,12 @@ const MAX_KEPT: usize = 20;
 /// The time limit of learning.
 const LEARNING: Duration = Duration::from_millis(500);
 
-/// The time limit of one call of the oracle, in seconds, which bounds the extents of arrays. There
-/// are many inputs, and the work may grow with the square of the extent.
-const AFFORDABLE: f64 = 0.02;
-
-/// The same limit for inputs to a simulated device, which is much slower than the oracle.
+/// The time limit of one call of the oracle, in seconds, for inputs to a simulated device, which is
+/// much slower than the oracle.
 const TOO_MUCH: f64 = 0.003;
+
+/// The duration of a call, in seconds, above which a device may have compiled a kernel for it.
+const COMPILED: f64 = 0.1;
 
 /// The settings that all sessions of a check share.
 #[derive(Clone, Copy)]
@@ -53,9 +54,15 @@ pub struct Session {
     entry: String,
     parameters: Vec<String>,
     cases: Vec<Case>,
+    /// The number of inputs that were to be generated.
+    planned: usize,
+    /// The durations of the oracle's calls, if they were too long for the other inputs.
+    cut: Option<Pace>,
 }
 
 struct Case {
+    /// The maximum extent of inputs of this stage; 0 for a kept input.
+    extent: usize,
     /// How to simplify the input; `None` for a kept input, which is simple already.
     tree: Option<Box<dyn ValueTree<Value = Vec<Input>>>>,
     arguments: Vec<Input>,
@@ -77,9 +84,11 @@ impl Session {
                 .map(|input| input.name.clone())
                 .collect(),
             cases: Vec::new(),
+            planned: 0,
+            cut: None,
         };
         if let Some(kept) = alone {
-            session.ask(sides, None, kept.arguments.clone())?;
+            session.ask(sides, 0, None, kept.arguments.clone())?;
             return Ok(session);
         }
         let kept = match sides.env.unchecked {
@@ -88,19 +97,31 @@ impl Session {
             None => sides.store.of(&entry.name),
         };
         for kept in kept.into_iter().take(MAX_KEPT) {
-            session.ask(sides, None, kept.arguments)?;
+            session.ask(sides, 0, None, kept.arguments)?;
         }
         let settings = &sides.env.inputs;
-        let strategy = strategy(sides, entry)?;
+        // An entry point without parameters has only one input.
+        let cases = if entry.inputs.is_empty() {
+            1
+        } else {
+            sides.cases
+        };
+        session.planned = session.cases.len() + usize::try_from(cases).unwrap_or(usize::MAX);
+        let stages = stages(sides, entry, cases)?;
         let mut runner = inputs::runner(sides.env.seed, &format!("differential {}", entry.name));
         let begun = Instant::now();
-        for _ in 0..sides.cases {
-            let tree = draw(&strategy, &mut runner)?;
-            let arguments = tree.current();
-            session.ask(sides, Some(tree), arguments)?;
-            // An entry point without parameters has only one input.
-            if entry.inputs.is_empty() || begun.elapsed() > settings.time() {
-                break;
+        let mut pace = Pace::default();
+        for stage in stages {
+            for number in 0..stage.cases {
+                if begun.elapsed() > settings.time() || !pace.affords(stage.extent) {
+                    session.cut = Some(pace);
+                    return Ok(session);
+                }
+                let tree = draw(stage.strategy(number), &mut runner)?;
+                let arguments = tree.current();
+                let started = Instant::now();
+                session.ask(sides, stage.extent, Some(tree), arguments)?;
+                pace.record(stage.extent, started.elapsed().as_secs_f64());
             }
         }
         Ok(session)
@@ -109,6 +130,7 @@ impl Session {
     fn ask(
         &mut self,
         sides: &Sides<'_>,
+        extent: usize,
         tree: Option<Box<dyn ValueTree<Value = Vec<Input>>>>,
         arguments: Vec<Input>,
     ) -> StepResult {
@@ -120,6 +142,7 @@ impl Session {
             return Ok(());
         }
         self.cases.push(Case {
+            extent,
             tree,
             arguments,
             expected,
@@ -133,14 +156,30 @@ impl Session {
         let begun = Instant::now();
         let mut refused = None;
         let mut answered = false;
+        let mut pace = Pace::default();
+        let mut compared = 0;
+        let mut cut = self.cut;
         for mut case in self.cases {
+            if begun.elapsed() > settings.time() || !pace.affords(case.extent) {
+                cut = Some(pace);
+                break;
+            }
             match &case.expected {
                 Outcome::Error { message, .. } => refused = Some(message.clone()),
                 _ => answered = true,
             }
             let at = |stop: Stop| stop.at(&shown(&self.entry, &self.parameters, &case.arguments));
+            let started = Instant::now();
             let found = failure(sides, &self.entry, &case.arguments, Some(&case.expected));
             let found = found.map_err(at)?;
+            let mut seconds = started.elapsed().as_secs_f64();
+            if seconds > COMPILED && sides.env.device.compiles_kernels() {
+                let started = Instant::now();
+                sides.tested.run(&self.entry, &case.arguments)?;
+                seconds = started.elapsed().as_secs_f64();
+            }
+            pace.record(case.extent, seconds);
+            compared += 1;
             if let Some(found) = found {
                 let (arguments, found) = match &mut case.tree {
                     Some(tree) => simplest(sides, &self.entry, tree, found)?,
@@ -156,9 +195,15 @@ impl Session {
                     ));
                 }
             }
-            if begun.elapsed() > settings.time() {
-                break;
-            }
+        }
+        if let Some(pace) = cut
+            && compared < self.planned
+        {
+            sides.env.remark.add(&format!(
+                "{compared} of {} inputs: calls take up to {}",
+                self.planned,
+                costs::shown(pace.longest())
+            ));
         }
         match refused {
             Some(message) if !answered => Err(Stop::skip(format!(
@@ -172,11 +217,16 @@ impl Session {
 
 /// Learns from trial calls of the oracle how to generate arguments. Those of a program with
 /// `#[unsafe]` stay within what its test blocks show.
-fn strategy(sides: &Sides<'_>, entry: &EntryPoint) -> StepResult<BoxedStrategy<Vec<Input>>> {
+fn stages(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Stage>> {
     if sides.env.unchecked.is_some() && !entry.inputs.is_empty() {
         let shown: Vec<_> = all_known_inputs(sides.env, entry).collect();
         if let Some(strategy) = inputs::like(&shown) {
-            return Ok(strategy);
+            return Ok(vec![Stage {
+                extent: 0,
+                cases,
+                first: strategy.clone(),
+                other: strategy,
+            }]);
         }
         sides.env.may_generate(&entry.name)?;
     }
@@ -202,9 +252,8 @@ fn strategy(sides: &Sides<'_>, entry: &EntryPoint) -> StepResult<BoxedStrategy<V
         vec![extents.collect()]
     });
     let call = inputs::learn(&call, known.as_deref(), &mut trial).map_err(Stop::skip)?;
-    let mut limits = sides.env.inputs.limits();
-    limits.extent = inputs::affordable(&call, limits, AFFORDABLE, &mut trial);
-    Ok(inputs::arguments(&Arc::new(call), limits))
+    let limits = sides.env.inputs.limits();
+    Ok(inputs::stages(&Arc::new(call), limits, cases))
 }
 
 fn trial_of(outcome: &Outcome, seconds: f64) -> Trial {

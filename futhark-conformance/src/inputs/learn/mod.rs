@@ -11,7 +11,6 @@ mod sizes;
 mod tests;
 
 use super::recipe::{Call, Recipe};
-use super::strategy::{Limits, sample};
 use super::tree::Input;
 use futhark_manifest::ElemType;
 use std::sync::Arc;
@@ -54,32 +53,6 @@ pub fn learn(
     lesson.sizes(known)?;
     lesson.scalars();
     Ok(lesson.call)
-}
-
-/// The longest extent, within the limits, for which a call takes at most this number of seconds.
-pub fn affordable(
-    call: &Call,
-    limits: Limits,
-    seconds: f64,
-    trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
-) -> usize {
-    let limit = limits.extent;
-    let mut extent = 5.min(limit);
-    while extent < limit && call.variables() > 0 {
-        let longer = (extent * 4).min(limit);
-        let extents = call.extents(&vec![longer; call.variables()]);
-        if call.largest(&extents) > limits.elements {
-            // Only long and thin arrays become longer, which does not increase the work.
-            return limit;
-        }
-        let inputs = sample(call, &extents, &[]);
-        let trial = inputs.and_then(|inputs| trial(&call.entry, &inputs));
-        if trial.is_none_or(|trial| trial.costly || trial.seconds > seconds) {
-            return extent;
-        }
-        extent = longer;
-    }
-    limit
 }
 
 /// Replaces nested calls by those with known constraints, and removes the others.

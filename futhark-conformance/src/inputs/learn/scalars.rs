@@ -5,8 +5,11 @@ use super::super::strategy::sample;
 use super::{Lesson, Trial};
 use futhark_manifest::ElemType;
 
-/// The values to try for each scalar, as long as the call stays cheap.
-const GROWING: [i64; 9] = [1, 4, 16, 64, 256, 1024, 4096, 65_536, 4_194_304];
+/// The values to try for each scalar, as long as the call stays cheap. The work may grow
+/// exponentially, so the first ones are close to each other.
+const GROWING: [i64; 19] = [
+    1, 2, 4, 6, 8, 10, 12, 15, 18, 21, 25, 29, 34, 64, 256, 1024, 4096, 65_536, 4_194_304,
+];
 
 /// The work of a call grows with a scalar if it takes this factor longer than with the smallest
 /// value.

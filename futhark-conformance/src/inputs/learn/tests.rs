@@ -2,7 +2,6 @@
 
 use super::super::recipe::{Extent, Role};
 use super::*;
-use crate::values::HostValue;
 
 /// A call with arrays of these ranks, and this number of i64 arguments.
 fn call(ranks: &[usize], scalars: usize) -> Call {
@@ -96,24 +95,21 @@ fn a_scalar_that_determines_the_work_stays_small() {
 }
 
 #[test]
-fn arrays_stay_short_if_the_work_grows_with_them() {
-    let call = call(&[2], 0);
+fn a_scalar_with_exponential_work_stays_small() {
+    let mut largest = 0;
     let mut trial = |_: &str, inputs: &[Input]| {
-        let count = inputs.iter().flat_map(Input::leaves).map(HostValue::count);
+        let size = sizes(inputs)[0];
+        largest = largest.max(size);
         Some(Trial {
             fits: true,
-            seconds: 0.000_01 * count.sum::<usize>() as f64,
+            seconds: 5e-9 * 2f64.powf(size as f64),
             bytes: 0,
             costly: false,
         })
     };
-    let limits = |extent, elements| Limits { extent, elements };
-    assert_eq!(
-        affordable(&call, limits(100, 1 << 20), 0.02, &mut trial),
-        20
-    );
-    assert_eq!(affordable(&call, limits(30, 1 << 20), 1.0, &mut trial), 30);
-    assert_eq!(affordable(&call, limits(100, 1000), 0.02, &mut trial), 100);
+    let call = learn(&call(&[], 1), None, &mut trial).unwrap();
+    assert_eq!(call.roles, [Role::Small]);
+    assert!(largest <= 21, "it was found out early: {largest}");
 }
 
 #[test]
