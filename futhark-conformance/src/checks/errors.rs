@@ -5,6 +5,7 @@ use crate::blocks::{Case, ErrorPattern, Expected};
 use crate::harness::answers::{Answer, arguments, by_size};
 use crate::harness::calls::{self, message_of, upload_all};
 use crate::harness::cases::on_host;
+use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Random, small};
@@ -15,6 +16,7 @@ use crate::values::HostValue;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 use futhark_safe::{Error, ErrorKind};
+use std::time::{Duration, Instant};
 
 /// The number of failing test cases to repeat, and the number on simulated devices, which are slow.
 const MAX_CASES: usize = 12;
@@ -22,6 +24,12 @@ const MAX_CASES_SLOW: usize = 1;
 
 /// The number of wrong sizes to try per entry point.
 const MAX_SIZES: usize = 6;
+
+/// The time after which no further size is tried.
+const LONG_ENOUGH: Duration = Duration::from_secs(2);
+
+/// The duration of a failing call after which it is not repeated.
+const LONG: Duration = Duration::from_secs(1);
 
 /// A number of bytes above the memory limit of this check.
 const TOO_MUCH: usize = 1 << 30;
@@ -34,7 +42,9 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     } else {
         (usize::MAX, MAX_CASES)
     };
-    for entry in by_size(env).into_iter().take(entries) {
+    let entries: Vec<_> = by_size(env).into_iter().take(entries).collect();
+    costs::measure(env, steps, "errors", &entries, false);
+    for entry in entries {
         let case = format!("arguments of {}", entry.name);
         env.step(steps, "errors", &case, |context| {
             refused(env, context, entry)
@@ -114,7 +124,7 @@ fn refused(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
 }
 
 /// Enlarges each array by one in each dimension. The manifest does not state the required sizes, so
-/// another backend must agree if the call succeeds.
+/// the sequential backend must agree.
 fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     let before = Answer::of(env, context, entry);
     let most = if env.device.is_slow() { 1 } else { MAX_SIZES };
@@ -122,8 +132,16 @@ fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
         let rank = array(env, input.ty).map_or(0, |array| array.rank);
         (0..rank).map(move |dim| (place, dim))
     });
+    let places: Vec<_> = places.take(most).collect();
     let mut held = Held::new(env.program());
-    for (place, dim) in places.take(most) {
+    let begun = Instant::now();
+    for (number, &(place, dim)) in places.iter().enumerate() {
+        if begun.elapsed() > LONG_ENOUGH {
+            let seconds = costs::shown(env.costs.seconds(entry));
+            let remark = format!("{number} of {} sizes: a call takes {seconds}", places.len());
+            env.remark.add(&remark);
+            break;
+        }
         let at = |stop: Stop| stop.at(&format!("argument {place}, enlarged in dimension {dim}"));
         let grown = |context: &Context| grown(env, context, entry, place, dim);
         let (result, observed) = calls::call(context, entry, grown(context)?);
@@ -140,35 +158,49 @@ fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
                 has_message(&error).map_err(at)?;
                 let again = calls::call(context, entry, grown(context)?).0;
                 same_verdict(&error, again.err().as_ref()).map_err(at)?;
+                if refuses_sizes(&error) {
+                    as_sequential(env, entry, true, &grown).map_err(at)?;
+                }
             }
-            Ok(_) => accepted_elsewhere(env, entry, &|context| grown(context)).map_err(at)?,
+            Ok(_) => as_sequential(env, entry, false, &grown).map_err(at)?,
         }
         context.sync().map_err(|error| at(error.into()))?;
     }
     as_before(env, context, before, &held)
 }
 
-/// Sizes that this backend accepts must be accepted by another backend.
-fn accepted_elsewhere(
+/// The sequential backend must refuse the sizes that this backend refuses, and no others. Jobs of
+/// the sequential backend compare with nothing: the other jobs of a run do so, and a library for
+/// another backend would have to be compiled first.
+fn as_sequential(
     env: &Env<'_>,
     entry: &EntryPoint,
+    refused: bool,
     arguments: &dyn Fn(&Context) -> StepResult<Vec<Value>>,
 ) -> StepResult {
-    let backend = match env.program().backend {
-        Backend::C => Backend::Multicore,
-        _ => Backend::C,
-    };
-    // No other backend is available.
-    let Ok(library) = env.others.backend(backend) else {
+    if env.program().backend == Backend::C {
+        return Ok(());
+    }
+    // The job of the sequential backend reports why there is no library.
+    let Ok(library) = env.others.backend(Backend::C) else {
         return Ok(());
     };
     let context = env.context_of(&library)?;
-    match calls::call(&context, entry, arguments(&context)?).0 {
-        Err(error) if error.to_string().contains("invalid size") => Err(Stop::mismatch(format!(
-            "the call succeeded, but backend {backend} refuses it: {error}"
+    let result = calls::call(&context, entry, arguments(&context)?).0;
+    match (refused, result) {
+        (false, Err(error)) if refuses_sizes(&error) => Err(Stop::mismatch(format!(
+            "the call succeeded, but backend c refuses it: {error}"
         ))),
+        (true, Ok(_)) => Err(Stop::mismatch(
+            "the call was refused because of its sizes, but succeeded on backend c",
+        )),
         _ => Ok(()),
     }
+}
+
+/// Whether the sizes of the arguments do not fit each other.
+fn refuses_sizes(error: &Error) -> bool {
+    error.to_string().contains("invalid size")
 }
 
 /// Repeats a call that must fail by its test block. Each time it must report the error once, with
@@ -186,7 +218,13 @@ fn failing_call(
     let inputs = on_host(env, entry, &case.input)?;
     let before = Answer::any(env, context);
     let mut first: Option<Error> = None;
+    let begun = Instant::now();
     for read in [Read::Sync, Read::Result, Read::Sync] {
+        if begun.elapsed() > LONG {
+            env.remark
+                .add("the failing call is too slow to be repeated");
+            break;
+        }
         let arguments = upload_all(context, &inputs)?;
         let Some(error) = report(context, entry, arguments, read)? else {
             return Err(match first {

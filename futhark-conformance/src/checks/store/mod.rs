@@ -36,10 +36,11 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         env.step(steps, "store", &case("there and back"), |context| {
             there_and_back(env, context, name, ty)
         });
-        for backend in others(program.backend) {
-            let case = case(&format!("with {backend}"));
-            env.step(steps, "store", &case, |context| {
-                with(env, context, ty, backend)
+        // Jobs of backend c compare with nothing: a library for another backend would have to be
+        // compiled first, and the jobs of that backend make the same exchange.
+        if program.backend != Backend::C {
+            env.step(steps, "store", &case("with c"), |context| {
+                with(env, context, ty, Backend::C)
             });
         }
         env.step(steps, "store", &case("damaged"), |context| {
@@ -55,15 +56,6 @@ fn is_array_of_units(program: &Program, ty: TypeRef) -> bool {
         Some(Structure::OpaqueArray(array)) => program.name_of(array.elem) == "()",
         _ => false,
     }
-}
-
-/// The backends to exchange bytes with. Simulated devices are slow, so only their own jobs compare
-/// their bytes.
-fn others(backend: Backend) -> impl Iterator<Item = Backend> {
-    [Backend::C, Backend::Multicore]
-        .into_iter()
-        .filter(move |other| *other != backend)
-        .take(1)
 }
 
 /// A restored value must be equal to the original, and store the same bytes.
