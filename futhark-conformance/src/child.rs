@@ -3,7 +3,7 @@
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
 use crate::devices::Device;
-use crate::harness::build::{self, BuildLock, PROBE};
+use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::others::Others;
@@ -15,7 +15,7 @@ use crate::protocol::{Event, JobSpec};
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a job, and reports events on the standard output.
 pub fn main(spec: &JobSpec) {
@@ -145,17 +145,33 @@ fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
     }
 }
 
+/// The small program. The path is always the same, so that a later run finds the compiled program,
+/// and needs not write to the folder. The file is renamed into place, because probes for other
+/// backends run at the same time.
+fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
+    let source = build_dir.join(PROBE.0);
+    if std::fs::read(&source).is_ok_and(|text| text == PROBE.1.as_bytes()) {
+        return Ok(source);
+    }
+    std::fs::create_dir_all(build_dir)?;
+    let mut file = tempfile::NamedTempFile::new_in(build_dir)?;
+    file.write_all(PROBE.1.as_bytes())?;
+    file.persist(&source)?;
+    Ok(source)
+}
+
 fn try_device(spec: &JobSpec) -> StepResult<String> {
-    let failed = |error: io::Error| Stop::error(error.to_string());
-    // The path is always the same, so that a later run finds the compiled program. The file is
-    // renamed into place, because probes for other backends run at the same time.
-    std::fs::create_dir_all(&spec.run.build_dir).map_err(failed)?;
-    let source = spec.run.build_dir.join(PROBE.0);
-    let mut file = tempfile::NamedTempFile::new_in(&spec.run.build_dir).map_err(failed)?;
-    file.write_all(PROBE.1.as_bytes()).map_err(failed)?;
-    file.persist(&source).map_err(|error| failed(error.error))?;
+    let source = write_probe(&spec.run.build_dir).map_err(|error| {
+        let folder = spec.run.build_dir.display();
+        Stop::error(format!(
+            "{CANNOT_COMPILE}failed to write to {folder}: {error}"
+        ))
+    })?;
     let build = build_of(&source, spec)?;
-    let library = Library::build(&build)?;
+    let library = Library::build(&build).map_err(|error| match is_of_the_machine(&error) {
+        true => Stop::error(format!("{CANNOT_COMPILE}{error:#}")),
+        false => error.into(),
+    })?;
     // Only the log names the device; the parent reads it from the standard error.
     let context = Context::new(&library, &spec.device.config().logging(true))?;
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;

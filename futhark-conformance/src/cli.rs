@@ -1,6 +1,7 @@
 //! The command line: parses arguments, and does nothing else.
 
 use crate::devices::Emulate;
+use crate::emulated::check_settings;
 use crate::pattern::{CheckPattern, Pattern};
 use crate::shard::Shard;
 use clap::{Args, Parser, Subcommand};
@@ -94,7 +95,7 @@ pub struct RunArgs {
 
     /// Also compile kernels for these architectures with the real NVRTC and hiprtc, such as
     /// sm_90,gfx90a
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture)]
     pub architectures: Vec<String>,
 
     /// A Futhark compiler to compare results with, but not to check; may be repeated
@@ -198,7 +199,7 @@ pub struct MachineArgs {
     pub emulate: Emulate,
 
     /// Settings of the emulated device, such as delayed,order=reversed (see emulated/README.md)
-    #[arg(long, value_name = "SETTINGS", default_value = "")]
+    #[arg(long, value_name = "SETTINGS", default_value = "", value_parser = emulated_settings)]
     pub emulated: String,
 }
 
@@ -424,6 +425,26 @@ fn backend(name: &str) -> Result<Backend, futhark_manifest::UnknownBackend> {
     name.trim().parse()
 }
 
+fn emulated_settings(settings: &str) -> Result<String, String> {
+    check_settings(settings).map(|()| settings.to_owned())
+}
+
+fn architecture(name: &str) -> Result<String, String> {
+    // A feature such as `:xnack+` can follow the name of an AMD architecture.
+    let base = name.split(':').next().unwrap_or_default();
+    let number = ["sm_", "compute_", "gfx"]
+        .iter()
+        .find_map(|prefix| base.strip_prefix(prefix));
+    let is_number = |number: &str| {
+        number.starts_with(|c: char| c.is_ascii_digit())
+            && number.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    match number.is_some_and(is_number) {
+        true => Ok(name.to_owned()),
+        false => Err("expected an architecture such as sm_90, compute_90 or gfx90a".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -470,5 +491,29 @@ mod tests {
             panic!()
         };
         assert_eq!(args.options_to_repeat(), options);
+    }
+
+    #[test]
+    fn architectures_are_names_of_compilers() {
+        let parsed = |names| Cli::try_parse_from(["x", "run", "--architectures", names]).is_ok();
+        for names in [
+            "sm_90",
+            "sm_90a,compute_80",
+            "gfx90a",
+            "gfx90a:xnack+,gfx1100",
+        ] {
+            assert!(parsed(names), "{names}");
+        }
+        for names in [
+            "",
+            "sm90",
+            "sm_",
+            "gfx",
+            "avx512",
+            "sm_90,nonsense",
+            "sm_9 0",
+        ] {
+            assert!(!parsed(names), "{names}");
+        }
     }
 }

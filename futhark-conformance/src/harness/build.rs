@@ -3,7 +3,7 @@
 
 use crate::key::key;
 use futhark_manifest::Backend;
-use futhark_safe::compile::Build;
+use futhark_safe::compile::{Build, Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::path::Path;
@@ -14,6 +14,24 @@ pub const PROBE: (&str, &str) = (
     "probe.fut",
     "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n",
 );
+
+/// The beginning of the message of a failed probe if the machine cannot compile any program.
+pub const CANNOT_COMPILE: &str = "this machine cannot compile programs: ";
+
+/// Whether the cause is the machine, and not the program or one of the compilers: there is no C
+/// compiler, or a file cannot be read or written.
+#[must_use]
+pub fn is_of_the_machine(error: &futhark_safe::Error) -> bool {
+    let source = std::error::Error::source(error);
+    let kind = source
+        .and_then(|source| source.downcast_ref::<Error>())
+        .map(Error::kind);
+    let text = format!("{error:#}");
+    // Compilers report a full disk in their own words.
+    let is_full = ["No space left on device", "Disk quota exceeded"];
+    matches!(kind, Some(ErrorKind::NoCCompiler | ErrorKind::Io))
+        || is_full.iter().any(|words| text.contains(words))
+}
 
 /// The build of a program under test.
 ///

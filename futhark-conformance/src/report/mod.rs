@@ -14,6 +14,7 @@ pub mod progress;
 
 pub use escape::{quoted, quoted_os, shown, shown_lines};
 
+use crate::checks::device_code;
 use crate::corpus::name;
 use crate::devices::HOST;
 use crate::record::{Header, NOWHERE, Outcome, Record};
@@ -92,6 +93,9 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
         .compilers
         .iter()
         .find(|compiler| compiler.label == record.place.compiler);
+    if record.place.backend == NOWHERE {
+        return repeat(record, "", header.seed);
+    }
     let path = compiler.map_or("futhark", |compiler| compiler.path.as_str());
     let mut command = repeat(record, path, header.seed);
     // On backend c, `differential` compares compilers, so the command must name the others.
@@ -101,7 +105,21 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
             command.push_str(&format!(" --against {}", quoted(&other.path)));
         }
     }
-    for option in &header.options {
+    if record.finding.check == device_code::NAME {
+        // It is the case.
+        command.push_str(&format!(
+            " --architectures {}",
+            quoted(&record.finding.case)
+        ));
+    }
+    let is_emulated = matches!(record.place.backend.as_str(), "cuda" | "hip");
+    let mut options = header.options.iter();
+    while let Some(option) = options.next() {
+        if option == "--emulated" && !is_emulated {
+            // Other backends refuse it.
+            options.next();
+            continue;
+        }
         command.push_str(&format!(" {}", quoted(option)));
     }
     command
@@ -168,6 +186,27 @@ mod tests {
         assert!(repeat_with(&header(), &record).contains("--futhark /x/futhark-1 "));
         record.place.compiler = "2".into();
         assert!(repeat_with(&header(), &record).contains("--futhark futhark "));
+    }
+
+    #[test]
+    fn options_of_the_emulated_device_are_repeated_only_for_it() {
+        let options = ["--emulated", "delayed", "--cases", "3"]
+            .map(str::to_owned)
+            .to_vec();
+        let header = Header {
+            options,
+            ..header()
+        };
+        let command = |record: &Record| repeat_with(&header, record);
+        let mut found = record("a.fut", "cuda", Outcome::Fail);
+        assert!(command(&found).ends_with(" --emulated delayed --cases 3"));
+        found.finding.check = device_code::NAME.into();
+        found.finding.case = "sm_90".into();
+        assert!(command(&found).contains(" --architectures sm_90 --emulated"));
+        let host = record("a.fut", "c", Outcome::Fail);
+        assert!(command(&host).ends_with("'blocks:main #0' --cases 3"));
+        let unread = record("a.fut", NOWHERE, Outcome::Fail);
+        assert_eq!(command(&unread), "futhark-conformance run a.fut");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The subcommand `devices`.
 
-use super::setup::{find_compilers, probe, settings};
+use super::setup::{find_compilers, probe, settings, warn};
 use super::{Ended, Exit, usage};
 use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
@@ -16,6 +16,7 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
         outln!("compiler {}", shown(&text));
     }
     let devices = probe(&args.machine, &compilers, &settings);
+    warn(&devices);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {
         outln!("{}", line(device));

@@ -1,7 +1,7 @@
 //! The subcommand `doctor`.
 
 use super::devices::{exit, line};
-use super::setup::{find_compilers, probe, settings};
+use super::setup::{find_compilers, probe, settings, warn};
 use super::{Ended, Exit, usage};
 use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
@@ -27,6 +27,7 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
     }
     let settings = settings(&args.work)?;
     let devices = probe(&args.machine, &compilers, &settings);
+    warn(&devices);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {
         outln!("{}", line(device));

@@ -4,6 +4,7 @@ mod devices;
 mod diff;
 mod doctor;
 mod list;
+mod options;
 mod programs;
 mod setup;
 

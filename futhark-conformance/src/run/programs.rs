@@ -1,7 +1,9 @@
 //! The subcommand `run`: selects jobs, runs them, and reports.
 
-use super::setup::{files, find_compilers, paths_or_default, probe, settings, threads};
-use super::{Ended, Exit, could_not_run, usage, verdict};
+use super::setup::{
+    files, find_compilers, must_compile, paths_or_default, probe, settings, threads, warn,
+};
+use super::{Ended, Exit, could_not_run, options, usage, verdict};
 use crate::checks::{self, Check, device_code};
 use crate::cli::RunArgs;
 use crate::corpus::{self, Program};
@@ -33,6 +35,7 @@ type Reports<'a> = (&'a mut Output, &'a mut Compilers);
 /// Checks programs, and prints and writes reports.
 pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     checks::must_exist(&args.checks).map_err(|error| usage(anyhow!(error)))?;
+    options::check(args)?;
     let paths = paths_or_default(&args.paths);
     let programs = corpus::find(&paths).map_err(usage)?;
     let expectations = expectations(args, &paths)?;
@@ -40,6 +43,8 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let against = toolchain::others(&args.against, &mut compilers).map_err(usage)?;
     let settings = settings(&args.work)?;
     let devices = probe(&args.machine, &compilers, &settings);
+    must_compile(&devices)?;
+    warn(&devices);
     let settings = Settings {
         run: run_spec(
             args,

@@ -3,6 +3,7 @@
 use super::{Ended, could_not_run, usage};
 use crate::cli::{MachineArgs, ReportFiles, WorkArgs};
 use crate::devices::{self, Device, Search};
+use crate::harness::build::CANNOT_COMPILE;
 use crate::jobs::{self, Settings};
 use crate::parallel;
 use crate::protocol::RunSpec;
@@ -86,15 +87,19 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         [] => Backend::ALL,
         named => named,
     };
-    let found = devices::find(&Search {
+    devices::find(&Search {
         backends,
         emulate: args.emulate,
         emulated_settings: &args.emulated,
         build_dir: &settings.run.build_dir,
         memory: settings.run.memory,
         probe: &|candidates| jobs::probe(candidates, compilers, settings),
-    });
-    for device in found.iter().filter(|device| !device.failure.is_empty()) {
+    })
+}
+
+/// Prints the devices on which a small program fails.
+pub fn warn(devices: &[Device]) {
+    for device in devices.iter().filter(|device| !device.failure.is_empty()) {
         let text = format!(
             "{} on {} fails: {}",
             device.backend,
@@ -103,5 +108,20 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         );
         errln!("warning: {}", shown(&text));
     }
-    found
+}
+
+/// Fails if this machine compiles no program at all, for example for want of a C compiler or of
+/// space on the disk. Otherwise every job would fail for that reason.
+pub fn must_compile(devices: &[Device]) -> Result<(), Ended> {
+    let works = |device: &Device| device.usable && device.failure.is_empty();
+    if devices.iter().any(works) {
+        return Ok(());
+    }
+    let mut reasons = devices
+        .iter()
+        .flat_map(|device| [&device.failure, &device.reason]);
+    match reasons.find(|reason| reason.contains(CANNOT_COMPILE)) {
+        Some(reason) => Err(could_not_run(anyhow!("{reason}"))),
+        None => Ok(()),
+    }
 }

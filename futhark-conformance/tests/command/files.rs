@@ -155,3 +155,157 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
     assert!(text(&again).contains("report.jsonl.part of an interrupted run is replaced"));
     assert!(!part.exists());
 }
+
+#[test]
+fn options_that_cannot_have_an_effect_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.fut"), PROGRAM).unwrap();
+    for (options, words) in [
+        ("--backend c --emulated delayed", "--emulated has no effect"),
+        (
+            "--backend c,opencl --architectures sm_90",
+            "--architectures has no effect",
+        ),
+        (
+            "--emulate never --emulated delayed",
+            "--emulated has no effect",
+        ),
+        (
+            "--emulated nonsense",
+            "`nonsense` is not a setting of the emulated device",
+        ),
+        (
+            "--architectures nonsense",
+            "expected an architecture such as sm_90",
+        ),
+        (
+            "--input nowhere.json",
+            "failed to read --input nowhere.json",
+        ),
+        ("--input .", "failed to read --input .: not a regular file"),
+        ("--regressions a.fut", "--regressions a.fut is not a folder"),
+        ("--build-dir a.fut", "--build-dir a.fut is not a folder"),
+    ] {
+        let mut command = command(folder.path());
+        command.args(["run", "a.fut"]).args(options.split(' '));
+        let output = command.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(2), "{options}: {output:?}");
+        assert!(
+            text(&output).contains(words),
+            "{options}: {}",
+            text(&output)
+        );
+    }
+}
+
+/// Each is said once, not for each program and backend.
+#[test]
+fn a_machine_that_cannot_compile_ends_the_run() {
+    let Some(scene) = Scene::new() else { return };
+    for name in ["a.fut", "b.fut"] {
+        scene.write(name, PROGRAM);
+    }
+    let run = |change: &dyn Fn(&mut Command)| {
+        let mut command = scene.command("run");
+        command.args([
+            ".",
+            "--backend",
+            "c,multicore",
+            "--json",
+            "report.jsonl",
+            "--futhark",
+        ]);
+        command.arg(scene.real());
+        change(&mut command);
+        let output = command.output().expect("the program starts");
+        let shown = text(&output);
+        assert_eq!(output.status.code(), Some(3), "{shown}");
+        assert!(!scene.path("report.jsonl").exists());
+        shown
+    };
+    let build_dir = build_dir();
+    let no_compiler = run(&|command| {
+        command
+            .arg("--build-dir")
+            .arg(&build_dir)
+            .env("CC", "/nonexistent/cc");
+    });
+    let below_a_file = run(&|command| {
+        command.arg("--build-dir").arg(scene.path("a.fut/builds"));
+    });
+    let cannot = "this machine cannot compile programs: ";
+    for (shown, words) in [
+        (&no_compiler, "/nonexistent/cc"),
+        (&below_a_file, "a.fut/builds"),
+    ] {
+        assert_eq!(shown.matches(cannot).count(), 1, "{shown}");
+        assert!(shown.contains(words), "{shown}");
+    }
+    let homeless = run(&|command| {
+        for name in ["HOME", "XDG_CACHE_HOME", "CARGO_TARGET_DIR"] {
+            command.env_remove(name);
+        }
+        let temporary = scene.path("temporary");
+        fs::create_dir_all(&temporary).unwrap();
+        command.env("TMPDIR", temporary);
+    });
+    assert!(
+        homeless.contains("choose one with --build-dir"),
+        "{homeless}"
+    );
+    let left = fs::read_dir(scene.path("temporary")).unwrap().count();
+    assert_eq!(left, 0, "no folder for everyone");
+}
+
+#[test]
+fn a_second_run_needs_not_write_to_the_build_folder() {
+    let Some(scene) = Scene::new() else { return };
+    scene.write("a.fut", PROGRAM);
+    let builds = scene.path("builds");
+    let run = || {
+        let mut command = scene.command("run");
+        command.args([
+            "a.fut",
+            "--backend",
+            "c",
+            "--check",
+            "compile",
+            "--check",
+            "blocks",
+        ]);
+        command
+            .arg("--build-dir")
+            .arg(&builds)
+            .arg("--futhark")
+            .arg(scene.real());
+        command.output().expect("the program starts")
+    };
+    let mode = |mode: &str| {
+        let changed = Command::new("chmod")
+            .args(["-R", mode])
+            .arg(&builds)
+            .status();
+        assert!(changed.unwrap().success());
+    };
+    // Without the files that only avoid work at the same time.
+    let files = || {
+        let entries = walkdir::WalkDir::new(&builds)
+            .sort_by_file_name()
+            .into_iter();
+        let entries = entries.map(|entry| entry.unwrap()).filter(|entry| {
+            !entry.path().starts_with(builds.join("turns")) && entry.file_type().is_file()
+        });
+        let time = |entry: &walkdir::DirEntry| entry.metadata().unwrap().modified().unwrap();
+        let entries = entries.map(|entry| (time(&entry), entry.into_path()));
+        entries.collect::<Vec<_>>()
+    };
+    assert_eq!(run().status.code(), Some(0));
+    let before = files();
+    assert!(before.iter().any(|(_, path)| path.ends_with("probe.fut")));
+    // Root can write in any case, so the files are compared, too.
+    mode("a-w");
+    let second = run();
+    mode("u+w");
+    assert_eq!(second.status.code(), Some(0), "{}", text(&second));
+    assert_eq!(files(), before);
+}
