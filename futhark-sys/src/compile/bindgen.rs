@@ -43,7 +43,7 @@ pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
         builder = builder.clang_arg(format!("-isystem{}", folder.display()));
     }
     // Last: libclang without clang lacks stddef.h and similar headers.
-    if let Some(folder) = CCompiler::find(&Toolchain::from_env())?.own_headers() {
+    if let Some(folder) = CCompiler::find(&Toolchain::from_env(), None)?.own_headers() {
         builder = builder.clang_args(["-idirafter".to_owned(), folder]);
     }
     // bindgen panics if libclang is missing.

@@ -9,18 +9,28 @@ use super::cache::cache_folder;
 use super::cc::Options;
 use super::compiler::{self, Compiler};
 use super::error::{Error, ErrorKind};
+use super::facts::Facts;
+use super::files::Files;
 use super::generated::{Generated, layout};
 use super::hash::Hash;
+use super::headers;
 use super::plain;
+use super::recording::Temporary;
 use super::tools::Tools;
-use super::unit::{self, FIXED_FILES, Unit};
+use super::unit::{self, Unit};
 use super::vendored;
 
 /// Makes the temporary folders of concurrent builds in this process distinct.
 static BUILDS: AtomicUsize = AtomicUsize::new(0);
 
-/// The file with the paths of all source files.
-const SOURCES: &str = "sources.txt";
+/// The file that is written last.
+const DONE: &str = "done";
+
+/// Our C file.
+const UNIT: &str = "fut_unit.c";
+
+/// How often a build starts again if its inputs changed while it ran.
+const ATTEMPTS: usize = 3;
 
 /// The kind of library to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,35 +190,51 @@ impl Build {
     ///
     /// See [`ErrorKind`]. The message contains the error output of the compiler that failed.
     pub fn run(&self) -> Result<Artifact, Error> {
-        let futhark = self.futhark()?;
-        if let Some(recording) = futhark.recording() {
-            return self.recall(recording, futhark.version());
+        for _ in 0..ATTEMPTS {
+            let futhark = self.futhark()?;
+            if let Some(recording) = futhark.recording() {
+                return self.recall(recording, futhark.version());
+            }
+            if let Some(artifact) = self.find_or_build(futhark)? {
+                return Ok(artifact);
+            }
         }
-        let program_hash = futhark.hash(&self.source)?;
-        let tools = Tools::find(futhark, self.backend)?;
+        Err(Error::changing(&self.source))
+    }
+
+    /// The result; `None` if an input changed while it was built.
+    fn find_or_build(&self, futhark: Compiler) -> Result<Option<Artifact>, Error> {
+        let results = self.folder()?;
+        let files = futhark.files_of(&self.source)?;
+        let tools = Tools::find(futhark, self.backend, Facts::of_results(&results))?;
         let options = Options {
             backend: self.backend,
             level: self.level(),
             hardened: self.hardened,
             extra: &self.flags,
             include: &tools.include,
-            zero: tools.cc.zeroes_variables()?,
+            zero: tools.cc.zeroes_variables(),
         };
 
         let name = self.name();
-        let key = self.key(&tools, &program_hash, &options)?;
+        let key = self.key(&tools, &files, &options);
         // The symbol does not depend on paths and times of files, so that equal compilers produce
         // equal libraries.
         let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
         let key = tools.identify(key).hex();
         let folder = format!("{name}-{}-{}", self.backend, &key[..16]);
-        let paths = self.paths(self.folder()?.join(folder), symbol);
-        if !paths.in_folder("done").is_file() {
-            self.build(&tools, &program_hash, &options, &paths)?;
+        let paths = self.paths(results.join(folder), symbol);
+        if !paths.in_folder(DONE).is_file() {
+            let inputs = Inputs {
+                tools: &tools,
+                files: &files,
+                options: &options,
+            };
+            if !self.build(&inputs, &paths)? {
+                return Ok(None);
+            }
         }
-        let sources = paths.read_file(SOURCES)?;
-        let sources = sources.lines().map(PathBuf::from).collect();
-        Artifact::read(paths, tools.into_files(), sources)
+        Artifact::read(paths, tools.into_files(), files.paths()).map(Some)
     }
 
     /// The folder for results.
@@ -230,7 +256,11 @@ impl Build {
 
     /// The selected compiler, or the default one, with the options of this build.
     pub(super) fn installed(&self) -> Result<Compiler, Error> {
-        let compiler = self.compiler.clone().map_or_else(Compiler::find, Ok)?;
+        let compiler = match &self.compiler {
+            Some(compiler) => compiler.clone(),
+            None => Compiler::find_with(Some(Facts::of_results(&self.folder()?)))?,
+        };
+        compiler.must_be_as_seen()?;
         Ok(compiler.with_options(&self.options))
     }
 
@@ -262,21 +292,22 @@ impl Build {
     }
 
     /// Hashes everything that determines the result.
-    fn key(&self, tools: &Tools, program: &str, options: &Options<'_>) -> Result<Hash, Error> {
+    fn key(&self, tools: &Tools, files: &Files, options: &Options<'_>) -> Hash {
         let hash = Hash::new()
             .with(env!("FUTHARK_SYS_SOURCES"))
             .with(env!("CARGO_PKG_VERSION"))
             .with(futhark_manifest::VERSION)
-            .with(program)
+            .with(tools.futhark.identity(files))
             // Source locations are part of the program's messages.
+            .with(files.texts())
             .with(self.source.as_os_str().as_encoded_bytes())
             .with(self.backend.as_str())
             .with([self.linkage as u8, u8::from(self.raw)]);
-        let mut hash = tools.describe(hash)?;
+        let mut hash = tools.describe(hash);
         for argument in options.arguments() {
             hash = hash.with(argument);
         }
-        Ok(hash)
+        hash
     }
 
     /// The name of the generated files: the source's, without characters that a C compiler rejects.
@@ -297,49 +328,41 @@ impl Build {
             .collect()
     }
 
-    /// Builds in a temporary folder and renames it, so that a folder is always complete.
-    fn build(
-        &self,
-        tools: &Tools,
-        program_hash: &str,
-        options: &Options<'_>,
-        paths: &Paths,
-    ) -> Result<(), Error> {
+    /// Builds in a temporary folder and renames it, so that a folder is always complete. Returns false if
+    /// an input changed meanwhile: then nothing is kept.
+    fn build(&self, inputs: &Inputs<'_>, paths: &Paths) -> Result<bool, Error> {
+        let stamps = inputs.tools.stamps();
+        let folder = Temporary::beside(&paths.folder)?;
         let work = Paths {
-            folder: temporary(&paths.folder),
+            folder: folder.path().to_owned(),
             ..paths.clone()
         };
-        let _ = std::fs::remove_dir_all(&work.folder);
-        std::fs::create_dir_all(&work.folder)
-            .map_err(|error| Error::io("create the folder", &work.folder, error))?;
-        let result = self.build_in(tools, program_hash, options, &work);
-        let result = result.and_then(|()| {
-            match std::fs::rename(&work.folder, &paths.folder) {
-                Ok(()) => Ok(()),
-                // Another process built the same, or an incomplete folder exists.
-                Err(_) if paths.in_folder("done").is_file() => Ok(()),
-                Err(error) => Err(Error::io("rename", &work.folder, error)),
-            }
-        });
-        let _ = std::fs::remove_dir_all(&work.folder);
-        result
+        let result = self.build_in(inputs, &work);
+        // The folder is named after what the files contained before, and an error can be one of a file
+        // that was half written.
+        let futhark = &inputs.tools.futhark;
+        let now = futhark.files_of(&self.source);
+        let is_current =
+            now.is_ok_and(|now| now == *inputs.files) && inputs.tools.stamps() == stamps;
+        if !is_current {
+            return Ok(false);
+        }
+        result?;
+        folder.complete(&paths.folder, DONE)?;
+        Ok(true)
     }
 
-    fn build_in(
-        &self,
-        tools: &Tools,
-        program_hash: &str,
-        options: &Options<'_>,
-        paths: &Paths,
-    ) -> Result<(), Error> {
+    fn build_in(&self, inputs: &Inputs<'_>, paths: &Paths) -> Result<(), Error> {
+        let Inputs {
+            tools,
+            files,
+            options,
+        } = inputs;
         let Tools {
             futhark, cc, ispc, ..
         } = tools;
         let warnings =
             futhark.generate(self.backend, &self.source, &paths.in_folder(&paths.name))?;
-        let sources = futhark.imports(&self.source)?;
-        let sources: Vec<String> = sources.iter().map(|s| s.display().to_string()).collect();
-        paths.write(SOURCES, &sources.join("\n"))?;
         let manifest_text = paths.read("json")?;
         let program = read_program(&paths.manifest(), &manifest_text)?;
         if program.backend != self.backend {
@@ -363,27 +386,23 @@ impl Build {
             name: &paths.name,
             generated: &generated,
             manifest_text: &manifest_text,
-            program_id: &layout::identity(&generated.layouts, &program, program_hash),
+            program_id: &layout::identity(&generated.layouts, &program, &futhark.identity(files)),
             hardened: self.hardened,
             symbol: &paths.symbol,
             plain: &plain,
         };
         paths.write("warnings.txt", &warnings)?;
-        std::fs::create_dir_all(paths.in_folder("override"))
-            .map_err(|error| Error::io("create the folder", paths.in_folder("override"), error))?;
-        for (name, text) in FIXED_FILES {
-            paths.write(name, text)?;
-        }
         if self.hardened {
             paths.write(
                 unit::CHECKED,
                 &unit::checked_c(&generated.lines()?, self.backend),
             )?;
         }
-        paths.write("fut_unit.c", &unit.write())?;
+        paths.write(UNIT, &unit.write())?;
 
         let object = paths.in_folder("unit.o");
-        cc.compile(&paths.in_folder("fut_unit.c"), &object, options)?;
+        let headers = headers::folder(&self.folder()?)?;
+        cc.compile(&paths.in_folder(UNIT), &object, &headers, options)?;
         if let Some(ispc) = ispc {
             let kernels = paths.in_folder("kernels.o");
             ispc.compile(
@@ -401,8 +420,22 @@ impl Build {
             Linkage::Static => cc.archive(&object, &paths.library())?,
         }
         let _ = std::fs::remove_file(object);
-        paths.write("done", "")
+        // Only debuggers read them.
+        if !cc.debugs(options) {
+            let files = [UNIT, unit::CHECKED].map(|file| paths.in_folder(file));
+            files
+                .iter()
+                .for_each(|file| drop(std::fs::remove_file(file)));
+        }
+        paths.write(DONE, "")
     }
+}
+
+/// What a build reads.
+struct Inputs<'a> {
+    tools: &'a Tools,
+    files: &'a Files,
+    options: &'a Options<'a>,
 }
 
 /// A sibling of `folder` for an incomplete build.
@@ -442,10 +475,6 @@ impl Paths {
     /// Reads a generated file by its extension.
     fn read(&self, extension: &str) -> Result<String, Error> {
         read(&self.in_folder(&format!("{}.{extension}", self.name)))
-    }
-
-    fn read_file(&self, file: &str) -> Result<String, Error> {
-        read(&self.in_folder(file))
     }
 
     fn write(&self, file: &str, text: &str) -> Result<(), Error> {
@@ -565,7 +594,8 @@ impl Artifact {
         &self.programs
     }
 
-    /// The source file and its imports. If one of them changes, [`Build::run`] builds again.
+    /// The source file and its imports. If one of them changes, [`Build::run`] builds again. A file that is
+    /// named only in a comment can be among them.
     #[must_use]
     pub fn sources(&self) -> &[PathBuf] {
         &self.sources

@@ -7,14 +7,17 @@ use std::process::Command;
 
 use futhark_manifest::Backend;
 
+use super::driver::{self, Driver};
 use super::error::{Error, ErrorKind};
+use super::facts::Facts;
+use super::headers::OVERRIDE;
 use super::process::{self, Limits};
 use super::toolchain::Toolchain;
 use crate::table::SYMBOL;
 
 /// A C compiler with its tools.
 pub(super) struct CCompiler {
-    tool: cc::Tool,
+    driver: Driver,
     ar: PathBuf,
     objcopy: PathBuf,
     apple: bool,
@@ -90,27 +93,12 @@ const READ_BY_COMPILERS: [&str; 5] = [
 
 impl CCompiler {
     /// Finds the compiler that the cc crate selects: `CC`, or the default of the system.
-    pub(super) fn find(toolchain: &Toolchain) -> Result<CCompiler, Error> {
-        let mut build = cc::Build::new();
-        let in_build_script =
-            std::env::var_os("OUT_DIR").is_some() && std::env::var_os("TARGET").is_some();
-        if !in_build_script {
-            let target = env!("FUTHARK_SYS_TARGET");
-            build
-                .target(target)
-                .host(target)
-                .out_dir(std::env::temp_dir());
-        }
-        // Only our flags and CFLAGS apply, so that results do not depend on the Cargo profile.
-        // In a build script, the metadata lists the variables that were read.
-        build
-            .opt_level(0)
-            .no_default_flags(true)
-            .cargo_metadata(in_build_script)
-            .cargo_warnings(false);
-        let tool = build
-            .try_get_compiler()
-            .map_err(|error| no_compiler(&error.to_string()))?;
+    pub(super) fn find(
+        toolchain: &Toolchain,
+        facts: Option<Facts<'_>>,
+    ) -> Result<CCompiler, Error> {
+        let in_build_script = driver::in_build_script();
+        let driver = Driver::find(toolchain, facts)?;
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let is_cross = in_build_script && variable("TARGET") != variable("HOST");
         let apple = match in_build_script {
@@ -118,13 +106,12 @@ impl CCompiler {
             false => cfg!(target_vendor = "apple"),
         };
         let mut compiler = CCompiler {
-            tool,
+            driver,
             ar: PathBuf::new(),
             objcopy: PathBuf::new(),
             apple,
             is_cross,
         };
-        compiler.version()?;
         let of_target = |name: &str| match is_cross {
             true => compiler.program_of_target(name),
             false => name.into(),
@@ -147,25 +134,20 @@ impl CCompiler {
     }
 
     /// The first line of `--version`, a part of the cache key.
-    pub(super) fn version(&self) -> Result<String, Error> {
-        let text = self
-            .ask("--version")
-            .map_err(|error| no_compiler(&format!("{}: {error}", self.tool.path().display())))?;
-        Ok(text.lines().next().unwrap_or_default().to_owned())
+    pub(super) fn version(&self) -> &str {
+        &self.driver.version
     }
 
     /// The executables, the compiler first.
     pub(super) fn programs(&self) -> [&Path; 3] {
-        [self.tool.path(), &self.ar, &self.objcopy]
+        [&self.driver.path, &self.ar, &self.objcopy]
     }
 
     /// The compiler's command line, which depends on the variables of the cc crate, and the values of
     /// the variables that the compiler itself reads. The cc crate passes on the whole environment,
     /// so its own list cannot be part of a cache key.
     pub(super) fn command_line(&self) -> Vec<OsString> {
-        let command = self.tool.to_command();
-        let mut words = vec![command.get_program().to_owned()];
-        words.extend(command.get_args().map(ToOwned::to_owned));
+        let mut words = self.driver.words.clone();
         for name in READ_BY_COMPILERS {
             words.push(name.into());
             words.push(std::env::var_os(name).unwrap_or_default());
@@ -174,24 +156,23 @@ impl CCompiler {
     }
 
     /// Whether this is gcc 12, clang 16, or later, which support `-ftrivial-auto-var-init=zero`.
-    pub(super) fn zeroes_variables(&self) -> Result<bool, Error> {
-        let version = self.version()?;
-        // "gcc (Debian 12.2.0-14) 12.2.0", "Debian clang version 16.0.6 (1)": the first
-        // number that stands alone.
-        let major = version
-            .split_whitespace()
-            .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains(')'))
-            .find_map(|word| word.split('.').next()?.parse::<u32>().ok());
-        let least = if self.tool.is_like_clang() { 16 } else { 12 };
-        Ok(major.is_some_and(|major| major >= least)
-            && (self.tool.is_like_gnu() || self.tool.is_like_clang()))
+    pub(super) fn zeroes_variables(&self) -> bool {
+        self.driver.zeroes_variables()
     }
 
-    /// Compiles `unit` to `object`.
+    /// Whether the result refers to source files, for debuggers.
+    pub(super) fn debugs(&self, options: &Options<'_>) -> bool {
+        let own = options.extra.iter().map(String::as_str);
+        let words = self.driver.words.iter().filter_map(|word| word.to_str());
+        own.chain(words).any(|word| word.starts_with("-g"))
+    }
+
+    /// Compiles `unit`, which includes our headers, to `object`.
     pub(super) fn compile(
         &self,
         unit: &Path,
         object: &Path,
+        headers: &Path,
         options: &Options<'_>,
     ) -> Result<(), Error> {
         let folder = unit.parent().unwrap_or(Path::new("."));
@@ -199,8 +180,9 @@ impl CCompiler {
         command.args(options.arguments());
         // Our <assert.h> takes precedence over the system's. Our other headers are found only by
         // `#include "…"`, because a program can be called `math` or `strings`.
-        command.arg(format!("-I{}", folder.join("override").display()));
+        command.arg(format!("-I{}", headers.join(OVERRIDE).display()));
         command.arg(format!("-iquote{}", folder.display()));
+        command.arg(format!("-iquote{}", headers.display()));
         command.arg("-c").arg(unit).arg("-o").arg(object);
         let stderr = run(command)?;
         match stderr {
@@ -260,7 +242,9 @@ impl CCompiler {
                 ErrorKind::C,
                 format!("cannot hide the symbols of {object}:\n{text}{advice}"),
             )
-        })
+        })?;
+        let _ = std::fs::remove_file(list);
+        Ok(())
     }
 
     /// Links `object` to a shared object. The table gets a second name, which is the same in all
@@ -335,7 +319,7 @@ impl CCompiler {
     }
 
     fn command(&self) -> Command {
-        self.tool.to_command()
+        self.driver.command()
     }
 }
 
@@ -375,7 +359,7 @@ fn output_of(mut command: Command) -> Result<Result<(), String>, (String, std::i
 const HOW_TO_INSTALL: &str = "install gcc or clang and binutils (Debian: apt-get install gcc binutils; Fedora: dnf install \
      gcc binutils; Arch: pacman -S gcc; macOS: xcode-select --install)";
 
-fn no_compiler(why: &str) -> Error {
+pub(super) fn no_compiler(why: &str) -> Error {
     Error::new(
         ErrorKind::NoCCompiler,
         format!(

@@ -7,8 +7,11 @@ use std::process::Command;
 use futhark_manifest::{Backend, Version, known};
 
 use super::error::{Error, ErrorKind};
+use super::facts::{self, Facts, Name};
+use super::files::Files;
 use super::process::{self, Limits, Output};
 use super::recording;
+use super::stamp;
 use super::toolchain::Toolchain;
 use super::vendored::Vendored;
 
@@ -19,6 +22,8 @@ pub struct Compiler {
     version: Version,
     kind: Kind,
     options: Vec<String>,
+    /// The stamp that the executable must have: see [`Compiler::as_seen`].
+    seen: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,8 +85,13 @@ impl Compiler {
     /// [`ErrorKind::NoCompiler`]: no usable compiler was found. The message says how to
     /// install one.
     pub fn find() -> Result<Compiler, Error> {
+        Compiler::find_with(None)
+    }
+
+    /// As [`find`](Self::find); with facts, see [`at_kept`](Self::at_kept).
+    pub(super) fn find_with(facts: Option<Facts<'_>>) -> Result<Compiler, Error> {
         match Toolchain::from_env().default_compiler() {
-            Some(program) => Compiler::at(program),
+            Some(program) => Compiler::open(program, facts),
             None => Err(Error::new(
                 ErrorKind::NoCompiler,
                 format!("no Futhark compiler was found.\n{}", how_to_install()),
@@ -94,12 +104,23 @@ impl Compiler {
     /// the one that [`Compiler::find`] returns.
     #[must_use]
     pub fn all() -> Vec<Compiler> {
+        Compiler::all_with(None)
+    }
+
+    /// As [`all`](Self::all), but keeps the versions in the folder `results`: see
+    /// [`at_kept`](Self::at_kept).
+    #[must_use]
+    pub fn all_kept(results: &Path) -> Vec<Compiler> {
+        Compiler::all_with(Some(Facts::of_results(results)))
+    }
+
+    fn all_with(facts: Option<Facts<'_>>) -> Vec<Compiler> {
         let toolchain = Toolchain::from_env();
         let mut all: Vec<Compiler> = toolchain
             .default_compiler()
             .into_iter()
             .chain(toolchain.private_compilers())
-            .filter_map(|program| Compiler::at(program).ok())
+            .filter_map(|program| Compiler::open(program, facts).ok())
             .collect();
         all.sort_by_key(|compiler| compiler.version.number);
         all.dedup_by_key(|compiler| compiler.version.number);
@@ -114,14 +135,89 @@ impl Compiler {
     /// [`ErrorKind::NoCompiler`]: it does not exist, does not run, is not a Futhark compiler, or is
     /// older than [`known::OLDEST`].
     pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
+        Compiler::open(program.into(), None)
+    }
+
+    /// As [`at`](Self::at), but keeps the version in the folder `results`, which can be that of
+    /// [`Build::out_dir`](super::Build::out_dir). The next call does not run the compiler, unless it was
+    /// replaced, or is a script.
+    ///
+    /// # Errors
+    ///
+    /// As [`at`](Self::at).
+    pub fn at_kept(program: impl Into<PathBuf>, results: &Path) -> Result<Compiler, Error> {
+        Compiler::open(program.into(), Some(Facts::of_results(results)))
+    }
+
+    /// The compiler at `program` with the version and the [stamp](Self::stamp) that another process has
+    /// seen. Does not run it.
+    ///
+    /// If the executable is replaced later, builds with this compiler fail.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NoCompiler`]: the executable was replaced since.
+    pub fn as_seen(
+        program: impl Into<PathBuf>,
+        version: &str,
+        stamp: impl Into<String>,
+    ) -> Result<Compiler, Error> {
         let program = program.into();
+        let compiler = Compiler {
+            kind: match recording::version(&program) {
+                Some(_) => Kind::Recording,
+                None => Kind::Installed,
+            },
+            program,
+            version: Version::new(version),
+            options: Vec::new(),
+            seen: Some(stamp.into()),
+        };
+        compiler.must_be_as_seen()?;
+        Ok(compiler)
+    }
+
+    /// Identifies the files of the executable. Another stamp means that one of them was replaced.
+    #[must_use]
+    pub fn stamp(&self) -> String {
+        if self.recording().is_some() {
+            return stamp::exact(&self.program);
+        }
+        let toolchain = Toolchain::from_env();
+        facts::stamps(&self.program, &toolchain)
+            // A script that can run anything.
+            .unwrap_or_else(|| stamp::exact(&toolchain.file(&self.program)))
+    }
+
+    /// Fails if the executable is not the one that another process has seen.
+    pub(super) fn must_be_as_seen(&self) -> Result<(), Error> {
+        match &self.seen {
+            Some(seen) if *seen != self.stamp() => {
+                let message = format!(
+                    "the Futhark compiler {} was replaced during the run; start the run again",
+                    self.program.display()
+                );
+                Err(Error::new(ErrorKind::NoCompiler, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn open(program: PathBuf, facts: Option<Facts<'_>>) -> Result<Compiler, Error> {
+        let compiler = |kind, version| Compiler {
+            program: program.clone(),
+            version,
+            kind,
+            options: Vec::new(),
+            seen: None,
+        };
         if let Some(version) = recording::version(&program) {
-            return Ok(Compiler {
-                program,
-                version,
-                kind: Kind::Recording,
-                options: Vec::new(),
-            });
+            return Ok(compiler(Kind::Recording, version));
+        }
+        let name = facts.and_then(|_| Name::of("Futhark", &program, &Toolchain::from_env()));
+        let fact = facts.zip(name.as_ref());
+        if let Some(text) = fact.and_then(|(facts, name)| facts.get(name)) {
+            return Ok(compiler(Kind::Installed, Version::new(&text)));
         }
         let fail = |why: String| {
             let message = format!(
@@ -145,12 +241,10 @@ impl Compiler {
         if let Some(why) = too_old(&version) {
             return Err(fail(why));
         }
-        Ok(Compiler {
-            program,
-            version,
-            kind: Kind::Installed,
-            options: Vec::new(),
-        })
+        if let Some((facts, name)) = fact {
+            facts.put(name, &version.text);
+        }
+        Ok(compiler(Kind::Installed, version))
     }
 
     /// Vendored code in place of a compiler of this version. Its description is in `file`.
@@ -167,6 +261,7 @@ impl Compiler {
             version,
             kind: Kind::Vendored(code),
             options: Vec::new(),
+            seen: None,
         })
     }
 
@@ -214,37 +309,56 @@ impl Compiler {
 
     /// All files that `source` consists of, including itself.
     ///
+    /// They are found without running the compiler, unless an import has an unusual name. A file that is
+    /// named only in a comment can be among them.
+    ///
     /// # Errors
     ///
     /// * [`ErrorKind::NoSource`]: `source` does not exist.
     /// * [`ErrorKind::NoCompiler`]: this is a recording.
     /// * [`ErrorKind::Program`], [`ErrorKind::CompilerFailed`]: the compiler rejected `source`, or
     ///   failed on it.
-    /// * [`ErrorKind::Io`]: the compiler cannot be run.
+    /// * [`ErrorKind::Io`]: a file cannot be read, or the compiler cannot be run.
     pub fn imports(&self, source: &Path) -> Result<Vec<PathBuf>, Error> {
-        if let Kind::Vendored(code) = &self.kind {
-            return Ok(code.sources.clone());
-        }
-        let output = self.checked([OsStr::new("imports"), source.as_os_str()], source)?;
-        Ok(output.stdout().lines().map(PathBuf::from).collect())
+        Ok(self.files_of(source)?.paths())
     }
 
-    /// A hash of `source` and its imports, which is the same for all versions of the compiler. The options
-    /// of a build follow it.
+    /// A hash of the code of `source` and its imports, which is the same for all versions of the
+    /// compiler. Comments, layout, and the place of the files do not matter. The options of a build
+    /// follow it.
     ///
     /// # Errors
     ///
     /// As [`imports`](Self::imports).
     pub fn hash(&self, source: &Path) -> Result<String, Error> {
-        if let Kind::Vendored(code) = &self.kind {
-            return Ok(code.program.clone());
-        }
-        let output = self.checked([OsStr::new("hash"), source.as_os_str()], source)?;
-        let mut hash = output.stdout().trim().to_owned();
+        Ok(self.identity(&self.files_of(source)?))
+    }
+
+    /// As [`hash`](Self::hash), of the program with these files.
+    pub(super) fn identity(&self, files: &Files) -> String {
+        let mut hash = files.program();
         for option in &self.options {
             hash += &format!(" {option}");
         }
-        Ok(hash)
+        hash
+    }
+
+    /// The files that `source` consists of, as they are now.
+    ///
+    /// # Errors
+    ///
+    /// As [`imports`](Self::imports).
+    pub(super) fn files_of(&self, source: &Path) -> Result<Files, Error> {
+        self.must_support(source)?;
+        if let Kind::Vendored(code) = &self.kind {
+            return Files::listed(source, &code.sources);
+        }
+        if let Some(files) = Files::scan(source)? {
+            return Ok(files);
+        }
+        let output = self.checked([OsStr::new("imports"), source.as_os_str()], source)?;
+        let paths: Vec<PathBuf> = output.stdout().lines().map(PathBuf::from).collect();
+        Files::listed(source, &paths)
     }
 
     /// A value of the type `ty`, such as `[10]i32`, in the binary data format. `futhark test` uses
@@ -301,12 +415,8 @@ impl Compiler {
         Ok(output.stderr())
     }
 
-    /// Runs the compiler on `source`; an error contains its stderr.
-    fn checked<'a>(
-        &self,
-        arguments: impl IntoIterator<Item = &'a OsStr>,
-        source: &Path,
-    ) -> Result<Output, Error> {
+    /// Fails if `source` is missing, or this is a recording.
+    fn must_support(&self, source: &Path) -> Result<(), Error> {
         if !source.is_file() {
             return Err(Error::no_source(source));
         }
@@ -319,6 +429,16 @@ impl Compiler {
             );
             return Err(Error::new(ErrorKind::NoCompiler, message));
         }
+        Ok(())
+    }
+
+    /// Runs the compiler on `source`; an error contains its stderr.
+    fn checked<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = &'a OsStr>,
+        source: &Path,
+    ) -> Result<Output, Error> {
+        self.must_support(source)?;
         let output = run(&self.program, arguments, Limits::WORK)
             .map_err(|error| Error::io("run", &self.program, error))?;
         if output.status.success() {

@@ -102,6 +102,15 @@ impl Error {
         Error::new(ErrorKind::Vendored, message)
     }
 
+    /// A source file or a compiler is replaced again and again.
+    pub(super) fn changing(source: &Path) -> Error {
+        let message = format!(
+            "{}, a file that it imports, or a compiler changed while the program was compiled; compile it again",
+            source.display()
+        );
+        Error::new(ErrorKind::Io, message)
+    }
+
     pub(super) fn no_source(source: &Path) -> Error {
         let message = format!(
             "the Futhark source file {} does not exist",

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
+use super::facts::{Facts, Name};
 use super::process::{self, Limits};
 use super::toolchain::Toolchain;
 
@@ -20,16 +21,27 @@ const ARGUMENTS: [&str; 3] = ["--addressing=64", "--woff", "--pic"];
 
 impl Ispc {
     /// Finds the ISPC that `ISPC` names, or the one of the Futhark compiler, or the one on `PATH`.
-    pub(super) fn find(toolchain: &Toolchain, futhark: &Compiler) -> Result<Ispc, Error> {
+    pub(super) fn find(
+        toolchain: &Toolchain,
+        futhark: &Compiler,
+        facts: Facts<'_>,
+    ) -> Result<Ispc, Error> {
         let program = toolchain
             .ispc(futhark)
             .ok_or_else(|| no_ispc("found none on PATH, by ISPC or by FUTHARK_TOOLCHAIN"))?;
+        let name = Name::of("ISPC", &program, toolchain);
+        if let Some(version) = name.as_ref().and_then(|name| facts.get(name)) {
+            return Ok(Ispc { program, version });
+        }
         let output = process::run(Command::new(&program).arg("--version"), Limits::QUERY)
             .map_err(|error| no_ispc(&format!("{}: {error}", program.display())))?;
         let text = output.stdout().trim().to_owned();
         if !output.status.success() || text.is_empty() {
             let why = format!("{} --version: {}", program.display(), output.status);
             return Err(no_ispc(&why));
+        }
+        if let Some(name) = name {
+            facts.put(&name, &text);
         }
         Ok(Ispc {
             program,

@@ -7,13 +7,20 @@
 //! generated/    reads name.c and name.h
 //! plain.rs      the functions of name.h that a raw module offers, and their symbols
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
+//! headers.rs    writes the headers that it includes
 //! cc.rs         compiles it, hides all symbols but the table, links or archives it
+//! driver.rs     finds the C compiler
 //! interface.rs  only the manifest, for code that is checked and not linked
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
 //! build.rs      runs these steps and caches the result
+//! files.rs      the source files of a program, and their part of the cache key
+//! imports.rs    finds imports without the Futhark compiler
+//! code.rs       removes comments and layout, which do not change a program
 //! tools.rs      the executables of a build, and their part of the cache key
 //! process.rs    runs a command in bounded time and memory
+//! stamp.rs      tells whether a file was replaced
+//! facts.rs      keeps what compilers report about themselves
 //! cache.rs      the default folder for results
 //! recording.rs  stored results for machines without compilers
 //! vendored.rs   generated code beside the source, in place of the Futhark compiler
@@ -26,10 +33,16 @@ mod bindgen;
 mod build;
 mod cache;
 mod cc;
+mod code;
 mod compiler;
+mod driver;
 mod error;
+mod facts;
+mod files;
 mod generated;
 mod hash;
+mod headers;
+mod imports;
 mod interface;
 mod ispc;
 mod plain;
@@ -38,6 +51,7 @@ pub mod process;
 mod recording;
 #[cfg(test)]
 mod sources;
+mod stamp;
 mod toolchain;
 mod tools;
 mod unit;

@@ -155,13 +155,9 @@ impl Build {
             artifact.symbol(),
             hash_of(&library)?
         );
-        let home = canonical(folder_of(self.source()))?;
-        let own = canonical(self.source())?;
-        for import in futhark.imports(self.source())? {
-            let path = canonical(&import)?;
-            if path != own {
-                let hash = hash_of(&path)?;
-                text += &format!("{hash} {}\n", relative(&path, &home).display());
+        for (name, hash) in futhark.files_of(self.source())?.hashes() {
+            if let Some(name) = name {
+                text += &format!("{hash} {}\n", name.display());
             }
         }
         write(&folder.join("library"), text)
@@ -238,6 +234,22 @@ impl Temporary {
 
     pub(super) fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Renames the folder, unless another process was first: a folder that contains the file `done` is
+    /// complete.
+    pub(super) fn complete(self, folder: &Path, done: &str) -> Result<(), Error> {
+        let is_complete = || folder.join(done).is_file();
+        let error = match fs::rename(&self.0, folder) {
+            Err(error) if !is_complete() => error,
+            _ => return Ok(()),
+        };
+        // Somebody removed a part of it.
+        let _ = fs::remove_dir_all(folder);
+        match fs::rename(&self.0, folder) {
+            Err(_) if !is_complete() => Err(Error::io("rename", &self.0, error)),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn become_folder(self, folder: &Path) -> Result<(), Error> {

@@ -184,6 +184,26 @@ impl Toolchain {
             .or_else(|| self.on_path("ispc"))
     }
 
+    /// The variables that select the C compiler, and their values. The cc crate reads many, also with the
+    /// names of targets, so this returns those with a similar name.
+    pub(super) fn of_c_compiler() -> Vec<(OsString, OsString)> {
+        const PARTS: [&str; 7] = [
+            "CC",
+            "FLAGS",
+            "CROSS_COMPILE",
+            "RUSTC",
+            "CARGO",
+            "SDKROOT",
+            "DEPLOYMENT_TARGET",
+        ];
+        let is_read = |name: &str| PARTS.iter().any(|part| name.contains(part));
+        let mut all: Vec<(OsString, OsString)> = std::env::vars_os()
+            .filter(|(name, _)| is_read(&name.to_string_lossy()))
+            .collect();
+        all.sort();
+        all
+    }
+
     /// The tool that creates static libraries, if a variable names it.
     pub(super) fn ar(&self) -> Option<PathBuf> {
         self.ar.clone()
@@ -201,11 +221,54 @@ impl Toolchain {
         found.unwrap_or_else(|| program.to_owned())
     }
 
-    fn on_path(&self, name: impl AsRef<Path>) -> Option<PathBuf> {
-        std::env::split_paths(self.path.as_ref()?)
-            .map(|folder| folder.join(name.as_ref()))
-            .find(|file| is_executable(file))
+    /// The files that determine what an executable does; `None` if it is missing, or is a script that can
+    /// run anything.
+    pub(super) fn parts(&self, program: &Path) -> Option<Vec<PathBuf>> {
+        let mut parts = match program.components().count() {
+            // A wrapper such as ccache runs the next executable of the same name.
+            1 => self.each_on_path(program).collect(),
+            _ => vec![program.to_owned()],
+        };
+        for file in parts.clone() {
+            if is_script(&file)? {
+                parts.push(behind(&file)?);
+            }
+        }
+        (!parts.is_empty()).then_some(parts)
     }
+
+    fn on_path(&self, name: impl AsRef<Path>) -> Option<PathBuf> {
+        self.each_on_path(name.as_ref()).next()
+    }
+
+    fn each_on_path(&self, name: &Path) -> impl Iterator<Item = PathBuf> {
+        let folders = self.path.iter().flat_map(std::env::split_paths);
+        folders
+            .map(move |folder| folder.join(name))
+            .filter(|file| is_executable(file))
+    }
+}
+
+/// The executable that a script of `ci/setup` runs: `compilers/VERSION/futhark` for `bin/futhark-VERSION`.
+pub(super) fn behind(script: &Path) -> Option<PathBuf> {
+    const MARK: &str = "Written by ci/setup";
+    if !is_script(script)? || !std::fs::read_to_string(script).ok()?.contains(MARK) {
+        return None;
+    }
+    let script = script.canonicalize().ok()?;
+    let version = script.file_name()?.to_str()?.strip_prefix("futhark-")?;
+    let compilers = script.parent()?.parent()?.join("compilers");
+    Some(compilers.join(version).join("futhark")).filter(|file| file.is_file())
+}
+
+/// Whether the file begins with `#!`; `None` if it cannot be read.
+fn is_script(file: &Path) -> Option<bool> {
+    use std::io::Read as _;
+
+    let mut start = Vec::new();
+    let file = std::fs::File::open(file).ok()?;
+    file.take(2).read_to_end(&mut start).ok()?;
+    Some(start == b"#!")
 }
 
 #[cfg(unix)]

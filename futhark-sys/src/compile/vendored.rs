@@ -21,7 +21,7 @@ use futhark_manifest::{Manifest, Version};
 use super::build::Build;
 use super::compiler::Compiler;
 use super::error::Error;
-use super::recording::{Temporary, canonical, folder_of, hash_of, relative, write};
+use super::recording::{Temporary, folder_of, hash_of, write};
 use super::toolchain::Toolchain;
 
 /// What a build does with vendored code; the variable `FUTHARK_VENDOR` selects it.
@@ -43,8 +43,6 @@ pub enum Vendor {
 #[derive(Clone, Debug)]
 pub(super) struct Vendored {
     folder: PathBuf,
-    /// The hash of the source and its imports, as the compiler computed it, and its options.
-    pub program: String,
     /// The source and its imports.
     pub sources: Vec<PathBuf>,
     /// The generated files.
@@ -109,14 +107,14 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
     };
     let mut vendored = Vendored {
         folder: folder.to_owned(),
-        program: String::new(),
         sources: Vec::new(),
         files: generated_files(folder)?,
     };
+    let mut options = None;
     for line in text.lines().skip(1) {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
-            ["program", _, ..] => vendored.program = line["program ".len()..].to_owned(),
+            ["program", _, ..] => options = Some(line.split(' ').skip(2)),
             ["source", hash, path] => {
                 let path = folder_of(source).join(path);
                 must_be_current(&path, hash, folder)?;
@@ -128,16 +126,17 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
             }
         }
     }
-    if vendored.program.is_empty() || vendored.sources.is_empty() {
+    let Some(options) = options.filter(|_| !vendored.sources.is_empty()) else {
         return Err(Error::vendored(format!("{} is incomplete", file.display())));
-    }
-    if !vendored.program.split(' ').skip(1).eq(build.options()) {
+    };
+    if !options.eq(build.options()) {
         return Err(Error::vendored(format!(
             "the code in {} was generated with other options for the Futhark compiler",
             folder.display()
         )));
     }
-    Compiler::vendored(file, version(folder, &build.name())?, vendored)
+    let version = version(folder, &build.name())?;
+    Ok(Compiler::vendored(file, version, vendored)?.with_options(build.options()))
 }
 
 /// Fails if the source file is not the one from which the code in `folder` was generated.
@@ -171,14 +170,17 @@ fn version(folder: &Path, name: &str) -> Result<Version, Error> {
 /// Generates the code into an empty folder.
 fn generate(build: &Build, futhark: &Compiler, folder: &Path) -> Result<(), Error> {
     let source = build.source();
+    let files = futhark.files_of(source)?;
     let warnings = futhark.generate(build.backend(), source, &folder.join(build.name()))?;
+    if futhark.files_of(source)? != files {
+        return Err(Error::changing(source));
+    }
     write(&folder.join(WARNINGS), warnings)?;
-    let mut text = format!("{FIRST_LINE}\nprogram {}\n", futhark.hash(source)?);
-    let home = canonical(folder_of(source))?;
-    for import in futhark.imports(source)? {
-        let path = canonical(&import)?;
-        let hash = hash_of(&path)?;
-        text += &format!("source {hash} {}\n", relative(&path, &home).display());
+    let mut text = format!("{FIRST_LINE}\nprogram {}\n", futhark.identity(&files));
+    let own = Path::new(source.file_name().unwrap_or_default());
+    for (name, hash) in files.hashes() {
+        let name = name.unwrap_or(own);
+        text += &format!("source {hash} {}\n", name.display());
     }
     write(&folder.join(DESCRIPTION), text)
 }

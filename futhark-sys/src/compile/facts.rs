@@ -1,0 +1,75 @@
+//! What compilers report about themselves, kept in the folder of results, so that the next process need
+//! not run them.
+//!
+//! A fact is stored under a hash of everything that determines it, including the exact stamps of the
+//! executables. A script can run anything, so a fact about one is kept only if it is known what it runs
+//! ([`Toolchain::parts`]).
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::hash::Hash;
+use super::stamp;
+use super::toolchain::Toolchain;
+
+/// The facts that are kept in one folder of results.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts<'a> {
+    results: &'a Path,
+}
+
+/// The name of one fact.
+pub(super) struct Name(Hash);
+
+impl Name {
+    /// A name for a fact that `kind` and `parts` determine, for this version of this crate.
+    pub(super) fn new<'a>(kind: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> Name {
+        let hash = Hash::new().with(env!("FUTHARK_SYS_SOURCES")).with(kind);
+        Name(parts.into_iter().fold(hash, Hash::with))
+    }
+
+    /// A name for a fact about an executable; `None` if it can change while its files stay the same.
+    pub(super) fn of(kind: &str, program: &Path, toolchain: &Toolchain) -> Option<Name> {
+        let stamps = stamps(program, toolchain)?;
+        Some(Name::new(kind, [stamps.as_bytes()]))
+    }
+}
+
+/// The exact stamps of the files that determine what an executable does, if these are known.
+pub(super) fn stamps(program: &Path, toolchain: &Toolchain) -> Option<String> {
+    let parts = toolchain.parts(program)?;
+    let stamps: Vec<String> = parts.iter().map(|part| stamp::exact(part)).collect();
+    Some(stamps.join("\t"))
+}
+
+impl Facts<'_> {
+    pub(super) fn of_results(results: &Path) -> Facts<'_> {
+        Facts { results }
+    }
+
+    /// The fact, if it is kept.
+    pub(super) fn get(self, name: &Name) -> Option<String> {
+        std::fs::read_to_string(self.file(name)).ok()
+    }
+
+    /// Keeps a fact. Without it the next process only runs the compiler again, so failures are ignored.
+    pub(super) fn put(self, name: &Name, text: &str) {
+        static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+        let file = self.file(name);
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let new = file.with_extension(format!("tmp{}-{number}", std::process::id()));
+        let Some(folder) = file.parent() else { return };
+        // Renamed, so that another process reads all of it or nothing.
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&new, text))
+            .and_then(|()| std::fs::rename(&new, &file));
+        if written.is_err() {
+            let _ = std::fs::remove_file(new);
+        }
+    }
+
+    fn file(self, name: &Name) -> PathBuf {
+        let name = &name.0.clone().hex()[..32];
+        self.results.join("facts").join(name)
+    }
+}

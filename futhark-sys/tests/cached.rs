@@ -1,0 +1,421 @@
+//! When a build runs compilers again, and when it does not.
+#![cfg(all(feature = "compile", feature = "load", unix))]
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use futhark_manifest::Backend;
+use futhark_sys::compile::{Artifact, Build, Compiler, ErrorKind};
+
+/// A tree of sources, a folder of results, and a compiler that counts how often it runs.
+struct Place {
+    folder: PathBuf,
+    compiler: Compiler,
+}
+
+/// The C program of the compiler. Scripts are not trusted to stay the same.
+const COUNTER: &str = r#"
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  FILE *log = fopen(LOG, "a");
+  fprintf(log, "%s\n", argc > 1 ? argv[1] : "");
+  fclose(log);
+  argv[0] = REAL;
+  return execv(REAL, argv);
+}
+"#;
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cached-{name}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("src/lib")).unwrap();
+        let futhark = folder.join("futhark");
+        compile_counter(&futhark, "");
+        let compiler = Compiler::at_kept(futhark, &folder.join("out")).unwrap();
+        Place { folder, compiler }
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        std::fs::write(self.folder.join("src").join(file), text).unwrap();
+    }
+
+    fn build(&self) -> Build {
+        Build::new(self.folder.join("src/main.fut"), Backend::C)
+            .compiler(self.compiler.clone())
+            .out_dir(self.folder.join("out"))
+            .fast(true)
+    }
+
+    fn run(&self) -> Artifact {
+        self.build().run().unwrap()
+    }
+
+    /// The commands that the compiler has run since the last call.
+    fn commands(&self) -> Vec<String> {
+        let log = self.folder.join("futhark.log");
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        let _ = std::fs::remove_file(log);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Asserts that the build compiles, and that the next one does not.
+    fn compiles(&self, why: &str) -> Artifact {
+        self.commands();
+        let artifact = self.run();
+        assert_eq!(self.commands(), ["c"], "{why}");
+        let again = self.run();
+        assert_eq!(self.commands(), [""; 0], "{why}: nothing changed");
+        assert_eq!(artifact.folder(), again.folder(), "{why}");
+        assert_eq!(artifact.sources(), again.sources(), "{why}");
+        artifact
+    }
+}
+
+fn compile_counter(file: &Path, about: &str) {
+    let source = file.with_extension("c");
+    std::fs::write(
+        &source,
+        format!("{COUNTER}/* {about} */\nconst char about[] = \"{about}\";\n"),
+    )
+    .unwrap();
+    // The default compiler can be found by PATH.
+    let real = Compiler::find().unwrap();
+    let real = match real.program().components().count() {
+        1 => which(real.program()),
+        _ => real.program().to_owned(),
+    };
+    let define = |name: &str, path: &Path| format!("-D{name}=\"{}\"", path.display());
+    let status = Command::new("cc")
+        .arg(define("REAL", &real))
+        .arg(define("LOG", &file.with_extension("log")))
+        .arg(&source)
+        .arg("-o")
+        .arg(file)
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+fn which(name: &Path) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+    files.find(|file| file.is_file()).unwrap()
+}
+
+const MAIN: &str = "import \"lib/one\"\nentry f (x: i32) : i32 = one x\n";
+
+#[test]
+fn a_build_runs_again_only_after_a_change() {
+    if support::no_compiler() {
+        return;
+    }
+    let place = Place::new("changes");
+    place.write("main.fut", MAIN);
+    place.write("lib/one.fut", "import \"two\"\ndef one x = two x\n");
+    place.write("lib/two.fut", "def two (x: i32) = x + 2\n");
+    let first = place.compiles("the first build");
+    let names: Vec<_> = first
+        .sources()
+        .iter()
+        .map(|file| file.file_name().unwrap())
+        .collect();
+    assert_eq!(names, ["main.fut", "one.fut", "two.fut"]);
+
+    place.write("lib/one.fut", "import \"two\"\ndef one x = two (x + 1)\n");
+    let second = place.compiles("an import");
+    place.write("lib/two.fut", "def two (x: i32) = x + 3\n");
+    let third = place.compiles("an import of an import");
+    // Places in messages and warnings change.
+    place.write("lib/two.fut", "-- A comment.\ndef two (x: i32) = x + 3\n");
+    let commented = place.compiles("a comment");
+    place.write("main.fut", &format!("import \"more\"\n{MAIN}"));
+    place.write("more.fut", "def more = 1i32\n");
+    let added = place.compiles("an added import");
+    assert_eq!(added.sources().len(), 4);
+    let all = [&first, &second, &third, &commented, &added];
+    let mut symbols: Vec<&str> = all.iter().map(|artifact| artifact.symbol()).collect();
+    symbols.dedup();
+    assert_eq!(symbols.len(), 5);
+
+    std::fs::remove_file(place.folder.join("src/more.fut")).unwrap();
+    let error = place.build().run().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+    assert!(error.to_string().contains("more"), "{error}");
+    place.commands();
+    place.write("more.fut", "def more = 1i32\n");
+    assert_eq!(place.run().folder(), added.folder());
+    assert_eq!(place.commands(), [""; 0], "the file has its old content");
+
+    let flagged = place.build().flag("-DX=1").run().unwrap();
+    assert_ne!(flagged.symbol(), added.symbol());
+    let safe = place.build().option("--safe").run().unwrap();
+    assert_ne!(safe.symbol(), added.symbol());
+    assert_eq!(place.commands(), ["c", "c"]);
+}
+
+#[test]
+fn a_replaced_compiler_compiles_again() {
+    if support::no_compiler() {
+        return;
+    }
+    let mut place = Place::new("replaced");
+    place.write("main.fut", "entry f (x: i32) = x\n");
+    let first = place.compiles("the first build");
+    let (version, stamp) = (
+        place.compiler.version().text.clone(),
+        place.compiler.stamp(),
+    );
+    let file = place.compiler.program().to_owned();
+    let seen = || Compiler::as_seen(&file, &version, &*stamp);
+    let build = place.build().compiler(seen().unwrap());
+    build.run().unwrap();
+    let open = || Compiler::at_kept(&file, &place.folder.join("out")).unwrap();
+    open();
+    assert_eq!(place.commands(), [""; 0], "the version is kept");
+
+    // Of the same version.
+    compile_counter(&file, "another");
+    for error in [seen().unwrap_err(), build.run().unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::NoCompiler);
+        let text = error.to_string();
+        assert!(
+            text.contains("was replaced") && text.contains("cached-replaced/futhark"),
+            "{text}"
+        );
+    }
+    let compiler = open();
+    assert_eq!(place.commands(), ["--version"]);
+    place.compiler = compiler;
+    let second = place.compiles("another compiler");
+    assert_ne!(first.folder(), second.folder());
+    // The content is equal.
+    assert_eq!(first.symbol(), second.symbol());
+}
+
+#[test]
+fn an_incomplete_result_is_built_again() {
+    if support::no_compiler() {
+        return;
+    }
+    let place = Place::new("incomplete");
+    place.write("main.fut", "entry f (x: i32) = x\n");
+    let first = place.compiles("the first build");
+    let remove = |file: &Path| std::fs::remove_file(file).unwrap();
+    remove(&first.folder().join("done"));
+    remove(&first.library());
+    // What a build that was killed leaves behind.
+    let left = first.folder().with_extension("tmp1-0");
+    std::fs::create_dir(&left).unwrap();
+    place.compiles("an incomplete folder").open().unwrap();
+    // The headers, which all builds share.
+    let entries = std::fs::read_dir(place.folder.join("out")).unwrap();
+    let mut folders = entries.map(|entry| entry.unwrap().path());
+    let is_headers = |path: &PathBuf| {
+        path.file_name()
+            .unwrap()
+            .to_string_lossy()
+            .starts_with("include-")
+    };
+    let headers = folders.find(is_headers).unwrap();
+    remove(&headers.join("done"));
+    remove(&headers.join("fut_calls.h"));
+    place.write("main.fut", "entry f (x: i32) = x + 1\n");
+    place.compiles("incomplete headers");
+}
+
+#[test]
+fn concurrent_builds_have_the_same_result() {
+    if support::no_compiler() {
+        return;
+    }
+    let place = Place::new("concurrent");
+    place.write("main.fut", "entry f (x: i32) = x\n");
+    let folders: Vec<PathBuf> = std::thread::scope(|scope| {
+        let builds: Vec<_> = (0..3).map(|_| scope.spawn(|| place.run())).collect();
+        let folders = builds
+            .into_iter()
+            .map(|build| build.join().unwrap().folder().to_owned());
+        folders.collect()
+    });
+    assert!(
+        folders.iter().all(|folder| *folder == folders[0]),
+        "{folders:?}"
+    );
+    place.commands();
+    place.run().open().unwrap();
+    assert_eq!(place.commands(), [""; 0]);
+    let out = std::fs::read_dir(place.folder.join("out")).unwrap();
+    let names = out.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = names.filter(|name| name.contains(".tmp")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// A compiler that runs a shell command before it compiles.
+fn interfering(place: &Place, command: &str) -> Compiler {
+    let file = place.folder.join("interfering");
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = c ] && {{ cd '{}/src'; {command}; }}\nexec '{}' \"$@\"\n",
+        place.folder.display(),
+        place.compiler.program().display()
+    );
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Compiler::at(file).unwrap()
+}
+
+#[test]
+fn a_change_during_a_build_does_not_enter_the_cache() {
+    if support::no_compiler() {
+        return;
+    }
+    let place = Place::new("during");
+    let (old, new) = ("entry f (x: i32) = x\n", "entry g (x: i32) = x\n");
+    let entry = |artifact: &Artifact| artifact.program().entries()[0].name.clone();
+    place.write("main.fut", old);
+    // Once: the second attempt compiles the new text.
+    let once = interfering(
+        &place,
+        "[ -e new ] || echo 'entry g (x: i32) = x' >main.fut; : >new",
+    );
+    let build = place.build().compiler(once);
+    assert_eq!(entry(&build.run().unwrap()), "g");
+    place.write("main.fut", old);
+    assert_eq!(entry(&build.run().unwrap()), "f");
+    place.write("main.fut", new);
+    assert_eq!(entry(&build.run().unwrap()), "g");
+    // Changed back before the end: the compiler may have read the other text.
+    place.write("main.fut", old);
+    let always = interfering(
+        &place,
+        "cp main.fut was; echo 'entry g = 1i32' >main.fut; cp was main.fut",
+    );
+    let error = place.build().compiler(always).run().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.to_string().contains("changed while"), "{error}");
+}
+
+/// Sources whose imports have unusual forms.
+const UNUSUAL: [(&str, &str); 7] = [
+    (
+        "a/b/main.fut",
+        "module d = import \"../../lib/d\"\nlocal open import -- \"no\"\n\n  \"../c\"\nentry f (x: i32) = x + d.y + z\n",
+    ),
+    ("a/c.fut", "import \"b/./e\"\ndef z = e"),
+    ("a/b/e.fut", "import\"../b//g\" def e = g"),
+    ("a/b/g.fut", "-- import \"no\"\ndef g = 1i32"),
+    (
+        "lib/d.fut",
+        "import \"sub/../x\"\nimport \"sub/h\"\ndef y = x + h",
+    ),
+    ("lib/x.fut", "import \"\\115ub/h\"\ndef x = h"),
+    ("lib/sub/h.fut", "def h = 1i32"),
+];
+
+#[test]
+fn the_files_of_a_program_are_those_that_the_compiler_reads() {
+    if support::no_compiler() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cached-imports");
+    let _ = std::fs::remove_dir_all(&folder);
+    for (file, text) in UNUSUAL {
+        let file = folder.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let packaged = repository.join("programs");
+    let mut sources = vec![folder.join("a/b/main.fut"), folder.join("lib/x.fut")];
+    sources.extend(importing(&packaged));
+    for compiler in Compiler::all() {
+        for source in &sources {
+            let output = Command::new(compiler.program())
+                .arg("imports")
+                .arg(source)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+            let found = compiler.imports(source).unwrap();
+            let found: Vec<PathBuf> = found
+                .iter()
+                .map(|file| file.canonicalize().unwrap())
+                .collect();
+            let text = String::from_utf8(output.stdout).unwrap();
+            for file in text.lines() {
+                let file = Path::new(file).canonicalize().unwrap();
+                assert!(
+                    found.contains(&file),
+                    "{}: {} of {found:?}",
+                    source.display(),
+                    file.display()
+                );
+            }
+            assert_eq!(
+                found.len(),
+                text.lines().count(),
+                "{}: {found:?}",
+                source.display()
+            );
+        }
+    }
+}
+
+/// The programs below a folder that import files.
+fn importing(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(importing(&path));
+        } else if path.extension().is_some_and(|extension| extension == "fut") {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let imports = |line: &str| !line.starts_with("--") && line.contains("import \"");
+            found.extend(text.lines().any(imports).then_some(path));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_hash_of_a_program_is_that_of_its_code() {
+    if support::no_compiler() {
+        return;
+    }
+    let place = Place::new("hash");
+    let hash = |main: &str, one: &str| {
+        place.write("main.fut", main);
+        place.write("lib/one.fut", one);
+        place
+            .compiler
+            .hash(&place.folder.join("src/main.fut"))
+            .unwrap()
+    };
+    let one = "def one (x: i32) = x\n";
+    let first = hash(MAIN, one);
+    assert_eq!(
+        first,
+        hash(
+            &format!("-- | Doc.\n\n{MAIN}"),
+            "def one  (x: i32) =\n  x -- y"
+        )
+    );
+    assert_ne!(first, hash(MAIN, "def one (x: i32) = x + 0\n"));
+    assert_ne!(first, hash(&MAIN.replace('x', "y"), one));
+    // Elsewhere, under another name.
+    hash(MAIN, one);
+    let other = place.folder.join("other");
+    std::fs::create_dir_all(other.join("lib")).unwrap();
+    for (from, to) in [("main.fut", "renamed.fut"), ("lib/one.fut", "lib/one.fut")] {
+        std::fs::copy(place.folder.join("src").join(from), other.join(to)).unwrap();
+    }
+    assert_eq!(
+        first,
+        place.compiler.hash(&other.join("renamed.fut")).unwrap()
+    );
+    assert_eq!(place.commands(), ["--version"], "only the first compiler");
+}
