@@ -12,7 +12,8 @@ use crate::harness::unchecked;
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
 use crate::protocol::{Event, JobSpec};
-use futhark_safe::compile::{Build, Compiler};
+use crate::toolchain;
+use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -127,8 +128,9 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
 }
 
 fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
-    let compiler =
-        Compiler::at(&spec.compiler).map_err(|error| Stop::error(format!("{error:#}")))?;
+    let run = &spec.run;
+    let compiler = toolchain::open(&spec.compiler, &run.seen, &run.build_dir)
+        .map_err(|error| Stop::error(format!("{error:#}")))?;
     let build = build::build(program, spec.device.backend, spec.run.optimise);
     Ok(build.compiler(compiler).out_dir(&spec.run.build_dir))
 }

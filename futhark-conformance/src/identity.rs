@@ -37,15 +37,6 @@ pub fn hash_of(program: &Path) -> io::Result<String> {
     Ok(digits.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The size and time of a file, for a key of what the file generates: unlike the hash they cost
-/// nothing, and they change when the file is replaced.
-#[must_use]
-pub fn stamp(file: &Path) -> String {
-    let data = std::fs::metadata(file);
-    let stamp = data.and_then(|data| Ok(format!("{} {:?}", data.len(), data.modified()?)));
-    stamp.unwrap_or_default()
-}
-
 /// Writes the compiler's hash to its recording.
 ///
 /// # Errors

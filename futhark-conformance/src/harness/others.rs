@@ -4,8 +4,9 @@
 use super::build::{self, BuildLock};
 use super::steps::{StepResult, Stop};
 use crate::protocol::JobSpec;
+use crate::toolchain::{self, Seen};
 use futhark_manifest::Backend;
-use futhark_safe::compile::Compiler;
+use futhark_safe::compile::{Compiler, Error};
 use futhark_safe::dynamic::Library;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ pub struct Others {
     pub compilers: Vec<PathBuf>,
     /// The labels of all compilers in reports.
     pub labels: HashMap<PathBuf, String>,
+    /// The compilers as the parent has found them.
+    pub seen: Vec<Seen>,
     /// The backends that this process can run.
     pub at_hand: Vec<Backend>,
     /// The folder for compiled programs.
@@ -53,6 +56,7 @@ impl Others {
             labels: (spec.run.compilers.iter().cloned())
                 .zip(spec.run.labels.iter().cloned())
                 .collect(),
+            seen: spec.run.seen.clone(),
             at_hand: spec.run.at_hand.clone(),
             build_dir: spec.run.build_dir.clone(),
             optimise: spec.run.optimise,
@@ -109,8 +113,16 @@ impl Others {
         })
     }
 
+    /// Opens a compiler of the run.
+    ///
+    /// # Errors
+    /// If it was replaced since the run began.
+    pub fn open(&self, compiler: &Path) -> Result<Compiler, Error> {
+        toolchain::open(compiler, &self.seen, &self.build_dir)
+    }
+
     fn load(&self, compiler: &Path, backend: Backend) -> Result<Library, String> {
-        let found = Compiler::at(compiler).map_err(|error| format!("{error:#}"))?;
+        let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
         let build = build::build(&self.source, backend, self.optimise)
             .compiler(found)
             .out_dir(&self.build_dir);

@@ -302,19 +302,7 @@ mod tests {
         Settings {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
-            run: RunSpec {
-                build_dir: "x".into(),
-                seed: 1,
-                cases: None,
-                regressions: "x".into(),
-                input: None,
-                compilers: Vec::new(),
-                labels: Vec::new(),
-                architectures: Vec::new(),
-                at_hand: Vec::new(),
-                memory: 0,
-                optimise: false,
-            },
+            run: RunSpec::new("x".into()),
         }
     }
 

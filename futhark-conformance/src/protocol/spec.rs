@@ -2,6 +2,7 @@
 
 use crate::devices::Device;
 use crate::pattern::CheckPattern;
+use crate::toolchain::Seen;
 use futhark_manifest::Backend;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -55,6 +56,8 @@ pub struct RunSpec {
     pub compilers: Vec<PathBuf>,
     /// Their labels in reports.
     pub labels: Vec<String>,
+    /// The compilers as the parent has found them.
+    pub seen: Vec<Seen>,
     /// The architectures to compile kernels for.
     pub architectures: Vec<String>,
     /// The backends that a process can run in the environment of the parent.
@@ -64,6 +67,28 @@ pub struct RunSpec {
     pub memory: u64,
     /// Whether the C compiler optimises, as for users.
     pub optimise: bool,
+}
+
+impl RunSpec {
+    /// The settings of a run with no options but the build folder: generated inputs from seed 1, and no
+    /// other compiler to compare with.
+    #[must_use]
+    pub fn new(build_dir: PathBuf) -> RunSpec {
+        RunSpec {
+            seed: 1,
+            cases: None,
+            regressions: build_dir.join("regressions"),
+            input: None,
+            compilers: Vec::new(),
+            labels: Vec::new(),
+            seen: Vec::new(),
+            architectures: Vec::new(),
+            at_hand: Vec::new(),
+            memory: 0,
+            optimise: false,
+            build_dir,
+        }
+    }
 }
 
 /// Backends in JSON: a list of names.
@@ -111,6 +136,11 @@ mod tests {
                 input: None,
                 compilers: vec!["/x/futhark".into(), "/y/futhark".into()],
                 labels: vec!["1-3fa9c1".to_owned(), "1-70aa21".to_owned()],
+                seen: vec![Seen {
+                    path: "/x/futhark".into(),
+                    version: "0.25.32.\n".to_owned(),
+                    stamp: "s".to_owned(),
+                }],
                 architectures: vec!["sm_90".to_owned()],
                 at_hand: vec![Backend::C, Backend::Multicore],
                 memory: 8192,

@@ -9,8 +9,8 @@ use crate::say::outln;
 
 /// Prints the compilers and devices of this machine.
 pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
-    let compilers = find_compilers(&args.machine.futhark)?;
-    let settings = settings(&args.work)?;
+    let mut settings = settings(&args.work)?;
+    let compilers = find_compilers(&args.machine.futhark, &mut settings)?;
     for compiler in &compilers {
         let text = format!("{} ({})", compiler.label, compiler.path);
         outln!("compiler {}", shown(&text));

@@ -17,7 +17,8 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
             outln!("{name}={}", shown(&value.to_string_lossy()));
         }
     }
-    let compilers = find_compilers(&args.machine.futhark).inspect_err(|_| {
+    let mut settings = settings(&args.work)?;
+    let compilers = find_compilers(&args.machine.futhark, &mut settings).inspect_err(|_| {
         outln!("The backends are tried with a Futhark program, so install a compiler first.");
     })?;
     for compiler in &compilers {
@@ -25,7 +26,6 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
         let text = format!("{} ({})", compiler.version, compiler.path);
         outln!("Futhark {}: {known}", shown(&text));
     }
-    let settings = settings(&args.work)?;
     let devices = probe(&args.machine, &compilers, &settings);
     warn(&devices);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;

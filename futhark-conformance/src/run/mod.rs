@@ -110,14 +110,14 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
 
 fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
     let mut programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
-    let settings = settings(&args.work)?;
+    let mut settings = settings(&args.work)?;
     if args.cover {
         let plan = cover::of_test_blocks(&mut programs, &args.exclude).map_err(usage)?;
         say::err(format_args!("{}", shown_lines(&plan.to_string(), "")));
     }
     let threads = threads(args.jobs);
     let mut agreed = true;
-    for compiler in find_compilers(&args.futhark)? {
+    for compiler in find_compilers(&args.futhark, &mut settings)? {
         let one = judge::run(args, &programs, &compiler, &settings, threads);
         agreed &= one.map_err(could_not_run)?;
     }
@@ -126,8 +126,8 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
 
 fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
     let programs = corpus::find(&paths_or_default(&args.paths)).map_err(usage)?;
-    let compilers = find_compilers(&args.futhark)?;
-    let settings = settings(&args.work)?;
+    let mut settings = settings(&args.work)?;
+    let compilers = find_compilers(&args.futhark, &mut settings)?;
     let threads = threads(args.jobs);
     prepare::run(args, &programs, &compilers, &settings, threads).map_err(could_not_run)?;
     Ok(Exit::Held)

@@ -39,9 +39,10 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let paths = paths_or_default(&args.paths);
     let programs = corpus::find(&paths).map_err(usage)?;
     let expectations = expectations(args, &paths)?;
-    let mut compilers = find_compilers(&args.machine.futhark)?;
-    let against = toolchain::others(&args.against, &mut compilers).map_err(usage)?;
-    let settings = settings(&args.work)?;
+    let mut settings = settings(&args.work)?;
+    let mut compilers = find_compilers(&args.machine.futhark, &mut settings)?;
+    let against =
+        toolchain::others(&args.against, &mut compilers, &mut settings.run).map_err(usage)?;
     let devices = probe(&args.machine, &compilers, &settings);
     must_compile(&devices)?;
     warn(&devices);

@@ -31,17 +31,9 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         executable,
         timeout: Duration::from_secs(work.timeout),
         run: RunSpec {
-            seed: 1,
-            cases: None,
-            regressions: build_dir.join("regressions"),
-            input: None,
-            compilers: Vec::new(),
-            labels: Vec::new(),
-            architectures: Vec::new(),
-            at_hand: Vec::new(),
             memory: work.memory,
             optimise: work.optimise,
-            build_dir,
+            ..RunSpec::new(build_dir)
         },
     })
 }
@@ -68,9 +60,12 @@ pub fn threads(jobs: Option<u16>) -> usize {
     jobs.map_or_else(parallel::processors, usize::from)
 }
 
-/// The compilers to use: the given ones, or all that this machine has.
-pub fn find_compilers(named: &[PathBuf]) -> Result<Vec<CompilerInfo>, Ended> {
-    let compilers = toolchain::compilers(named).map_err(usage)?;
+/// The compilers to use: the given ones, or all that this machine has. Adds them to the settings.
+pub fn find_compilers(
+    named: &[PathBuf],
+    settings: &mut Settings,
+) -> Result<Vec<CompilerInfo>, Ended> {
+    let compilers = toolchain::compilers(named, &mut settings.run).map_err(usage)?;
     if compilers.is_empty() {
         let error = match futhark_safe::compile::Compiler::find() {
             Err(error) => anyhow!(error),

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod blocks;
+mod builds;
 mod cli;
 mod compilers;
 mod corpus;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::identity;
 use crate::key::key;
 use futhark_safe::compile::Compiler;
 
@@ -13,11 +12,10 @@ use futhark_safe::compile::Compiler;
 /// The message of the compiler.
 pub fn server(
     source: &Path,
-    compiler: &Path,
+    compiler: &Compiler,
     build_dir: &Path,
     optimise: bool,
 ) -> Result<PathBuf, String> {
-    let compiler = Compiler::at(compiler).map_err(|error| format!("{error:#}"))?;
     let hash = compiler
         .hash(source)
         .map_err(|error| format!("{error:#}"))?;
@@ -29,7 +27,7 @@ pub fn server(
         compiler.version().text.as_bytes(),
         // Another compiler can report the same version.
         compiler.program().as_os_str().as_encoded_bytes(),
-        identity::stamp(compiler.program()).as_bytes(),
+        compiler.stamp().as_bytes(),
         cc.as_encoded_bytes(),
         &[u8::from(optimise)],
     ]);

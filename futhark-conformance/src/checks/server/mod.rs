@@ -91,12 +91,13 @@ struct Servers<'a> {
 impl<'a> Servers<'a> {
     fn build(env: &'a Env<'a>) -> StepResult<Servers<'a>> {
         let others = &env.others;
-        let program = build::server(
-            &others.source,
-            &others.compiler,
-            &others.build_dir,
-            others.optimise,
-        );
+        let compiler = others.open(&others.compiler);
+        let program = compiler
+            .map_err(|error| format!("{error:#}"))
+            .and_then(|compiler| {
+                let folder = &others.build_dir;
+                build::server(&others.source, &compiler, folder, others.optimise)
+            });
         let unmade = |error| Stop::skip(format!("no server program: {error}"));
         let folder = tempfile::tempdir();
         Ok(Servers {

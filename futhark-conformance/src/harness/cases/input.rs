@@ -187,7 +187,7 @@ fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
             let error = |error: compile::Error| Stop::error(format!("{error:#}"));
             let compiler = match &mut compiler {
                 Some(compiler) => compiler,
-                none => none.insert(Compiler::at(&env.others.compiler).map_err(error)?),
+                none => none.insert(env.others.open(&env.others.compiler).map_err(error)?),
             };
             dataset(compiler, &ty.to_string())
         }

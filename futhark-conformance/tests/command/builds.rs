@@ -1,0 +1,150 @@
+//! When a run starts compilers.
+
+use super::{command, needs, text};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PROGRAM: &str = "-- ==\n-- input { 1 } output { 2 }\nentry main (x: i32) = x + 1\n";
+
+/// A program that writes its command line to a file, and runs another.
+const COUNTER: &str = r#"
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  FILE *log = fopen(LOG, "a");
+  fprintf(log, "%s", NAME);
+  for (int i = 1; i < argc; i++)
+    fprintf(log, " %s", argv[i]);
+  fprintf(log, "\n");
+  fclose(log);
+  argv[0] = REAL;
+  return execvp(REAL, argv);
+}
+"#;
+
+fn compile_counter(folder: &Path, name: &str, real: &Path) -> PathBuf {
+    let (source, file) = (folder.join("counter.c"), folder.join(name));
+    fs::write(&source, COUNTER).unwrap();
+    let status = Command::new("cc")
+        .arg(format!("-DREAL=\"{}\"", real.display()))
+        .arg(format!("-DLOG=\"{}\"", folder.join("log").display()))
+        .arg(format!("-DNAME=\"{name}\""))
+        .arg(&source)
+        .arg("-o")
+        .arg(&file)
+        .status();
+    assert!(status.unwrap().success());
+    file
+}
+
+#[test]
+fn a_run_without_changes_starts_no_compiler() {
+    let Some(futhark) = needs::compiler_path() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("corpus")).unwrap();
+    for name in ["a.fut", "b.fut"] {
+        fs::write(folder.join("corpus").join(name), PROGRAM).unwrap();
+    }
+    let counted = |name: &str, real: &str| compile_counter(folder, name, Path::new(real));
+    let (cc, objcopy) = (counted("cc", "cc"), counted("objcopy", "objcopy"));
+    let futhark = compile_counter(folder, "futhark", &futhark);
+    let run = |more: &[&str]| -> Vec<String> {
+        let mut command = command(folder);
+        command
+            .args(["run", "corpus", "--backend", "c", "--check", "blocks"])
+            .args(["--build-dir", "builds", "--futhark"])
+            .arg(&futhark)
+            .args(more)
+            .env("CC", &cc)
+            .env("OBJCOPY", &objcopy);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+        let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+        let _ = fs::remove_file(folder.join("log"));
+        log.lines().map(str::to_owned).collect()
+    };
+    let count = |log: &[String], what: &str| {
+        let mut words = what.split(' ');
+        let name = words.next().unwrap();
+        let words: Vec<&str> = words.collect();
+        let is_counted = |line: &&String| {
+            let mut given = line.split(' ');
+            given.next() == Some(name) && words.iter().all(|word| given.any(|one| one == *word))
+        };
+        log.iter().filter(is_counted).count()
+    };
+    let first = run(&["--jobs", "1"]);
+    // The third is the program that tries the device. The compilers are asked once, and nothing else is.
+    assert_eq!(count(&first, "futhark c"), 3, "{first:?}");
+    assert_eq!(count(&first, "futhark --version"), 1, "{first:?}");
+    assert_eq!(count(&first, "cc --version"), 1, "{first:?}");
+    assert_eq!(count(&first, "futhark"), 4, "{first:?}");
+    assert_eq!(count(&first, "cc -c"), 3, "{first:?}");
+
+    let second = run(&[]);
+    assert_eq!(second, [""; 0], "nothing has changed");
+
+    fs::write(
+        folder.join("corpus/b.fut"),
+        format!("{PROGRAM}-- Changed.\n"),
+    )
+    .unwrap();
+    let third = run(&[]);
+    assert_eq!(count(&third, "futhark c"), 1, "{third:?}");
+    assert_eq!(count(&third, "futhark --version"), 0, "{third:?}");
+    assert_eq!(count(&third, "cc --version"), 0, "{third:?}");
+}
+
+#[test]
+fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
+    let Some(real) = needs::compiler_path() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["a.fut", "b.fut"] {
+        fs::write(folder.join(name), PROGRAM).unwrap();
+    }
+    let futhark = folder.join("futhark-replaced");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *a.fut*) cp -p \"$0\" new && echo '# new' >>new && mv new \"$0\";; esac\nexec '{}' \"$@\"\n",
+        real.display()
+    );
+    fs::write(&futhark, script).unwrap();
+    fs::set_permissions(&futhark, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = command(folder)
+        .args([
+            "run",
+            "a.fut",
+            "b.fut",
+            "--backend",
+            "c",
+            "--jobs",
+            "1",
+            "--build-dir",
+            "builds",
+        ])
+        .arg("--futhark")
+        .arg(&futhark)
+        .output()
+        .unwrap();
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let message = format!(
+        "the Futhark compiler {} was replaced",
+        futhark.canonicalize().unwrap().display()
+    );
+    assert!(said.contains(&message), "{said}");
+    for name in ["a.fut", "b.fut"] {
+        assert!(said.contains(name), "{said}");
+    }
+    assert!(
+        !said.contains("ok a.fut") && said.contains("0 passed"),
+        "{said}"
+    );
+}
