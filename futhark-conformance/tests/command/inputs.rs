@@ -266,7 +266,7 @@ fn an_endless_call_is_not_a_failure() {
     assert_eq!(run.code(), Some(0), "{}", run.shown());
     let (outcome, message) = run.case("differential", "spin");
     assert_eq!(outcome, "skip");
-    assert!(message.contains("gave no result"), "{message}");
+    assert!(message.contains("too slow for this check"), "{message}");
     assert_eq!(run.case("differential", "fine").0, "pass");
 }
 
