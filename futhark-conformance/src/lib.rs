@@ -44,6 +44,7 @@ pub mod record;
 pub mod report;
 pub mod run;
 pub mod say;
+pub mod scratch;
 pub mod shard;
 pub mod toolchain;
 pub mod values;

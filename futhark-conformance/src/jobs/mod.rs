@@ -11,11 +11,12 @@ use crate::devices::{Device, Tried};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
+use crate::scratch::Scratch;
 use anyhow::Context as _;
 use futhark_manifest::Version;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -42,6 +43,9 @@ pub struct Settings {
     pub executable: PathBuf,
     /// The time limit of a step.
     pub timeout: Duration,
+    /// The folder for temporary files of child processes; without one, they use `TMPDIR` of this
+    /// process.
+    pub scratch: Option<Arc<Scratch>>,
     /// The settings that are passed to child processes.
     pub run: RunSpec,
 }

@@ -54,7 +54,10 @@ const PROBE: Duration = Duration::from_secs(60);
 /// Runs a job to its end.
 pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
     // The emulated device reports misuse to this file, which is deleted after the job.
-    let findings = job.device.is_emulated().then(NamedTempFile::new);
+    let findings = job.device.is_emulated().then(|| match &settings.scratch {
+        Some(scratch) => NamedTempFile::new_in(scratch.path()),
+        None => NamedTempFile::new(),
+    });
     let findings = match findings.transpose() {
         Ok(file) => file,
         Err(error) => {
@@ -277,6 +280,9 @@ fn command(
     if let Some(file) = findings {
         command.env(FINDINGS, file);
     }
+    if let Some(scratch) = &settings.scratch {
+        command.env("TMPDIR", scratch.path());
+    }
     command.arg("child").arg(serde_json::to_string(spec)?);
     Ok(command)
 }
@@ -302,6 +308,7 @@ mod tests {
         Settings {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
+            scratch: None,
             run: RunSpec::new("x".into()),
         }
     }

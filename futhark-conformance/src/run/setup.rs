@@ -11,10 +11,12 @@ use crate::record::CompilerInfo;
 use crate::report::output::Files;
 use crate::report::shown;
 use crate::say::errln;
+use crate::scratch::{self, Scratch};
 use crate::toolchain;
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::Backend;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings of a run with no options but these: all checks, generated inputs from seed 1, and
@@ -27,8 +29,17 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         Some(folder) => folder.clone(),
         None => jobs::default_build_dir().map_err(could_not_run)?,
     };
+    let scratch = Scratch::new().with_context(|| {
+        let folder = std::env::temp_dir();
+        format!(
+            "failed to create a folder for temporary files in {}",
+            folder.display()
+        )
+    });
+    scratch::clean_builds(&build_dir);
     Ok(Settings {
         executable,
+        scratch: Some(Arc::new(scratch.map_err(could_not_run)?)),
         timeout: Duration::from_secs(work.timeout),
         run: RunSpec {
             memory: work.memory,

@@ -5,6 +5,7 @@ use super::{build_dir, command, text};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -112,6 +113,9 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         .arg("--futhark")
         .arg(&slow);
     let part = scene.path("report.jsonl.part");
+    let temporary = scene.path("temporary");
+    fs::create_dir(&temporary).unwrap();
+    command.env("TMPDIR", &temporary);
     let mut run = command
         .stderr(Stdio::null())
         .stdout(Stdio::null())
@@ -127,6 +131,14 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
     run.kill().unwrap();
     run.wait().unwrap();
     assert!(has_a_record());
+    let folders = || {
+        let entries = fs::read_dir(&temporary).unwrap();
+        entries
+            .map(|entry| entry.unwrap().path())
+            .collect::<Vec<_>>()
+    };
+    let left = folders();
+    assert_eq!(left.len(), 1, "{left:?}");
     for name in ["report.jsonl", "junit.xml", "page.html"] {
         let text = fs::read_to_string(scene.path(name)).unwrap();
         assert_eq!(text, "of an earlier run", "{name}");
@@ -146,14 +158,34 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         shown.contains("missing: the end of report.jsonl"),
         "{shown}"
     );
-    let again = scene.run([
-        OsStr::new("a.fut"),
-        OsStr::new("--futhark"),
-        scene.real().as_os_str(),
+
+    // The next run replaces the part, and removes the temporary files of the killed one when they
+    // are old.
+    let touched = Command::new("touch")
+        .args(["-d", "2 hours ago"])
+        .arg(&left[0])
+        .status();
+    assert!(touched.unwrap().success());
+    let mut again = scene.command("run");
+    again.args([
+        "a.fut",
+        "--backend",
+        "c",
+        "--check",
+        "compile",
+        "--json",
+        "report.jsonl",
     ]);
+    again
+        .arg("--build-dir")
+        .arg(build_dir())
+        .arg("--futhark")
+        .arg(scene.real());
+    let again = again.env("TMPDIR", &temporary).output().unwrap();
     assert_eq!(again.status.code(), Some(0), "{}", text(&again));
     assert!(text(&again).contains("report.jsonl.part of an interrupted run is replaced"));
     assert!(!part.exists());
+    assert_eq!(folders(), [""; 0].map(PathBuf::from));
 }
 
 #[test]

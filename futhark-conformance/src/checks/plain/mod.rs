@@ -65,7 +65,8 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
         return Ok(executable);
     }
     // Another process may do the same, so the files are renamed into place.
-    let work = tempfile::tempdir_in(folder).map_err(failed)?;
+    // In the build folder, where the next run finds it if this one is killed.
+    let work = tempfile::tempdir_in(folder.parent().unwrap_or(folder)).map_err(failed)?;
     let (new_source, new) = (work.path().join("plain.c"), work.path().join("plain"));
     std::fs::write(&new_source, text).map_err(failed)?;
     let cc = std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc"));
