@@ -68,17 +68,39 @@ pub struct RunArgs {
     #[arg(long = "check", value_name = "PATTERN")]
     pub checks: Vec<CheckPattern>,
 
+    /// Check every program with every check on every device with every compiler; without this
+    /// option, only a part of the programs in folders that has each kind of construct
+    #[arg(long)]
+    pub all: bool,
+
+    /// Begin no job after this time, such as 90s, 10m or 1h; jobs that give the most information
+    /// begin first
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<humantime::Duration>,
+
+    /// Leave out programs whose path matches, as given or in a given folder, where `*` matches any
+    /// text; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<Pattern>,
+
     /// Run part I of N parts, counted from 1
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
 
-    /// Run only jobs, and checks of them, that together cover each construct, backend and compiler
+    /// Keep the results in the --json FILE of an interrupted run with the same options, and run only
+    /// the other jobs
     #[arg(long)]
-    pub cover: bool,
+    pub resume: bool,
 
-    /// File that caches the constructs of programs, so that --cover compiles only changed programs;
-    /// updated if one has changed [default: constructs.jsonl in the build folder]
-    #[arg(long, value_name = "FILE", requires = "cover")]
+    /// File of past times of jobs, for their order, the time left, and parts that take equal times;
+    /// updated, unless it is a part that runs [default: times.jsonl in the build folder, which does
+    /// not decide on parts]
+    #[arg(long, value_name = "FILE")]
+    pub times: Option<PathBuf>,
+
+    /// File that keeps the constructs of programs, so that only changed programs are compiled for
+    /// them; updated [default: constructs.jsonl in PATH, and for other programs in the build folder]
+    #[arg(long, value_name = "FILE")]
     pub constructs: Option<PathBuf>,
 
     /// Number of jobs to run at a time [default: one per processor]
@@ -113,38 +135,14 @@ pub struct RunArgs {
     /// Limits and build options of child processes.
     #[command(flatten)]
     pub work: WorkArgs,
-}
 
-impl RunArgs {
-    /// The further options of a command that repeats one finding of this run.
-    ///
-    /// Program, backend, device, compiler, check and seed come from the finding and the header of
-    /// the report. The further options select the generated inputs, the behaviour of the emulated
-    /// device, and the build folder.
-    #[must_use]
-    pub fn options_to_repeat(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        if !self.machine.emulated.is_empty() {
-            add("--emulated", self.machine.emulated.clone());
-        }
-        if self.machine.emulate == Emulate::Always {
-            add("--emulate", "always".to_owned());
-        }
-        if let Some(cases) = self.inputs.cases {
-            add("--cases", cases.to_string());
-        }
-        for (option, path) in [
-            ("--regressions", &self.inputs.regressions),
-            ("--input", &self.inputs.input),
-            ("--build-dir", &self.work.build_dir),
-        ] {
-            if let Some(path) = path {
-                add(option, path.display().to_string());
-            }
-        }
-        words
-    }
+    /// The default of PATH, for scripts.
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub default_path: Option<PathBuf>,
+
+    /// The default of --json, for scripts.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub default_json: Option<PathBuf>,
 }
 
 const RUN_HELP: &str = "\
@@ -154,7 +152,12 @@ Examples:
   futhark-conformance run lib/ --futhark ~/bin/futhark --json report.jsonl
   futhark-conformance run my.fut --backend c --check 'blocks:main #0'
   futhark-conformance run my.fut --backend opencl --device 'NVIDIA*'
-  futhark-conformance run --cover
+  futhark-conformance run --all
+  futhark-conformance run lib/ --budget 10m --exclude 'slow/*'
+
+Of the programs in folders, run chooses jobs and checks of them that together have
+each kind of construct with each check, backend and compiler. --all runs the others,
+too. A program that is named itself is checked whole.
 
 Every program is compiled once per backend and compiler, and checked in a
 process of its own, so a crash or a timeout is a finding and the run continues.
@@ -266,6 +269,10 @@ pub struct ReportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
+    /// Add the times of the jobs to FILE, for `run --times`
+    #[arg(long, value_name = "FILE")]
+    pub times: Option<PathBuf>,
+
     /// Report files.
     #[command(flatten)]
     pub reports: ReportFiles,
@@ -331,15 +338,16 @@ pub struct JudgeArgs {
 
     /// Leave out programs with this tag; may be repeated
     #[arg(long, value_name = "TAG")]
-    pub exclude: Vec<String>,
+    pub exclude_tag: Vec<String>,
 
     /// Also compare a second version of each test case, with an error in it
     #[arg(long)]
     pub altered: bool,
 
-    /// Judge only programs that together cover each construct of test blocks
+    /// Judge every program; without this option, only a part of the programs in folders that has each
+    /// construct of test blocks
     #[arg(long)]
-    pub cover: bool,
+    pub all: bool,
 
     /// Number of jobs to run at a time [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -468,29 +476,6 @@ mod tests {
         );
         let error = Cli::try_parse_from(["x", "run", "--backend", "vulkan"]).unwrap_err();
         assert!(error.to_string().contains("opencl"), "{error}");
-    }
-
-    #[test]
-    fn options_to_repeat_are_options_of_run() {
-        let options = [
-            "--emulated",
-            "delayed",
-            "--emulate",
-            "always",
-            "--cases",
-            "3",
-            "--regressions",
-            "r",
-            "--input",
-            "i",
-            "--build-dir",
-            "b",
-        ];
-        let cli = Cli::try_parse_from(["x", "run"].iter().chain(&options)).unwrap();
-        let Command::Run(args) = cli.command else {
-            panic!()
-        };
-        assert_eq!(args.options_to_repeat(), options);
     }
 
     #[test]

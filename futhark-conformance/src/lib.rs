@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
-//!             ├─ cover                                select part of them, for --cover
+//!             ├─ cover, times                         select and order jobs
 //!             ├─ jobs ══ protocol ══ child            one child process per job
 //!             │                       └─ checks       one module per check
 //!             │                           └─ harness  steps, contexts, calls, with
@@ -46,5 +46,6 @@ pub mod run;
 pub mod say;
 pub mod scratch;
 pub mod shard;
+pub mod times;
 pub mod toolchain;
 pub mod values;

@@ -210,8 +210,33 @@ pub struct Header {
     /// Options of the run that a command to repeat a finding needs as well.
     #[serde(default)]
     pub options: Vec<String>,
+    /// The options that select programs, jobs and checks, and those that limit them.
+    #[serde(default)]
+    pub selection: Vec<String>,
     /// The devices of the selected backends.
     pub devices: Vec<Device>,
+}
+
+/// The end of a job: the line of a report after its records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename = "finished")]
+pub struct Finished {
+    /// The job.
+    #[serde(flatten)]
+    pub place: Place,
+    /// A hash of the program's source.
+    pub source: String,
+    /// The time that the job took.
+    pub seconds: f64,
+}
+
+impl Finished {
+    /// The end of a job in a line of a report, if it is one.
+    #[must_use]
+    pub fn read(line: &str) -> Option<Finished> {
+        let is_one = line.starts_with(r#"{"kind":"finished""#);
+        is_one.then(|| serde_json::from_str(line).ok()).flatten()
+    }
 }
 
 #[cfg(test)]
@@ -229,6 +254,23 @@ mod tests {
         };
         let json = serde_json::to_string(&new).unwrap();
         assert_eq!(serde_json::from_str::<CompilerInfo>(&json).unwrap(), new);
+    }
+
+    #[test]
+    fn the_end_of_a_job_is_no_record() {
+        let finished = Finished {
+            place: Place {
+                program: "a.fut".into(),
+                backend: "c".into(),
+                device: "cpu".into(),
+                compiler: "0.25.32".into(),
+            },
+            source: "0".into(),
+            seconds: 0.5,
+        };
+        let line = serde_json::to_string(&finished).unwrap();
+        assert_eq!(Finished::read(&line), Some(finished));
+        assert!(serde_json::from_str::<Record>(&line).is_err());
     }
 
     #[test]

@@ -130,6 +130,20 @@ impl Features {
         }
     }
 
+    /// The features that the source of a program shows, without its manifest.
+    #[must_use]
+    pub fn of_source(source: &str) -> Features {
+        let mut found = Found::default();
+        found.by_compiler(Topic::Program, "a program");
+        let compiled = Compiled {
+            constructs: found.0,
+            items: 2,
+        };
+        let blocks = TestBlocks::parse(source).unwrap_or_default();
+        let must_compile = blocks.compile_error.is_none();
+        Features::of(source, must_compile.then_some(&compiled))
+    }
+
     /// The features of a program that its test blocks show.
     #[must_use]
     pub fn of_test_blocks(source: &str) -> Features {

@@ -11,6 +11,7 @@
 
 use super::construct::{Compiled, Construct};
 use crate::key::key;
+use crate::report::counted;
 use crate::say::errln;
 use anyhow::Context as _;
 use futhark_manifest::Version;
@@ -19,12 +20,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
+use std::time::Instant;
 
 /// The number of the format, in the first line of the file. Increment it when a change of this crate makes
 /// existing files wrong: when programs get other constructs (`construct.rs`), when constructs have other
 /// names, topics or scopes, or when the lines have other members. Then make `programs/constructs.jsonl` again:
 /// CONTRIBUTING.md.
 const FORMAT: u32 = 1;
+
+/// Where the constructs of programs come from.
+pub struct Sources<'a> {
+    /// Files of constructs that are only read.
+    pub read: &'a [PathBuf],
+    /// The file of constructs that is read, and updated if a program is not in it.
+    pub updated: &'a Path,
+    /// The number of programs to compile at a time for their constructs.
+    pub threads: usize,
+    /// When to stop compiling programs; the others count by their sources alone.
+    pub until: Option<Instant>,
+}
 
 /// The content of the file.
 pub struct Kept {
@@ -181,11 +195,8 @@ impl Kept {
         let mut new = new.tempfile_in(&self.folder).with_context(failed)?;
         new.write_all(text.as_bytes()).with_context(failed)?;
         new.persist(&self.file).with_context(failed)?;
-        errln!(
-            "wrote the constructs of {} programs to {}",
-            self.added,
-            self.file.display()
-        );
+        let programs = counted(self.added, "program");
+        errln!("compiled {programs} for their constructs, which are kept");
         Ok(())
     }
 

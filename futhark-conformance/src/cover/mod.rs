@@ -1,4 +1,4 @@
-//! Chooses the jobs of `--cover`: a part of the corpus that covers what the whole corpus covers.
+//! Chooses the jobs of a quick run: a part of the corpus that covers what the whole corpus covers.
 //!
 //! A *construct* is a property of a program that checks depend on: a type in its manifest, a
 //! consumed parameter, a kind of test case, an operator in its source. Each construct has a
@@ -20,7 +20,7 @@
 //! ```
 //!
 //! The choice depends only on the programs, the compilers' versions and the columns, so every
-//! machine chooses the same part.
+//! machine chooses the same part. Only with `--budget` it also depends on estimates of time.
 
 mod choose;
 mod construct;
@@ -31,5 +31,7 @@ mod plan;
 mod scan;
 
 pub use construct::{Construct, Features, Scope, Topic};
-pub use part::{of_jobs, of_test_blocks};
-pub use plan::{Column, Plan};
+pub use kept::Sources;
+pub(crate) use part::slowness;
+pub use part::{Part, of_jobs, of_test_blocks};
+pub use plan::{Column, Cost, Plan};

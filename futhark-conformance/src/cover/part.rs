@@ -1,7 +1,8 @@
-//! Chooses the jobs of `run --cover` and the programs of `judge --cover`.
+//! Chooses the jobs of a quick `run` and the programs of a quick `judge`.
 
 use super::construct::Features;
-use super::plan::{Column, Plan};
+use super::kept::Sources;
+use super::plan::{Column, Cost, Plan};
 use super::scan::scan;
 use crate::checks::Check;
 use crate::corpus::{Program, name};
@@ -10,57 +11,106 @@ use crate::expect::Expectations;
 use crate::jobs::Job;
 use crate::pattern::CheckPattern;
 use anyhow::Context as _;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::path::Path;
 
-/// Keeps the jobs, and of each the checks, that together cover every construct of their programs
-/// with these checks, except where a check is expected to fail. The file `constructs` caches those of
-/// the manifests.
+/// A part of the jobs that covers everything.
+pub struct Part {
+    /// What it covers.
+    pub plan: Plan,
+    /// The jobs by their indices, and the checks that each must run, in the order of choice: the most
+    /// new combinations of check and construct per cost first.
+    pub jobs: Vec<(usize, Vec<CheckPattern>)>,
+}
+
+/// Chooses jobs, and checks of each, that together cover every construct of the programs with these
+/// checks, except where a check is expected to fail. `seconds` estimates the time of a job; without
+/// it, the choice depends only on the programs, the compilers and the devices.
 ///
 /// # Errors
-/// If a file cannot be read or written, or the newest compiler is a recording, which cannot
-/// generate manifests.
+/// If a source or a file of constructs cannot be read.
 pub fn of_jobs(
-    jobs: &mut Vec<Job>,
+    jobs: &[Job],
     checks: &[&Check],
     expectations: &Expectations,
-    constructs: &Path,
-    threads: usize,
-) -> anyhow::Result<Plan> {
-    let mut sources: Vec<PathBuf> = Vec::new();
-    let mut columns: Vec<Column> = Vec::new();
-    let mut places = Vec::new();
-    let mut by_numbers = BTreeMap::new();
-    for job in jobs.iter() {
-        let program = position(&mut sources, job.program.clone());
-        let numbers = (program, position(&mut columns, column(job)));
-        places.push(numbers);
-        by_numbers.insert(numbers, &job.place);
+    constructs: &Sources<'_>,
+    seconds: Option<&dyn Fn(&Job) -> f64>,
+) -> anyhow::Result<Part> {
+    let mut programs = Numbers::default();
+    let mut columns = Numbers::default();
+    let mut by_numbers = HashMap::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let program = programs.of(job.program.as_path(), index);
+        let place = &job.place;
+        let column = (&*place.backend, &*place.device, &*place.compiler);
+        by_numbers.insert((program, columns.of(column, index)), index);
     }
-    let paths: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    let sources: Vec<&Path> = programs.first.iter().map(|&n| &*jobs[n].program).collect();
     // The newest compiler accepts the most programs.
     let features = match jobs.last() {
-        Some(job) => scan(&paths, job.compiler.path.as_ref(), constructs, threads)?,
+        Some(job) => scan(&sources, job.compiler.path.as_ref(), constructs)?,
         None => Vec::new(),
     };
+    let known: Vec<Vec<&CheckPattern>> = jobs
+        .iter()
+        .map(|job| expectations.failing_checks(&job.place).collect())
+        .collect();
     let is_known_failure = |program, column, check: &str| {
-        let place = by_numbers.get(&(program, column));
-        place.is_some_and(|place| expectations.expects_failure(place, check))
+        let job = by_numbers.get(&(program, column));
+        job.is_some_and(|&job| known[job].iter().any(|pattern| pattern.concerns(check)))
     };
-    let programs = named(&paths, features);
-    let plan = Plan::new(&programs, &columns, checks, is_known_failure);
-    let mut places = places.into_iter();
-    jobs.retain_mut(|job| {
-        let Some((program, column)) = places.next() else {
-            return false;
-        };
+    let programs = named(&sources, features);
+    let cost = |program: usize, column| {
+        let features: &Features = &programs[program].1;
+        match (seconds, by_numbers.get(&(program, column))) {
+            (Some(seconds), Some(&job)) => Cost {
+                own: (seconds(&jobs[job]) * 1000.0) as u64,
+                shared: BUILD_FOR_COMPARISON,
+            },
+            _ => Cost {
+                own: features.cost * slowness(&jobs[columns.first[column]].device),
+                shared: features.cost,
+            },
+        }
+    };
+    let places: Vec<Column> = columns.first.iter().map(|&n| column(&jobs[n])).collect();
+    let plan = Plan::new(&programs, &places, checks, is_known_failure, cost);
+    let jobs = plan.order().iter().filter_map(|&(program, column)| {
+        let index = *by_numbers.get(&(program, column))?;
         let checks = plan.checks(program, column);
-        job.checks = checks
-            .flat_map(|name| narrowed(&job.checks, name))
-            .collect();
-        plan.takes(program, column)
+        let checks = checks.flat_map(|name| narrowed(&jobs[index].checks, name));
+        Some((index, checks.collect()))
     });
-    Ok(plan)
+    let jobs = jobs.collect();
+    Ok(Part { plan, jobs })
+}
+
+/// The milliseconds of the build for backend c, with which all backends are compared.
+const BUILD_FOR_COMPARISON: u64 = 500;
+
+/// Numbers values in the order of their first occurrence.
+struct Numbers<T> {
+    numbers: HashMap<T, usize>,
+    /// Where each value occurred first.
+    first: Vec<usize>,
+}
+
+impl<T> Default for Numbers<T> {
+    fn default() -> Numbers<T> {
+        Numbers {
+            numbers: HashMap::new(),
+            first: Vec::new(),
+        }
+    }
+}
+
+impl<T: Eq + std::hash::Hash> Numbers<T> {
+    fn of(&mut self, value: T, index: usize) -> usize {
+        *self.numbers.entry(value).or_insert_with(|| {
+            self.first.push(index);
+            self.first.len() - 1
+        })
+    }
 }
 
 /// The patterns for this check only; the whole check if none is given.
@@ -94,16 +144,19 @@ pub fn of_test_blocks(programs: &mut Vec<Program>, exclude: &[String]) -> anyhow
         backend: "c".to_owned(),
         device: HOST.to_owned(),
         compiler: "each compiler".to_owned(),
-        slowness: 1,
     };
     let checks: Vec<&Check> = Check::named("blocks").into_iter().collect();
     let paths: Vec<&Path> = programs
         .iter()
         .map(|program| program.path.as_path())
         .collect();
-    let plan = Plan::new(&named(&paths, features?), &[column], &checks, |_, _, _| {
-        false
-    });
+    let programs_and_features = named(&paths, features?);
+    let cost = |program: usize, _| {
+        let own = programs_and_features[program].1.cost;
+        Cost { own, shared: own }
+    };
+    let none = |_, _, _: &str| false;
+    let plan = Plan::new(&programs_and_features, &[column], &checks, none, cost);
     let mut numbers = 0..;
     programs.retain(|_| {
         numbers
@@ -123,12 +176,11 @@ fn column(job: &Job) -> Column {
         backend: job.place.backend.clone(),
         device: job.place.device.clone(),
         compiler: job.place.compiler.clone(),
-        slowness: slowness(&job.device),
     }
 }
 
 /// An estimate of the time of a job, in multiples of the time on the host.
-fn slowness(device: &Device) -> u64 {
+pub(crate) fn slowness(device: &Device) -> u64 {
     match device.kind {
         Kind::Simulated => 4,
         Kind::Emulated => 2,
@@ -136,14 +188,4 @@ fn slowness(device: &Device) -> u64 {
         Kind::Real if device.has_costly_contexts() => 8,
         Kind::Real => 1,
     }
-}
-
-/// The position of a value, which is appended if the list does not have it.
-fn position<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
-    list.iter()
-        .position(|other| *other == value)
-        .unwrap_or_else(|| {
-            list.push(value);
-            list.len() - 1
-        })
 }

@@ -4,6 +4,7 @@ use super::choose::{self, Item};
 use super::construct::{Construct, Features, Scope};
 use super::demand::topics;
 use crate::checks::{Check, plain};
+use crate::report::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -16,8 +17,6 @@ pub struct Column {
     pub device: String,
     /// The compiler's version.
     pub compiler: String,
-    /// The time of a job, in multiples of its time on the host.
-    pub slowness: u64,
 }
 
 /// The part of a run that covers everything that the whole run covers.
@@ -27,8 +26,20 @@ pub struct Plan {
     columns: Vec<Column>,
     /// The chosen jobs, as program and column, with their checks.
     chosen: BTreeMap<(usize, usize), BTreeSet<&'static str>>,
-    constructs: BTreeSet<Construct>,
-    combinations: usize,
+    /// The chosen jobs in the order of choice: the most new combinations per cost first.
+    order: Vec<(usize, usize)>,
+    /// The number of constructs, and of checks that ask about any of them.
+    covered: (usize, usize),
+}
+
+/// The cost of a job, in any unit: of the job itself, and of what all jobs of its program and
+/// compiler share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The cost of the job; at least 1.
+    pub own: u64,
+    /// The cost that only the first of the jobs has in addition.
+    pub shared: u64,
 }
 
 impl Plan {
@@ -41,8 +52,9 @@ impl Plan {
         columns: &[Column],
         checks: &[&Check],
         is_known_failure: impl Fn(usize, usize, &str) -> bool,
+        cost: impl Fn(usize, usize) -> Cost,
     ) -> Plan {
-        let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
+        let mut numbers: BTreeMap<Combination<'_>, u32> = BTreeMap::new();
         let compilers: BTreeSet<&str> = columns.iter().map(|c| c.compiler.as_str()).collect();
         let mut jobs = Vec::new();
         let mut items = Vec::new();
@@ -61,25 +73,30 @@ impl Plan {
                     let asked = topics(check.name);
                     for construct in &features.constructs {
                         if asked.contains(&construct.topic) {
-                            let next = numbers.len();
+                            let next = numbers.len() as u32;
                             let combination = Combination::new(check.name, construct, place);
                             covers.push(*numbers.entry(combination).or_insert(next));
                         }
                     }
                 }
                 jobs.push((program, column));
+                let Cost { own, shared } = cost(program, column);
                 items.push(Item {
                     covers,
-                    cost: features.cost * place.slowness,
+                    cost: own.max(1),
                     // All columns are compared with backend c, so they share a build.
                     group: program * compilers.len() + compiler,
-                    shared: features.cost,
+                    shared,
                 });
             }
         }
-        let combinations = numbers.len();
+        let mut check_of = vec![""; numbers.len()];
+        for (combination, &number) in &numbers {
+            check_of[number as usize] = combination.check;
+        }
         let mut chosen = BTreeMap::new();
-        for item in choose::choose(&items, combinations) {
+        let mut order = Vec::new();
+        for item in choose::choose(&items, check_of.len()) {
             let (program, column) = jobs[item];
             let (features, place) = (&programs[program].1, &columns[column]);
             // They cover nothing, but must still fail.
@@ -87,17 +104,16 @@ impl Plan {
                 runs(check, features, place) && is_known_failure(program, column, check.name)
             });
             chosen.insert(item, known_failures.map(|check| check.name).collect());
-        }
-        let mut check_of = vec![""; combinations];
-        for (combination, &number) in &numbers {
-            check_of[number] = combination.check;
+            order.push((program, column));
         }
         for check in checks {
             choose_for(check.name, &check_of, &items, &mut chosen);
         }
         let constructs = programs
             .iter()
-            .flat_map(|(_, features)| features.constructs.iter().cloned());
+            .flat_map(|(_, features)| features.constructs.iter());
+        let constructs: BTreeSet<&Construct> = constructs.collect();
+        let checks: BTreeSet<&str> = check_of.into_iter().collect();
         Plan {
             programs: programs.iter().map(|(name, _)| name.clone()).collect(),
             columns: columns.to_vec(),
@@ -105,9 +121,15 @@ impl Plan {
                 .into_iter()
                 .map(|(item, checks)| (jobs[item], checks))
                 .collect(),
-            constructs: constructs.collect(),
-            combinations,
+            order,
+            covered: (constructs.len(), checks.len()),
         }
+    }
+
+    /// The chosen jobs, as program and column, in the order of choice.
+    #[must_use]
+    pub fn order(&self) -> &[(usize, usize)] {
+        &self.order
     }
 
     /// Whether the part has the job of this program and column, given by their indices.
@@ -138,13 +160,15 @@ fn choose_for(
 ) {
     let of_check = |item: &usize| Item {
         covers: (items[*item].covers.iter().copied())
-            .filter(|&combination| check_of[combination] == check)
+            .filter(|&combination| check_of[combination as usize] == check)
             .collect(),
         shared: 0,
         ..items[*item]
     };
     let candidates: Vec<Item> = chosen.keys().map(of_check).collect();
-    let taken = choose::choose(&candidates, check_of.len());
+    let taken: BTreeSet<usize> = choose::choose(&candidates, check_of.len())
+        .into_iter()
+        .collect();
     for (number, checks) in chosen.values_mut().enumerate() {
         if taken.contains(&number) {
             checks.insert(check);
@@ -152,53 +176,35 @@ fn choose_for(
     }
 }
 
-/// Lists the covered constructs and the omitted programs, for people.
+/// Counts what is covered, for people, in lines of less than 80 characters.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |part: fn(&Column) -> &str| {
+            let parts: BTreeSet<&str> = self.columns.iter().map(part).collect();
+            parts.len()
+        };
+        let (constructs, checks) = self.covered;
+        let all = self.programs.len() * self.columns.len();
         writeln!(
             f,
-            "--cover: {} of {} jobs, with {} checks, cover all {} combinations of check, construct and place",
+            "quick run: {} of {} cover every kind of construct:",
             self.chosen.len(),
-            self.programs.len() * self.columns.len(),
-            self.chosen.values().map(BTreeSet::len).sum::<usize>(),
-            self.combinations
+            counted(all, "job")
         )?;
-        for (number, column) in self.columns.iter().enumerate() {
-            let Column {
-                backend,
-                device,
-                compiler,
-                ..
-            } = column;
-            let count = (0..self.programs.len()).filter(|&program| self.takes(program, number));
-            writeln!(
-                f,
-                "  {backend}, {device}, {compiler}: {} programs",
-                count.count()
-            )?;
-        }
-        let mut topics: BTreeMap<_, Vec<&str>> = BTreeMap::new();
-        for construct in &self.constructs {
-            topics
-                .entry(construct.topic)
-                .or_default()
-                .push(&construct.name);
-        }
-        writeln!(f, "  covered:")?;
-        for (topic, names) in topics {
-            let topic = format!("{topic:?}").to_lowercase();
-            writeln!(f, "    {topic} ({}): {}", names.len(), names.join(", "))?;
-        }
-        let left_out: Vec<&str> = (0..self.programs.len())
-            .filter(|&program| !self.takes_program(program))
-            .map(|program| self.programs[program].as_str())
-            .collect();
         writeln!(
             f,
-            "  left out in every column ({} of {} programs): {}",
-            left_out.len(),
-            self.programs.len(),
-            left_out.join(", ")
+            "  {}, {}, {}, {}",
+            counted(constructs, "construct"),
+            counted(checks, "check"),
+            counted(of(|column| &column.backend), "backend"),
+            counted(of(|column| &column.compiler), "compiler")
+        )?;
+        let programs = (0..self.programs.len()).filter(|&program| !self.takes_program(program));
+        write!(
+            f,
+            "  left out (--all runs all): {}, {}",
+            counted(programs.count(), "program"),
+            counted(all - self.chosen.len(), "job")
         )
     }
 }
@@ -259,7 +265,6 @@ mod tests {
             backend: backend.to_owned(),
             device: "cpu".to_owned(),
             compiler: compiler.to_owned(),
-            slowness: 1,
         }
     }
 
@@ -277,13 +282,21 @@ mod tests {
         }
     }
 
+    fn by_features(programs: &[(String, Features)]) -> impl Fn(usize, usize) -> Cost {
+        |program, _| Cost {
+            own: programs[program].1.cost,
+            shared: 0,
+        }
+    }
+
     fn plan(programs: &[(&str, Features)], columns: &[Column]) -> Plan {
         let programs: Vec<_> = programs
             .iter()
             .map(|(name, features)| ((*name).to_owned(), features.clone()))
             .collect();
         let checks: Vec<&Check> = checks::ALL.iter().collect();
-        Plan::new(&programs, columns, &checks, |_, _, _| false)
+        let none = |_, _, _: &str| false;
+        Plan::new(&programs, columns, &checks, none, by_features(&programs))
     }
 
     #[test]
@@ -312,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_a_new_construct_is_left_out_and_named() {
+    fn a_program_without_a_new_construct_is_left_out_and_counted() {
         let array = (Topic::Array, "array", Scope::Compiler);
         let sum = (Topic::Opaque, "sum", Scope::Compiler);
         let programs = [
@@ -321,10 +334,12 @@ mod tests {
         ];
         let plan = plan(&programs, &[column("c", "1")]);
         assert!(!plan.takes_program(0) && plan.takes_program(1));
-        let text = plan.to_string();
-        assert!(text.contains("1 of 2 jobs, with "), "{text}");
-        assert!(text.contains("(1 of 2 programs): array.fut"), "{text}");
-        assert!(text.contains("opaque (1): sum"), "{text}");
+        assert_eq!(
+            plan.to_string(),
+            "quick run: 1 of 2 jobs cover every kind of construct:\n  \
+             2 constructs, 15 checks, 1 backend, 1 compiler\n  \
+             left out (--all runs all): 1 program, 1 job"
+        );
     }
 
     #[test]
@@ -347,8 +362,11 @@ mod tests {
         let consume: Vec<_> = Check::named("consume").into_iter().collect();
         let columns = [column("c", "1")];
         let none = |_, _, _: &str| false;
-        assert!(Plan::new(&programs, &columns, &server, none).takes(0, 0));
-        assert!(!Plan::new(&programs, &columns, &consume, none).takes(0, 0));
+        let takes = |checks: &[&Check]| {
+            let plan = Plan::new(&programs, &columns, checks, none, by_features(&programs));
+            plan.takes(0, 0)
+        };
+        assert!(takes(&server) && !takes(&consume));
     }
 
     #[test]
@@ -394,11 +412,11 @@ mod tests {
             .collect();
         // A known failure runs in each job.
         let known = |_, _, check: &str| check == "settings";
-        let plan = Plan::new(&programs, &[column("c", "1")], &checks, known);
+        let cost = by_features(&programs);
+        let plan = Plan::new(&programs, &[column("c", "1")], &checks, known, cost);
         let of = |program| plan.checks(program, 0).collect::<Vec<_>>();
         assert_eq!(of(0), ["arrays", "lifecycle", "settings"]);
         assert_eq!(of(1), ["opaque", "settings"]);
-        assert!(plan.to_string().contains("2 of 2 jobs, with 5 checks"));
     }
 
     #[test]
@@ -406,7 +424,9 @@ mod tests {
         let source = "-- ==\n-- error: unknown\n";
         let programs = [("a.fut".to_owned(), Features::of(source, None))];
         let checks: Vec<&Check> = checks::ALL.iter().collect();
-        let plan = Plan::new(&programs, &[column("c", "1")], &checks, |_, _, _| false);
+        let none = |_, _, _: &str| false;
+        let cost = by_features(&programs);
+        let plan = Plan::new(&programs, &[column("c", "1")], &checks, none, cost);
         assert!(plan.takes(0, 0));
     }
 
@@ -417,7 +437,8 @@ mod tests {
         let checks: Vec<&Check> = checks::ALL.iter().collect();
         for failing in ["compile", "arrays"] {
             let known = |program, _, check: &str| program == 0 && check == failing;
-            let plan = Plan::new(&programs, &[column("c", "1")], &checks, known);
+            let cost = by_features(&programs);
+            let plan = Plan::new(&programs, &[column("c", "1")], &checks, known, cost);
             assert!(!plan.takes(0, 0) && plan.takes(1, 0), "{failing}");
         }
     }

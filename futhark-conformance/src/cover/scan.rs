@@ -1,38 +1,42 @@
 //! Finds the constructs of programs: runs the Futhark compiler for their manifests.
 
 use super::construct::{Compiled, Features};
-use super::kept::{Kept, Stamp};
+use super::kept::{Kept, Sources, Stamp};
 use crate::parallel;
 use crate::say::errln;
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use futhark_manifest::Manifest;
 use futhark_safe::compile::Compiler;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
-/// The features of each source, in order, by this compiler, `threads` at a time.
+/// The features of each source, in order, by this compiler.
 ///
-/// Programs of which `file` has the constructs are not compiled; the others are added to it.
+/// Programs of which a file has the constructs are not compiled; the others are added to the updated
+/// file. A program that cannot be compiled now, because the compiler is a recording or the time is up,
+/// has the constructs of its source only.
 ///
 /// # Errors
-/// If a source or `file` cannot be read, or the compiler is a recording, which cannot generate
-/// manifests. A program that does not compile is not an error, nor is a file that cannot be written.
+/// If a source or a file of constructs cannot be read. A program that does not compile is not an
+/// error, nor is a file that cannot be written.
 pub fn scan(
     sources: &[&Path],
     compiler: &Path,
-    file: &Path,
-    threads: usize,
+    constructs: &Sources<'_>,
 ) -> anyhow::Result<Vec<Features>> {
     let compiler = Compiler::at(compiler)?;
-    if compiler.recording().is_some() {
-        bail!(
-            "--cover needs a Futhark compiler, and {} is a recording",
-            compiler.program().display()
-        );
-    }
-    let mut kept = Kept::read(file, compiler.version())?;
-    let scanned = parallel::map(sources, threads, |source| {
-        scan_one(source, &compiler, &kept)
+    let version = compiler.version();
+    let given = constructs.read.iter();
+    let given: anyhow::Result<Vec<Kept>> = given.map(|file| Kept::read(file, version)).collect();
+    let mut kept = Kept::read(constructs.updated, version)?;
+    let scan = Scan {
+        compiler: &compiler,
+        given: given?,
+        until: constructs.until,
+    };
+    let scanned = parallel::map(sources, constructs.threads, |source| {
+        scan.one(source, &kept)
             .with_context(|| format!("failed to scan {}", source.display()))
     });
     let mut all = Vec::new();
@@ -53,22 +57,35 @@ pub fn scan(
 /// The features of a program, and what is to be kept.
 type Scanned = (Features, Option<(Stamp, Option<Compiled>)>);
 
-fn scan_one(source: &Path, compiler: &Compiler, kept: &Kept) -> anyhow::Result<Scanned> {
-    let text = std::fs::read_to_string(source)?;
-    if let Some(compiled) = kept.find(source) {
-        return Ok((Features::of(&text, compiled), None));
+struct Scan<'a> {
+    compiler: &'a Compiler,
+    given: Vec<Kept>,
+    until: Option<Instant>,
+}
+
+impl Scan<'_> {
+    fn one(&self, source: &Path, kept: &Kept) -> anyhow::Result<Scanned> {
+        let text = std::fs::read_to_string(source)?;
+        let mut files = self.given.iter().chain([kept]);
+        if let Some(compiled) = files.find_map(|kept| kept.find(source)) {
+            return Ok((Features::of(&text, compiled), None));
+        }
+        let is_late = self.until.is_some_and(|until| Instant::now() >= until);
+        if is_late || self.compiler.recording().is_some() {
+            return Ok((Features::of_source(&text), None));
+        }
+        let files = match self.compiler.imports(source) {
+            Ok(files) => Some(files),
+            // The mistake can be in an import, which is then unknown.
+            Err(_) if text.contains("import") => None,
+            Err(_) => Some(vec![source.to_owned()]),
+        };
+        // Before the compiler reads the files: a change while it runs must count as a change.
+        let stamp = files.and_then(|files| kept.stamp(source, &files));
+        let compiled = compile(source, self.compiler)?;
+        let features = Features::of(&text, compiled.as_ref());
+        Ok((features, stamp.map(|stamp| (stamp, compiled))))
     }
-    let files = match compiler.imports(source) {
-        Ok(files) => Some(files),
-        // The mistake can be in an import, which is then unknown.
-        Err(_) if text.contains("import") => None,
-        Err(_) => Some(vec![source.to_owned()]),
-    };
-    // Before the compiler reads the files: a change while it runs must count as a change.
-    let stamp = files.and_then(|files| kept.stamp(source, &files));
-    let compiled = compile(source, compiler)?;
-    let features = Features::of(&text, compiled.as_ref());
-    Ok((features, stamp.map(|stamp| (stamp, compiled))))
 }
 
 /// What the manifest of a program shows, or nothing if it does not compile or its manifest is wrong,

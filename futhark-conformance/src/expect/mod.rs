@@ -222,12 +222,24 @@ impl Expectations {
         unexpected
     }
 
-    /// Whether an entry expects this check, as a whole, to fail for the place.
-    #[must_use]
-    pub fn expects_failure(&self, place: &Place, check: &str) -> bool {
-        self.list.iter().any(|entry| {
-            entry.check.is_whole() && entry.is_for(check) && entry.is_about(place, &self.folder)
-        })
+    /// The patterns of checks that, as a whole, are expected to fail at the place.
+    pub fn failing_checks(&self, place: &Place) -> impl Iterator<Item = &CheckPattern> {
+        let about =
+            |entry: &&Expectation| entry.check.is_whole() && entry.is_about(place, &self.folder);
+        self.list.iter().filter(about).map(|entry| &entry.check)
+    }
+
+    /// Counts a result that an earlier part of the run judged.
+    pub fn recall(&mut self, record: &Record) {
+        let Expectations { folder, list } = self;
+        let finding = &record.finding;
+        let matching = list.iter_mut().find(|entry| {
+            entry.check.matches(&finding.check, &finding.case)
+                && entry.is_about(&record.place, folder)
+        });
+        if let Some(entry) = matching {
+            entry.matched = true;
+        }
     }
 
     /// The entries about visited places that matched no result.
@@ -288,9 +300,14 @@ mod tests {
     fn only_an_entry_for_a_whole_check_expects_the_check_to_fail() {
         let whole = F16.replace("blocks:sum *", "blocks");
         let place = record("programs/numbers/f16.fut", "", "", Outcome::Pass).place;
-        assert!(list(&whole).expects_failure(&place, "blocks"));
-        assert!(!list(&whole).expects_failure(&place, "arrays"));
-        assert!(!list(F16).expects_failure(&place, "blocks"));
+        let expects = |text: &str, check: &str| {
+            let list = list(text);
+            list.failing_checks(&place)
+                .any(|pattern| pattern.concerns(check))
+        };
+        assert!(expects(&whole, "blocks"));
+        assert!(!expects(&whole, "arrays"));
+        assert!(!expects(F16, "blocks"));
     }
 
     #[test]

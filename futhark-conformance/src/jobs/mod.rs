@@ -1,11 +1,14 @@
 //! The parent's side: runs jobs on threads, each in child processes.
 //!
-//! [`run`] starts worker threads that take jobs from one list. `supervise` decides what a job does
+//! [`run`] starts worker threads that take jobs from a [`Queue`]. `supervise` decides what a job does
 //! next, `process` waits for one child, `log` finds the device's name in the child's output.
 
 mod log;
 mod process;
+mod queue;
 mod supervise;
+
+pub use queue::{Limit, Queue};
 
 use crate::devices::{Device, Tried};
 use crate::pattern::CheckPattern;
@@ -15,7 +18,6 @@ use crate::scratch::Scratch;
 use anyhow::Context as _;
 use futhark_manifest::Version;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -68,28 +70,26 @@ pub enum Update {
     Finished,
 }
 
-/// Runs all jobs, `threads` at a time, and blocks until they have ended. Calls `on_update` with the
-/// index of the job, on the calling thread.
+/// Runs the jobs of the queue, `threads` at a time, and blocks until they have ended. Calls `on_update`
+/// with the index of the job, on the calling thread.
 pub fn run(
     jobs: &[Job],
+    queue: &Queue,
     settings: &Settings,
     threads: usize,
     mut on_update: impl FnMut(usize, Update),
 ) {
-    let next = AtomicUsize::new(0);
     let (sender, updates) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..threads.min(jobs.len()) {
+        for _ in 0..threads.min(queue.len()) {
             let sender = sender.clone();
-            let next = &next;
             scope.spawn(move || {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(number) else { break };
+                while let Some(number) = queue.take() {
                     // The receiver outlives this scope's threads.
                     let mut send = |update| drop(sender.send((number, update)));
                     send(Update::Started);
-                    supervise::job(job, settings, &mut send);
+                    supervise::job(&jobs[number], settings, &mut send);
+                    queue.finished(number);
                     send(Update::Finished);
                 }
             });

@@ -95,7 +95,7 @@ fn write(
         return Ok(());
     };
     let not_for_c = format!("no_{}", Backend::C);
-    let excluded = |tag: &String| *tag == not_for_c || args.exclude.contains(tag);
+    let excluded = |tag: &String| *tag == not_for_c || args.exclude_tag.contains(tag);
     if blocks.tags.iter().any(excluded) || !has_something(&blocks) {
         return Ok(());
     }

@@ -13,7 +13,7 @@ mod verdict;
 use crate::cli::JudgeArgs;
 use crate::corpus::{self, Program};
 use crate::devices::Device;
-use crate::jobs::{self, Job, Settings, Update};
+use crate::jobs::{self, Job, Queue, Settings, Update};
 use crate::pattern::CheckPattern;
 use crate::record::{CompilerInfo, Finding, Place};
 use crate::report::shown_lines;
@@ -76,7 +76,8 @@ fn ask_ourselves(
         .map(|copied| job(&copied.path, compiler))
         .collect();
     let mut findings = vec![Vec::new(); jobs.len()];
-    jobs::run(&jobs, settings, threads, |number, update| {
+    let queue = Queue::new((0..jobs.len()).collect(), (0..jobs.len()).collect());
+    jobs::run(&jobs, &queue, settings, threads, |number, update| {
         if let Update::Found(finding) = update {
             findings[number].push(finding);
         }

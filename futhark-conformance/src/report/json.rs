@@ -10,6 +10,7 @@
 //! | `seed` | the seed of generated inputs |
 //! | `shard` | the part of the run, as `I/N`; absent for a whole run |
 //! | `compilers` | `[{version, path, hash, label}]`: `hash` is the SHA-256 of the executable; `label` is the version, or the version with digits of the hash if the run has several compilers of that version |
+//! | `selection` | the options that select programs, jobs and checks, and those that limit them |
 //! | `devices` | `[{backend, device, kind, usable, reason}]`; kinds are `real`, `simulated` and `emulated`; `choice` is the backend's name of a device that is not its first |
 //!
 //! Every other line but the last is a record of one case of one check:
@@ -24,6 +25,10 @@
 //! | `message` | the details, or the reason for a skip |
 //! | `seconds` | the time that the case took |
 //!
+//! When a job has ended, a line with `"kind": "finished"` follows its records, with the keys `program`,
+//! `backend`, `device` and `compiler` of a record, `source`, a hash of the source, and `seconds`, the
+//! time of the job. `run --resume` keeps the results of these jobs.
+//!
 //! The last line is `{"records": N}`, the number of records. Each line is written at once, to
 //! `FILE.part`, which becomes `FILE` at the end. So an interrupted run leaves `FILE.part`, which
 //! `report` reads, and `FILE` as it was. Such a report is incomplete, because it has no last line; a
@@ -31,7 +36,7 @@
 
 use super::aside::{Target, part_of};
 use super::shown;
-use crate::record::{Header, Record};
+use crate::record::{Finished, Header, Record};
 use crate::say::errln;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -85,6 +90,14 @@ impl JsonReport {
     pub fn add(&mut self, record: &Record) -> io::Result<()> {
         self.records += 1;
         self.line(record)
+    }
+
+    /// Adds the line that ends a job.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn finished(&mut self, job: &Finished) -> io::Result<()> {
+        self.line(job)
     }
 
     /// Writes the last line.

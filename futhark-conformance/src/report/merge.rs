@@ -3,7 +3,7 @@
 use super::json::{End, SCHEMA};
 use super::output::part_of;
 use crate::key::key;
-use crate::record::{CompilerInfo, Header, NOWHERE, Place, Record};
+use crate::record::{CompilerInfo, Finished, Header, NOWHERE, Place, Record};
 use crate::shard::Shard;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -257,6 +257,9 @@ fn read(path: &Path) -> Result<Report, MergeError> {
             }
             whole = true;
             break;
+        }
+        if Finished::read(line).is_some() {
+            continue;
         }
         match serde_json::from_str(line) {
             Ok(record) => records.push(record),

@@ -131,6 +131,15 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
+/// A duration for people, such as `about 40 s` or `about 12 min`.
+pub(crate) fn about(seconds: f64) -> String {
+    match seconds.round() {
+        ..=90.0 => format!("about {seconds:.0} s"),
+        ..=5400.0 => format!("about {:.0} min", seconds / 60.0),
+        _ => format!("about {:.1} h", seconds / 3600.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +176,7 @@ mod tests {
             shard: None,
             against: Vec::new(),
             options: Vec::new(),
+            selection: Vec::new(),
             compilers: vec![CompilerInfo::new("1", "/x/futhark-1")],
             devices: vec![Device::host(Backend::C)],
         }

@@ -8,7 +8,7 @@ use super::json::JsonReport;
 use super::junit::Junit;
 use super::matrix::Matrix;
 use super::repeat_with;
-use crate::record::{Header, Record};
+use crate::record::{Finished, Header, Record};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -131,6 +131,16 @@ impl Output {
         }
         if let Some((json, path)) = &mut self.json
             && let Err(source) = json.add(record)
+        {
+            let path = path.clone();
+            self.failed.get_or_insert(OutputError { path, source });
+        }
+    }
+
+    /// Adds the line that ends a job to the JSON report.
+    pub fn finished(&mut self, job: &Finished) {
+        if let Some((json, path)) = &mut self.json
+            && let Err(source) = json.finished(job)
         {
             let path = path.clone();
             self.failed.get_or_insert(OutputError { path, source });

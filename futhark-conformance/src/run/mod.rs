@@ -1,14 +1,30 @@
 //! The subcommands, and the exit codes of the program.
 
+//!
+//! ```text
+//! programs ─▶ perform ─┬─ plan ─ select ─ order   which jobs, in which order
+//!                            ├─ resume                  which of them an earlier run has ended
+//!                            └─ jobs, expect, report    run, judge, report
+//! ```
+
+mod config;
 mod devices;
 mod diff;
 mod doctor;
 mod list;
 mod options;
+mod order;
+mod perform;
+mod plan;
 mod programs;
+mod resume;
+mod select;
 mod setup;
 
+pub use config::{Config, Expected};
+
 use crate::cli::{Command, JudgeArgs, PrepareArgs, ReportArgs};
+use crate::corpus::Program;
 use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
@@ -97,6 +113,9 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
         output.add(record);
     }
     say::out(format_args!("{}", output.render()));
+    if let Some(times) = &args.times {
+        resume::add_times(&args.files, times).map_err(could_not_run)?;
+    }
     let total = output.matrix.total();
     output.finish(missing.is_empty()).map_err(could_not_run)?;
     if total.failed == 0 && !missing.is_empty() {
@@ -111,9 +130,15 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
 fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
     let mut programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
     let mut settings = settings(&args.work)?;
-    if args.cover {
-        let plan = cover::of_test_blocks(&mut programs, &args.exclude).map_err(usage)?;
-        say::err(format_args!("{}", shown_lines(&plan.to_string(), "")));
+    if !args.all {
+        let (named, mut found): (Vec<Program>, Vec<Program>) = programs
+            .into_iter()
+            .partition(|program| args.paths.contains(&program.path));
+        if !found.is_empty() {
+            let plan = cover::of_test_blocks(&mut found, &args.exclude_tag).map_err(usage)?;
+            say::err(format_args!("{}\n", shown_lines(&plan.to_string(), "")));
+        }
+        programs = [named, found].concat();
     }
     let threads = threads(args.jobs);
     let mut agreed = true;

@@ -66,7 +66,7 @@ impl Bench {
         let records = text
             .lines()
             .skip(1)
-            .filter(|line| !line.starts_with("{\"records\""));
+            .filter(|line| line.starts_with("{\"program\""));
         Run {
             output,
             records: records

@@ -22,6 +22,7 @@ mod outputs;
 mod prepare;
 mod reports;
 mod scene;
+mod selection;
 mod slow;
 
 use std::path::{Path, PathBuf};

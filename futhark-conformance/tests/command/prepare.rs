@@ -80,7 +80,8 @@ impl Elsewhere {
             .env_clear()
             .env("PATH", self.path("nothing"))
             .env("CC", "/nonexistent/cc")
-            .args(["run", "programs", "--backend", "c", "--check", "compile"])
+            .args(["run", "programs", "--all", "--backend", "c"])
+            .args(["--check", "compile"])
             .args([
                 "--check", "blocks", "--check", "symbols", "--check", "plain",
             ])

@@ -189,7 +189,7 @@ impl Setting<'_> {
         let records = text
             .lines()
             .skip(1)
-            .filter(|line| !line.starts_with("{\"records\""));
+            .filter(|line| line.starts_with("{\"program\""));
         Run {
             records: records
                 .map(|line| serde_json::from_str(line).expect("each line is JSON"))

@@ -1,0 +1,311 @@
+//! Runs the jobs of a plan, judges their findings, and adds them to the reports.
+
+use super::config::Config;
+use super::order;
+use super::plan::Plan;
+use super::resume::{self, Interrupted, Line};
+use super::select;
+use super::setup::threads;
+use super::{Ended, could_not_run, usage};
+use crate::checks::device_code;
+use crate::expect::{Expectation, Expectations};
+use crate::jobs::{self, Job, Limit, Queue, Update};
+use crate::pattern::CheckPattern;
+use crate::record::{Finding, Finished, Record};
+use crate::report::difference::{Comparison, Compilers};
+use crate::report::matrix::Matrix;
+use crate::report::output::Output;
+use crate::report::progress::Progress;
+use crate::report::shown;
+use crate::say::errln;
+use crate::times::{Seconds, TimeLeft, Times};
+use anyhow::anyhow;
+use std::collections::HashMap;
+use std::mem;
+use std::time::{Duration, Instant};
+
+/// The results of a run.
+pub struct Results {
+    /// The reports; the caller prints and finishes them.
+    pub output: Output,
+    /// The differences between the compilers.
+    pub comparisons: Vec<Comparison>,
+    /// The expectations about the checked programs that nothing matched, if the run can tell.
+    pub unmatched: Vec<Expectation>,
+    /// What the budget left out, as text.
+    pub left_out: Option<String>,
+}
+
+/// Checks programs, and shows the progress on the standard error stream.
+///
+/// # Errors
+/// If the configuration cannot be used, or nothing can be run, with the exit code. Failed checks are
+/// no error.
+pub fn run(config: &Config) -> Result<Results, Ended> {
+    let begun = Instant::now();
+    let mut plan = Plan::of(config)?;
+    let judges = (
+        mem::take(&mut plan.expectations),
+        mem::take(&mut plan.times),
+    );
+    let workers = threads(config.jobs);
+    let interrupted = interrupted(config, &plan)?;
+    let is_new = |job: &Job| interrupted.as_ref().is_none_or(|old| !old.has(job));
+    let jobs = &plan.selected.jobs;
+    let order = plan.selected.order.iter().copied();
+    let order: Vec<usize> = order.filter(|&number| is_new(&jobs[number])).collect();
+    announce(&plan, order.len(), interrupted.as_ref());
+    let estimates = &plan.selected.estimates;
+    let queue =
+        Queue::new(order.clone(), order::groups(jobs)).limited(config.budget.map(|budget| Limit {
+            until: begun + budget,
+            estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
+        }));
+    let left = TimeLeft::new(order.iter().map(|&number| estimates[number]), workers);
+
+    let mut run = Run::begin(config, &plan, judges, order.len(), left)?;
+    for record in plan.skipped_files() {
+        run.output.add(&record);
+    }
+    if let Some(interrupted) = interrupted {
+        run.keep(&interrupted)?;
+    }
+    jobs::run(jobs, &queue, &plan.settings, workers, |number, update| {
+        run.update(number, update);
+    });
+    let waiting: Vec<&Job> = queue.waiting().iter().map(|&n| &jobs[n]).collect();
+    let left_out = config
+        .budget
+        .and_then(|budget| select::left_out(budget, jobs.len(), &waiting, run.left.seconds()));
+    Ok(run.end(left_out))
+}
+
+/// The report of the interrupted run that this one continues.
+fn interrupted(config: &Config, plan: &Plan) -> Result<Option<Interrupted>, Ended> {
+    let Some(json) = &config.reports.json else {
+        return match config.resume {
+            true => Err(usage(anyhow!("--resume needs --json FILE"))),
+            false => Ok(None),
+        };
+    };
+    if config.resume {
+        Interrupted::find(json, &plan.header, &plan.selected.jobs).map_err(usage)
+    } else {
+        resume::forget(json).map_err(usage)?;
+        Ok(None)
+    }
+}
+
+/// A run that goes on.
+struct Run<'a> {
+    config: &'a Config,
+    jobs: &'a [Job],
+    estimates: &'a [f64],
+    output: Output,
+    differences: Compilers,
+    expectations: Expectations,
+    progress: Progress,
+    running: HashMap<usize, Running>,
+    times: Times,
+    left: TimeLeft,
+    /// When the times were last written.
+    written: Instant,
+}
+
+struct Running {
+    begun: Instant,
+    seconds: Seconds,
+    /// A hash of the source as the job began.
+    source: String,
+}
+
+/// How often the times of jobs are written.
+const INTERVAL: Duration = Duration::from_secs(60);
+
+impl<'a> Run<'a> {
+    fn begin(
+        config: &'a Config,
+        plan: &'a Plan,
+        (expectations, times): (Expectations, Times),
+        jobs: usize,
+        left: TimeLeft,
+    ) -> Result<Run<'a>, Ended> {
+        let header = plan.header.clone();
+        let matrix = Matrix::new(plan.columns.clone());
+        // Only a whole run has the same cases for every compiler.
+        let versions = header.compilers.iter().map(|c| c.label.as_str());
+        let differences = match config.is_whole() {
+            true => Compilers::new(versions),
+            false => Compilers::default(),
+        };
+        Ok(Run {
+            config,
+            jobs: &plan.selected.jobs,
+            estimates: &plan.selected.estimates,
+            output: Output::create(&config.reports, header, matrix).map_err(usage)?,
+            differences,
+            expectations,
+            progress: Progress::new(jobs),
+            running: HashMap::new(),
+            times,
+            left,
+            written: Instant::now(),
+        })
+    }
+
+    /// Adds the results of jobs that ended before the run was interrupted.
+    fn keep(&mut self, interrupted: &Interrupted) -> Result<(), Ended> {
+        for job in self.jobs.iter().filter(|job| interrupted.has(job)) {
+            self.expectations.visit(&job.place);
+        }
+        let copied = interrupted.copy(&mut |line| match line {
+            Line::Record(record) => {
+                self.expectations.recall(&record);
+                self.output.add(&record);
+                self.differences.add(&record);
+            }
+            Line::Finished(job) => {
+                self.differences.finished(&job.place);
+                self.output.finished(&job);
+            }
+        });
+        copied.map_err(could_not_run)
+    }
+
+    fn update(&mut self, number: usize, update: Update) {
+        let job = &self.jobs[number];
+        match update {
+            Update::Started => {
+                self.progress.started(number);
+                self.expectations.visit(&job.place);
+                let running = Running {
+                    begun: Instant::now(),
+                    seconds: Seconds::default(),
+                    source: resume::hash(&job.program),
+                };
+                self.running.insert(number, running);
+            }
+            Update::Step { check, case } => self.progress.step(&job.place, &check, &case),
+            Update::Found(finding) => {
+                let mut record = Record {
+                    place: job.place.clone(),
+                    finding,
+                };
+                if let Some(running) = self.running.get_mut(&number) {
+                    let Finding { check, seconds, .. } = &record.finding;
+                    running.seconds.add(check, *seconds);
+                }
+                self.expectations.judge(&mut record);
+                self.report(number, &record);
+            }
+            Update::Finished => self.finished(number),
+        }
+    }
+
+    fn finished(&mut self, number: usize) {
+        let job = &self.jobs[number];
+        // If only some cases of a check ran, a missing failure proves nothing.
+        let whole = self.config.checks.iter().all(CheckPattern::is_whole);
+        for record in self.expectations.close(&job.place).iter().filter(|_| whole) {
+            self.report(number, record);
+        }
+        self.differences.finished(&job.place);
+        self.progress.finished(number, &job.place);
+        let Some(mut running) = self.running.remove(&number) else {
+            return;
+        };
+        let seconds = running.begun.elapsed().as_secs_f64();
+        running.seconds.end(seconds);
+        self.times.add(&job.place, running.seconds);
+        self.left.finished(self.estimates[number], seconds);
+        self.output.finished(&Finished {
+            place: job.place.clone(),
+            source: running.source,
+            seconds,
+        });
+        if self.written.elapsed() > INTERVAL {
+            // The last attempt reports an error.
+            let _ = self.write_times();
+            self.written = Instant::now();
+        }
+    }
+
+    /// Shows a record of the job `number`, and adds it to the reports.
+    fn report(&mut self, number: usize, record: &Record) {
+        let Finding {
+            check,
+            case,
+            outcome,
+            ..
+        } = &record.finding;
+        let progress = &mut self.progress;
+        progress.found(number, &record.place, check, case, *outcome);
+        self.output.add(record);
+        self.differences.add(record);
+    }
+
+    /// Writes the times, except to a file on which the parts of a run agree.
+    fn write_times(&self) -> anyhow::Result<()> {
+        match (self.config.shard, &self.config.times) {
+            (Some(_), Some(_)) => Ok(()),
+            _ => self.times.write(),
+        }
+    }
+
+    fn end(self, left_out: Option<String>) -> Results {
+        let written = self.write_times();
+        self.progress.close();
+        if let Err(error) = written {
+            let text = format!("{error:#}; the next run cannot use the times of this one");
+            errln!("warning: {}", shown(&text));
+        }
+        // A run of only some checks or jobs cannot judge whether an entry is still needed.
+        let can_judge = self.config.checks.is_empty() && self.config.is_whole();
+        // Without `--architectures`, `device-code` has no cases.
+        let has_cases = !self.config.architectures.is_empty();
+        let could_match =
+            |entry: &&Expectation| can_judge && (has_cases || !entry.is_for(device_code::NAME));
+        Results {
+            unmatched: (self.expectations.unmatched().filter(could_match).cloned()).collect(),
+            output: self.output,
+            comparisons: self.differences.end(),
+            left_out,
+        }
+    }
+}
+
+/// Prints what the run is about to do.
+fn announce(plan: &Plan, jobs: usize, interrupted: Option<&Interrupted>) {
+    use crate::report::counted;
+    use std::io::IsTerminal as _;
+    let header = &plan.header;
+    let versions: Vec<&str> = (header.compilers.iter())
+        .map(|compiler| compiler.label.as_str())
+        .collect();
+    let usable = header.devices.iter().filter(|device| device.usable);
+    let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
+    // The table shows the devices of each backend.
+    usable.dedup();
+    errln!(
+        "{}, {}: Futhark {}; {}",
+        counted(plan.programs.len(), "program"),
+        counted(jobs, "job"),
+        versions.join(", "),
+        usable.join(", ")
+    );
+    let compilers = header.compilers.iter().chain(&header.against);
+    for compiler in compilers.filter(|compiler| compiler.label != compiler.version) {
+        let text = format!("{} is {}", compiler.label, compiler.path);
+        errln!("{}", shown(&text));
+    }
+    if let Some(interrupted) = interrupted {
+        let kept = counted(interrupted.len(), "job");
+        errln!("--resume keeps the results of {kept}");
+    }
+    // Only on a terminal; the report contains it, too.
+    if std::io::stderr().is_terminal() {
+        for device in header.devices.iter().filter(|device| !device.usable) {
+            errln!("not usable: {}: {}", device.backend, shown(&device.why()));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What a run is about to do: its programs, compilers, devices and jobs.
+
+use super::config::{Config, Expected};
+use super::select::{Selected, select};
+use super::setup::{find_compilers, must_compile, probe, settings, warn};
+use super::{Ended, could_not_run, usage};
+use crate::checks;
+use crate::corpus::{self, Program};
+use crate::devices::{self, Device};
+use crate::expect::Expectations;
+use crate::jobs::{Job, Settings};
+use crate::pattern::CheckPattern;
+use crate::protocol::RunSpec;
+use crate::record::{
+    Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record, new_run,
+};
+use crate::report::column::Column;
+use crate::report::json::SCHEMA;
+use crate::report::shown;
+use crate::say::errln;
+use crate::times::{self, Times};
+use crate::toolchain;
+use anyhow::anyhow;
+use std::path::PathBuf;
+
+/// What a run is about to do.
+pub struct Plan {
+    /// The programs, and files that are skipped.
+    pub programs: Vec<Program>,
+    /// The jobs, with their estimates and their order.
+    pub selected: Selected,
+    /// The columns of the table.
+    pub columns: Vec<Column>,
+    /// The settings of the jobs.
+    pub settings: Settings,
+    /// The first line of the report.
+    pub header: Header,
+    /// The expected failures.
+    pub expectations: Expectations,
+    /// The past times of jobs.
+    pub times: Times,
+}
+
+impl Plan {
+    /// Finds programs, compilers and devices, and selects jobs.
+    pub fn of(config: &Config) -> Result<Plan, Ended> {
+        checks::must_exist(&config.checks).map_err(|error| usage(anyhow!(error)))?;
+        let programs = programs(config)?;
+        let expectations = expectations(config)?;
+        let mut settings = settings(&config.work)?;
+        let mut compilers = find_compilers(&config.machine.futhark, &mut settings)?;
+        let against =
+            toolchain::others(&config.against, &mut compilers, &mut settings.run).map_err(usage)?;
+        let times = match &config.times {
+            Some(file) => Times::read(file),
+            None => Times::read(&settings.run.build_dir.join(times::FILE_NAME)),
+        };
+        let times = times.map_err(usage)?;
+        let devices = probe(&config.machine, &compilers, &settings);
+        must_compile(&devices)?;
+        warn(&devices);
+        let all_compilers = compilers.iter().chain(&against);
+        let settings = Settings {
+            run: run_spec(config, settings.run, all_compilers, &devices),
+            ..settings
+        };
+        devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
+        let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
+        let chosen = devices::columns(&devices, &config.machine.backends).map_err(could_not_run)?;
+        let jobs = jobs_of(&programs, &chosen, &compilers, &config.checks);
+        let selected = select(config, jobs, &times, &expectations, &settings)?;
+        let header = Header {
+            schema: SCHEMA,
+            generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
+            run: new_run(),
+            seed: config.seed,
+            shard: config.shard,
+            against,
+            options: config.options_to_repeat(),
+            selection: config.selection(),
+            devices,
+            compilers: compilers.clone(),
+        };
+        Ok(Plan {
+            programs,
+            selected,
+            columns: columns(&chosen, &compilers),
+            settings,
+            header,
+            expectations,
+            times,
+        })
+    }
+
+    /// One record for each file that is not a program, or cannot be read, with the reason.
+    pub fn skipped_files(&self) -> impl Iterator<Item = Record> {
+        let skipped = self.programs.iter();
+        let skipped = skipped.filter_map(|program| Some((program, program.skip.as_ref()?)));
+        skipped.map(|(program, reason)| {
+            let nowhere = || NOWHERE.to_owned();
+            Record {
+                place: Place {
+                    program: program.name(),
+                    backend: nowhere(),
+                    device: nowhere(),
+                    compiler: nowhere(),
+                },
+                finding: Finding {
+                    check: "compile".to_owned(),
+                    case: String::new(),
+                    outcome: match program.unreadable {
+                        true => Outcome::Fail,
+                        false => Outcome::Skip,
+                    },
+                    cause: program.unreadable.then_some(Cause::Error),
+                    message: reason.clone(),
+                    seconds: 0.0,
+                },
+            }
+        })
+    }
+}
+
+/// The programs that are not excluded.
+fn programs(config: &Config) -> Result<Vec<Program>, Ended> {
+    let mut programs = corpus::find(&config.paths).map_err(usage)?;
+    let mut used = Vec::new();
+    programs.retain(|program| {
+        let pattern = config.excluding(&program.name(), &program.path);
+        used.extend(pattern);
+        pattern.is_none()
+    });
+    if programs.is_empty() {
+        return Err(usage(anyhow!("--exclude leaves no program")));
+    }
+    for pattern in config.exclude.iter().filter(|one| !used.contains(one)) {
+        let text = format!("--exclude {pattern} matches no further program");
+        errln!("warning: {}", shown(&text));
+    }
+    Ok(programs)
+}
+
+fn expectations(config: &Config) -> Result<Expectations, Ended> {
+    let mut files: Vec<PathBuf> = match &config.expected {
+        Expected::In(file) => vec![file.clone()],
+        Expected::Nearest => {
+            let found = config.paths.iter();
+            found.filter_map(|path| Expectations::find(path)).collect()
+        }
+        Expected::Nowhere => Vec::new(),
+    };
+    files.dedup();
+    let mut all = Expectations::default();
+    for file in files {
+        all.add(Expectations::read(&file).map_err(usage)?);
+    }
+    Ok(all)
+}
+
+/// The settings for the child processes of this run.
+fn run_spec<'a>(
+    config: &Config,
+    defaults: RunSpec,
+    compilers: impl Iterator<Item = &'a CompilerInfo>,
+    devices: &[Device],
+) -> RunSpec {
+    let regressions = config.inputs.regressions.clone();
+    let (compilers, labels) = compilers
+        .map(|compiler| (PathBuf::from(&compiler.path), compiler.label.clone()))
+        .unzip();
+    RunSpec {
+        seed: config.seed,
+        cases: config.inputs.cases,
+        regressions: regressions.unwrap_or_else(|| defaults.regressions.clone()),
+        input: config.inputs.input.clone(),
+        compilers,
+        labels,
+        architectures: config.architectures.clone(),
+        at_hand: devices::at_hand(devices),
+        ..defaults
+    }
+}
+
+fn columns(devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Column> {
+    let columns = devices.iter().flat_map(|device| {
+        compilers.iter().map(|compiler| Column {
+            backend: device.backend.to_string(),
+            device: device.name.clone(),
+            compiler: compiler.label.clone(),
+        })
+    });
+    columns.collect()
+}
+
+/// One job per program, device and compiler, ordered by program.
+fn jobs_of(
+    programs: &[Program],
+    devices: &[Device],
+    compilers: &[CompilerInfo],
+    checks: &[CheckPattern],
+) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for program in programs.iter().filter(|program| program.skip.is_none()) {
+        for device in devices {
+            for compiler in compilers {
+                jobs.push(Job {
+                    program: program.path.clone(),
+                    place: Place::new(device, program.name(), compiler.label.clone()),
+                    device: device.clone(),
+                    compiler: compiler.clone(),
+                    checks: checks.to_vec(),
+                });
+            }
+        }
+    }
+    jobs
+}

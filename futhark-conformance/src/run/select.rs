@@ -1,0 +1,218 @@
+//! Which jobs a run has, and in which order they begin.
+
+use super::config::Config;
+use super::order;
+use super::setup::threads;
+use super::{Ended, usage};
+use crate::checks::{self, Check, device_code};
+use crate::cover::{self, Part, Sources};
+use crate::expect::Expectations;
+use crate::jobs::{Job, Settings};
+use crate::pattern::CheckPattern;
+use crate::report::{about, counted, shown_lines};
+use crate::say::errln;
+use crate::times::Times;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The name of the file of constructs, in a folder of programs and in the build folder.
+pub const CONSTRUCTS: &str = "constructs.jsonl";
+
+/// The jobs of a run.
+pub struct Selected {
+    /// The jobs.
+    pub jobs: Vec<Job>,
+    /// The estimated seconds of each.
+    pub estimates: Vec<f64>,
+    /// The order in which they begin, by their numbers.
+    pub order: Vec<usize>,
+}
+
+/// Chooses among all jobs, and prints which part that is.
+pub fn select(
+    config: &Config,
+    jobs: Vec<Job>,
+    times: &Times,
+    expectations: &Expectations,
+    settings: &Settings,
+) -> Result<Selected, Ended> {
+    let workers = threads(config.jobs);
+    let begun = Instant::now();
+    let seconds = |jobs: &[Job]| -> f64 { jobs.iter().map(|job| times.estimate(job)).sum() };
+    let mut in_order = false;
+    let jobs = match config.budget {
+        // The runners of the parts of a run can have different numbers of processors, and must agree.
+        Some(budget)
+            if config.shard.is_some() || seconds(&jobs) / workers as f64 > budget.as_secs_f64() =>
+        {
+            in_order = true;
+            let until = begun + budget / 5;
+            by_information(config, jobs, times, expectations, settings, until)?
+        }
+        None if !config.all => quick(config, jobs, times, expectations, settings)?,
+        _ => jobs,
+    };
+    let estimates: Vec<f64> = jobs.iter().map(|job| times.estimate(job)).collect();
+    let (jobs, estimates) = match config.shard {
+        None => (jobs, estimates),
+        Some(shard) => {
+            // The runners agree on a file that they were given, and not on those in build folders.
+            let known = config.times.is_some() && !times.know_none_of(jobs.iter());
+            let mine = order::part(&jobs, known.then_some(&estimates), shard);
+            let mine = jobs.into_iter().zip(estimates).zip(mine);
+            let mine = mine.filter(|(_, mine)| *mine);
+            mine.map(|(job, _)| job).unzip()
+        }
+    };
+    let order = match in_order {
+        true => (0..jobs.len()).collect(),
+        false => order::longest_first(&jobs, &estimates),
+    };
+    Ok(Selected {
+        jobs,
+        estimates,
+        order,
+    })
+}
+
+/// The jobs of named programs, and those of others that together cover every construct.
+fn quick(
+    config: &Config,
+    jobs: Vec<Job>,
+    times: &Times,
+    expectations: &Expectations,
+    settings: &Settings,
+) -> Result<Vec<Job>, Ended> {
+    let (mut kept, found): (Vec<Job>, Vec<Job>) =
+        jobs.into_iter().partition(|job| config.names(&job.program));
+    if found.is_empty() {
+        return Ok(kept);
+    }
+    let part = cover(config, &found, expectations, settings, None)?;
+    let chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
+    let left_out = found.iter().enumerate();
+    let left_out = left_out.filter(|(number, _)| !chosen.contains_key(number));
+    let seconds: f64 = left_out.map(|(_, job)| times.estimate(job)).sum();
+    let left = about(seconds / threads(config.jobs) as f64);
+    let text = format!("{}, {left}", part.plan);
+    errln!("{}", shown_lines(&text, ""));
+    let found = found.into_iter().enumerate();
+    kept.extend(found.filter_map(|(number, mut job)| {
+        job.checks = chosen.get(&number)?.clone();
+        Some(job)
+    }));
+    Ok(kept)
+}
+
+/// All jobs, in the order in which they give the most information per time: those of named programs;
+/// those that cover new constructs; the others, each program's fastest first.
+fn by_information(
+    config: &Config,
+    jobs: Vec<Job>,
+    times: &Times,
+    expectations: &Expectations,
+    settings: &Settings,
+    until: Instant,
+) -> Result<Vec<Job>, Ended> {
+    let (mut ranked, found): (Vec<Job>, Vec<Job>) =
+        jobs.into_iter().partition(|job| config.names(&job.program));
+    let estimate = |job: &Job| times.estimate(job);
+    let part = cover(
+        config,
+        &found,
+        expectations,
+        settings,
+        Some((&estimate, until)),
+    )?;
+    let mut found: Vec<Option<Job>> = found.into_iter().map(Some).collect();
+    let mut started: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for (number, checks) in part.jobs {
+        if let Some(job) = found[number].take() {
+            *started.entry(job.program.clone()).or_default() += 1;
+            ranked.push(Job { checks, ..job });
+        }
+    }
+    let mut rest: Vec<(f64, Job)> = found
+        .into_iter()
+        .flatten()
+        .map(|job| (estimate(&job), job))
+        .collect();
+    rest.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let with_turn = rest.into_iter().map(|(_, job)| {
+        let turn = started.entry(job.program.clone()).or_default();
+        *turn += 1;
+        (*turn, job)
+    });
+    let mut rest: Vec<(usize, Job)> = with_turn.collect();
+    rest.sort_by_key(|(turn, _)| *turn);
+    ranked.extend(rest.into_iter().map(|(_, job)| job));
+    Ok(ranked)
+}
+
+/// Estimates the seconds of a job, and when to stop compiling programs for their constructs.
+type Hurry<'a> = (&'a dyn Fn(&Job) -> f64, Instant);
+
+/// The jobs that together cover every construct with the selected checks.
+fn cover(
+    config: &Config,
+    jobs: &[Job],
+    expectations: &Expectations,
+    settings: &Settings,
+    hurry: Option<Hurry<'_>>,
+) -> Result<Part, Ended> {
+    let is_selected = |check: &&Check| {
+        let is_possible = !config.architectures.is_empty() || check.name != device_code::NAME;
+        let named = |pattern: &CheckPattern| pattern.concerns(check.name);
+        is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
+    };
+    let checks: Vec<&Check> = checks::ALL.iter().filter(is_selected).collect();
+    let of_corpus: Vec<PathBuf> = match &config.constructs {
+        Some(_) => Vec::new(),
+        None => {
+            let files = config.paths.iter().map(|path| path.join(CONSTRUCTS));
+            files.filter(|file| file.is_file()).collect()
+        }
+    };
+    let of_build_dir = settings.run.build_dir.join(CONSTRUCTS);
+    let sources = Sources {
+        read: &of_corpus,
+        updated: config.constructs.as_ref().unwrap_or(&of_build_dir),
+        threads: threads(config.jobs),
+        until: hurry.map(|(_, until)| until),
+    };
+    let seconds = hurry.map(|(seconds, _)| seconds);
+    cover::of_jobs(jobs, &checks, expectations, &sources, seconds).map_err(usage)
+}
+
+/// What a budget left out, in lines of less than 80 characters; none if every job began.
+pub fn left_out(budget: Duration, all: usize, waiting: &[&Job], seconds: f64) -> Option<String> {
+    if waiting.is_empty() {
+        return None;
+    }
+    let mut text = format!(
+        "--budget {} left out {} of {} ({}):",
+        humantime::format_duration(budget),
+        waiting.len(),
+        counted(all, "job"),
+        about(seconds)
+    );
+    let mut backends: BTreeMap<&str, usize> = BTreeMap::new();
+    for job in waiting {
+        *backends.entry(&job.place.backend).or_default() += 1;
+    }
+    let mut width = usize::MAX;
+    for (backend, count) in backends {
+        let item = format!("{backend} {count}");
+        if width.saturating_add(item.len() + 2) > 76 {
+            text.push_str("\n  ");
+            width = 2;
+        } else {
+            text.push_str(", ");
+            width += 2;
+        }
+        width += item.len();
+        text.push_str(&item);
+    }
+    Some(text)
+}

@@ -1,0 +1,349 @@
+//! Which jobs run: the quick run, budgets, excluded programs, parts, and interrupted runs.
+
+use super::{build_dir, command, needs, text};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const GOOD: &str = "-- ==\n-- input { 1 } output { 2 }\nentry main (x: i32) = x + 1\n";
+const WRONG: &str = "-- ==\n-- input { 1 } output { 3 }\nentry main (x: i32) = x + 1\n";
+
+/// A folder of programs, and a compiler.
+struct Corpus {
+    folder: tempfile::TempDir,
+    compiler: PathBuf,
+}
+
+impl Corpus {
+    fn new(files: &[(&str, &str)]) -> Option<Corpus> {
+        let compiler = needs::compiler_path()?;
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Some(Corpus { folder, compiler })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs on backend c with the check `blocks`, and writes a report. Times are kept in a file of the
+    /// corpus.
+    fn command(&self, subcommand: &str, arguments: &[&str]) -> Command {
+        let mut command = command(self.folder.path());
+        command.args([subcommand, "--backend", "c", "--json", "report.jsonl"]);
+        command.args(["--check", "blocks", "--futhark"]);
+        command.arg(&self.compiler).arg("--build-dir");
+        command.arg(build_dir()).args(arguments);
+        if !arguments.contains(&"--times") {
+            command.args(["--times", "times.jsonl"]);
+        }
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command("run", arguments).output().unwrap()
+    }
+
+    /// The programs of the report, in the order of their records.
+    fn ran(&self) -> Vec<String> {
+        let mut programs: Vec<String> = Vec::new();
+        for record in records(&self.path("report.jsonl")) {
+            let program = record["program"].as_str().unwrap().to_owned();
+            if programs.last() != Some(&program) {
+                programs.push(program);
+            }
+        }
+        programs
+    }
+
+    fn version(&self) -> String {
+        let header = self.read("report.jsonl");
+        let header: Value = serde_json::from_str(header.lines().next().unwrap()).unwrap();
+        header["compilers"][0]["version"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Writes a file of past times.
+    fn write_times(&self, seconds: &[(&str, f64)]) {
+        assert_eq!(self.run(&["a.fut"]).status.code(), Some(0));
+        let line = |(program, seconds): &(&str, f64)| {
+            let line = json!({
+                "program": program, "backend": "c", "device": "cpu", "compiler": self.version(),
+                "rest": 0.0, "checks": { "blocks": seconds },
+            });
+            format!("{line}\n")
+        };
+        self.write("times.jsonl", &seconds.iter().map(line).collect::<String>());
+    }
+}
+
+/// The records of a report.
+fn records(file: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap();
+    let lines = text.lines().filter(|line| line.starts_with("{\"program\""));
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The records of a report without their times, in an order that does not depend on the run's.
+fn results(file: &Path) -> BTreeSet<String> {
+    let of = |mut record: Value| {
+        record["seconds"].take();
+        record.to_string()
+    };
+    records(file).into_iter().map(of).collect()
+}
+
+#[test]
+fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
+    let other = format!("{GOOD}entry rows (xs: [][]f32) = map (map (+ 1)) xs\n");
+    let files = [("a.fut", GOOD), ("b.fut", GOOD), ("c.fut", other.as_str())];
+    let Some(corpus) = Corpus::new(&files) else {
+        return;
+    };
+    let output = corpus.run(&["."]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(corpus.ran(), ["c.fut"]);
+    assert!(said.contains("quick run: 1 of 3 jobs cover"), "{said}");
+    assert!(
+        said.contains("--all runs all): 2 programs, 2 jobs, about"),
+        "{said}"
+    );
+    assert!(said.lines().all(|line| line.len() <= 80), "{said}");
+
+    assert_eq!(corpus.run(&[".", "b.fut"]).status.code(), Some(0));
+    let ran: BTreeSet<String> = corpus.ran().into_iter().collect();
+    let expected = ["b.fut", "c.fut"].map(str::to_owned);
+    assert_eq!(ran, expected.into(), "a named program is checked");
+    assert_eq!(corpus.run(&[".", "--all"]).status.code(), Some(0));
+    assert_eq!(corpus.ran().len(), 3);
+}
+
+#[test]
+fn the_constructs_in_a_folder_are_used_and_not_changed() {
+    let Some(corpus) = Corpus::new(&[("p/a.fut", GOOD), ("p/b.fut", GOOD)]) else {
+        return;
+    };
+    let own = ["--build-dir", "builds"];
+    let run = |arguments: &[&str]| {
+        let mut command = command(corpus.folder.path());
+        command.args(["run", "p", "--backend", "c", "--check", "manifest"]);
+        command.arg("--futhark").arg(&corpus.compiler);
+        let output = command.args(own).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        text(&output)
+    };
+    let said = run(&["--constructs", "p/constructs.jsonl"]);
+    assert!(
+        said.contains("compiled 2 programs for their constructs"),
+        "{said}"
+    );
+    let file = corpus.read("p/constructs.jsonl");
+    run(&[]);
+    assert!(!corpus.path("builds/constructs.jsonl").exists());
+    corpus.write("p/b.fut", &format!("{GOOD}entry f (x: f64) = x\n"));
+    run(&[]);
+    assert_eq!(corpus.read("p/constructs.jsonl"), file);
+    let updated = corpus.read("builds/constructs.jsonl");
+    assert!(
+        updated.contains("b.fut") && !updated.contains("a.fut"),
+        "{updated}"
+    );
+}
+
+#[test]
+fn excluded_programs_are_left_out_and_named_in_the_header() {
+    let files = [("a.fut", GOOD), ("slow/b.fut", WRONG), ("c.fut", WRONG)];
+    let Some(corpus) = Corpus::new(&files) else {
+        return;
+    };
+    let exclude = ["--exclude", "slow/*", "--exclude", "c.fut"];
+    let output = corpus.run(&[&["."], exclude.as_slice()].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(corpus.ran(), ["a.fut"]);
+    let report = corpus.read("report.jsonl");
+    assert!(
+        report.contains(r#""--exclude","slow/*","--exclude","c.fut""#),
+        "{report}"
+    );
+    let output = corpus.run(&["a.fut", "--exclude", "*"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("--exclude leaves no program"));
+}
+
+#[test]
+fn a_budget_leaves_out_jobs_that_would_end_too_late() {
+    let Some(corpus) = Corpus::new(&[("a.fut", GOOD), ("b.fut", WRONG)]) else {
+        return;
+    };
+    corpus.write_times(&[("a.fut", 0.1), ("b.fut", 1000.0)]);
+    let output = corpus.run(&[".", "--budget", "1m"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(corpus.ran(), ["a.fut"]);
+    let said = text(&output);
+    assert!(
+        said.contains("--budget 1m left out 1 of 2 jobs (about"),
+        "{said}"
+    );
+    assert!(said.contains("\n  c 1\n"), "{said}");
+    // Everything fits, the constructs notwithstanding.
+    let output = corpus.run(&[".", "--budget", "1h"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert_eq!(corpus.ran().len(), 2);
+    let output = corpus.run(&[".", "--budget", "soon"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+}
+
+#[test]
+fn long_jobs_begin_first_and_their_times_are_kept() {
+    let files = ["a.fut", "b.fut", "c.fut"].map(|name| (name, GOOD));
+    let Some(corpus) = Corpus::new(&files) else {
+        return;
+    };
+    corpus.write_times(&[("a.fut", 1.0), ("b.fut", 3.0), ("c.fut", 2.0)]);
+    let output = corpus.run(&[".", "--all", "--jobs", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(corpus.ran(), ["b.fut", "c.fut", "a.fut"]);
+    let times = corpus.read("times.jsonl");
+    assert_eq!(times.lines().count(), 3, "{times}");
+    assert!(!times.contains("3.0"), "{times}");
+}
+
+#[test]
+fn parts_are_balanced_by_past_times() {
+    let files = ["a.fut", "b.fut", "c.fut", "d.fut"].map(|name| (name, GOOD));
+    let Some(corpus) = Corpus::new(&files) else {
+        return;
+    };
+    let part = |shard: &str, times: &str| {
+        let output = corpus.run(&[
+            ".", "--all", "--jobs", "1", "--shard", shard, "--times", times,
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        corpus.ran()
+    };
+    corpus.write_times(&[
+        ("a.fut", 9.0),
+        ("b.fut", 3.0),
+        ("c.fut", 3.0),
+        ("d.fut", 3.0),
+    ]);
+    let given = corpus.read("times.jsonl");
+    assert_eq!(part("1/2", "times.jsonl"), ["a.fut"]);
+    assert_eq!(corpus.read("times.jsonl"), given, "the other part needs it");
+    fs::rename(corpus.path("report.jsonl"), corpus.path("1.jsonl")).unwrap();
+    assert_eq!(part("2/2", "times.jsonl"), ["b.fut", "c.fut", "d.fut"]);
+    assert_eq!(part("1/2", "none.jsonl"), ["a.fut", "c.fut"]);
+    assert!(!corpus.path("none.jsonl").exists());
+
+    let mut report = command(corpus.folder.path());
+    report.args(["report", "1.jsonl", "--times", "times.jsonl"]);
+    assert_eq!(report.output().unwrap().status.code(), Some(3), "a part");
+    let times = corpus.read("times.jsonl");
+    assert!(!times.contains("9.0") && times.contains("3.0"), "{times}");
+}
+
+/// Waits for a line of the report of a run that goes on. Returns the file, which has its final name
+/// only at the end.
+fn wait_for(corpus: &Corpus, words: &str) -> PathBuf {
+    let files = ["report.jsonl.part", "report.jsonl"].map(|name| corpus.path(name));
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        let has_words = |file: &&PathBuf| {
+            let text = fs::read_to_string(file).unwrap_or_default();
+            text.contains(words)
+        };
+        if let Some(file) = files.iter().find(has_words) {
+            return file.clone();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("no {words}");
+}
+
+#[test]
+fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
+    let wrong = [("b.fut", WRONG), ("d.fut", WRONG)];
+    let files = [wrong.as_slice(), &[("a.fut", GOOD), ("c.fut", GOOD)]].concat();
+    let Some(corpus) = Corpus::new(&files) else {
+        return;
+    };
+    corpus.write(
+        "expectations.toml",
+        "[[expect]]\nprogram = \"b.fut\"\ncheck = \"blocks\"\nreason = \"known\"\n",
+    );
+    let options = [".", "--all", "--jobs", "1"];
+    let whole = corpus.run(&options);
+    assert_eq!(whole.status.code(), Some(1), "{}", text(&whole));
+    let expected = results(&corpus.path("report.jsonl"));
+    let times = [
+        ("b.fut", 9.0),
+        ("a.fut", 1.0),
+        ("c.fut", 1.0),
+        ("d.fut", 1.0),
+    ];
+    corpus.write_times(&times);
+    fs::remove_file(corpus.path("report.jsonl")).unwrap();
+
+    let mut killed = corpus.command("run", &options);
+    let mut killed = killed
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let end = "{\"kind\":\"finished\",\"program\":\"b.fut\"";
+    let partial = wait_for(&corpus, end);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let report = fs::read_to_string(&partial).unwrap();
+    let kept = report.matches("{\"kind\":\"finished\"").count();
+
+    let other = corpus.run(&[&options, ["--seed", "7", "--resume"].as_slice()].concat());
+    assert_eq!(other.status.code(), Some(2), "{}", text(&other));
+    assert!(
+        text(&other).contains("expected seed 1, got 7"),
+        "{}",
+        text(&other)
+    );
+
+    // An unfinished line, and a record of a job that did not end.
+    let record = report.lines().find(|line| line.starts_with("{\"program\""));
+    let record = record.unwrap().replace("b.fut", "d.fut");
+    fs::write(&partial, format!("{report}{record}\n{{\"program\":\"d.f")).unwrap();
+    let resumed = corpus.run(&[&options, ["--resume"].as_slice()].concat());
+    assert_eq!(resumed.status.code(), Some(1), "{}", text(&resumed));
+    let said = text(&resumed);
+    assert!(
+        said.contains(&format!("keeps the results of {kept} job")),
+        "{said}"
+    );
+    assert!(!said.contains("nothing matched"), "{said}");
+    assert_eq!(results(&corpus.path("report.jsonl")), expected);
+
+    // Nothing is left to do, except for a program that has changed.
+    corpus.write("d.fut", GOOD);
+    let resumed = corpus.run(&[&options, ["--resume"].as_slice()].concat());
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
+    let said = text(&resumed);
+    assert!(said.contains("4 programs, 1 job: "), "{said}");
+    assert!(said.contains("keeps the results of 3 jobs"), "{said}");
+}
