@@ -30,6 +30,8 @@ Exit codes:
 pub enum Command {
     /// Compile programs, check them, and report
     Run(Box<RunArgs>),
+    /// Check programs, and write their failures to a list of expected failures
+    Init(Box<InitArgs>),
     /// List the programs to check and their test cases, or list the checks
     List(ListArgs),
     /// Explain a check: its method, the sections of the C API reference that it proves, and its
@@ -163,6 +165,30 @@ Every program is compiled once per backend and compiler, and checked in a
 process of its own, so a crash or a timeout is a finding and the run continues.
 
 Exit codes: 0 all held, 1 something failed, 2 wrong usage, 3 could not run.";
+
+/// The arguments of `init`.
+#[derive(Debug, Args)]
+#[command(after_help = INIT_HELP)]
+pub struct InitArgs {
+    /// Replace an existing list
+    #[arg(long)]
+    pub force: bool,
+
+    /// The arguments of the run.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+const INIT_HELP: &str = "\
+Examples:
+  futhark-conformance init lib/
+  futhark-conformance init lib/ --all --backend c,opencl
+
+Writes expectations.toml to the folder PATH, or to FILE of --expectations: an entry for
+each group of failures, with the version and the message as its reason, to edit. Later
+runs find it, report these failures as expected, and fail if they pass.
+
+Exit codes: 0 written, or nothing failed; 2 wrong usage, 3 could not run.";
 
 /// Files to write reports to.
 #[derive(Clone, Debug, Default, Args)]

@@ -20,7 +20,10 @@
 //! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
 //! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
 
+mod suggested;
 mod written;
+
+pub use suggested::list_of;
 
 use crate::identity::version_of;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};

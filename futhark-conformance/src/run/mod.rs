@@ -2,7 +2,7 @@
 
 //!
 //! ```text
-//! programs ─▶ perform ─┬─ plan ─ select ─ order   which jobs, in which order
+//! programs, init ─▶ perform ─┬─ plan ─ select ─ order   which jobs, in which order
 //!                            ├─ resume                  which of them an earlier run has ended
 //!                            └─ jobs, expect, report    run, judge, report
 //! ```
@@ -11,6 +11,7 @@ mod config;
 mod devices;
 mod diff;
 mod doctor;
+mod init;
 mod list;
 mod options;
 mod order;
@@ -72,6 +73,7 @@ fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
 pub fn run(command: &Command) -> Result<Exit, Ended> {
     match command {
         Command::Run(args) => programs::run(args),
+        Command::Init(args) => init::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => list::explain(&args.check),
         Command::Report(args) => report(args),

@@ -347,3 +347,50 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
     assert!(said.contains("4 programs, 1 job: "), "{said}");
     assert!(said.contains("keeps the results of 3 jobs"), "{said}");
 }
+
+#[test]
+fn a_list_of_expected_failures_is_written_from_a_run() {
+    let Some(corpus) = Corpus::new(&[("p/a.fut", GOOD), ("p/b.fut", WRONG)]) else {
+        return;
+    };
+    let init = |arguments: &[&str]| {
+        let output = corpus.command("init", arguments).output().unwrap();
+        (output.status.code(), text(&output))
+    };
+    let (code, said) = init(&["p", "--all"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("wrote p/expectations.toml with 1 entry"),
+        "{said}"
+    );
+    let list = corpus.read("p/expectations.toml");
+    for line in [
+        "program = \"b.fut\"",
+        "check = \"blocks:main #0\"",
+        "backend = \"c\"",
+    ] {
+        assert!(list.contains(line), "{line}: {list}");
+    }
+    assert!(
+        list.contains("reason = \"observed 20") && !list.contains("TODO"),
+        "{list}"
+    );
+    let output = corpus.run(&["p", "--all"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+
+    corpus.write("p/expectations.toml", "# edited\n");
+    let (code, said) = init(&["p", "--all"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--force"), "{said}");
+    assert_eq!(corpus.read("p/expectations.toml"), "# edited\n");
+    let (code, said) = init(&["p", "--all", "--force"]);
+    assert_eq!(
+        (code, corpus.read("p/expectations.toml")),
+        (Some(0), list),
+        "{said}"
+    );
+
+    let (code, said) = init(&["p/a.fut", "--expectations", "none.toml"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!corpus.path("none.toml").exists(), "{said}");
+}

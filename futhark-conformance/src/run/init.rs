@@ -1,0 +1,91 @@
+//! The subcommand `init`: writes a list of expected failures from a run.
+
+use super::config::{Config, Expected};
+use super::perform;
+use super::{Ended, Exit, could_not_run, usage};
+use crate::cli::InitArgs;
+use crate::expect::{self, Expectations, FILE_NAME};
+use crate::report::counted;
+use crate::say::{self, outln};
+use anyhow::{Context as _, anyhow};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Checks programs, and writes their failures as expectations.
+pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
+    let config = Config::from(&args.run);
+    let file = file(&config)?;
+    if file.exists() && !args.force {
+        return Err(usage(anyhow!(
+            "{} exists; replace it with --force, or name another file with --expectations",
+            file.display()
+        )));
+    }
+    let results = perform::run(&Config {
+        // All failures are to be listed.
+        expected: Expected::Nowhere,
+        ..config
+    })?;
+    let output = results.output;
+    let counts = output.matrix.total();
+    say::out(format_args!("{}", output.render()));
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let (text, entries) = expect::list_of(output.matrix.failures(), folder);
+    output.finish(true).map_err(could_not_run)?;
+    if let Some(left_out) = results.left_out {
+        outln!("{left_out}");
+    }
+    if counts.total() == 0 {
+        return Err(could_not_run(anyhow!("nothing was checked")));
+    }
+    if entries == 0 {
+        outln!("nothing failed: {} is not needed", file.display());
+        return Ok(Exit::Held);
+    }
+    write(&file, &text).map_err(could_not_run)?;
+    outln!(
+        "wrote {} with {}: edit their reasons",
+        file.display(),
+        match entries {
+            1 => "1 entry".to_owned(),
+            _ => format!("{entries} entries"),
+        }
+    );
+    outln!("  {} failed", counted(counts.failed, "case"));
+    Ok(Exit::Held)
+}
+
+/// The file to write: the given one, or the one in the folder of the programs.
+fn file(config: &Config) -> Result<PathBuf, Ended> {
+    if let Expected::In(file) = &config.expected {
+        return Ok(file.clone());
+    }
+    let [path] = config.paths.as_slice() else {
+        return Err(usage(anyhow!(
+            "several paths: name the file to write with --expectations FILE"
+        )));
+    };
+    let folder = match path.is_file() {
+        true => path.parent().unwrap_or(path),
+        false => path.as_path(),
+    };
+    Ok(folder.join(FILE_NAME))
+}
+
+/// Replaces the file at once.
+fn write(file: &Path, text: &str) -> anyhow::Result<()> {
+    let failed = || format!("failed to write {}", file.display());
+    let folder = file.parent();
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    let mut new = tempfile::Builder::new();
+    #[cfg(unix)]
+    new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let mut new = new
+        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .with_context(failed)?;
+    new.write_all(text.as_bytes()).with_context(failed)?;
+    // A list that cannot be read would fail every later run.
+    Expectations::read(new.path()).with_context(failed)?;
+    new.persist(file).with_context(failed)?;
+    Ok(())
+}
