@@ -9,7 +9,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use walk::{Found, Kind, NOT_REGULAR, Seen, is_source};
+pub(crate) use walk::is_source;
+use walk::{Found, Kind, NOT_REGULAR, Seen};
 
 /// A Futhark source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,6 +111,21 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
         }
     }
     Ok(programs)
+}
+
+/// Verifies that every program and folder could be read.
+///
+/// # Errors
+/// If one could not.
+pub fn must_be_readable(programs: &[Program]) -> Result<(), CorpusError> {
+    let unreadable = programs.iter().find(|program| program.unreadable);
+    let Some(Program { path, skip, .. }) = unreadable else {
+        return Ok(());
+    };
+    Err(CorpusError::Unreadable {
+        path: path.clone(),
+        source: io::Error::other(skip.clone().unwrap_or_default()),
+    })
 }
 
 fn program(found: Found) -> Program {
@@ -286,6 +302,9 @@ mod tests {
         assert_eq!(names(folder.path(), &read), ["x.fut"]);
         let reason = unreadable[0].skip.as_deref().unwrap();
         assert!(reason.starts_with("failed to read: "), "{reason}");
+        assert!(must_be_readable(&read).is_ok());
+        let error = must_be_readable(&unreadable).unwrap_err();
+        assert!(matches!(error, CorpusError::Unreadable { .. }));
     }
 
     #[test]

@@ -133,6 +133,7 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-pub(super) fn is_source(path: &Path) -> bool {
+/// Whether the name of a file is that of a program.
+pub(crate) fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "fut")
 }

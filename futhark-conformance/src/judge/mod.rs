@@ -57,9 +57,10 @@ pub fn run(
 /// The programs to judge: all except libraries.
 ///
 /// # Errors
-/// As [`corpus::find`].
+/// As [`corpus::find`], and if a program cannot be read.
 pub fn programs(paths: &[std::path::PathBuf]) -> Result<Vec<Program>, corpus::CorpusError> {
     let mut programs = corpus::find(paths)?;
+    corpus::must_be_readable(&programs)?;
     programs.retain(|program| program.skip.is_none());
     Ok(programs)
 }

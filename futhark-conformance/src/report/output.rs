@@ -7,8 +7,10 @@ use super::html;
 use super::json::JsonReport;
 use super::junit::Junit;
 use super::matrix::Matrix;
-use super::repeat_with;
+use super::{repeat_with, shown};
+use crate::corpus::is_source;
 use crate::record::{Finished, Header, Record};
+use crate::say::errln;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -67,6 +69,10 @@ impl Files {
             .into_iter()
             .filter_map(|(option, path)| Some((option, path.as_ref()?)));
         let target = |(option, path): (&'static str, &PathBuf)| {
+            if is_source(path) {
+                let message = "its name is that of a program";
+                return Err(failed(path)(io::Error::other(message)));
+            }
             let target = Target::new(path).map_err(failed(path))?;
             Ok((option, target))
         };
@@ -123,17 +129,20 @@ impl Output {
         })
     }
 
-    /// Adds a record to all reports. [`Output::finish`] reports write errors.
+    /// Adds a record to all reports. Warns of the first write error, which [`Output::finish`]
+    /// returns.
     pub fn add(&mut self, record: &Record) {
         self.matrix.add(record);
         if let Some((junit, ..)) = &mut self.junit {
             junit.add(record);
         }
-        if let Some((json, path)) = &mut self.json
-            && let Err(source) = json.add(record)
+        // After an error, the last line may be incomplete, and none may follow it.
+        if let Some((json, path)) = self.json.as_mut().filter(|_| self.failed.is_none())
+            && let Err(error) = json.add(record)
         {
-            let path = path.clone();
-            self.failed.get_or_insert(OutputError { path, source });
+            let error = failed(path)(error);
+            errln!("warning: {}", shown(&format!("{error}: {}", error.source)));
+            self.failed = Some(error);
         }
     }
 

@@ -153,6 +153,7 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
 
 fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
     let programs = corpus::find(&paths_or_default(&args.paths)).map_err(usage)?;
+    corpus::must_be_readable(&programs).map_err(usage)?;
     let mut settings = settings(&args.work)?;
     let compilers = find_compilers(&args.futhark, &mut settings)?;
     let threads = threads(args.jobs);

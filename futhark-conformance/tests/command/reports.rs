@@ -237,3 +237,55 @@ fn two_reports_cannot_have_one_file() {
     assert_eq!(folder.report(&["a", "--json", "a"]).status.code(), Some(0));
     assert_eq!(folder.report(&["a"]).status.code(), Some(0));
 }
+
+/// A limit of the size of files stands in for a full disk.
+#[test]
+fn a_report_that_cannot_be_written_whole_is_readable_to_there() {
+    let folder = Folder::new();
+    let records: Vec<String> = (0..50)
+        .map(|n| record(&format!("{n}.fut"), "pass", ""))
+        .collect();
+    folder.part("a", "", &records);
+    fs::write(folder.path("out"), "old").unwrap();
+    let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" report a --json out";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_futhark-conformance")])
+        .current_dir(folder.path("."))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let said = text(&output.stderr);
+    assert_eq!(
+        said.matches("warning: failed to write the report out")
+            .count(),
+        1,
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(folder.path("out")).unwrap(), "old");
+    let part = folder.report(&["out.part"]);
+    assert_eq!(part.status.code(), Some(3), "{part:?}");
+    assert!(
+        text(&part.stderr).contains("missing: the end of out.part"),
+        "{part:?}"
+    );
+    assert!(text(&part.stdout).contains("0.fut "), "{part:?}");
+}
+
+#[test]
+fn a_program_is_not_replaced_by_a_report() {
+    let folder = Folder::new();
+    folder.part("a", "", &[record("a.fut", "pass", "")]);
+    fs::write(folder.path("a.fut"), "entry f = 1i32").unwrap();
+    for option in ["--json", "--junit", "--html"] {
+        let output = folder.report(&["a", option, "a.fut"]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(
+            text(&output.stderr).contains("its name is that of a program"),
+            "{output:?}"
+        );
+    }
+    assert_eq!(
+        fs::read_to_string(folder.path("a.fut")).unwrap(),
+        "entry f = 1i32"
+    );
+}
