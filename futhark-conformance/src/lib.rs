@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
+//!             ├─ identity, scratch                    names of compilers, temporary files
 //!             ├─ cover, times                         select and order jobs
 //!             ├─ jobs ══ protocol ══ child            one child process per job
 //!             │                       └─ checks       one module per check

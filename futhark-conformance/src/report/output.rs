@@ -148,11 +148,12 @@ impl Output {
 
     /// Adds the line that ends a job to the JSON report.
     pub fn finished(&mut self, job: &Finished) {
-        if let Some((json, path)) = &mut self.json
+        // After an error, the records of the job can be incomplete.
+        if let Some((json, path)) = self.json.as_mut().filter(|_| self.failed.is_none())
             && let Err(source) = json.finished(job)
         {
             let path = path.clone();
-            self.failed.get_or_insert(OutputError { path, source });
+            self.failed = Some(OutputError { path, source });
         }
     }
 
