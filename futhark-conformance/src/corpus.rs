@@ -1,6 +1,7 @@
 //! The programs of a run: those in the given paths, in a fixed order.
 
 pub mod name;
+mod packages;
 mod walk;
 
 use crate::blocks::TestBlocks;
@@ -77,6 +78,8 @@ impl std::error::Error for CorpusError {
 
 /// Finds the programs: given files, and every `.fut` file in given folders and their subfolders,
 /// sorted. Skips hidden folders, and follows links. A program that several paths name is found once.
+/// Programs that need packages that are not installed, and copies of files of packages, have a reason
+/// to be skipped.
 ///
 /// A file or folder below a given folder that cannot be read is a program that is
 /// [`unreadable`](Program::unreadable).
@@ -110,6 +113,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
             });
         }
     }
+    packages::set_aside(&mut programs);
     Ok(programs)
 }
 

@@ -19,6 +19,7 @@ mod names;
 mod needs;
 mod newer;
 mod outputs;
+mod packages;
 mod prepare;
 mod reports;
 mod scene;
