@@ -65,7 +65,8 @@ impl Stop {
         Err(Stop::mismatch(problems.join("\n")))
     }
 
-    /// The same result, with a place before its message.
+    /// The same result, with a place before the message of a failure, or after the reason of a
+    /// skip: reports count skips by the first line.
     #[must_use]
     pub fn at(self, place: &str) -> Stop {
         match self {
@@ -74,7 +75,7 @@ impl Stop {
                 message: format!("{place}: {message}"),
             },
             Stop::Skip { reason } => Stop::Skip {
-                reason: format!("{place}: {reason}"),
+                reason: format!("{reason}\nat {place}"),
             },
         }
     }

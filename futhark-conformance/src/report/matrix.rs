@@ -47,10 +47,9 @@ impl Matrix {
             Outcome::Fail => self.failures.push(record.clone()),
             Outcome::ExpectedFail => self.expected.push(record.clone()),
             Outcome::Skip => {
-                *self
-                    .skips
-                    .entry(record.finding.message.clone())
-                    .or_default() += 1
+                // Further lines are details.
+                let reason = record.finding.message.lines().next().unwrap_or_default();
+                *self.skips.entry(reason.to_owned()).or_default() += 1
             }
             Outcome::Pass => {}
         }

@@ -161,11 +161,22 @@ pub fn text_values(text: &str) -> StepResult<Vec<HostValue>> {
     typed.collect()
 }
 
+/// The first line of the reason for test cases whose data files do not exist. Reports count equal
+/// lines.
+const NO_DATA: &str =
+    "a data file of the test block does not exist: fetch or generate the data of the corpus";
+
 /// Reads a file, relative to the folder of the program.
+///
+/// # Errors
+/// A skip if the file does not exist, because data are often not part of a corpus; a failure if it
+/// cannot be read.
 pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
     let path = env.folder().join(file);
-    data::load(&path)
-        .map_err(|error| Stop::error(format!("failed to read {}: {error}", path.display())))
+    data::load(&path).map_err(|error| match std::fs::exists(&path) {
+        Ok(false) => Stop::skip(format!("{NO_DATA}\n{}", path.display())),
+        _ => Stop::error(format!("failed to read {}: {error}", path.display())),
+    })
 }
 
 fn read_script(env: &Env<'_>, file: &Path) -> StepResult<blocks::script::Exp> {
