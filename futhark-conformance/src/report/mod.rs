@@ -10,6 +10,7 @@ pub mod junit;
 pub mod matrix;
 pub mod merge;
 pub mod output;
+mod part;
 pub mod progress;
 
 pub use escape::{quoted, quoted_os, shown, shown_lines};
