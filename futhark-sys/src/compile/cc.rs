@@ -314,7 +314,7 @@ impl CCompiler {
 
     /// What the compiler prints about itself with this argument.
     fn ask(&self, argument: &str) -> std::io::Result<String> {
-        let output = process::run(self.command().arg(argument), Limits::QUERY)?;
+        let output = process::run(self.command().arg(argument), Limits::query())?;
         Ok(output.stdout())
     }
 

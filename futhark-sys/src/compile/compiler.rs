@@ -58,8 +58,8 @@ pub(super) fn must_be_usable(options: &[String]) -> Result<(), Error> {
     }
 }
 
-/// The exit code of a Haskell program that cannot allocate.
-const OUT_OF_MEMORY: i32 = 251;
+/// What a Haskell program prints if it cannot allocate.
+const OUT_OF_MEMORY: &str = "out of memory";
 
 /// The lines after "To get a Futhark compiler".
 const HOW_TO_INSTALL: &str = "  Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
@@ -227,7 +227,7 @@ impl Compiler {
             );
             Error::new(ErrorKind::NoCompiler, message)
         };
-        let output = run(&program, [OsStr::new("--version")], Limits::QUERY)
+        let output = run(&program, [OsStr::new("--version")], Limits::query())
             .map_err(|error| fail(error.to_string()))?;
         let text = output.stdout();
         // "Futhark 0.25.32.\n..."
@@ -449,7 +449,7 @@ impl Compiler {
         let (kind, what, advice) = if is_internal(output.status.code(), text) {
             // Without a code, a signal ended it, possibly for lack of memory.
             let advice = match output.status.code() {
-                Some(OUT_OF_MEMORY) => "\nThe compiler ran out of memory",
+                _ if text.contains(OUT_OF_MEMORY) => "",
                 Some(_) => {
                     "\nThis is a bug or a limitation of the compiler, not an error in the program; a newer version may work"
                 }

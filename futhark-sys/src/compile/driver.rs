@@ -93,7 +93,7 @@ impl Driver {
             version: String::new(),
             family,
         };
-        let output = process::run(driver.command().arg("--version"), Limits::QUERY);
+        let output = process::run(driver.command().arg("--version"), Limits::query());
         let output =
             output.map_err(|error| no_compiler(&format!("{}: {error}", driver.path.display())))?;
         let text = output.stdout();

@@ -33,7 +33,7 @@ impl Ispc {
         if let Some(version) = name.as_ref().and_then(|name| facts.get(name)) {
             return Ok(Ispc { program, version });
         }
-        let output = process::run(Command::new(&program).arg("--version"), Limits::QUERY)
+        let output = process::run(Command::new(&program).arg("--version"), Limits::query())
             .map_err(|error| no_ispc(&format!("{}: {error}", program.display())))?;
         let text = output.stdout().trim().to_owned();
         if !output.status.success() || text.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! Two threads read the output of the process and keep its beginning and its end. A process that the
 //! command leaves behind can hold the pipes open for ever, so the readers are not waited for longer
-//! than [`GRACE`] after the command has ended. That process is not killed here: in a build script it
+//! than a second after the command has ended. That process is not killed here: in a build script it
 //! can be a compile server that belongs to the user. [`take_remarks`] names it.
 //!
 //! The module is public for futhark-conformance, and not part of the interface for users.
@@ -22,6 +22,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How often a process whose output is open is asked whether it has ended.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// The time limit of a query.
+const QUERY: Duration = Duration::from_secs(20);
+
 /// The most that is kept of the text that a process prints, per stream.
 const TEXT: usize = 4 << 20;
 
@@ -31,22 +34,16 @@ const DATA: usize = 1 << 30;
 /// The limits of one command.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The time until the process is killed.
+    /// The time until the process is killed; `None` for the limit of [`limit_time`].
     pub time: Option<Duration>,
     /// The number of bytes to keep of each stream; half of them from its end.
     pub bytes: usize,
 }
 
 impl Limits {
-    /// For a compiler at work: no time limit, except [`limit_time`].
+    /// For a compiler at work.
     pub const WORK: Limits = Limits {
         time: None,
-        bytes: TEXT,
-    };
-
-    /// For a question that a program answers at once, such as `--version`.
-    pub const QUERY: Limits = Limits {
-        time: Some(Duration::from_secs(20)),
         bytes: TEXT,
     };
 
@@ -55,20 +52,29 @@ impl Limits {
         time: None,
         bytes: DATA,
     };
+
+    /// For a question that a program answers at once, such as `--version`.
+    #[must_use]
+    pub fn query() -> Limits {
+        Limits {
+            time: [Some(QUERY), default_time()].into_iter().flatten().min(),
+            bytes: TEXT,
+        }
+    }
 }
 
-/// The time limit of every command of this process, in milliseconds.
-static LONGEST: AtomicU64 = AtomicU64::new(u64::MAX);
+/// The time limit of commands without one, in milliseconds.
+static DEFAULT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Limits the time of every later command of this process, also of those that have a longer limit
-/// of their own.
+/// Limits the time of every later command of this process that has no limit of its own, and of
+/// queries. Without this call they have none, as in a build script; queries have 20 seconds.
 pub fn limit_time(limit: Duration) {
     let milliseconds = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    LONGEST.store(milliseconds, Ordering::Relaxed);
+    DEFAULT.store(milliseconds, Ordering::Relaxed);
 }
 
-fn longest() -> Option<Duration> {
-    match LONGEST.load(Ordering::Relaxed) {
+fn default_time() -> Option<Duration> {
+    match DEFAULT.load(Ordering::Relaxed) {
         u64::MAX => None,
         milliseconds => Some(Duration::from_millis(milliseconds)),
     }
@@ -77,7 +83,7 @@ fn longest() -> Option<Duration> {
 /// What happened besides the results of commands.
 static REMARKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Returns one sentence for each process that a command has left behind since the last call.
+/// Returns one sentence for each program that has left processes behind since the last call.
 #[must_use]
 pub fn take_remarks() -> Vec<String> {
     std::mem::take(&mut *lock(&REMARKS))
@@ -124,7 +130,7 @@ impl Output {
 pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
     #[cfg(feature = "tracing")]
     let _span = tracing::debug_span!(target: "futhark_sys", "compile step", ?command).entered();
-    let limit = [limits.time, longest()].into_iter().flatten().min();
+    let limit = limits.time.or_else(default_time);
     let begun = Instant::now();
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -147,7 +153,10 @@ pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
                 let remark = format!(
                     "{program} left a process behind, which keeps its output open; it was not waited for"
                 );
-                lock(&REMARKS).push(remark);
+                let mut remarks = lock(&REMARKS);
+                if !remarks.contains(&remark) {
+                    remarks.push(remark);
+                }
             }
             Ok(Output {
                 status,
