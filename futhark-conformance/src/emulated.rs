@@ -6,9 +6,11 @@
 use crate::key::key;
 use crate::parallel;
 use anyhow::{Context as _, anyhow, bail};
+use futhark_safe::compile::process::{self, Limits};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 /// The file in which the device reports misuse that real drivers do not report.
 pub const FINDINGS: &str = "FUTHARK_EMULATED_FINDINGS";
@@ -237,31 +239,27 @@ impl Compiler {
 
     /// The compiler with this name, if it can be started.
     fn ask(name: OsString) -> Option<Compiler> {
-        let answer = Command::new(&name)
-            .arg("--version")
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output()
-            .ok()?;
-        let version = answer.stdout;
-        answer
-            .status
-            .success()
-            .then_some(Compiler { name, version })
+        let answer = process::run(Command::new(&name).arg("--version"), Limits::query()).ok()?;
+        let version = answer.status.success().then(|| answer.stdout())?;
+        let version = version.into_bytes();
+        Some(Compiler { name, version })
     }
 }
 
 /// Runs a command of the C++ compiler.
 fn run(command: &mut Command) -> anyhow::Result<()> {
     let compiler = command.get_program().display().to_string();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("failed to start {compiler}"))?;
+    // Not the limit of a step, which is for the programs under test.
+    let limits = Limits {
+        time: Some(Duration::from_secs(600)),
+        ..Limits::WORK
+    };
+    let output =
+        process::run(command, limits).with_context(|| format!("failed to run {compiler}"))?;
     if !output.status.success() {
         bail!(
             "{compiler} cannot compile the emulated device:\n{}",
-            String::from_utf8_lossy(&output.stderr).trim()
+            output.stderr().trim()
         );
     }
     Ok(())

@@ -37,6 +37,7 @@ pub mod inputs;
 pub mod jobs;
 pub mod judge;
 mod key;
+mod lines;
 pub mod parallel;
 pub mod pattern;
 pub mod prepare;

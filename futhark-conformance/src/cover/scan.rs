@@ -7,8 +7,10 @@ use crate::say::errln;
 use anyhow::Context as _;
 use futhark_manifest::Manifest;
 use futhark_safe::compile::Compiler;
+use futhark_safe::compile::process::{self, Limits};
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 /// The features of each source, in order, by this compiler.
@@ -92,15 +94,13 @@ impl Scan<'_> {
 /// which are findings of the checks.
 fn compile(source: &Path, compiler: &Compiler) -> anyhow::Result<Option<Compiled>> {
     let work = tempfile::tempdir()?;
-    let status = Command::new(compiler.program())
-        .args(["c", "--library", "-o"])
-        .args([&work.path().join("program"), source])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
-    if !status.success() {
-        return Ok(None);
+    let mut command = Command::new(compiler.program());
+    command.args(["c", "--library", "-o"]);
+    command.args([&work.path().join("program"), source]);
+    match process::run(&mut command, Limits::WORK) {
+        Ok(output) if output.status.success() => {}
+        Err(error) if error.kind() != io::ErrorKind::TimedOut => return Err(error.into()),
+        _ => return Ok(None),
     }
     let text = std::fs::read_to_string(work.path().join("program.json"))?;
     let program = Manifest::parse(&text).and_then(Manifest::into_program);

@@ -2,6 +2,7 @@
 //! that the parent knows which step killed the process, and reported when it has ended.
 
 use super::watch::Watch;
+use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{Event, events};
 use crate::record::{Cause, Finding, Outcome};
@@ -11,6 +12,9 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+
+/// The most bytes of a message. Compilers and programs can print any amount.
+const MESSAGE: usize = 64 << 10;
 
 /// Why a step did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -334,6 +338,7 @@ impl<'a> Steps<'a> {
             Err(Stop::Fail { cause, message }) => (Outcome::Fail, Some(cause), message),
             Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
         };
+        let message = shortened(message, MESSAGE);
         let seconds = begun.elapsed().as_secs_f64();
         let failed = outcome == Outcome::Fail;
         if claim == Claim::Asked || failed && claim == Claim::NotAsked {
@@ -477,6 +482,17 @@ mod tests {
             Ran::Failed
         );
         assert_eq!(outcomes(&events(&out)), [("broken".into(), Outcome::Fail)]);
+    }
+
+    #[test]
+    fn a_long_message_is_shortened() {
+        let mut out = Vec::new();
+        let mut steps = Steps::new(&mut out, &[], None);
+        steps.run("a", "", || Err(Stop::error("x".repeat(10 * MESSAGE))));
+        let events = events(&out);
+        assert!(
+            matches!(&events[1], Event::End(f) if f.message.len() < 2 * MESSAGE && f.message.contains("bytes omitted"))
+        );
     }
 
     #[test]

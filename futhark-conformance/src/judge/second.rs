@@ -2,8 +2,10 @@
 
 use super::copy::Copied;
 use anyhow::{Context as _, Result, bail};
+use futhark_safe::compile::process::{self, Limits};
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
+use std::time::Duration;
 
 /// The verdict of `futhark test` on a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +28,9 @@ impl Said {
         !self.passed && self.failed.is_empty() && self.not_run.is_empty() && self.unknown.is_empty()
     }
 }
+
+/// The time limit of `futhark test`, per program. It has none of its own.
+const PER_PROGRAM: Duration = Duration::from_secs(300);
 
 /// Runs `futhark test` over all copies.
 ///
@@ -63,19 +68,20 @@ pub fn ask(copies: &[Copied], futhark: &str, threads: usize) -> Result<Vec<Said>
 }
 
 fn test(copies: &[&Copied], futhark: &str, threads: usize) -> Result<String> {
-    let output = Command::new(futhark)
+    let mut command = Command::new(futhark);
+    command
         .args(["test", "--no-terminal", "--backend=c"])
         .arg(format!("--concurrency={threads}"))
         .args(copies.iter().map(|copied| &copied.path))
         // The programs run only briefly, so more optimisation would cost more than it saves.
-        .env("CFLAGS", "-O1")
-        .output()
+        .env("CFLAGS", "-O1");
+    let limits = Limits {
+        time: Some(PER_PROGRAM * u32::try_from(copies.len()).unwrap_or(u32::MAX)),
+        ..Limits::DATA
+    };
+    let output = process::run(&mut command, limits)
         .with_context(|| format!("failed to run {futhark} test"))?;
-    let error = String::from_utf8_lossy(&output.stderr);
-    Ok(format!(
-        "{}{error}",
-        String::from_utf8_lossy(&output.stdout)
-    ))
+    Ok(format!("{}{}", output.stdout(), output.stderr()))
 }
 
 /// The output about each program, under its path and a colon.

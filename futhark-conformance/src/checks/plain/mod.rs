@@ -7,6 +7,7 @@ use crate::blocks::TestBlocks;
 use crate::harness::steps::{StepResult, Stop};
 use crate::record::Cause;
 use futhark_safe::compile::Artifact;
+use futhark_safe::compile::process::{self, Limits};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,8 +31,8 @@ pub fn check(artifact: &Artifact, blocks: &TestBlocks) -> StepResult {
     let text = source::write(artifact.program(), blocks, &name)?;
     let executable = compile(artifact.folder(), &generated, &text)?;
     let failed = |error: std::io::Error| Stop::error(error.to_string());
-    let output = Command::new(&executable).output().map_err(failed)?;
-    let said = String::from_utf8_lossy(&output.stdout);
+    let output = process::run(&mut Command::new(&executable), Limits::WORK).map_err(failed)?;
+    let said = output.stdout();
     let wrong: Vec<&str> = said
         .lines()
         .filter_map(|line| line.strip_prefix(WRONG))
@@ -49,7 +50,7 @@ pub fn check(artifact: &Artifact, blocks: &TestBlocks) -> StepResult {
                 "the C program ended with {}; its output was:\n{}{}",
                 output.status,
                 said,
-                String::from_utf8_lossy(&output.stderr)
+                output.stderr()
             ),
         });
     }
@@ -73,17 +74,14 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
     // Only for `#include "…"`, because a program may have the name of a system header.
     let mut include = OsString::from("-iquote");
     include.push(folder);
-    let output = Command::new(&cc)
-        .args(["-std=c99", "-O0", "-w"])
-        .arg(include)
-        .args([generated, &new_source])
-        .arg("-o")
-        .arg(&new)
-        .args(["-lm", "-lpthread"])
-        .output()
+    let mut command = Command::new(&cc);
+    command.args(["-std=c99", "-O0", "-w"]).arg(include);
+    command.args([generated, &new_source]).arg("-o").arg(&new);
+    command.args(["-lm", "-lpthread"]);
+    let output = process::run(&mut command, Limits::WORK)
         .map_err(|error| Stop::skip(format!("failed to run {}: {error}", cc.display())))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = output.stderr();
         return Err(Stop::mismatch(format!(
             "a C program that follows the C API reference does not compile:\n{said}"
         )));

@@ -1,10 +1,11 @@
 //! Compiles the server program.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::key::key;
 use futhark_safe::compile::Compiler;
+use futhark_safe::compile::process::{self, Limits};
 
 /// The server program of a source, compiled unless it is in the build folder.
 ///
@@ -43,15 +44,12 @@ pub fn server(
     let work = tempfile::tempdir_in(&folder).map_err(failed)?;
     let made = work.path().join("server");
     let level = if optimise { "-O3" } else { "-O0" };
-    let output = Command::new(compiler.program())
-        .args(["c", "--server", "-o"])
-        .args([&made, source])
-        .env("CFLAGS", format!("{level} -std=c99 -ffp-contract=off"))
-        .stdin(Stdio::null())
-        .output()
-        .map_err(failed)?;
+    let mut command = Command::new(compiler.program());
+    command.args(["c", "--server", "-o"]).args([&made, source]);
+    command.env("CFLAGS", format!("{level} -std=c99 -ffp-contract=off"));
+    let output = process::run(&mut command, Limits::WORK).map_err(failed)?;
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        return Err(output.stderr().trim().to_owned());
     }
     std::fs::rename(&made, &program).map_err(failed)?;
     Ok(program)

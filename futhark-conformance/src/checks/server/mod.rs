@@ -33,7 +33,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             "only backend c is compared with server programs",
         );
     }
-    let mut built = Err(Stop::skip(""));
+    let mut built = Err(Stop::skip("it ended an earlier process"));
     steps.prepare("server", "build", || {
         built = Servers::build(env);
         Ok(())

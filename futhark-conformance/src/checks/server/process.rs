@@ -1,7 +1,8 @@
 //! A running server program and its protocol: a command is one line; the answer is any number of
 //! lines, then a line that ends it.
 
-use std::io::{self, BufRead, BufReader, Write};
+use crate::lines::{Lines, shortened};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -13,6 +14,12 @@ const DONE: &str = "%%% OK";
 
 /// The line before the text of an error.
 const FAILED: &str = "%%% FAILURE";
+
+/// The number of lines to read ahead, and to keep of an error.
+const LINES: usize = 1000;
+
+/// The most bytes to keep of a line, and of an error.
+const LINE: usize = 64 << 10;
 
 /// A server process. Dropping it kills the process.
 pub struct Server {
@@ -45,12 +52,12 @@ impl Server {
             .spawn()?;
         let commands = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        let (sender, lines) = mpsc::channel();
-        // Reads continuously, so that the server never blocks on a full pipe. The thread ends when
-        // the server closes its output.
+        let (sender, lines) = mpsc::sync_channel(LINES);
+        // The thread ends when the server closes its output, or this one has enough of it.
         thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                if line.is_err() || line.is_ok_and(|line| sender.send(line).is_err()) {
+            for (line, _) in Lines::new(output, LINE) {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                if sender.send(line).is_err() {
                     break;
                 }
             }
@@ -85,13 +92,13 @@ impl Server {
             match line.trim_end() {
                 DONE => break,
                 FAILED => failed = true,
-                line if failed => text.push(line.to_owned()),
+                line if failed && text.len() < LINES => text.push(line.to_owned()),
                 _ => {}
             }
         }
         Some(Reply {
             failed,
-            text: text.join("\n"),
+            text: shortened(text.join("\n"), LINE),
         })
     }
 }

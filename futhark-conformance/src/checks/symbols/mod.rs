@@ -7,6 +7,7 @@ use crate::harness::steps::{StepResult, Stop};
 use futhark_manifest::Program;
 use futhark_manifest::c::Header;
 use futhark_safe::compile::Artifact;
+use futhark_safe::compile::process::{self, Limits};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -90,21 +91,19 @@ fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
 /// What `nm` prints about a library.
 fn nm(library: &Path, option: &str) -> StepResult<String> {
     let nm = std::env::var_os("NM").unwrap_or_else(|| OsString::from("nm"));
-    let output = Command::new(&nm)
-        .arg(option)
-        .arg(library)
-        .output()
-        .map_err(|error| {
-            Stop::skip(format!(
-                "failed to run {}, which reads the symbols of libraries: {error}",
-                nm.display()
-            ))
-        })?;
+    let mut command = Command::new(&nm);
+    command.arg(option).arg(library);
+    let output = process::run(&mut command, Limits::DATA).map_err(|error| {
+        Stop::skip(format!(
+            "failed to run {}, which reads the symbols of libraries: {error}",
+            nm.display()
+        ))
+    })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = output.stderr();
         return Err(Stop::error(format!("failed to read the symbols: {said}")));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(output.stdout())
 }
 
 /// The names in the output of `nm`, without the version of the C library.
