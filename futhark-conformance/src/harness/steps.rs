@@ -311,6 +311,9 @@ impl<'a> Steps<'a> {
         claim: Claim,
         limit: Option<Limit>,
     ) -> Ran {
+        if self.earlier.deadly.contains(&index) {
+            return Ran::Failed;
+        }
         let limit_ms = limit.map(|limit| u64::try_from(limit.time.as_millis()).unwrap_or(u64::MAX));
         self.remark.take();
         self.say(&Event::Begin {
@@ -485,9 +488,24 @@ mod tests {
     }
 
     #[test]
+    fn a_step_that_ended_an_earlier_process_does_not_run_again() {
+        let mut out = Vec::new();
+        let earlier = Earlier {
+            resume_after: Some(1),
+            deadly: &[0, 1],
+            ..Earlier::default()
+        };
+        let mut steps = Steps::new(&mut out, &[], earlier);
+        assert_eq!(steps.run_always("a", "", || panic!("again")), Ran::Failed);
+        assert_eq!(steps.prepare("b", "", || panic!("again")), Ran::Failed);
+        assert_eq!(steps.run("c", "", || Ok(())), Ran::Fine);
+        assert_eq!(outcomes(&events(&out)), [(String::new(), Outcome::Pass)]);
+    }
+
+    #[test]
     fn a_long_message_is_shortened() {
         let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], None);
+        let mut steps = Steps::new(&mut out, &[], Earlier::default());
         steps.run("a", "", || Err(Stop::error("x".repeat(10 * MESSAGE))));
         let events = events(&out);
         assert!(

@@ -23,6 +23,9 @@
 //! | in a step, in any other way | a failure | resumes after the step |
 //! | between two steps | a failure of `lifecycle: process` | none |
 //!
+//! Some steps run in every child, such as compiling and loading. One that has ended a child fails in
+//! the next ones without being run ([`JobSpec::deadly`]), which then skip what depends on it.
+//!
 //! The job ends early after [`MAX_DEATHS`], [`MAX_TIMEOUTS`] or [`MAX_ATTEMPTS`]. How a child is
 //! waited for and killed is described in [`super::process`].
 
@@ -127,6 +130,10 @@ struct Progress {
     overruns: Vec<usize>,
     /// Whether the next child uses optimised code.
     optimise: bool,
+    /// The step that the next child repeats in optimised code, and the message of its failure.
+    repeated: Option<(Step, String)>,
+    /// Whether optimised code cannot be compiled within the time limit.
+    is_stuck: bool,
     /// The time limit of a step in the next child.
     timeout: Duration,
     deaths: usize,
@@ -140,6 +147,8 @@ impl Progress {
             deadly: Vec::new(),
             overruns: Vec::new(),
             optimise: settings.run.optimise,
+            repeated: None,
+            is_stuck: false,
             timeout: settings.timeout,
             deaths: 0,
             timeouts: 0,
@@ -157,6 +166,17 @@ impl Progress {
             return Next::GiveUp(failure(&step, cause, message));
         };
         let timed_out = cause == Cause::Timeout;
+        // A child with optimised code ended before the step that it was to repeat.
+        let repeated = self.repeated.take();
+        if let Some((repeated, first)) = repeated.filter(|(other, _)| step.index < other.index) {
+            self.optimise = false;
+            self.is_stuck = true;
+            let message = format!(
+                "{first}\nin optimised code, {} fails: {message}",
+                step.check
+            );
+            return self.failed(&repeated, Cause::Timeout, message);
+        }
         if timed_out && step.limit.is_some() {
             self.has_died_in(step.index);
             self.overruns.push(step.index);
@@ -167,24 +187,32 @@ impl Progress {
             }
             return Next::Resume(step.skip_at_limit.then(|| too_slow(&step)));
         }
-        // Kernels of GPU backends are always optimised, and so is the Futhark compiler.
-        let is_slow_code = step.check != "compile" && !job.device.backend.is_gpu();
-        if timed_out && !self.optimise && is_slow_code {
+        // Kernels of GPU backends are always optimised, and so is the Futhark compiler. Loading runs
+        // no code of the program.
+        let runs_code = step.check != "compile" && step.case != "load";
+        let is_slow_code = runs_code && !job.device.backend.is_gpu();
+        if timed_out && !self.optimise && !self.is_stuck && is_slow_code {
             self.resume_after = step.index.checked_sub(1);
             self.optimise = true;
+            self.repeated = Some((step, message));
             return Next::Resume(None);
         }
+        self.failed(&step, cause, message)
+    }
+
+    /// What follows a step that has failed by ending a child.
+    fn failed(&mut self, step: &Step, cause: Cause, message: String) -> Next {
         self.has_died_in(step.index);
         self.deaths += 1;
-        self.timeouts += usize::from(timed_out);
+        self.timeouts += usize::from(cause == Cause::Timeout);
         if self.deaths == MAX_DEATHS || self.timeouts == MAX_TIMEOUTS {
             let message = format!(
                 "{message}\nthe process died in {} steps: the rest was not checked",
                 self.deaths
             );
-            return Next::GiveUp(failure(&step, cause, message));
+            return Next::GiveUp(failure(step, cause, message));
         }
-        Next::Resume(Some(failure(&step, cause, message)))
+        Next::Resume(Some(failure(step, cause, message)))
     }
 
     /// Records a step that ended a child. A child repeats steps that others depend on, so the step
@@ -388,6 +416,59 @@ mod tests {
             matches!(next, Next::Resume(Some(_))),
             "kernels are optimised"
         );
+    }
+
+    /// The death of a child in a step that every child runs.
+    fn death_in(check: &str, case: &str, index: usize) -> End {
+        let mut end = death(Cause::Timeout, None);
+        let step = end.step.as_mut().unwrap();
+        (step.check, step.case, step.index) = (check.into(), case.into(), index);
+        end
+    }
+
+    #[test]
+    fn compiling_and_loading_are_not_repeated_after_a_timeout() {
+        let (job, settings) = (job_on(Backend::C), settings());
+        for (check, case) in [("compile", ""), ("lifecycle", "load")] {
+            let mut progress = Progress::new(&settings);
+            let next = progress.next(death_in(check, case, 2), &job);
+            assert!(matches!(next, Next::Resume(Some(_))), "{check} {case}");
+            assert_eq!(
+                (progress.resume_after, &*progress.deadly),
+                (Some(2), &[2][..])
+            );
+        }
+    }
+
+    #[test]
+    fn a_step_keeps_its_own_failure_if_its_optimised_code_does_not_compile() {
+        let (job, settings) = (job_on(Backend::C), settings());
+        let mut progress = Progress::new(&settings);
+        let next = progress.next(death(Cause::Timeout, None), &job);
+        assert!(matches!(next, Next::Resume(None)));
+        let next = progress.next(death_in("compile", "", 2), &job);
+        let Next::Resume(Some(finding)) = next else {
+            panic!()
+        };
+        assert_eq!(finding.check, "lifecycle", "the step that took too long");
+        assert!(finding.message.contains("in optimised code, compile fails"));
+        assert_eq!(
+            (progress.resume_after, &*progress.deadly),
+            (Some(7), &[7][..])
+        );
+        assert!(!progress.optimise);
+        // The next slow step is not repeated.
+        let next = progress.next(death_in("blocks", "f #0", 8), &job);
+        assert!(matches!(next, Next::Resume(Some(finding)) if finding.check == "blocks"));
+    }
+
+    #[test]
+    fn a_later_child_that_dies_in_an_earlier_step_does_not_go_back() {
+        let (job, settings) = (job_on(Backend::C), settings());
+        let mut progress = Progress::new(&settings);
+        progress.next(death(Cause::Crash, None), &job);
+        progress.next(death_in("compile", "", 2), &job);
+        assert_eq!(progress.resume_after, Some(7));
     }
 
     #[test]
