@@ -11,6 +11,7 @@ use crate::harness::steps::{Earlier, StepResult, Steps, Stop};
 use crate::harness::unchecked;
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
+use crate::leash;
 use crate::protocol::{Event, JobSpec};
 use crate::toolchain;
 use futhark_safe::compile::Build;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs a job, and reports events on the standard output.
 pub fn main(spec: &JobSpec) {
-    die_with_parent();
+    leash::end_with_parent();
     let mut out = io::stdout().lock();
     let earlier = Earlier {
         resume_after: spec.resume_after,
@@ -36,17 +37,6 @@ pub fn main(spec: &JobSpec) {
         None => probe(spec, &mut steps),
     }
     steps.say(&Event::Done);
-}
-
-/// Makes the kernel kill this process when its parent ends, so that no process remains after an
-/// interrupted run.
-fn die_with_parent() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{Signal, set_parent_process_death_signal};
-        // If this fails, the process ends at its next event.
-        let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    }
 }
 
 fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {

@@ -52,6 +52,24 @@ pub enum Command {
     /// Check one program on one device (started by `run`)
     #[command(hide = true)]
     Child(ChildArgs),
+    /// Kill what is left of a run when it ends (started by `run`)
+    #[command(hide = true, name = crate::leash::GUARD)]
+    Guard,
+}
+
+impl Command {
+    /// The limits of the processes that a command starts; `None` if it starts none.
+    #[must_use]
+    pub fn work(&self) -> Option<&WorkArgs> {
+        match self {
+            Command::Run(args) => Some(&args.work),
+            Command::Prepare(args) => Some(&args.work),
+            Command::Judge(args) => Some(&args.work),
+            Command::Devices(args) | Command::Doctor(args) => Some(&args.work),
+            Command::List(_) | Command::Explain(_) | Command::Report(_) | Command::Diff(_) => None,
+            Command::Child(_) | Command::Guard => None,
+        }
+    }
 }
 
 /// The arguments of `run`.

@@ -37,6 +37,7 @@ pub mod inputs;
 pub mod jobs;
 pub mod judge;
 mod key;
+pub mod leash;
 mod lines;
 pub mod parallel;
 pub mod pattern;

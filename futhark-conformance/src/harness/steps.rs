@@ -6,6 +6,7 @@ use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{Event, events};
 use crate::record::{Cause, Finding, Outcome};
+use futhark_safe::compile::process;
 use std::any::Any;
 use std::cell::RefCell;
 use std::io::Write;
@@ -341,6 +342,9 @@ impl<'a> Steps<'a> {
             Err(Stop::Fail { cause, message }) => (Outcome::Fail, Some(cause), message),
             Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
         };
+        for text in process::take_remarks() {
+            self.say(&Event::Remark { text });
+        }
         let message = shortened(message, MESSAGE);
         let seconds = begun.elapsed().as_secs_f64();
         let failed = outcome == Outcome::Fail;

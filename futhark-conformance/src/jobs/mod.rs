@@ -66,6 +66,8 @@ pub enum Update {
     },
     /// A step has ended with a result.
     Found(Finding),
+    /// Something that is neither a result nor a failure.
+    Remark(String),
     /// The job has ended; this is its last message.
     Finished,
 }

@@ -6,28 +6,51 @@
 //! * A reader of its standard error keeps the last lines, for the message if the child dies.
 //! * The supervisor waits for the channel, at most as long as the current step may take.
 //!
-//! A wait ends in one of three ways. An event arrives: the supervisor handles it and waits again,
+//! A wait ends in one of four ways. An event arrives: the supervisor handles it and waits again,
 //! with a new time limit. The time limit passes: the supervisor kills the child's process group,
-//! which includes the compilers that the child started. The channel closes, because the child has
-//! closed its standard output: the supervisor waits until the child has exited, and kills it if
+//! which includes the compilers that the child started. The child ends: the supervisor kills the
+//! rest of the group, and reads what is left of the output. The channel closes, because the child
+//! has closed its standard output: the supervisor waits until the child has ended, and kills it if
 //! that takes longer than the time limit.
 //!
-//! Both readers end when the pipes close, which is when the last process of the group has ended.
+//! Both readers end when the pipes close, which is when the last process of the group has ended. A
+//! process that has left the group can keep them open; then the readers are waited for only as long
+//! as [`GRACE`]. Whatever arrives, they keep a bounded part of it.
+//!
+//! The child's standard input is a pipe that tells it when this process has ended
+//! ([`crate::leash`]).
 
 use super::log;
+use crate::lines::Lines;
 use crate::protocol::{Event, events};
 use crate::record::Cause;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The number of lines of a child's standard error to keep.
 const STDERR_LINES: usize = 40;
+
+/// The most bytes to keep of each of them.
+const STDERR_LINE: usize = 4 << 10;
+
+/// The most bytes of an event. Longer lines are other output, because messages are limited.
+const EVENT: usize = 4 << 20;
+
+/// The number of events to read ahead.
+const EVENTS: usize = 1000;
+
+/// How often to look whether a child has ended whose output is open.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long the output may stay open after the process group was killed.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A step that has begun.
 pub(super) struct Step {
@@ -88,11 +111,16 @@ impl End {
     }
 }
 
-/// A child process and the threads that read its output. Dropping it kills the child.
+/// A child process and the threads that read its output. Dropping it kills the child and its process
+/// group.
 pub(super) struct Process {
     child: Child,
+    /// The status, after the child was waited for.
+    status: Option<ExitStatus>,
     events: Receiver<Event>,
-    stderr: Option<JoinHandle<String>>,
+    stderr: Arc<Mutex<Tail>>,
+    /// Closed when the standard error is.
+    stderr_closed: Receiver<()>,
     timeout: Duration,
 }
 
@@ -100,32 +128,37 @@ impl Process {
     /// Starts a child. `timeout` is the time limit of each of its steps.
     pub(super) fn start(mut command: Command, timeout: Duration) -> io::Result<Process> {
         command
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             // A process group, so that the child's compilers are killed with it.
             .process_group(0);
         let mut child = command.spawn()?;
-        let (sender, events) = mpsc::channel();
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || {
-                let mut lines = BufReader::new(stdout).split(b'\n');
-                while let Some(Ok(line)) = lines.next() {
-                    if let Some(event) = events::read(&line)
-                        && sender.send(event).is_err()
-                    {
-                        break;
-                    }
-                }
-            });
-        }
-        let stderr = child.stderr.take();
-        Ok(Process {
+        let pipes = child.stdout.take().zip(child.stderr.take());
+        let (sender, events) = mpsc::sync_channel(EVENTS);
+        let (closed, stderr_closed) = mpsc::channel();
+        let tail = Arc::new(Mutex::new(Tail::default()));
+        // From here on, an error kills the child.
+        let process = Process {
             child,
+            status: None,
             events,
-            stderr: stderr.map(|stderr| thread::spawn(move || tail(stderr))),
+            stderr: Arc::clone(&tail),
+            stderr_closed,
             timeout,
-        })
+        };
+        let (stdout, stderr) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
+        thread::Builder::new().spawn(move || {
+            for (line, _) in Lines::new(stdout, EVENT) {
+                if let Some(event) = events::read(&line)
+                    && sender.send(event).is_err()
+                {
+                    break;
+                }
+            }
+        })?;
+        thread::Builder::new().spawn(move || keep_tail(stderr, &tail, closed))?;
+        Ok(process)
     }
 
     /// Passes the child's events on until the child has ended. Kills it if no event arrives within
@@ -134,10 +167,12 @@ impl Process {
         let mut step: Option<Step> = None;
         let mut done = false;
         let mut last_event = Instant::now();
+        // When to stop reading the output of a child that has ended.
+        let mut last_moment: Option<Instant> = None;
         loop {
             let limit = step.as_ref().and_then(|step| step.limit);
             let limit = limit.map_or(self.timeout, |limit| limit.min(self.timeout));
-            match self.events.recv_timeout(limit) {
+            match self.events.recv_timeout(INTERVAL.min(limit)) {
                 Ok(event) => {
                     last_event = Instant::now();
                     match &event {
@@ -161,22 +196,35 @@ impl Process {
                         }
                         Event::End(_) | Event::Quiet => step = None,
                         Event::Done => done = true,
-                        Event::Device { .. } => {}
+                        Event::Device { .. } | Event::Waiting | Event::Remark { .. } => {}
                     }
                     on_event(event);
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    self.kill();
-                    drop(self.child.wait());
-                    let message = format!("no answer within {} s; killed", limit.as_secs());
-                    let cause = Cause::Timeout;
-                    return End {
-                        step,
-                        death: Some(Death { cause, message }),
-                        last_event,
-                    };
-                }
                 Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => match last_moment {
+                    Some(last_moment) if Instant::now() < last_moment => {}
+                    Some(_) => {
+                        on_event(Event::Remark {
+                            text: LEFT_BEHIND.to_owned(),
+                        });
+                        break;
+                    }
+                    None if self.has_ended() => {
+                        self.kill();
+                        last_moment = Some(Instant::now() + GRACE);
+                    }
+                    None if last_event.elapsed() >= limit => {
+                        let _ = self.end();
+                        let message = format!("no answer within {} s; killed", limit.as_secs());
+                        let cause = Cause::Timeout;
+                        return End {
+                            step,
+                            death: Some(Death { cause, message }),
+                            last_event,
+                        };
+                    }
+                    None => {}
+                },
             }
         }
         let death = match self.reap() {
@@ -200,33 +248,45 @@ impl Process {
     /// Waits for a child that has closed its output. Kills it if it hangs, for example in the
     /// destructors of a driver.
     fn reap(&mut self) -> io::Result<ExitStatus> {
-        let deadline = Instant::now() + self.timeout;
-        loop {
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(status);
-            }
-            if Instant::now() > deadline {
-                self.kill();
-                return self.child.wait();
-            }
+        let begun = Instant::now();
+        while !self.has_ended() && begun.elapsed() < self.timeout {
             thread::sleep(Duration::from_millis(2));
         }
+        self.end()
     }
 
-    fn kill(&mut self) {
+    /// Whether the child has ended. It keeps its number until [`Process::end`], so that no other
+    /// process can have it.
+    fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let state = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+        self.status.is_some() || matches!(state, Ok(Some(_)))
+    }
+
+    /// Kills what is left of the child's group, and waits for the child.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        self.kill();
+        let status = self.child.wait()?;
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    fn kill(&self) {
         // This fails if the group has already ended.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
-    /// The end of the standard error of a child that has ended. Empty if it was read before.
-    pub(super) fn stderr(&mut self) -> String {
-        let thread = self.stderr.take();
-        thread
-            .and_then(|thread| thread.join().ok())
-            .unwrap_or_default()
+    /// The end of the standard error of a child that has ended.
+    pub(super) fn stderr(&self) -> String {
+        let _ = self.stderr_closed.recv_timeout(GRACE);
+        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.text()
     }
 
-    fn describe_death(&mut self, status: ExitStatus) -> String {
+    fn describe_death(&self, status: ExitStatus) -> String {
         let how = match (status.signal(), status.code()) {
             (Some(signal), _) => format!("the process was killed by {}", signal_name(signal)),
             (None, Some(code)) => format!("the process exited with status {code}"),
@@ -244,27 +304,54 @@ impl Process {
 impl Drop for Process {
     /// Kills the process group, so that no compiler outlives its job.
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            self.kill();
-            drop(self.child.wait());
-        }
+        let _ = self.end();
     }
 }
 
-/// The last lines of a stream, and earlier lines that name the device. Reads to the end of the
-/// stream, so that the child never blocks on a full pipe.
-fn tail(stream: impl Read) -> String {
-    let (mut devices, mut last) = (Vec::<String>::new(), VecDeque::<String>::new());
-    let mut lines = BufReader::new(stream).split(b'\n');
-    while let Some(Ok(line)) = lines.next() {
-        if last.len() == STDERR_LINES {
-            devices.extend(last.pop_front().filter(|line| log::names_device(line)));
-            devices.truncate(STDERR_LINES);
+/// What is said about an output that stays open.
+const LEFT_BEHIND: &str = "a process that the job started has left its process group and keeps the \
+                           output of the job open; it was not waited for";
+
+/// The last lines of a stream, and earlier lines that name the device.
+#[derive(Default)]
+struct Tail {
+    devices: Vec<String>,
+    last: VecDeque<String>,
+}
+
+impl Tail {
+    fn add(&mut self, line: &[u8], omitted: u64) {
+        if self.last.len() == STDERR_LINES {
+            let first = self.last.pop_front();
+            let device = first.filter(|line| log::names_device(line));
+            self.devices.extend(device);
+            self.devices.truncate(STDERR_LINES);
         }
-        last.push_back(String::from_utf8_lossy(&line).into_owned());
+        let mut line = String::from_utf8_lossy(line).into_owned();
+        if omitted > 0 {
+            line += &format!(" [{omitted} bytes omitted]");
+        }
+        self.last.push_back(line);
     }
-    devices.extend(last);
-    devices.join("\n").trim().to_owned()
+
+    fn text(&self) -> String {
+        let lines: Vec<&str> = self
+            .devices
+            .iter()
+            .chain(&self.last)
+            .map(|line| &**line)
+            .collect();
+        lines.join("\n").trim().to_owned()
+    }
+}
+
+/// Reads to the end of the stream, so that the child never blocks on a full pipe. Drops `_closed` at
+/// the end.
+fn keep_tail(stream: impl Read, tail: &Mutex<Tail>, _closed: Sender<()>) {
+    for (line, omitted) in Lines::new(stream, STDERR_LINE) {
+        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.add(&line, omitted);
+    }
 }
 
 fn signal_name(signal: i32) -> String {
@@ -277,6 +364,7 @@ fn signal_name(signal: i32) -> String {
         11 => "SIGSEGV",
         15 => "SIGTERM",
         24 => "SIGXCPU",
+        25 => "SIGXFSZ",
         _ => return format!("signal {signal}"),
     };
     format!("signal {signal} ({name})")
@@ -363,12 +451,69 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_is_left_behind_is_killed_with_the_group() {
+        let begun = Instant::now();
+        let script = format!("sleep 60 &\necho $! >&2\n{}", say(&Event::Done));
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]);
+        let mut process = Process::start(command, LONG).unwrap();
+        assert!(process.listen(&mut |_| {}).death.is_none());
+        let left: i32 = process.stderr().parse().unwrap();
+        let has_ended = || {
+            let left = Pid::from_raw(left).unwrap();
+            rustix::process::test_kill_process(left).is_err() || is_zombie(left)
+        };
+        while !has_ended() && begun.elapsed() < LONG {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(has_ended() && begun.elapsed() < LONG);
+    }
+
+    /// Killed, and not yet waited for by process 1.
+    fn is_zombie(pid: Pid) -> bool {
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+        state.is_ok_and(|state| state.contains(") Z"))
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_leaves_the_group_is_not_waited_for() {
+        let script = format!("setsid sleep 3 &\n{}", say(&Event::Done));
+        let begun = Instant::now();
+        let (events, end) = shell(&script, LONG);
+        assert!(begun.elapsed() < Duration::from_millis(2900));
+        assert!(end.death.is_none());
+        assert!(
+            matches!(&events[..], [Event::Done, Event::Remark { .. }]),
+            "{events:?}"
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_takes_no_memory() {
+        let script = format!(
+            "head -c 50000000 /dev/zero\n{}head -c 50000000 /dev/zero >&2\necho end >&2\nkill -SEGV $$\n",
+            say(&begin())
+        );
+        let (events, end) = shell(&script, LONG);
+        assert_eq!(events, [begin()]);
+        let message = end.death.unwrap().message;
+        assert!(message.len() < 2 * STDERR_LINE, "{}", message.len());
+        assert!(message.contains("bytes omitted]"), "{message}");
+    }
+
+    #[test]
     fn only_the_last_lines_are_kept() {
+        let tail = |text: &str| {
+            let tail = Mutex::default();
+            keep_tail(text.as_bytes(), &tail, mpsc::channel().0);
+            tail.into_inner().unwrap().text()
+        };
         let text: String = (0..1000).map(|i| format!("line {i}\n")).collect();
-        let kept = tail(text.as_bytes());
+        let kept = tail(&text);
         assert_eq!(kept.lines().count(), STDERR_LINES);
         assert!(kept.ends_with("line 999"));
-        let kept = tail(format!("Using device #0\n{text}").as_bytes());
+        let kept = tail(&format!("Using device #0\n{text}"));
         assert_eq!(kept.lines().count(), STDERR_LINES + 1);
         assert!(kept.starts_with("Using device #0\n"));
     }

@@ -91,6 +91,11 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             Ok(mut process) => process.listen(&mut |event| match event {
                 Event::Begin { check, case, .. } => send(Update::Step { check, case }),
                 Event::End(finding) => send(Update::Found(finding)),
+                Event::Waiting => send(Update::Step {
+                    check: "compile".to_owned(),
+                    case: "waiting for another run".to_owned(),
+                }),
+                Event::Remark { text } => send(Update::Remark(text)),
                 Event::Quiet | Event::Device { .. } | Event::Done => {}
             }),
             Err(error) => End::not_started(&error),

@@ -36,6 +36,14 @@ pub enum Event {
     End(Finding),
     /// The current step has ended without a result to report.
     Quiet,
+    /// The process waits for another run that builds the same library. It sends this event again and
+    /// again while it waits.
+    Waiting,
+    /// Something that is neither a result nor a failure.
+    Remark {
+        /// One sentence.
+        text: String,
+    },
     /// The probed device works.
     Device {
         /// The device's name; empty if only the log contains it.

@@ -7,7 +7,7 @@ use crate::record::{Outcome, Place};
 use crate::say::errln;
 use console::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// The progress display of a run.
@@ -16,6 +16,7 @@ pub struct Progress {
     total: usize,
     finished: usize,
     running: HashMap<usize, Running>,
+    remarks: HashSet<String>,
 }
 
 struct Running {
@@ -39,6 +40,7 @@ impl Progress {
             total: jobs,
             finished: 0,
             running: HashMap::new(),
+            remarks: HashSet::new(),
         }
     }
 
@@ -62,6 +64,14 @@ impl Progress {
             place.compiler
         );
         self.bar.set_message(shown(&message).into_owned());
+    }
+
+    /// Shows a sentence about a job, if it is the first one with this text.
+    pub fn remark(&mut self, place: &Place, text: &str) {
+        if self.remarks.insert(text.to_owned()) {
+            let line = format!("warning: {}: {text}", place.program);
+            self.bar.suspend(|| errln!("{line}"));
+        }
     }
 
     /// A step of a job has ended.

@@ -29,11 +29,14 @@ use crate::corpus::Program;
 use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
-use crate::report::{Counts, shown_lines};
-use crate::{child, corpus, cover, judge, prepare, say};
+use crate::report::{Counts, shown, shown_lines};
+use crate::say::{self, errln};
+use crate::{child, corpus, cover, judge, leash, prepare};
 use anyhow::{Context as _, anyhow};
+use futhark_safe::compile::process;
 use setup::{files, find_compilers, paths_or_default, settings, threads};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +74,17 @@ fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
 /// # Errors
 /// If it cannot be run, with the exit code.
 pub fn run(command: &Command) -> Result<Exit, Ended> {
+    if let Some(work) = command.work() {
+        process::limit_time(Duration::from_secs(work.timeout));
+    }
+    let exit = dispatch(command);
+    for remark in process::take_remarks() {
+        errln!("warning: {}", shown(&remark));
+    }
+    exit
+}
+
+fn dispatch(command: &Command) -> Result<Exit, Ended> {
     match command {
         Command::Run(args) => programs::run(args),
         Command::Init(args) => init::run(args),
@@ -85,6 +99,10 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
         Command::Child(args) => {
             let spec = serde_json::from_str(&args.spec);
             child::main(&spec.context("invalid job specification").map_err(usage)?);
+            Ok(Exit::Held)
+        }
+        Command::Guard => {
+            leash::guard();
             Ok(Exit::Held)
         }
     }

@@ -186,6 +186,7 @@ impl<'a> Run<'a> {
                 self.running.insert(number, running);
             }
             Update::Step { check, case } => self.progress.step(&job.place, &check, &case),
+            Update::Remark(text) => self.progress.remark(&job.place, &text),
             Update::Found(finding) => {
                 let mut record = Record {
                     place: job.place.clone(),
