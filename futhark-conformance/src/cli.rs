@@ -63,6 +63,7 @@ impl Command {
     pub fn work(&self) -> Option<&WorkArgs> {
         match self {
             Command::Run(args) => Some(&args.work),
+            Command::Init(args) => Some(&args.run.work),
             Command::Prepare(args) => Some(&args.work),
             Command::Judge(args) => Some(&args.work),
             Command::Devices(args) | Command::Doctor(args) => Some(&args.work),

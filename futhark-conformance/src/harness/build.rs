@@ -2,11 +2,17 @@
 //! library.
 
 use crate::key::key;
+use crate::protocol::{Event, events};
 use futhark_manifest::Backend;
 use futhark_safe::compile::{Build, Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The file name and text of the program that tries a device. The program is parallel, so that
 /// it uses the device.
@@ -32,6 +38,11 @@ pub fn is_of_the_machine(error: &futhark_safe::Error) -> bool {
     matches!(kind, Some(ErrorKind::NoCCompiler | ErrorKind::Io))
         || is_full.iter().any(|words| text.contains(words))
 }
+/// How long to wait for another run that builds the same library. That run can be stopped.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How often to look whether it has ended.
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The build of a program under test.
 ///
@@ -57,7 +68,8 @@ pub struct BuildLock {
 }
 
 impl BuildLock {
-    /// Blocks until the lock is free. On a system without file locks it returns at once, and two
+    /// Blocks until the lock is free, and tells the parent of this process meanwhile that it waits.
+    /// After ten minutes, or on a system without file locks, it returns without the lock, and two
     /// processes may compile the same library.
     #[must_use]
     pub fn take(build_dir: &Path, program: &Path, backend: Backend, compiler: &Path) -> BuildLock {
@@ -71,10 +83,32 @@ impl BuildLock {
         let locked = || {
             std::fs::create_dir_all(&folder).ok()?;
             let file = File::create(path).ok()?;
-            flock(&file, FlockOperation::LockExclusive).ok()?;
-            Some(file)
+            lock(&file, &mut announce, PATIENCE).then_some(file)
         };
         BuildLock { _file: locked() }
+    }
+}
+
+/// Tells the parent that this process waits, so that the time does not count as that of a step. The
+/// lock on the standard output can be held by another thread; nothing is buffered there.
+fn announce() {
+    if let Ok(out) = io::stdout().as_fd().try_clone_to_owned() {
+        // Without a reader, this process ends at its next event.
+        let _ = events::write(&mut File::from(out), &Event::Waiting);
+    }
+}
+
+/// Whether a file could be locked within the time limit.
+fn lock(file: &File, waiting: &mut dyn FnMut(), limit: Duration) -> bool {
+    let begun = Instant::now();
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return true,
+            Err(Errno::WOULDBLOCK | Errno::INTR) if begun.elapsed() < limit => {}
+            Err(_) => return false,
+        }
+        waiting();
+        thread::sleep(INTERVAL);
     }
 }
 
@@ -82,8 +116,6 @@ impl BuildLock {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::thread;
-    use std::time::Duration;
 
     #[test]
     fn only_builds_of_the_same_library_exclude_each_other() {
@@ -113,5 +145,18 @@ mod tests {
         });
         assert!(second_ran.load(Ordering::SeqCst));
         drop(other);
+    }
+
+    #[test]
+    fn a_lock_that_stays_taken_is_waited_for_in_bounded_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || File::create(folder.path().join("lock")).unwrap();
+        let first = open();
+        assert!(lock(&first, &mut || {}, Duration::ZERO));
+        let mut told = 0;
+        assert!(!lock(&open(), &mut || told += 1, 2 * INTERVAL));
+        assert!(told >= 1);
+        drop(first);
+        assert!(lock(&open(), &mut || {}, Duration::ZERO));
     }
 }

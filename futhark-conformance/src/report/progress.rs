@@ -69,7 +69,7 @@ impl Progress {
     /// Shows a sentence about a job, if it is the first one with this text.
     pub fn remark(&mut self, place: &Place, text: &str) {
         if self.remarks.insert(text.to_owned()) {
-            let line = format!("warning: {}: {text}", place.program);
+            let line = format!("warning: {}", shown(&format!("{}: {text}", place.program)));
             self.bar.suspend(|| errln!("{line}"));
         }
     }
