@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 /// Runs a job, and reports events on the standard output.
 pub fn main(spec: &JobSpec) {
     leash::end_with_parent();
+    limits::limit_job(spec.run.memory);
     let mut out = io::stdout().lock();
     let earlier = Earlier {
         resume_after: spec.resume_after,
@@ -74,6 +75,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     if blocks.tags.contains(&no_backend) {
         return checks::skip_running(steps, &format!("tagged {no_backend}"));
     }
+    lift_limits(device);
     let mut library = None;
     steps.prepare("lifecycle", "load", || {
         library = Some(Library::build(&build)?);
@@ -102,6 +104,13 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     env.remark = steps.remark();
     env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
+}
+
+/// Removes the memory limit of compilers from this process, if the driver of a device can exceed it.
+fn lift_limits(device: &Device) {
+    if !device.supports_memory_limit() && !device.is_emulated() {
+        limits::lift();
+    }
 }
 
 /// Parses the test blocks. Reports a failure and returns none if they cannot be parsed.
@@ -160,10 +169,14 @@ fn try_device(spec: &JobSpec) -> StepResult<String> {
         ))
     })?;
     let build = build_of(&source, spec)?;
-    let library = Library::build(&build).map_err(|error| match is_of_the_machine(&error) {
-        true => Stop::error(format!("{CANNOT_COMPILE}{error:#}")),
-        false => error.into(),
-    })?;
+    build
+        .run()
+        .map_err(|error| match is_of_the_machine(&error) {
+            true => Stop::error(format!("{CANNOT_COMPILE}{error:#}")),
+            false => Stop::error(format!("{error:#}")),
+        })?;
+    lift_limits(&spec.device);
+    let library = Library::build(&build)?;
     // Only the log names the device; the parent reads it from the standard error.
     let context = Context::new(&library, &spec.device.config().logging(true))?;
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;

@@ -73,6 +73,9 @@ impl Command {
     }
 }
 
+/// The highest memory limit in MiB, more than any machine has.
+const EXBIBYTE: u64 = 1 << 40;
+
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
@@ -258,8 +261,9 @@ pub struct WorkArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 
-    /// Limit of the host memory of a program; 0 for no limit
-    #[arg(long, value_name = "MIB", default_value_t = 8192)]
+    /// Limit of the host memory of each process, compilers included, and of each file that a job
+    /// writes; 0 for no limit
+    #[arg(long, value_name = "MIB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(..=EXBIBYTE))]
     pub memory: u64,
 
     /// Compile all C code with optimisation, which is slow; without this option, only steps that

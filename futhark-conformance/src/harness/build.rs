@@ -27,15 +27,11 @@ pub const CANNOT_COMPILE: &str = "this machine cannot compile programs: ";
 /// Whether the cause is the machine, and not the program or one of the compilers: there is no C
 /// compiler, or a file cannot be read or written.
 #[must_use]
-pub fn is_of_the_machine(error: &futhark_safe::Error) -> bool {
-    let source = std::error::Error::source(error);
-    let kind = source
-        .and_then(|source| source.downcast_ref::<Error>())
-        .map(Error::kind);
+pub fn is_of_the_machine(error: &Error) -> bool {
     let text = format!("{error:#}");
     // Compilers report a full disk in their own words.
     let is_full = ["No space left on device", "Disk quota exceeded"];
-    matches!(kind, Some(ErrorKind::NoCCompiler | ErrorKind::Io))
+    matches!(error.kind(), ErrorKind::NoCCompiler | ErrorKind::Io)
         || is_full.iter().any(|words| text.contains(words))
 }
 /// How long to wait for another run that builds the same library. That run can be stopped.

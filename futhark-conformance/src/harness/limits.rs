@@ -1,16 +1,56 @@
-//! Limits and measures the memory of this process.
+//! Limits and measures the memory of this process and those that it starts.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// The least limit of the runner in MiB, which has to write reports.
+const RUNNER: u64 = 1024;
+
+/// Limits the memory of the runner and of the processes that it starts, compilers included; 0 for no
+/// limit. Crashed processes leave no core files.
+///
+/// Only written memory counts: the Futhark compiler reserves a terabyte of addresses.
+pub fn limit_runner(mebibytes: u64) {
+    lower(Resource::Core, 0);
+    if mebibytes > 0 {
+        limit_data(mebibytes.max(RUNNER));
+    }
+}
+
+/// Limits the memory of the process of a job and of those that it starts, and the size of each file
+/// that they write; 0 for no limit. A signal ends a process that writes more.
+pub fn limit_job(mebibytes: u64) {
+    if mebibytes > 0 {
+        limit_data(mebibytes);
+        lower(Resource::Fsize, mebibytes.saturating_mul(1024 * 1024));
+    }
+}
+
+fn limit_data(mebibytes: u64) {
+    lower(Resource::Data, mebibytes.saturating_mul(1024 * 1024));
+}
+
+fn lower(resource: Resource, limit: u64) {
+    let maximum = getrlimit(resource).maximum;
+    let current = Some(maximum.map_or(limit, |maximum| maximum.min(limit)));
+    // If this fails, the time limit still ends the processes.
+    let _ = setrlimit(resource, Rlimit { current, maximum });
+}
+
+/// Removes the memory limit of [`limit_job`] from this process, because drivers of real devices can
+/// exceed it.
+pub fn lift() {
+    let maximum = getrlimit(Resource::Data).maximum;
+    let current = maximum;
+    // Raising a limit to its maximum is always permitted.
+    let _ = setrlimit(Resource::Data, Rlimit { current, maximum });
+}
 
 /// Limits the address space, so that a program that allocates too much only fails itself; 0 for no
 /// limit.
 pub fn limit_memory(mebibytes: u64) {
     #[cfg(target_os = "linux")]
     if mebibytes > 0 {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let bytes = mebibytes.saturating_mul(1024 * 1024);
-        let maximum = getrlimit(Resource::As).maximum;
-        let current = Some(maximum.map_or(bytes, |maximum| maximum.min(bytes)));
-        // If this fails, the time limit still ends the process.
-        let _ = setrlimit(Resource::As, Rlimit { current, maximum });
+        lower(Resource::As, mebibytes.saturating_mul(1024 * 1024));
     }
     #[cfg(not(target_os = "linux"))]
     let _ = mebibytes;
@@ -20,7 +60,7 @@ pub fn limit_memory(mebibytes: u64) {
 #[derive(Debug)]
 pub struct LimitedMemory {
     #[cfg(target_os = "linux")]
-    before: rustix::process::Rlimit,
+    before: Rlimit,
 }
 
 /// Sets the memory limit just above the current use, so that large allocations fail. `None` where
@@ -48,7 +88,7 @@ pub fn limit_to_current() -> Option<LimitedMemory> {
 impl Drop for LimitedMemory {
     fn drop(&mut self) {
         // Lowering and restoring the soft limit is always permitted.
-        let _ = rustix::process::setrlimit(rustix::process::Resource::As, self.before);
+        let _ = setrlimit(Resource::As, self.before);
     }
 }
 

@@ -26,6 +26,7 @@ pub use config::{Config, Expected};
 
 use crate::cli::{Command, JudgeArgs, PrepareArgs, ReportArgs};
 use crate::corpus::Program;
+use crate::harness::limits;
 use crate::report::matrix::Matrix;
 use crate::report::merge::{Merged, merge};
 use crate::report::output::Output;
@@ -75,6 +76,7 @@ fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
 /// If it cannot be run, with the exit code.
 pub fn run(command: &Command) -> Result<Exit, Ended> {
     if let Some(work) = command.work() {
+        limits::limit_runner(work.memory);
         process::limit_time(Duration::from_secs(work.timeout));
     }
     let exit = dispatch(command);
