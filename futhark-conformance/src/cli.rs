@@ -73,6 +73,12 @@ impl Command {
     }
 }
 
+/// The most jobs to run at a time. Each has a thread and processes.
+const MOST_JOBS: i64 = 1024;
+
+/// The longest time limit in seconds, a year.
+const YEAR: u64 = 365 * 24 * 3600;
+
 /// The highest memory limit in MiB, more than any machine has.
 const EXBIBYTE: u64 = 1 << 40;
 
@@ -128,7 +134,7 @@ pub struct RunArgs {
     pub constructs: Option<PathBuf>,
 
     /// Number of jobs to run at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS))]
     pub jobs: Option<u16>,
 
     /// Seed of generated inputs; the same seed gives the same inputs
@@ -258,7 +264,7 @@ pub struct MachineArgs {
 #[derive(Clone, Debug, Args)]
 pub struct WorkArgs {
     /// Time limit of a step, including compilation
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=YEAR))]
     pub timeout: u64,
 
     /// Limit of the host memory of each process, compilers included, and of each file that a job
@@ -399,7 +405,7 @@ pub struct JudgeArgs {
     pub all: bool,
 
     /// Number of jobs to run at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS))]
     pub jobs: Option<u16>,
 
     /// Limits and build options of child processes.
@@ -441,7 +447,7 @@ pub struct PrepareArgs {
     pub futhark: Vec<PathBuf>,
 
     /// Number of jobs to run at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS))]
     pub jobs: Option<u16>,
 
     /// Limits and build options of child processes.

@@ -83,9 +83,9 @@ pub fn run(
 ) {
     let (sender, updates) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..threads.min(queue.len()) {
+        for worker_number in 0..threads.min(queue.len()) {
             let sender = sender.clone();
-            scope.spawn(move || {
+            let worker = move || {
                 while let Some(number) = queue.take() {
                     // The receiver outlives this scope's threads.
                     let mut send = |update| drop(sender.send((number, update)));
@@ -94,7 +94,12 @@ pub fn run(
                     queue.finished(number);
                     send(Update::Finished);
                 }
-            });
+            };
+            // The other threads do the work of one that cannot be started.
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, worker) {
+                assert!(worker_number > 0, "failed to start a thread: {error}");
+                break;
+            }
         }
         drop(sender);
         for (number, update) in updates {

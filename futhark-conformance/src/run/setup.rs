@@ -17,7 +17,12 @@ use anyhow::{Context as _, anyhow};
 use futhark_manifest::Backend;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
+
+/// How long the search for devices says nothing.
+const SILENCE: Duration = Duration::from_secs(15);
 
 /// The settings of a run with no options but these: all checks, generated inputs from seed 1, and
 /// no other compiler to compare with.
@@ -93,14 +98,28 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         [] => Backend::ALL,
         named => named,
     };
-    devices::find(&Search {
+    let search = Search {
         backends,
         emulate: args.emulate,
         emulated_settings: &args.emulated,
         build_dir: &settings.run.build_dir,
         memory: settings.run.memory,
         probe: &|candidates| jobs::probe(candidates, compilers, settings),
-    })
+    };
+    let found = thread::scope(|scope| {
+        let (ended, end) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            if end.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
+                errln!(
+                    "still trying a small program on each backend; a driver or a compiler is slow"
+                );
+            }
+        });
+        let found = devices::find(&search);
+        drop(ended);
+        found
+    });
+    found
 }
 
 /// Prints the devices on which a small program fails.
