@@ -106,7 +106,7 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         memory: settings.run.memory,
         probe: &|candidates| jobs::probe(candidates, compilers, settings),
     };
-    let found = thread::scope(|scope| {
+    thread::scope(|scope| {
         let (ended, end) = mpsc::channel::<()>();
         scope.spawn(move || {
             if end.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
@@ -118,8 +118,7 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         let found = devices::find(&search);
         drop(ended);
         found
-    });
-    found
+    })
 }
 
 /// Prints the devices on which a small program fails.

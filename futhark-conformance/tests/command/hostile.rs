@@ -1,0 +1,381 @@
+//! Compilers and programs that hang, crash, grow, print without end or leave processes behind.
+
+#![cfg(target_os = "linux")]
+
+use super::{build_dir, command, needs, text};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
+
+/// Longer than anything here takes, on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A program whose compiler does what a script says. The probe has the real compiler.
+struct Hostile {
+    folder: TempDir,
+    /// The name of the program, which no other run has, so that its builds are its own.
+    program: String,
+}
+
+impl Hostile {
+    /// `script` runs before the real compiler, with its arguments, if these match `pattern` of `case`.
+    /// It can write to `$LOG`.
+    fn new(pattern: &str, script: &str) -> Option<Hostile> {
+        needs::compiler_path()?;
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let number = now.expect("it is after 1970").subsec_nanos();
+        let hostile = Hostile {
+            folder,
+            program: format!("hostile_{number}.fut"),
+        };
+        hostile.write(
+            "script",
+            &format!("case \"$*\" in {pattern})\n{script}\n;; esac\n"),
+        );
+        hostile.write(
+            &hostile.program,
+            &format!("entry f (x: i32) = x + {number}\n"),
+        );
+        hostile.write("log", "");
+        Some(hostile)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("the folder can be written");
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = command(self.folder.path());
+        command.args(["run", &self.program, "--backend", "c", "--futhark"]);
+        command.arg(compiler()).arg("--build-dir").arg(build_dir());
+        command.args(arguments).env(self.mark().0, self.mark().1);
+        command.env("SCRIPT", self.path("script"));
+        command.env("LOG", self.path("log"));
+        command
+    }
+
+    /// A variable in the environment of every process of the runs.
+    fn mark(&self) -> (&'static str, &Path) {
+        ("FUTHARK_TESTS_MARK", self.folder.path())
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = self.command(arguments);
+        let output = command.args(["--json", "report.jsonl"]).output();
+        output.expect("the program starts")
+    }
+
+    /// The failures in the report.
+    fn failures(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path("report.jsonl")).expect("the run wrote it");
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        lines
+            .filter(|line: &Value| line["outcome"] == "fail")
+            .collect()
+    }
+
+    /// What the scripts wrote.
+    fn log(&self) -> String {
+        fs::read_to_string(self.path("log")).expect("it exists")
+    }
+
+    fn wait_for_log(&self) {
+        wait_until("the script runs", || !self.log().is_empty());
+    }
+
+    /// The processes of the runs, with their command lines.
+    fn processes(&self) -> Vec<String> {
+        let (name, value) = self.mark();
+        let mark = format!("{name}={}", value.display());
+        let entries = fs::read_dir("/proc").expect("Linux has it").flatten();
+        let of_runs = entries.filter_map(|entry| {
+            let environment = fs::read(entry.path().join("environ")).ok()?;
+            let mut variables = environment.split(|&byte| byte == 0);
+            variables.find(|variable| *variable == mark.as_bytes())?;
+            let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            Some(String::from_utf8_lossy(&command).replace('\0', " "))
+        });
+        of_runs.collect()
+    }
+
+    /// Fails if a process remains for longer than the kernel needs to end it.
+    fn assert_no_process_remains(&self) {
+        let begun = Instant::now();
+        while !self.processes().is_empty() {
+            assert!(begun.elapsed() < LONG, "{:?}", self.processes());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// A compiler that first runs the script in `$SCRIPT`. Always the same file, so that the build of the
+/// probe is found again.
+fn compiler() -> &'static Path {
+    static COMPILER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let real = needs::compiler_path().expect("the caller has asked");
+        let text = format!(
+            "#!/bin/sh\n. \"$SCRIPT\"\nexec '{}' \"$@\"\n",
+            real.display()
+        );
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-futhark");
+        if fs::read_to_string(&path).is_ok_and(|before| before == text) {
+            return path;
+        }
+        fs::write(&path, text).expect("the folder can be written");
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("it is ours");
+        path
+    });
+    &COMPILER
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < LONG, "{what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn message(failure: &Value) -> &str {
+    failure["message"].as_str().expect("a text")
+}
+
+#[test]
+fn a_compile_that_hangs_is_reported_once_and_not_repeated() {
+    let Some(hostile) = Hostile::new("'c '*hostile*", "echo begun >>$LOG; sleep 100") else {
+        return;
+    };
+    let output = hostile.run(&["--timeout", "2"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let failures = hostile.failures();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!(failures[0]["check"], "compile");
+    assert_eq!(failures[0]["cause"], "timeout");
+    assert_eq!(hostile.log(), "begun\n");
+    hostile.assert_no_process_remains();
+}
+
+#[test]
+fn a_compile_that_ends_its_process_is_reported_once_and_not_repeated() {
+    let Some(hostile) = Hostile::new("'c '*hostile*", "echo begun >>$LOG; kill -9 $PPID") else {
+        return;
+    };
+    let output = hostile.run(&[]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let failures = hostile.failures();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!(failures[0]["cause"], "crash");
+    assert_eq!(hostile.log(), "begun\n");
+}
+
+#[test]
+fn a_compiler_whose_version_hangs_is_an_error() {
+    let Some(hostile) = Hostile::new("--version", "sleep 100") else {
+        return;
+    };
+    let output = hostile.run(&["--timeout", "1"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    let shown = text(&output);
+    assert!(
+        shown.contains("hostile-futhark --version` did not end within 1 s"),
+        "{shown}"
+    );
+    hostile.assert_no_process_remains();
+}
+
+/// Processes of all kinds: in the group of the job, in another one, and below the runner itself.
+#[test]
+fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
+    const SCRIPT: &str = "sleep 100 & setsid sleep 100 & echo begun >>$LOG; sleep 100";
+    let end = |pattern: &str, signal: Signal| {
+        let Some(hostile) = Hostile::new(pattern, SCRIPT) else {
+            return;
+        };
+        let mut command = hostile.command(&[]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut runner = command.spawn().expect("the program starts");
+        hostile.wait_for_log();
+        assert!(hostile.processes().len() >= 4, "{:?}", hostile.processes());
+        kill_process(Pid::from_child(&runner), signal).expect("it runs");
+        assert!(!runner.wait().expect("it was started").success());
+        hostile.assert_no_process_remains();
+    };
+    thread::scope(|scope| {
+        for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL] {
+            scope.spawn(move || end("'c '*hostile*", signal));
+        }
+        scope.spawn(|| end("--version", Signal::KILL));
+    });
+}
+
+#[test]
+fn a_process_that_a_compiler_leaves_behind_is_named_and_ended() {
+    let script = "sleep 100 & setsid sleep 100 &";
+    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
+        return;
+    };
+    let begun = Instant::now();
+    let output = hostile.run(&["--check", "compile"]);
+    assert!(begun.elapsed() < LONG);
+    let shown = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(
+        shown.contains(&format!("warning: {}: ", hostile.program))
+            && shown.contains("left a process behind"),
+        "{shown}"
+    );
+    assert_eq!(hostile.processes(), [""; 0]);
+}
+
+#[test]
+fn a_compiler_that_grows_is_stopped_by_the_memory_limit() {
+    // The shell doubles a text.
+    let script = "x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done";
+    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
+        return;
+    };
+    let output = hostile.run(&["--memory", "256"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let failures = hostile.failures();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!(failures[0]["check"], "compile");
+    assert_ne!(failures[0]["cause"], "timeout");
+}
+
+#[test]
+fn a_memory_limit_that_is_too_low_for_anything_is_a_failure() {
+    let Some(hostile) = Hostile::new("never", "") else {
+        return;
+    };
+    let output = hostile.run(&["--memory", "1"]);
+    let shown = text(&output);
+    // Of the job, or of the probe before it.
+    assert!(matches!(output.status.code(), Some(1 | 3)), "{shown}");
+    assert!(!shown.contains("panicked"), "{shown}");
+}
+
+#[test]
+fn a_compiler_that_writes_without_end_does_not_fill_the_disk() {
+    let script = "exec cat /dev/zero >$LOG";
+    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
+        return;
+    };
+    let output = hostile.run(&["--memory", "256"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let failures = hostile.failures();
+    assert!(message(&failures[0]).contains("SIGXFSZ"), "{failures:?}");
+    let written = fs::metadata(hostile.path("log")).expect("it exists").len();
+    assert_eq!(written, 256 << 20);
+}
+
+#[test]
+fn a_compiler_that_prints_without_end_takes_no_memory() {
+    // More than the memory limit of each process.
+    let script =
+        "echo first >&2; head -c 400000000 /dev/zero | tr '\\0' x >&2; echo last >&2; exit 2";
+    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
+        return;
+    };
+    let output = hostile.run(&["--memory", "256"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let failures = hostile.failures();
+    let message = message(&failures[0]);
+    assert!(message.len() < 100_000, "{}", message.len());
+    let parts = ["first\nxxx", "bytes omitted", "xxxlast"];
+    for part in parts {
+        assert!(
+            message.contains(part),
+            "{part}: {}",
+            &message[..1000.min(message.len())]
+        );
+    }
+}
+
+#[test]
+fn a_program_that_allocates_everything_fails_alone() {
+    let Some(hostile) = Hostile::new("never", "") else {
+        return;
+    };
+    let program = "\
+-- ==
+-- entry: f
+-- input { 1000000000000i64 } output { 0i64 }
+entry f (n: i64): i64 = let xs = scan (+) 0 (iota n) in xs[n / 2]
+";
+    hostile.write(&hostile.program, program);
+    let output = hostile.run(&["--check", "blocks", "--memory", "512"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let failures = hostile.failures();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert!(
+        message(&failures[0]).contains("memory"),
+        "{:?}",
+        failures[0]
+    );
+}
+
+/// The other run takes longer than this one's time limit.
+#[test]
+fn waiting_for_another_run_is_not_a_timeout() {
+    let script = "echo begun >>$LOG; sleep 5";
+    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
+        return;
+    };
+    let mut first = hostile.command(&["--check", "compile"]);
+    first.args(["--timeout", "100"]).stdout(Stdio::null());
+    let mut first = Running(first.stderr(Stdio::null()).spawn().expect("it starts"));
+    hostile.wait_for_log();
+    let mut second = hostile.command(&["--check", "compile", "--timeout", "4"]);
+    let second = second.output().expect("the program starts");
+    assert_eq!(second.status.code(), Some(0), "{}", text(&second));
+    assert_eq!(hostile.log(), "begun\n", "the second run has its own build");
+    assert!(first.0.wait().expect("it was started").success());
+}
+
+/// A process that does not outlive the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn absurd_numbers_are_errors_of_usage() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    fs::write(folder.path().join("a.fut"), "entry f = 1i32\n").expect("it can be written");
+    const HUGE: &str = "18446744073709551615";
+    for option in [
+        "--timeout",
+        "--memory",
+        "--jobs",
+        "--cases",
+        "--seed=x --jobs",
+    ] {
+        for number in [HUGE, "18446744073709551616", "-1", "nan"] {
+            let mut run = command(folder.path());
+            run.args(["run", "a.fut", "--futhark", "/nowhere/futhark"]);
+            run.args(option.split(' ')).arg(number);
+            let output = run.output().expect("the program starts");
+            let shown = text(&output);
+            assert_eq!(output.status.code(), Some(2), "{option} {number}: {shown}");
+            assert!(!shown.contains("panicked"), "{option} {number}: {shown}");
+        }
+    }
+}
