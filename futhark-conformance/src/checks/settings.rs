@@ -14,6 +14,10 @@ use std::path::{Path, PathBuf};
 /// create.
 const MAX_ENTRIES_COSTLY: usize = 1;
 
+/// The maximal number of tuning parameters of a program whose cache file PoCL writes. PoCL compiles a
+/// kernel at its first call, but all of them, also those of the runtime, to write the file.
+const MAX_PARAMETERS_POCL: usize = 1;
+
 /// A name that is not a tuning parameter.
 const NO_SUCH_PARAMETER: &str = "no such parameter";
 
@@ -219,6 +223,15 @@ fn cache(env: &Env<'_>) -> StepResult {
             Some(text) if text == b"the user's own" => Ok(()),
             _ => Err(Stop::mismatch("a file of the user was changed")),
         };
+    }
+    if !env.device.needs_cache_file() {
+        let entries = env.program().entries().iter();
+        let parameters = entries.map(|entry| entry.tuning_params.len());
+        if parameters.sum::<usize>() > MAX_PARAMETERS_POCL {
+            return Err(Stop::skip(
+                "too slow for this check: PoCL compiles every kernel of the program to write the file",
+            ));
+        }
     }
     // The emulated device caches compiled kernels itself, so its contexts are fast.
     let costly = env.device.has_costly_contexts() && !env.device.is_emulated();
