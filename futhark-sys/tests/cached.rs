@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Artifact, Build, Compiler, ErrorKind};
+use futhark_sys::compile::{Artifact, Build, Compiler, ErrorKind, Toolchain};
 
 /// A tree of sources, a folder of results, and a compiler that counts how often it runs.
 struct Place {
@@ -195,6 +195,41 @@ fn a_replaced_compiler_compiles_again() {
     assert_ne!(first.folder(), second.folder());
     // The content is equal.
     assert_eq!(first.symbol(), second.symbol());
+}
+
+#[test]
+fn a_version_is_kept_until_the_executable_is_replaced() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cached-version");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let (program, new) = (folder.join("program"), folder.join("new"));
+    // Whether the program was asked for its version.
+    let asked = || {
+        let mut asked = false;
+        let version = Toolchain::from_env().kept_version(&program, &folder, || {
+            asked = true;
+            Some("1.0\n".to_owned())
+        });
+        assert_eq!(version.as_deref(), Some("1.0\n"));
+        asked
+    };
+    let time = std::fs::metadata("/bin/true").unwrap().modified().unwrap();
+    std::fs::copy("/bin/true", &program).unwrap();
+    assert_eq!([asked(), asked()], [true, false]);
+    // Another file of the same size and time.
+    std::fs::copy("/bin/true", &new).unwrap();
+    for file in [&program, &new] {
+        let file = std::fs::File::options().write(true).open(file).unwrap();
+        file.set_modified(time).unwrap();
+    }
+    assert_eq!([asked(), asked()], [true, false]);
+    std::fs::rename(&new, &program).unwrap();
+    assert_eq!([asked(), asked()], [true, false]);
+    // A script can run another program.
+    std::fs::write(&program, "#!/bin/sh\nexec true\n").unwrap();
+    assert_eq!([asked(), asked()], [true, true]);
+    let none = Toolchain::from_env().kept_version(&folder.join("none"), &folder, || None);
+    assert_eq!(none, None);
 }
 
 #[test]

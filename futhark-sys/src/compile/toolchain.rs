@@ -7,6 +7,7 @@ use futhark_manifest::Backend;
 
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
+use super::facts::{Facts, Name};
 use super::vendored::Vendor;
 
 /// The compilers and headers on this machine.
@@ -219,6 +220,26 @@ impl Toolchain {
         let is_name = program.components().count() == 1;
         let found = is_name.then(|| self.on_path(program)).flatten();
         found.unwrap_or_else(|| program.to_owned())
+    }
+
+    /// The version of an executable, kept in the folder `results`: `ask` is called only if the executable
+    /// was replaced since, or is a script, which can run anything. Its text is kept if there is one.
+    pub fn kept_version(
+        &self,
+        program: &Path,
+        results: &Path,
+        ask: impl FnOnce() -> Option<String>,
+    ) -> Option<String> {
+        let facts = Facts::of_results(results);
+        let name = Name::of("version", program, self);
+        let kept = name.as_ref().and_then(|name| facts.get(name));
+        kept.or_else(|| {
+            let version = ask()?;
+            if let Some(name) = name {
+                facts.put(&name, &version);
+            }
+            Some(version)
+        })
     }
 
     /// The files that determine what an executable does; `None` if it is missing, or is a script that can
