@@ -99,12 +99,6 @@ impl From<&RunArgs> for Config {
 }
 
 impl Config {
-    /// Whether a path names this program, which is then checked whole.
-    #[must_use]
-    pub fn names(&self, program: &Path) -> bool {
-        self.paths.iter().any(|path| path == program)
-    }
-
     /// Whether the run has every job of its programs.
     #[must_use]
     pub fn is_whole(&self) -> bool {

@@ -43,15 +43,15 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
         return Ok(Exit::Held);
     }
     write(&file, &text).map_err(could_not_run)?;
+    let entries = match entries {
+        1 => "1 entry".to_owned(),
+        _ => format!("{entries} entries"),
+    };
     outln!(
-        "wrote {} with {}: edit their reasons",
+        "wrote {} with {entries} for {}: edit the reasons",
         file.display(),
-        match entries {
-            1 => "1 entry".to_owned(),
-            _ => format!("{entries} entries"),
-        }
+        counted(counts.failed, "failure")
     );
-    outln!("  {} failed", counted(counts.failed, "case"));
     Ok(Exit::Held)
 }
 

@@ -13,6 +13,7 @@ mod diff;
 mod doctor;
 mod init;
 mod list;
+mod named;
 mod options;
 mod order;
 mod perform;
@@ -35,6 +36,7 @@ use crate::say::{self, errln};
 use crate::{child, corpus, cover, judge, leash, prepare};
 use anyhow::{Context as _, anyhow};
 use futhark_safe::compile::process;
+use named::Named;
 use setup::{files, find_compilers, paths_or_default, settings, threads};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -153,9 +155,10 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
     let mut programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
     let mut settings = settings(&args.work)?;
     if !args.all {
+        let named = Named::of(&args.paths);
         let (named, mut found): (Vec<Program>, Vec<Program>) = programs
             .into_iter()
-            .partition(|program| args.paths.contains(&program.path));
+            .partition(|program| named.has(&program.path));
         if !found.is_empty() {
             let plan = cover::of_test_blocks(&mut found, &args.exclude_tag).map_err(usage)?;
             say::err(format_args!("{}\n", shown_lines(&plan.to_string(), "")));

@@ -1,6 +1,7 @@
 //! Which jobs a run has, and in which order they begin.
 
 use super::config::Config;
+use super::named::Named;
 use super::order;
 use super::setup::threads;
 use super::{Ended, usage};
@@ -84,8 +85,9 @@ fn quick(
     expectations: &Expectations,
     settings: &Settings,
 ) -> Result<Vec<Job>, Ended> {
+    let named = Named::of(&config.paths);
     let (mut kept, found): (Vec<Job>, Vec<Job>) =
-        jobs.into_iter().partition(|job| config.names(&job.program));
+        jobs.into_iter().partition(|job| named.has(&job.program));
     if found.is_empty() {
         return Ok(kept);
     }
@@ -115,8 +117,9 @@ fn by_information(
     settings: &Settings,
     until: Instant,
 ) -> Result<Vec<Job>, Ended> {
+    let named = Named::of(&config.paths);
     let (mut ranked, found): (Vec<Job>, Vec<Job>) =
-        jobs.into_iter().partition(|job| config.names(&job.program));
+        jobs.into_iter().partition(|job| named.has(&job.program));
     let estimate = |job: &Job| times.estimate(job);
     let part = cover(
         config,
