@@ -117,8 +117,15 @@ record_job_times() {
     ' "$1"
 }
 
+# parse_shard I/N: sets $index and $count.
+parse_shard() {
+    [[ $1 =~ ^([1-9][0-9]*)/([1-9][0-9]*)$ ]] && [ "${BASH_REMATCH[1]}" -le "${BASH_REMATCH[2]}" ] ||
+        die "--shard $1: expected I/N with I from 1 to N, such as 1/4" 2
+    index=${1%/*} count=${1#*/}
+}
+
 # build_conformance: sets $conformance to the program. The gate sets CONFORMANCE_PROGRAM to the one
-# that its tests built.
+# that its tests built, and a matrix of runners to the one that its first job built.
 build_conformance() {
     conformance=${CONFORMANCE_PROGRAM:-}
     if [ -z "$conformance" ]; then
@@ -127,9 +134,9 @@ build_conformance() {
     fi
 }
 
-# ci/setup installs everything but Rust.
+# ci/setup installs everything but Rust, which only builds our own programs.
 need_cargo() {
-    have cargo || die "cargo is not on PATH: install Rust 1.89 or newer (rustup, or your system's package) and run this again"
+    [ -n "${CONFORMANCE_PROGRAM:-}" ] || have cargo || die "cargo is not on PATH: install Rust 1.89 or newer (rustup, or your system's package) and run this again"
 }
 
 # Loads the environment that ci/setup writes.
