@@ -14,7 +14,7 @@ extra_parts='nvrtc ispc-trixie ispc-forky'
 lib_suite=bookworm
 
 # Treated as installed: PoCL's package depends on this program, but PoCL uses only the library.
-lib_unused=clang-15
+lib_unused='clang-15'
 
 # The versions that the programs and their expectations were tested with.
 known_versions=$(sed -n 's/^ *pub const TESTED: .* = \[\(.*\)\];$/\1/p' "$root/futhark-manifest/src/version.rs" |
