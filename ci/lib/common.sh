@@ -100,7 +100,7 @@ with_test_times() {
     return "$status"
 }
 
-# record_job_times FILE: adds up the seconds of each program in each column of a JSON report.
+# record_job_times FILE: records the seconds of each program in each column of a JSON report.
 record_job_times() {
     awk -v file="${STEP_TIMES:-/dev/null}" '
         function value(key,   at) {
@@ -109,11 +109,10 @@ record_job_times() {
             rest = substr($0, at + length(key) + 4)
             return substr(rest, 1, index(rest, "\"") - 1)
         }
-        /^\{"program":/ && match($0, /"seconds":[0-9.e-]+\}$/) {
+        /^\{"kind":"finished"/ && match($0, /"seconds":[0-9.e-]+\}$/) {
             job = value("program") " on " value("backend") ", " value("device") ", " value("compiler")
-            total[job] += substr($0, RSTART + 10, RLENGTH - 11)
+            printf "%.1f\tjob\t%s\n", substr($0, RSTART + 10, RLENGTH - 11), job >> file
         }
-        END { for (job in total) printf "%.1f\tjob\t%s\n", total[job], job >> file }
     ' "$1"
 }
 
