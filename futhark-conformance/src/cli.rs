@@ -129,7 +129,7 @@ pub struct RunArgs {
     pub times: Option<PathBuf>,
 
     /// File that keeps the constructs of programs, so that only changed programs are compiled for
-    /// them; updated [default: constructs.jsonl in PATH, and for other programs in the build folder]
+    /// them; updated [default: the one in the build folder, after reading the one in or above PATH]
     #[arg(long, value_name = "FILE")]
     pub constructs: Option<PathBuf>,
 

@@ -14,11 +14,11 @@ use crate::report::{about, counted, shown_lines};
 use crate::say::errln;
 use crate::times::Times;
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The name of the file of constructs, in a folder of programs and in the build folder.
-pub const CONSTRUCTS: &str = "constructs.jsonl";
+/// The name of the file of constructs, in or above a folder of programs, and in the build folder.
+const CONSTRUCTS: &str = "constructs.jsonl";
 
 /// The jobs of a run.
 pub struct Selected {
@@ -173,8 +173,13 @@ fn cover(
     let of_corpus: Vec<PathBuf> = match &config.constructs {
         Some(_) => Vec::new(),
         None => {
-            let files = config.paths.iter().map(|path| path.join(CONSTRUCTS));
-            files.filter(|file| file.is_file()).collect()
+            let mut files: Vec<PathBuf> = config
+                .paths
+                .iter()
+                .filter_map(|path| nearest(path))
+                .collect();
+            files.dedup();
+            files
         }
     };
     let of_build_dir = settings.run.build_dir.join(CONSTRUCTS);
@@ -186,6 +191,12 @@ fn cover(
     };
     let seconds = hurry.map(|(seconds, _)| seconds);
     cover::of_jobs(jobs, &checks, expectations, &sources, seconds).map_err(usage)
+}
+
+/// The file of constructs in a folder of programs, or in the nearest folder above.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    let mut files = path.ancestors().map(|folder| folder.join(CONSTRUCTS));
+    files.find(|file| file.is_file())
 }
 
 /// What a budget left out, in lines of less than 80 characters; none if every job began.

@@ -139,29 +139,31 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
 }
 
 #[test]
-fn the_constructs_in_a_folder_are_used_and_not_changed() {
-    let Some(corpus) = Corpus::new(&[("p/a.fut", GOOD), ("p/b.fut", GOOD)]) else {
+fn the_constructs_of_a_corpus_are_used_and_not_changed() {
+    let Some(corpus) = Corpus::new(&[("p/a.fut", GOOD), ("p/sub/b.fut", GOOD)]) else {
         return;
     };
     let own = ["--build-dir", "builds"];
-    let run = |arguments: &[&str]| {
+    let run = |folder: &str, arguments: &[&str]| {
         let mut command = command(corpus.folder.path());
-        command.args(["run", "p", "--backend", "c", "--check", "manifest"]);
+        command.args(["run", folder, "--backend", "c", "--check", "manifest"]);
         command.arg("--futhark").arg(&corpus.compiler);
         let output = command.args(own).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));
         text(&output)
     };
-    let said = run(&["--constructs", "p/constructs.jsonl"]);
+    let said = run("p", &["--constructs", "p/constructs.jsonl"]);
     assert!(
         said.contains("compiled 2 programs for their constructs"),
         "{said}"
     );
     let file = corpus.read("p/constructs.jsonl");
-    run(&[]);
+    // Also below the folder of the file.
+    run("p", &[]);
+    run("p/sub", &[]);
     assert!(!corpus.path("builds/constructs.jsonl").exists());
-    corpus.write("p/b.fut", &format!("{GOOD}entry f (x: f64) = x\n"));
-    run(&[]);
+    corpus.write("p/sub/b.fut", &format!("{GOOD}entry f (x: f64) = x\n"));
+    run("p", &[]);
     assert_eq!(corpus.read("p/constructs.jsonl"), file);
     let updated = corpus.read("builds/constructs.jsonl");
     assert!(
