@@ -1,50 +1,40 @@
 //! The report for machines: JSON Lines.
 //!
-//! The first line is the header:
+//! The format is published as a JSON Schema for one line, `schema/results.schema.json`, which
+//! describes every key. A reader tells the kinds of lines apart by their keys:
 //!
-//! | key | value |
+//! | line | how to recognise it |
 //! |---|---|
-//! | `schema` | [`SCHEMA`]; increased when a key changes its meaning or is removed |
-//! | `generator` | the program's name and version |
-//! | `run` | random digits that identify the run; absent in older reports |
-//! | `seed` | the seed of generated inputs |
-//! | `shard` | the part of the run, as `I/N`; absent for a whole run |
-//! | `compilers` | `[{version, path, hash, label}]`: `hash` is the SHA-256 of the executable; `label` is the version, or the version with digits of the hash if the run has several compilers of that version |
-//! | `selection` | the options that select programs, jobs and checks, and those that limit them |
-//! | `devices` | `[{backend, device, kind, usable, reason}]`; kinds are `real`, `simulated` and `emulated`; `choice` is the backend's name of a device that is not its first |
+//! | the first: the header | has `schema` |
+//! | a record: one case of one check | has `outcome` |
+//! | the end of a job, after its records; `run --resume` keeps the results of these jobs | `kind` is `finished` |
+//! | the last: the end | has only `records`, the number of records |
 //!
-//! Every other line but the last is a record of one case of one check:
+//! Each line is written at once, to `FILE.part`, which becomes `FILE` at the end. So an interrupted run
+//! leaves `FILE.part`, which `report` reads, and `FILE` as it was. Such a report is incomplete, because
+//! it has no last line; a line that was written in part is ignored.
 //!
-//! | key | value |
-//! |---|---|
-//! | `program` | the path as given or found, with escapes such as `\n` and `\xff` for what a report cannot show ([`corpus::name`](crate::corpus::name)) |
-//! | `backend`, `device`, `compiler` | where it ran, with the label of the compiler; `-` for a file that is not a program |
-//! | `check`, `case` | the check and its case, which may be empty |
-//! | `outcome` | `pass`, `fail`, `skip`, `expected-fail` |
-//! | `cause` | `mismatch`, `error`, `crash`, `timeout`, `leak`, `misuse`, `unexpected-pass`; null unless it failed |
-//! | `message` | the details, or the reason for a skip |
-//! | `seconds` | the time that the case took |
+//! A reader may rely on this while `schema` has the same value:
 //!
-//! When a job has ended, a line with `"kind": "finished"` follows its records, with the keys `program`,
-//! `backend`, `device` and `compiler` of a record, `source`, a hash of the source, and `seconds`, the
-//! time of the job. `run --resume` keeps the results of these jobs.
-//!
-//! The last line is `{"records": N}`, the number of records. Each line is written at once, to
-//! `FILE.part`, which becomes `FILE` at the end. So an interrupted run leaves `FILE.part`, which
-//! `report` reads, and `FILE` as it was. Such a report is incomplete, because it has no last line; a
-//! line that was written in part is ignored.
+//! * No key is removed, renamed or changed in its meaning.
+//! * The keys that the schema requires are there.
+//! * New keys, new values of `cause`, new checks and new kinds of lines may be added. A reader
+//!   ignores keys that it does not know, and lines without a key of the table.
+//! * The order of the records is not part of the format, and neither are the texts of messages.
 
 use super::aside::{Target, part_of};
 use super::shown;
 use crate::record::{Finished, Header, Record};
 use crate::say::errln;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
 /// The version of the report's format.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// The last line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -122,4 +112,121 @@ impl JsonReport {
         line.push(b'\n');
         self.file.write_all(&line)
     }
+}
+
+/// A line after the header.
+#[derive(Clone, Debug)]
+pub enum Line {
+    /// A result.
+    Record(Box<Record>),
+    /// The last line.
+    End(End),
+    /// A line of a kind that this version does not know.
+    Other,
+}
+
+/// Reads a report line by line.
+#[derive(Debug)]
+pub struct Lines {
+    header: Header,
+    reader: BufReader<File>,
+    path: PathBuf,
+    number: usize,
+    line: String,
+}
+
+/// A file that cannot be read or is not a report.
+#[derive(Debug)]
+pub struct ReadError {
+    path: PathBuf,
+    line: usize,
+    message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "failed to read {}", self.path.display())?;
+        if self.line > 0 {
+            write!(f, ", line {}", self.line)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl Lines {
+    /// Opens a report and reads its header.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or its first line is not a header of this version.
+    pub fn open(path: &Path) -> Result<Lines, ReadError> {
+        let fail = |line: usize, message: String| ReadError {
+            path: path.to_owned(),
+            line,
+            message,
+        };
+        let file = File::open(path).map_err(|error| fail(0, error.to_string()))?;
+        if file.metadata().is_ok_and(|data| !data.is_file()) {
+            return Err(fail(0, "not a regular file".to_owned()));
+        }
+        let mut reader = BufReader::new(file);
+        let mut line = String::new();
+        let read = reader.read_line(&mut line);
+        if read.map_err(|error| fail(1, error.to_string()))? == 0 {
+            return Err(fail(0, "the file is empty".to_owned()));
+        }
+        let header: Header = serde_json::from_str(&line)
+            .map_err(|error| fail(1, format!("invalid header: {error}")))?;
+        if header.schema != SCHEMA {
+            let message = format!("expected schema {SCHEMA}, got {}", header.schema);
+            return Err(fail(1, message));
+        }
+        Ok(Lines {
+            header,
+            reader,
+            path: path.to_owned(),
+            number: 1,
+            line,
+        })
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Reads the next line; returns `None` at the end of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the line is neither a record nor the last line.
+    pub fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
+        self.line.clear();
+        self.number += 1;
+        let fail = |message: String| ReadError {
+            path: self.path.clone(),
+            line: self.number,
+            message,
+        };
+        let read = self.reader.read_line(&mut self.line);
+        if read.map_err(|error| fail(error.to_string()))? == 0 {
+            return Ok(None);
+        }
+        let line = match serde_json::from_str(&self.line) {
+            Ok(record) => Line::Record(Box::new(record)),
+            Err(error) => match serde_json::from_str(&self.line) {
+                Ok(end) => Line::End(end),
+                Err(_) if is_unknown(&self.line) => Line::Other,
+                Err(_) => return Err(fail(format!("invalid record: {error}"))),
+            },
+        };
+        Ok(Some(line))
+    }
+}
+
+/// Whether a line is an object of a kind that this version does not know.
+pub(super) fn is_unknown(line: &str) -> bool {
+    let object: Option<Map<String, Value>> = serde_json::from_str(line).ok();
+    object.is_some_and(|object| !object.contains_key("outcome") && !object.contains_key("records"))
 }

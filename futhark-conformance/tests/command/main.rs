@@ -24,6 +24,7 @@ mod packages;
 mod prepare;
 mod reports;
 mod scene;
+mod schema;
 mod selection;
 mod slow;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-const HEADER: &str = r#"{"schema":2,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","kind":"real","usable":true,"reason":""}]}"#;
+const HEADER: &str = r#"{"schema":3,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","kind":"real","usable":true,"reason":""}]}"#;
 
 struct Folder(tempfile::TempDir);
 
@@ -288,4 +288,16 @@ fn a_program_is_not_replaced_by_a_report() {
         fs::read_to_string(folder.path("a.fut")).unwrap(),
         "entry f = 1i32"
     );
+}
+
+#[test]
+fn a_report_may_have_lines_of_later_versions() {
+    let folder = Folder::new();
+    let later = r#"{"kind":"later"}"#.to_owned();
+    folder.part("old", "", &[record("a.fut", "pass", "")]);
+    let text_of = fs::read_to_string(folder.path("old")).unwrap();
+    let lines: Vec<&str> = text_of.lines().collect();
+    let with = [lines[0], &later, lines[1], lines[2]].join("\n");
+    fs::write(folder.path("later"), with).unwrap();
+    assert_eq!(folder.report(&["later"]).status.code(), Some(0));
 }

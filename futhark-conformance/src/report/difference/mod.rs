@@ -36,7 +36,7 @@ impl Change {
         Change::Gained,
     ];
 
-    fn between(old: Option<Outcome>, new: Option<Outcome>) -> Option<Change> {
+    pub(super) fn between(old: Option<Outcome>, new: Option<Outcome>) -> Option<Change> {
         use Outcome::{ExpectedFail, Fail, Pass, Skip};
         match (old, new) {
             (old, Some(Fail)) if old != Some(Fail) => Some(Change::Broken),
@@ -91,7 +91,7 @@ type Key<'r> = (&'r str, &'r str, &'r str, &'r str, &'r str);
 /// Compares two runs.
 #[must_use]
 pub fn compare(names: [String; 2], old: &[&Record], new: &[&Record]) -> Comparison {
-    let devices = same_devices(old, new);
+    let devices = Devices::between(old.iter().map(device_of), new.iter().map(device_of));
     let newer: HashMap<Key<'_>, &Record> = new.iter().map(|r| (key_of(r, None), *r)).collect();
     let older: HashMap<Key<'_>, &Record> = old
         .iter()
@@ -147,44 +147,66 @@ impl Comparison {
 
 /// The newer name of each older device that has another one: a driver's version is part of the name.
 /// Devices of a backend correspond in their order if both runs have the same number of them.
-fn same_devices<'r>(
-    old: &[&'r Record],
-    new: &[&'r Record],
-) -> HashMap<(&'r str, &'r str), &'r str> {
-    let lists = |records: &[&'r Record]| {
-        let mut lists: BTreeMap<&'r str, Vec<&'r str>> = BTreeMap::new();
-        for record in records {
-            let list = lists.entry(&record.place.backend).or_default();
-            if !list.contains(&record.place.device.as_str()) {
-                list.push(&record.place.device);
-            }
-        }
-        lists
-    };
-    let (old, new) = (lists(old), lists(new));
-    let mut same = HashMap::new();
-    for (backend, olds) in old {
-        let news = new.get(backend).map_or(&[][..], Vec::as_slice);
-        let gone = olds.iter().filter(|name| !news.contains(name));
-        let added = news.iter().filter(|name| !olds.contains(name));
-        if gone.clone().count() == added.clone().count() {
-            same.extend(
-                gone.zip(added)
-                    .map(|(gone, added)| ((backend, *gone), *added)),
-            );
-        }
-    }
-    same
+#[derive(Debug, Default)]
+pub(super) struct Devices {
+    newer: HashMap<(String, String), String>,
 }
 
-fn key_of<'r>(
-    record: &'r Record,
-    devices: Option<&HashMap<(&'r str, &'r str), &'r str>>,
-) -> Key<'r> {
+impl Devices {
+    /// The correspondence between the devices of two runs, each given by backend and name.
+    pub(super) fn between<'d>(
+        old: impl Iterator<Item = (&'d str, &'d str)>,
+        new: impl Iterator<Item = (&'d str, &'d str)>,
+    ) -> Devices {
+        let (old, new) = (lists(old), lists(new));
+        let mut devices = Devices::default();
+        for (backend, olds) in old {
+            let news = new.get(backend).map_or(&[][..], Vec::as_slice);
+            let gone = olds.iter().filter(|name| !news.contains(name));
+            let added = news.iter().filter(|name| !olds.contains(name));
+            if gone.clone().count() == added.clone().count() {
+                let pairs = gone.zip(added);
+                devices.newer.extend(pairs.map(|(gone, added)| {
+                    let old = (backend.to_owned(), (*gone).to_owned());
+                    (old, (*added).to_owned())
+                }));
+            }
+        }
+        devices
+    }
+
+    /// The newer name of a device, unless it is the same.
+    pub(super) fn newer(&self, backend: &str, device: &str) -> Option<&str> {
+        if self.newer.is_empty() {
+            return None;
+        }
+        let key = (backend.to_owned(), device.to_owned());
+        self.newer.get(&key).map(String::as_str)
+    }
+}
+
+/// The names of the devices of each backend, in their order.
+fn lists<'d>(devices: impl Iterator<Item = (&'d str, &'d str)>) -> BTreeMap<&'d str, Vec<&'d str>> {
+    let mut lists: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (backend, device) in devices {
+        let list = lists.entry(backend).or_default();
+        if !list.contains(&device) {
+            list.push(device);
+        }
+    }
+    lists
+}
+
+/// The backend and the device of a record.
+fn device_of<'r>(record: &&'r Record) -> (&'r str, &'r str) {
+    (&record.place.backend, &record.place.device)
+}
+
+fn key_of<'r>(record: &'r Record, devices: Option<&'r Devices>) -> Key<'r> {
     let (place, finding) = (&record.place, &record.finding);
     let (backend, device) = (place.backend.as_str(), place.device.as_str());
     let device = devices
-        .and_then(|devices| devices.get(&(backend, device)).copied())
+        .and_then(|devices| devices.newer(backend, device))
         .unwrap_or(device);
     (
         &place.program,
