@@ -3,6 +3,7 @@
 use crate::devices::Emulate;
 use crate::emulated::check_settings;
 use crate::pattern::{CheckPattern, Pattern};
+use crate::report::annotations::Annotations;
 use crate::shard::Shard;
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
@@ -232,6 +233,18 @@ pub struct ReportFiles {
     /// Write an HTML report to FILE, as one page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+
+    /// Write a summary to FILE as Markdown, such as for GITHUB_STEP_SUMMARY
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<PathBuf>,
+
+    /// Show what changed since an earlier run, whose FILE `run --json` wrote
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+
+    /// Print annotations for a CI system: of failures that are not in the baseline, or of all
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    pub annotations: Option<Annotations>,
 }
 
 /// Compilers and backends.
@@ -337,6 +350,7 @@ const REPORT_HELP: &str = "\
 Examples:
   futhark-conformance report results.jsonl --html results.html
   futhark-conformance report part-*.jsonl --json all.jsonl --junit junit.xml
+  futhark-conformance report new.jsonl --baseline old.jsonl --annotations github
 
 Exit codes: 0 all held, 1 something failed, 2 wrong usage or a damaged file,
 3 nothing was checked, or a part of the run is missing.";

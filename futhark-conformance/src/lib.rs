@@ -10,7 +10,7 @@
 //!             │                       └─ checks       one module per check
 //!             │                           └─ harness  steps, contexts, calls, with
 //!             │                                       blocks, inputs, values, compare
-//!             └─ report                               terminal, JSON, JUnit, HTML
+//!             └─ report                               terminal, JSON, JUnit, HTML, Markdown
 //!      └▶ prepare   record builds for machines without compilers
 //! ```
 //!

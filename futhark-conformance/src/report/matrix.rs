@@ -1,22 +1,42 @@
-//! The report for the terminal: a table of programs by backends and compilers, then each failure in
-//! full.
+//! Collects the results of a run for the reports: counts and times per program, column and check;
+//! failures by cause; expected failures and skips by reason.
+//!
+//! Passes are only counted, so memory grows with the number of jobs and failures, not of cases.
 
+use super::Counts;
 use super::column::Column;
-use super::{Counts, shown, shown_lines};
+use super::groups::{Group, Groups, Reason, Reasons};
+use crate::checks;
 use crate::record::{Outcome, Record};
-use console::{Alignment, Style, measure_text_width, pad_str};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts per program and column, and the failures, expected failures and skips.
-///
-/// Passes are only counted, so that memory does not grow with their number.
+/// The results of one check of one program in one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tally {
+    /// The number of the check in [`Matrix::checks`].
+    pub check: usize,
+    /// The results.
+    pub counts: Counts,
+    /// The time that they took.
+    pub seconds: f32,
+    /// The number of the first reason for an expected failure, otherwise for a skip.
+    pub reason: Option<usize>,
+}
+
+/// The results of a program in a column, by check.
+pub type Cell = Vec<Tally>;
+
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Matrix {
     columns: Vec<Column>,
-    rows: BTreeMap<String, Vec<Counts>>,
-    failures: Vec<Record>,
-    expected: Vec<Record>,
-    skips: BTreeMap<String, usize>,
+    checks: Vec<String>,
+    rows: BTreeMap<String, Vec<Cell>>,
+    failures: Groups,
+    expected: Reasons,
+    skips: Reasons,
+    /// Skips of files that are not programs, which have no cell.
+    files: usize,
     total: Counts,
 }
 
@@ -41,27 +61,75 @@ impl Matrix {
 
     /// Counts a record.
     pub fn add(&mut self, record: &Record) {
-        let outcome = record.finding.outcome;
+        self.add_compared(record, false);
+    }
+
+    /// Counts a record; `is_new` if it is a failure that the baseline does not have.
+    pub fn add_compared(&mut self, record: &Record, is_new: bool) {
+        let finding = &record.finding;
+        let outcome = finding.outcome;
         self.total.add(outcome);
-        match outcome {
-            Outcome::Fail => self.failures.push(record.clone()),
-            Outcome::ExpectedFail => self.expected.push(record.clone()),
-            Outcome::Skip => {
-                // Further lines are details.
-                let reason = record.finding.message.lines().next().unwrap_or_default();
-                *self.skips.entry(reason.to_owned()).or_default() += 1
+        let column = self.column_of(record);
+        let reason = match outcome {
+            Outcome::Fail => {
+                self.failures.add(record, column, is_new);
+                None
             }
-            Outcome::Pass => {}
+            Outcome::ExpectedFail => Some(self.expected.add(record, column)),
+            Outcome::Skip => Some(self.skips.add(record, column)),
+            Outcome::Pass => None,
+        };
+        let Some(column) = column else {
+            self.files += 1;
+            return;
+        };
+        let check = self.check_number(&finding.check);
+        // Most records belong to a row that exists.
+        if !self.rows.contains_key(&record.place.program) {
+            let cells = vec![Cell::new(); self.columns.len()];
+            self.rows.insert(record.place.program.clone(), cells);
         }
+        let Some(cells) = self.rows.get_mut(&record.place.program) else {
+            return;
+        };
+        let cell = &mut cells[column];
+        let position = cell.iter().position(|tally| tally.check == check);
+        let position = position.unwrap_or_else(|| {
+            cell.push(Tally {
+                check,
+                counts: Counts::default(),
+                seconds: 0.0,
+                reason: None,
+            });
+            cell.len() - 1
+        });
+        let tally = &mut cell[position];
+        // An expected failure is more than a skip.
+        if tally.reason.is_none()
+            || (outcome == Outcome::ExpectedFail && tally.counts.expected == 0)
+        {
+            tally.reason = reason.or(tally.reason);
+        }
+        tally.counts.add(outcome);
+        tally.seconds += finding.seconds as f32;
+    }
+
+    fn column_of(&self, record: &Record) -> Option<usize> {
         let place = &record.place;
-        let column = Column::of(place);
-        let column = column.and_then(|column| self.columns.iter().position(|c| *c == column));
-        let Some(column) = column else { return };
-        let row = self
-            .rows
-            .entry(place.program.clone())
-            .or_insert_with(|| vec![Counts::default(); self.columns.len()]);
-        row[column].add(outcome);
+        let same = |column: &Column| {
+            column.backend == place.backend
+                && column.device == place.device
+                && column.compiler == place.compiler
+        };
+        self.columns.iter().position(same)
+    }
+
+    fn check_number(&mut self, check: &str) -> usize {
+        let known = self.checks.iter().position(|name| name == check);
+        known.unwrap_or_else(|| {
+            self.checks.push(check.to_owned());
+            self.checks.len() - 1
+        })
     }
 
     /// The counts of all records.
@@ -70,174 +138,126 @@ impl Matrix {
         self.total
     }
 
+    /// The number of files that are not programs.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        self.files
+    }
+
     /// The columns.
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Each program with its counts per column.
-    pub fn rows(&self) -> impl Iterator<Item = (&str, &[Counts])> {
+    /// The names of the checks that ran, which tallies refer to by number.
+    #[must_use]
+    pub fn checks(&self) -> &[String] {
+        &self.checks
+    }
+
+    /// The numbers of the checks, in the order of the catalogue.
+    #[must_use]
+    pub fn checks_in_order(&self) -> Vec<usize> {
+        let rank = |&number: &usize| {
+            let name = &self.checks[number];
+            let rank = checks::ALL.iter().position(|check| check.name == name);
+            rank.unwrap_or(usize::MAX)
+        };
+        let mut numbers: Vec<usize> = (0..self.checks.len()).collect();
+        numbers.sort_by_key(rank);
+        numbers
+    }
+
+    /// The number of programs with results.
+    #[must_use]
+    pub fn programs(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Each program with its cells, one per column.
+    pub fn cells(&self) -> impl Iterator<Item = (&str, &[Cell])> {
         let rows = self.rows.iter();
-        rows.map(|(program, counts)| (program.as_str(), counts.as_slice()))
+        rows.map(|(program, cells)| (program.as_str(), cells.as_slice()))
     }
 
-    /// The failures, in the order in which they were found.
-    #[must_use]
-    pub fn failures(&self) -> &[Record] {
-        &self.failures
+    /// Each program with its counts per column.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, Vec<Counts>)> {
+        self.cells()
+            .map(|(program, cells)| (program, cells.iter().map(|cell| sum(cell).0).collect()))
     }
 
-    /// The expected failures.
+    /// Counts and seconds per column.
     #[must_use]
-    pub fn expected(&self) -> &[Record] {
+    pub fn by_column(&self) -> Vec<(Counts, f64)> {
+        let mut sums = vec![(Counts::default(), 0.0); self.columns.len()];
+        for (_, cells) in self.cells() {
+            for (into, cell) in sums.iter_mut().zip(cells) {
+                let (counts, seconds) = sum(cell);
+                into.0.include(counts);
+                into.1 += seconds;
+            }
+        }
+        sums
+    }
+
+    /// Counts and seconds per check, in the order of [`Matrix::checks`].
+    #[must_use]
+    pub fn by_check(&self) -> Vec<(Counts, f64)> {
+        let mut sums = vec![(Counts::default(), 0.0); self.checks.len()];
+        for tally in self.cells().flat_map(|(_, cells)| cells.iter().flatten()) {
+            let into = &mut sums[tally.check];
+            into.0.include(tally.counts);
+            into.1 += f64::from(tally.seconds);
+        }
+        sums
+    }
+
+    /// The failures by cause: new ones first, then the most frequent.
+    #[must_use]
+    pub fn failures(&self) -> Vec<&Group> {
+        self.failures.sorted()
+    }
+
+    /// The expected failures by reason.
+    #[must_use]
+    pub fn expected(&self) -> &Reasons {
         &self.expected
     }
 
-    /// The reasons for skips with their numbers, the most frequent first.
+    /// The skips by reason.
     #[must_use]
-    pub fn skips(&self) -> Vec<(&str, usize)> {
-        let skips = self.skips.iter();
-        let mut skips: Vec<_> = skips.map(|(why, count)| (why.as_str(), *count)).collect();
-        skips.sort_by_key(|(why, count)| (std::cmp::Reverse(*count), *why));
-        skips
+    pub fn skips(&self) -> &Reasons {
+        &self.skips
     }
 
-    /// The report as text: the table with its legend, the reasons for skips, one line per expected
-    /// failure, and each failure in full with the command that `repeat` returns.
+    /// The reason of a tally in one line; empty if nothing in it was skipped or failed as expected.
     #[must_use]
-    pub fn render(&self, repeat: impl Fn(&Record) -> String) -> String {
-        let mut text = String::new();
-        if !self.rows.is_empty() {
-            self.table(&mut text);
-        }
-        self.skipped(&mut text);
-        for record in &self.expected {
-            let reason = record.finding.message.lines().next().unwrap_or_default();
-            let line = format!("expected: {}: {reason}", title(record));
-            let line = shown(&line);
-            text.push_str(&format!("{}\n", Style::new().dim().apply_to(line)));
-        }
-        if !self.expected.is_empty() {
-            text.push('\n');
-        }
-        for record in &self.failures {
-            let finding = &record.finding;
-            let cause = finding
-                .cause
-                .map_or_else(String::new, |cause| format!(" ({cause})"));
-            let head = Style::new().red().bold().apply_to(format!("FAIL{cause}"));
-            text.push_str(&format!("{head} {}\n", shown(&title(record))));
-            if !finding.message.is_empty() {
-                let message = shown_lines(finding.message.trim_end_matches('\n'), "    ");
-                text.push_str(&format!("{message}\n"));
-            }
-            text.push_str(&format!("    repeat: {}\n\n", repeat(record)));
-        }
-        text.push_str(&self.sum());
-        text
-    }
-
-    fn table(&self, text: &mut String) {
-        let style = |counts: &Counts| match counts {
-            Counts { failed: 1.., .. } => Style::new().red().bold(),
-            Counts { expected: 1.., .. } => Style::new().yellow(),
-            Counts { passed: 0, .. } => Style::new().dim(),
-            _ => Style::new().green(),
+    pub fn reason(&self, tally: &Tally) -> &str {
+        let reasons = match tally.counts.expected {
+            0 => &self.skips,
+            _ => &self.expected,
         };
-        let heading = |first: &str, of: &dyn Fn(&Column) -> String| -> Vec<String> {
-            let columns = self.columns.iter().map(of);
-            std::iter::once(first.to_owned()).chain(columns).collect()
-        };
-        let mut lines = vec![heading("", &|column| column.backend.clone())];
-        let note = |column: &Column| shortened(&shown(column.device_note(&self.columns)));
-        if self.columns.iter().any(|column| !note(column).is_empty()) {
-            lines.push(heading("", &note));
-        }
-        lines.push(heading("program", &|column| {
-            shown(&column.compiler).into_owned()
-        }));
-        let last_heading = lines.len() - 1;
-        for (program, cells) in &self.rows {
-            let cells = cells
-                .iter()
-                .map(|counts| style(counts).apply_to(cell(counts)).to_string());
-            lines.push(
-                std::iter::once(shown(program).into_owned())
-                    .chain(cells)
-                    .collect::<Vec<_>>(),
-            );
-        }
-        let widths: Vec<usize> = (0..=self.columns.len())
-            .map(|i| {
-                lines
-                    .iter()
-                    .map(|line| measure_text_width(&line[i]))
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect();
-        text.push('\n');
-        for (number, line) in lines.iter().enumerate() {
-            let padded: Vec<_> = line
-                .iter()
-                .zip(&widths)
-                .map(|(cell, &width)| pad_str(cell, width, Alignment::Left, None))
-                .collect();
-            text.push_str(padded.join("  ").trim_end());
-            text.push('\n');
-            if number == last_heading {
-                text.push_str(&"-".repeat(widths.iter().sum::<usize>() + 2 * self.columns.len()));
-                text.push('\n');
-            }
-        }
-        text.push_str("\n12 passed   3! failed   2~ failed as expected   1- skipped   . nothing was checked\n\n");
-    }
-
-    fn skipped(&self, text: &mut String) {
-        if self.skips.is_empty() {
-            return;
-        }
-        text.push_str("skipped, by reason:\n");
-        for (reason, count) in self.skips() {
-            let first = shown(reason.lines().next().unwrap_or_default());
-            text.push_str(&format!("{count:6}  {first}\n"));
-        }
-        text.push('\n');
-    }
-
-    fn sum(&self) -> String {
-        let Counts {
-            passed,
-            failed,
-            expected,
-            skipped,
-        } = self.total;
-        let mut text = format!(
-            "{} checks: {passed} passed, {failed} failed",
-            self.total.total()
-        );
-        for (count, what) in [(expected, "failed as expected"), (skipped, "skipped")] {
-            if count > 0 {
-                text.push_str(&format!(", {count} {what}"));
-            }
-        }
-        text.push('\n');
-        text
+        let reason = tally.reason.and_then(|number| reasons.get(number));
+        reason.map_or("", |reason: &Reason| reason.text.as_str())
     }
 }
 
-/// A name for the head of a narrow column.
-fn shortened(name: &str) -> String {
-    const LONGEST: usize = 16;
-    match name.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", name[..end].trim_end()),
-        None => name.to_owned(),
+/// The counts and seconds of a cell.
+#[must_use]
+pub fn sum(cell: &Cell) -> (Counts, f64) {
+    let mut counts = Counts::default();
+    let mut seconds = 0.0;
+    for tally in cell {
+        counts.include(tally.counts);
+        seconds += f64::from(tally.seconds);
     }
+    (counts, seconds)
 }
 
 /// The counts of a cell, each with its mark.
-pub(super) fn cell(counts: &Counts) -> String {
+#[must_use]
+pub fn marked(counts: &Counts) -> String {
     let marked = [
         (counts.passed, ""),
         (counts.failed, "!"),
@@ -257,7 +277,8 @@ pub(super) fn cell(counts: &Counts) -> String {
 }
 
 /// The place, check and case of a record in one line.
-pub(super) fn title(record: &Record) -> String {
+#[must_use]
+pub fn title(record: &Record) -> String {
     let place = &record.place;
     let finding = &record.finding;
     let case = if finding.case.is_empty() {
@@ -276,17 +297,6 @@ mod tests {
     use super::*;
     use crate::report::tests::record;
 
-    fn matrix(records: &[Record]) -> Matrix {
-        let columns = ["c", "opencl"].map(|backend| Column {
-            backend: backend.into(),
-            device: "cpu".into(),
-            compiler: "1".into(),
-        });
-        let mut matrix = Matrix::new(columns.into());
-        records.iter().for_each(|record| matrix.add(record));
-        matrix
-    }
-
     #[test]
     fn cells_show_counts_with_marks() {
         let counts = Counts {
@@ -295,29 +305,8 @@ mod tests {
             expected: 0,
             skipped: 1,
         };
-        assert_eq!(cell(&counts), "12 3! 1-");
-        assert_eq!(cell(&Counts::default()), ".");
-    }
-
-    #[test]
-    fn the_table_has_a_row_for_each_program() {
-        console::set_colors_enabled(false);
-        let matrix = matrix(&[
-            record("b.fut", "c", Outcome::Pass),
-            record("a.fut", "opencl", Outcome::Fail),
-            record("a.fut", "c", Outcome::Skip),
-            record("lib.fut", "-", Outcome::Skip),
-        ]);
-        let text = matrix.render(|_| "again".into());
-        let rows: Vec<_> = text.lines().filter(|line| line.contains(".fut ")).collect();
-        assert!(rows[0].starts_with("a.fut    1-  1!"), "{text}");
-        assert!(rows[1].starts_with("b.fut    1   ."), "{text}");
-        assert!(!rows.iter().any(|row| row.starts_with("lib.fut")));
-        assert!(text.contains("     2  first line"), "{text}");
-        assert!(
-            text.ends_with("4 checks: 1 passed, 1 failed, 2 skipped\n"),
-            "{text}"
-        );
+        assert_eq!(marked(&counts), "12 3! 1-");
+        assert_eq!(marked(&Counts::default()), ".");
     }
 
     #[test]
@@ -338,45 +327,27 @@ mod tests {
     }
 
     #[test]
-    fn emulated_devices_are_marked() {
-        let mut found = record("a.fut", "cuda", Outcome::Pass);
-        found.place.device = "emulated: delayed".into();
-        let mut matrix = Matrix::of(std::slice::from_ref(&found));
-        matrix.add(&found);
-        let text = matrix.render(|_| String::new());
-        assert!(text.contains("cuda\n         emulated\nprogram"), "{text}");
-    }
-
-    #[test]
-    fn devices_of_one_backend_have_columns_of_their_own() {
-        console::set_colors_enabled(false);
-        let on = |device: &str, outcome| {
-            let mut found = record("a.fut", "opencl", outcome);
-            found.place.device = device.into();
-            found
-        };
-        let head = |records: &[Record]| {
-            let mut matrix = Matrix::of(records);
-            records.iter().for_each(|record| matrix.add(record));
-            let text = matrix.render(|_| String::new());
-            let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
-            (lines[1].trim().to_owned(), lines[4].to_owned())
-        };
-        let (notes, cells) = head(&[
-            on("Oclgrind: Oclgrind Simulator", Outcome::Pass),
-            on("Portable Computing Language: pthread-x", Outcome::Fail),
-        ]);
-        assert_eq!(notes, "Oclgrind  Portable Computi...");
-        assert_eq!(cells, "a.fut    1         1!");
-        // Devices of one platform are distinguished by their own names.
-        let two = [on("P: one", Outcome::Pass), on("P: two", Outcome::Pass)];
-        assert_eq!(head(&two).0, "one     two");
-    }
-
-    #[test]
-    fn failures_are_shown_in_full_with_a_command() {
-        console::set_colors_enabled(false);
-        let text = matrix(&[record("a.fut", "c", Outcome::Fail)]).render(|_| "again".into());
-        assert!(text.contains("FAIL (mismatch) a.fut [c, cpu, 1] blocks main #0\n    first line\n    second line\n    repeat: again\n"), "{text}");
+    fn results_are_counted_by_program_column_and_check() {
+        let mut records = vec![
+            record("a.fut", "c", Outcome::Pass),
+            record("a.fut", "c", Outcome::Skip),
+            record("a.fut", "c", Outcome::ExpectedFail),
+            record("a.fut", "opencl", Outcome::Pass),
+            record("lib.fut", "-", Outcome::Skip),
+        ];
+        records[1].finding.message = "no arguments".into();
+        records[2].finding.message = "known bug\nexpected 1".into();
+        records[3].finding.check = "leaks".into();
+        records[3].finding.seconds = 2.0;
+        let mut matrix = Matrix::of(&records);
+        records.iter().for_each(|record| matrix.add(record));
+        let (_, cells) = matrix.cells().next().unwrap();
+        assert_eq!((cells[0].len(), cells[1].len()), (1, 1));
+        assert_eq!(marked(&cells[0][0].counts), "1 1~ 1-");
+        assert_eq!(matrix.reason(&cells[0][0]), "known bug");
+        assert_eq!(matrix.by_column()[1].1, 2.0);
+        assert_eq!(matrix.by_check()[1].1, 2.0);
+        assert_eq!((matrix.programs(), matrix.files()), (1, 1));
+        assert_eq!(matrix.total().skipped, 2);
     }
 }

@@ -1,9 +1,13 @@
 //! Reports: each gets the same stream of records and writes it in its own format.
 
+pub mod annotations;
 mod aside;
+pub mod baseline;
 pub mod column;
 pub mod difference;
 pub mod escape;
+pub mod excerpt;
+pub mod groups;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -12,6 +16,8 @@ pub mod merge;
 pub mod output;
 mod part;
 pub mod progress;
+pub mod summary;
+pub mod terminal;
 
 pub use escape::{quoted, quoted_os, shown, shown_lines};
 
@@ -43,6 +49,14 @@ impl Counts {
             Outcome::ExpectedFail => self.expected += 1,
             Outcome::Skip => self.skipped += 1,
         }
+    }
+
+    /// Adds other counts.
+    pub fn include(&mut self, other: Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.expected += other.expected;
+        self.skipped += other.skipped;
     }
 
     /// The number of all records.
@@ -124,6 +138,17 @@ pub fn repeat_with(header: &Header, record: &Record) -> String {
         command.push_str(&format!(" {}", quoted(option)));
     }
     command
+}
+
+/// A duration in a unit that fits, such as `0.3 s`, `42 s` or `5 min 3 s`.
+pub(crate) fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..10 => format!("{seconds:.1} s"),
+        10..120 => format!("{whole} s"),
+        120..7200 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
 }
 
 /// A count with its noun, such as `1 job` or `2 jobs`.

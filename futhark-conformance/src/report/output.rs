@@ -1,13 +1,13 @@
-//! Passes records to the table for the terminal and to the report files.
+//! Passes records to the report for the terminal and to the report files.
 
 pub use super::aside::part_of;
 
+use super::annotations::{self, Annotations};
 use super::aside::Target;
-use super::html;
-use super::json::JsonReport;
-use super::junit::Junit;
+use super::baseline::Baseline;
+use super::json::{JsonReport, ReadError};
 use super::matrix::Matrix;
-use super::{repeat_with, shown};
+use super::{html, junit, repeat_with, shown, summary, terminal};
 use crate::corpus::is_source;
 use crate::record::{Finished, Header, Record};
 use crate::say::errln;
@@ -24,36 +24,59 @@ pub struct Files {
     pub junit: Option<PathBuf>,
     /// One HTML page.
     pub html: Option<PathBuf>,
+    /// Markdown for the page of a CI job.
+    pub summary: Option<PathBuf>,
+    /// The JSON Lines of an earlier run, to compare with.
+    pub baseline: Option<PathBuf>,
+    /// Print annotations for this CI system.
+    pub annotations: Option<Annotations>,
 }
 
 /// The reports of one run.
 pub struct Output {
-    /// The table for the terminal.
+    /// The results.
     pub matrix: Matrix,
     header: Header,
     json: Option<(JsonReport, PathBuf)>,
-    junit: Option<(Junit, Target)>,
+    junit: Option<Target>,
     html: Option<Target>,
+    summary: Option<Target>,
+    baseline: Option<Baseline>,
+    annotations: Option<Annotations>,
     failed: Option<OutputError>,
 }
 
-/// A report file that cannot be written.
+/// A report file that cannot be written, or a baseline that cannot be read.
 #[derive(Debug)]
-pub struct OutputError {
-    path: PathBuf,
-    source: io::Error,
+pub enum OutputError {
+    /// The report cannot be written.
+    Write {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The baseline cannot be read.
+    Read(ReadError),
 }
 
 impl fmt::Display for OutputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        write!(f, "failed to write the report {path}")
+        match self {
+            OutputError::Write { path, .. } => {
+                write!(f, "failed to write the report {}", path.display())
+            }
+            OutputError::Read(error) => write!(f, "{error}"),
+        }
     }
 }
 
 impl std::error::Error for OutputError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
+        match self {
+            OutputError::Write { source, .. } => Some(source),
+            OutputError::Read(_) => None,
+        }
     }
 }
 
@@ -64,6 +87,7 @@ impl Files {
             ("--json", &self.json),
             ("--junit", &self.junit),
             ("--html", &self.html),
+            ("--summary", &self.summary),
         ];
         let files = files
             .into_iter()
@@ -98,33 +122,40 @@ impl Files {
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> OutputError + use<> {
     let path = path.to_owned();
-    move |source| OutputError { path, source }
+    move |source| OutputError::Write { path, source }
 }
 
 impl Output {
     /// Begins the JSON report. The other reports are written at the end, but an unusable path is
-    /// reported now, before the run begins.
+    /// reported now, before the run begins. Reads the baseline.
     ///
     /// # Errors
-    /// If a file cannot be written, or two are the same.
+    /// If a file cannot be written, two are the same, or the baseline cannot be read.
     pub fn create(files: &Files, header: Header, matrix: Matrix) -> Result<Output, OutputError> {
         files.must_differ()?;
+        let baseline = files.baseline.as_ref();
+        let baseline = baseline.map(|path| Baseline::read(path, &header));
+        let baseline = baseline.transpose().map_err(OutputError::Read)?;
         let target = |path: &PathBuf| {
             let target = Target::new(path).and_then(|target| target.check().map(|()| target));
             target.map_err(failed(path))
         };
         let junit = files.junit.as_ref().map(target).transpose()?;
         let html = files.html.as_ref().map(target).transpose()?;
+        let summary = files.summary.as_ref().map(target).transpose()?;
         let json = files.json.as_ref().map(|path| {
             let report = JsonReport::create(path, &header).map_err(failed(path))?;
             Ok((report, path.clone()))
         });
         Ok(Output {
             json: json.transpose()?,
-            junit: junit.map(|target| (Junit::default(), target)),
+            junit,
             html,
+            summary,
             matrix,
             header,
+            baseline,
+            annotations: files.annotations,
             failed: None,
         })
     }
@@ -132,16 +163,16 @@ impl Output {
     /// Adds a record to all reports. Warns of the first write error, which [`Output::finish`]
     /// returns.
     pub fn add(&mut self, record: &Record) {
-        self.matrix.add(record);
-        if let Some((junit, ..)) = &mut self.junit {
-            junit.add(record);
-        }
+        let baseline = self.baseline.as_mut();
+        let is_new = baseline.is_some_and(|baseline| baseline.add(record));
+        self.matrix.add_compared(record, is_new);
         // After an error, the last line may be incomplete, and none may follow it.
         if let Some((json, path)) = self.json.as_mut().filter(|_| self.failed.is_none())
             && let Err(error) = json.add(record)
         {
+            let why = error.to_string();
             let error = failed(path)(error);
-            errln!("warning: {}", shown(&format!("{error}: {}", error.source)));
+            errln!("warning: {}", shown(&format!("{error}: {why}")));
             self.failed = Some(error);
         }
     }
@@ -150,22 +181,28 @@ impl Output {
     pub fn finished(&mut self, job: &Finished) {
         // After an error, the records of the job can be incomplete.
         if let Some((json, path)) = self.json.as_mut().filter(|_| self.failed.is_none())
-            && let Err(source) = json.finished(job)
+            && let Err(error) = json.finished(job)
         {
-            let path = path.clone();
-            self.failed = Some(OutputError { path, source });
+            self.failed = Some(failed(path)(error));
         }
     }
 
-    /// The table and the failures, as text for the terminal.
+    /// The report for the terminal, followed by annotations.
     #[must_use]
     pub fn render(&self) -> String {
-        self.matrix
-            .render(|record| repeat_with(&self.header, record))
+        let repeat = |record: &Record| repeat_with(&self.header, record);
+        let changes = self.baseline.as_ref().map(Baseline::changes);
+        let width = terminal::width();
+        let mut text = terminal::render(&self.matrix, changes.as_ref(), &repeat, width);
+        if let Some(Annotations::Github) = self.annotations {
+            let only_new = changes.is_some();
+            text.push_str(&annotations::github(&self.matrix, only_new, &repeat));
+        }
+        text
     }
 
-    /// Completes the JSON report, with its last line if the run is `whole`, and writes the JUnit and
-    /// HTML reports.
+    /// Completes the JSON report, with its last line if the run is `whole`, and writes the other
+    /// reports.
     ///
     /// # Errors
     /// The first write error, of this or an earlier call.
@@ -178,17 +215,25 @@ impl Output {
             let closed = ended.and_then(|()| json.close());
             closed.map_err(failed(&path))?;
         }
-        let repeat = |record: &Record| repeat_with(&self.header, record);
-        if let Some((junit, target)) = &self.junit {
-            let written = target.write(|out| junit.write(out, &repeat));
-            written.map_err(failed(target.path()))?;
-        }
-        if let Some(target) = &self.html {
-            let written = target.write(|out| html::write(out, &self.header, &self.matrix));
-            written.map_err(failed(target.path()))?;
-        }
-        Ok(())
+        let (header, matrix) = (&self.header, &self.matrix);
+        let repeat = |record: &Record| repeat_with(header, record);
+        let changes = self.baseline.as_ref().map(Baseline::changes);
+        let changes = changes.as_ref();
+        write(&self.junit, |out| junit::write(out, matrix, &repeat))?;
+        write(&self.html, |out| html::write(out, header, matrix, changes))?;
+        write(&self.summary, |out| {
+            out.write_all(summary::markdown(matrix, changes, &repeat).as_bytes())
+        })
     }
+}
+
+/// Writes a report to its file, if there is one.
+fn write(
+    target: &Option<Target>,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let Some(target) = target else { return Ok(()) };
+    target.write(content).map_err(failed(target.path()))
 }
 
 /// Writes a page that replaces the file at once.

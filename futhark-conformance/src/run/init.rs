@@ -5,6 +5,7 @@ use super::perform;
 use super::{Ended, Exit, could_not_run, usage};
 use crate::cli::InitArgs;
 use crate::expect::{self, Expectations, FILE_NAME};
+use crate::record::Record;
 use crate::report::counted;
 use crate::say::{self, outln};
 use anyhow::{Context as _, anyhow};
@@ -30,7 +31,13 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
     let counts = output.matrix.total();
     say::out(format_args!("{}", output.render()));
     let folder = file.parent().unwrap_or(Path::new(""));
-    let (text, entries) = expect::list_of(output.matrix.failures(), folder);
+    let groups = output.matrix.failures();
+    let records = groups.iter().flat_map(|group| {
+        let members = group.members.iter();
+        members.map(|member| group.record(member, output.matrix.columns()))
+    });
+    let failures: Vec<Record> = records.collect();
+    let (text, entries) = expect::list_of(&failures, folder);
     output.finish(true).map_err(could_not_run)?;
     if let Some(left_out) = results.left_out {
         outln!("{left_out}");

@@ -68,6 +68,9 @@ pub fn files(args: &ReportFiles) -> Files {
         json: args.json.clone(),
         junit: args.junit.clone(),
         html: args.html.clone(),
+        summary: args.summary.clone(),
+        baseline: args.baseline.clone(),
+        annotations: args.annotations,
     }
 }
 

@@ -55,10 +55,12 @@ esac"#;
         );
     }
 
-    let repeat = shown
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("repeat: "));
-    let repeat = repeat.expect("a failure has a command");
+    // A long command has several lines, which end with a backslash.
+    let (_, repeat) = shown
+        .split_once("repeat: ")
+        .expect("a failure has a command");
+    let end = repeat.find("\n\n").unwrap_or(repeat.len());
+    let repeat = &repeat[..end];
     let folder = Path::new(env!("CARGO_BIN_EXE_futhark-conformance"))
         .parent()
         .unwrap();

@@ -85,7 +85,7 @@ fn parts_are_merged_in_every_format() {
     );
     let junit = fs::read_to_string(folder.path("out/j.xml")).unwrap();
     assert!(
-        junit.contains(r#"tests="2" skipped="0" failures="0" errors="1""#),
+        junit.contains(r#"name="c, 0.25.32" tests="2" skipped="0" errors="1" failures="0""#),
         "{junit}"
     );
     assert!(junit.contains("died &amp; &lt;left&gt;"), "{junit}");
@@ -291,6 +291,62 @@ fn a_program_is_not_replaced_by_a_report() {
 }
 
 #[test]
+fn a_baseline_shows_what_is_new_and_what_is_fixed() {
+    let folder = Folder::new();
+    let old_failure = record("known.fut", "fail", "died before");
+    let was_broken = record("fixed.fut", "fail", "died before");
+    let was_good = record("new.fut", "pass", "");
+    folder.part("old", "", &[old_failure.clone(), was_broken, was_good]);
+    let new_failure = record("new.fut", "fail", "died of 5,\\n::error::x");
+    let now_good = record("fixed.fut", "pass", "");
+    folder.part("new", "", &[old_failure, now_good, new_failure]);
+    let arguments = "new --baseline old --annotations github --summary s.md --html h.html";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = folder.report(&arguments);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let shown = text(&output.stdout);
+    let expected = [
+        "1) FAIL (crash) new new.fut [c, cpu, 0.25.32] blocks main #0\n",
+        "fixed since the baseline:\n     1  blocks of fixed.fut on c, 0.25.32\n",
+        "since old: 1 new failure, 1 fixed, 1 unchanged, 1 still failing\n",
+    ];
+    for words in expected {
+        assert!(shown.contains(words), "no {words:?} in\n{shown}");
+    }
+    // Only the new failure, and nothing that a message could inject.
+    let commands: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.starts_with("::"))
+        .collect();
+    assert_eq!(commands.len(), 1, "{shown}");
+    let start =
+        "::error title=blocks (crash)%3A new.fut::new.fut [c, cpu, 0.25.32] blocks main #0%0A";
+    assert!(commands[0].starts_with(start), "{shown}");
+    assert!(
+        commands[0].contains("%0Adied of 5,%0A\\::error::x%0Arepeat: "),
+        "{shown}"
+    );
+
+    let summary = fs::read_to_string(folder.path("s.md")).unwrap();
+    let (first, second) = (summary.find("died of 5"), summary.find("died before"));
+    assert!(first.unwrap() < second.unwrap(), "{summary}");
+    assert!(
+        summary.contains("| c | cpu | 0.25.32 | 1 | **2**"),
+        "{summary}"
+    );
+    let html = fs::read_to_string(folder.path("h.html")).unwrap();
+    assert!(html.contains("1 new failure, 1 fixed"), "{html}");
+    assert_eq!(html.matches("1 new</span>").count(), 1, "{html}");
+
+    // Without a baseline, every failure is annotated.
+    let all = text(&folder.report(&["new", "--annotations", "github"]).stdout);
+    assert_eq!(all.matches("\n::error ").count(), 2, "{all}");
+    let damaged = folder.report(&["new", "--baseline", "s.md"]);
+    assert_eq!(damaged.status.code(), Some(2), "{damaged:?}");
+    assert!(text(&damaged.stderr).contains("failed to read s.md, line 1"));
+}
+
+#[test]
 fn a_report_may_have_lines_of_later_versions() {
     let folder = Folder::new();
     let later = r#"{"kind":"later"}"#.to_owned();
@@ -299,5 +355,7 @@ fn a_report_may_have_lines_of_later_versions() {
     let lines: Vec<&str> = text_of.lines().collect();
     let with = [lines[0], &later, lines[1], lines[2]].join("\n");
     fs::write(folder.path("later"), with).unwrap();
+    let output = folder.report(&["old", "--baseline", "later"]);
+    assert!(text(&output.stdout).contains("1 unchanged"), "{output:?}");
     assert_eq!(folder.report(&["later"]).status.code(), Some(0));
 }
