@@ -16,6 +16,7 @@ pub mod merge;
 pub mod output;
 mod part;
 pub mod progress;
+pub mod remaining;
 pub mod summary;
 pub mod terminal;
 

@@ -1,6 +1,7 @@
-//! Shows the progress of a run on the standard error stream: a bar on a terminal, otherwise a line
-//! for each finished job.
+//! Shows the progress of a run on the standard error stream: a bar on a terminal; otherwise a line
+//! for each finished job, or, if there are many, for each with a failure; and the time that is left.
 
+use super::remaining::{Remaining, roughly};
 use super::{Counts, shown};
 use crate::devices::{HOST, parts};
 use crate::record::{Outcome, Place};
@@ -10,6 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+/// The number of jobs of which each has a line.
+const LINES: usize = 300;
+/// The time between two updates of the time that is left, on a terminal and in a log.
+const UPDATES: Duration = Duration::from_secs(1);
+const LOGGED: Duration = Duration::from_secs(20);
+
 /// The progress display of a run.
 pub struct Progress {
     bar: ProgressBar,
@@ -17,6 +24,9 @@ pub struct Progress {
     finished: usize,
     running: HashMap<usize, Running>,
     remarks: HashSet<String>,
+    remaining: Option<Remaining>,
+    begun: Instant,
+    updated: Instant,
 }
 
 struct Running {
@@ -29,8 +39,9 @@ impl Progress {
     #[must_use]
     pub fn new(jobs: usize) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(jobs as u64), ProgressDrawTarget::stderr());
-        let style =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} [{elapsed_precise}] {wide_msg}");
+        let style = ProgressStyle::with_template(
+            "{bar:20} {pos}/{len} [{elapsed_precise}]{prefix} {wide_msg}",
+        );
         if let Ok(style) = style {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -41,11 +52,26 @@ impl Progress {
             finished: 0,
             running: HashMap::new(),
             remarks: HashSet::new(),
+            remaining: None,
+            begun: Instant::now(),
+            updated: Instant::now(),
+        }
+    }
+
+    /// Also shows the time that is left.
+    #[must_use]
+    pub fn with_estimate(self, remaining: Remaining) -> Progress {
+        Progress {
+            remaining: Some(remaining),
+            ..self
         }
     }
 
     /// A job begins.
     pub fn started(&mut self, job: usize) {
+        if let Some(remaining) = &mut self.remaining {
+            remaining.started(job, self.begun.elapsed());
+        }
         self.running.insert(
             job,
             Running {
@@ -56,7 +82,8 @@ impl Progress {
     }
 
     /// A step of a job begins.
-    pub fn step(&self, place: &Place, check: &str, case: &str) {
+    pub fn step(&mut self, place: &Place, check: &str, case: &str) {
+        self.update();
         let message = format!(
             "{} {} {}: {check} {case}",
             place.program,
@@ -95,10 +122,38 @@ impl Progress {
     pub fn finished(&mut self, job: usize, place: &Place) {
         self.finished += 1;
         self.bar.inc(1);
+        if let Some(remaining) = &mut self.remaining {
+            remaining.finished(job, self.begun.elapsed());
+        }
+        self.line(job, place);
+        self.update();
+    }
+
+    /// Shows the time that is left, from time to time.
+    fn update(&mut self) {
+        let is_log = self.bar.is_hidden();
+        let pause = if is_log { LOGGED } else { UPDATES };
+        if self.updated.elapsed() < pause || self.finished == self.total {
+            return;
+        }
+        self.updated = Instant::now();
+        let remaining = self.remaining.as_mut();
+        let left = remaining.and_then(|remaining| remaining.left(self.begun.elapsed()));
+        let left = left.map_or_else(String::new, |left| format!(" about {} left", roughly(left)));
+        if !is_log {
+            self.bar.set_prefix(left);
+        } else if !left.is_empty() {
+            errln!("[{}/{}]{left}", self.finished, self.total);
+        }
+    }
+
+    /// The line about a finished job, if the output is not a terminal.
+    fn line(&mut self, job: usize, place: &Place) {
         let Some(running) = self.running.remove(&job) else {
             return;
         };
-        if self.bar.is_hidden() {
+        let has_line = self.total <= LINES || running.counts.failed > 0;
+        if self.bar.is_hidden() && has_line {
             let Counts {
                 passed,
                 failed,

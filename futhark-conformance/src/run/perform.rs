@@ -4,7 +4,7 @@ use super::config::Config;
 use super::order;
 use super::plan::Plan;
 use super::resume::{self, Interrupted, Line};
-use super::select;
+use super::select::{self, Selected};
 use super::setup::threads;
 use super::{Ended, could_not_run, usage};
 use crate::checks::device_code;
@@ -16,6 +16,7 @@ use crate::report::difference::{Comparison, Compilers};
 use crate::report::matrix::Matrix;
 use crate::report::output::Output;
 use crate::report::progress::Progress;
+use crate::report::remaining::Remaining;
 use crate::report::shown;
 use crate::say::errln;
 use crate::times::{Seconds, TimeLeft, Times};
@@ -62,8 +63,9 @@ pub fn run(config: &Config) -> Result<Results, Ended> {
             estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
         }));
     let left = TimeLeft::new(order.iter().map(|&number| estimates[number]), workers);
+    let progress = Progress::new(order.len()).with_estimate(remaining(&plan, is_new, workers));
 
-    let mut run = Run::begin(config, &plan, judges, order.len(), left)?;
+    let mut run = Run::begin(config, &plan, judges, progress, left)?;
     for record in plan.skipped_files() {
         run.output.add(&record);
     }
@@ -94,6 +96,25 @@ fn interrupted(config: &Config, plan: &Plan) -> Result<Option<Interrupted>, Ende
         resume::forget(json).map_err(usage)?;
         Ok(None)
     }
+}
+
+/// The estimate of the time that is left. Jobs that are not new have ended in an earlier run.
+fn remaining(plan: &Plan, is_new: impl Fn(&Job) -> bool, workers: usize) -> Remaining {
+    let Selected {
+        jobs, estimates, ..
+    } = &plan.selected;
+    let kinds = jobs
+        .iter()
+        .map(|job| format!("{} {}", job.place.backend, job.place.device));
+    let kinds: Vec<String> = kinds.collect();
+    let known = estimates
+        .iter()
+        .map(|&seconds| Duration::try_from_secs_f64(seconds).ok());
+    let mut remaining = Remaining::new(kinds.iter().map(String::as_str).zip(known), workers);
+    for (number, _) in jobs.iter().enumerate().filter(|(_, job)| !is_new(job)) {
+        remaining.finished(number, Duration::ZERO);
+    }
+    remaining
 }
 
 /// A run that goes on.
@@ -127,7 +148,7 @@ impl<'a> Run<'a> {
         config: &'a Config,
         plan: &'a Plan,
         (expectations, times): (Expectations, Times),
-        jobs: usize,
+        progress: Progress,
         left: TimeLeft,
     ) -> Result<Run<'a>, Ended> {
         let header = plan.header.clone();
@@ -145,7 +166,7 @@ impl<'a> Run<'a> {
             output: Output::create(&config.reports, header, matrix).map_err(usage)?,
             differences,
             expectations,
-            progress: Progress::new(jobs),
+            progress,
             running: HashMap::new(),
             times,
             left,
