@@ -57,6 +57,10 @@
   }));
   const groupElements = data.groups.map((_, index) => document.getElementById("g" + index));
   const groupTexts = groupElements.map((element) => element ? element.textContent.toLowerCase() : "");
+  const headlines = groupElements.map((element) => element ? element.querySelector(".headline").textContent.slice(0, 120) : "");
+  // A text in a message selects the programs of the failure; one in a name only selects this program.
+  const messages = groupElements.map((element) => element
+    ? [...element.querySelectorAll(".headline, .message")].map((part) => part.textContent.toLowerCase()).join("\n") : "");
 
   const visibleColumns = () => data.columns.map((_, index) => index).filter((index) =>
     PART.every((name, part) => filter[name] === "" || data.columns[index][part] === filter[name]));
@@ -92,10 +96,13 @@
         && (filter.outcome === "" || Number(filter.outcome) === FAIL)
         && (filter.new === "" || (filter.new === "1" ? group.new > 0 : group.new < group.count));
       const found = text === "" || groupTexts[index].includes(text);
-      if (hit && found) group.places.forEach(([program]) => matching.add(program));
+      if (hit && (text === "" || messages[index].includes(text))) group.places.forEach(([program]) => matching.add(program));
       if (element) element.hidden = !(hit && found);
     });
-    if (more && fields.some((name) => filter[name])) more.open = true;
+    if (more) {
+      more.hidden = !groupElements.some((element) => element && !element.hidden && more.contains(element));
+      if (fields.some((name) => filter[name])) more.open = true;
+    }
     const any = groupElements.some((element) => element && !element.hidden);
     document.getElementById("none-shown").hidden = any || data.groups.length === 0;
 
@@ -164,7 +171,7 @@
       lines += `<tr><th scope="row">${escaped(data.checks[tally[CHECK]])}</th><td>${parts.join(", ")}</td><td class="dim">${escaped(reason)}</td></tr>`;
     }
     const found = [...(links.get(program + "," + column) || [])].map((index) =>
-      `<li><a href="#g${index}" data-group="${index}">${escaped(data.checks[data.groups[index].check])}: failure ${index + 1}</a></li>`).join("");
+      `<li><a href="#g${index}" data-group="${index}">${escaped(data.checks[data.groups[index].check])}</a> <span class="dim">${escaped(headlines[index])}</span></li>`).join("");
     const [backend, device, compiler] = data.columns[column];
     const detail = document.createElement("tr");
     detail.className = "detail";

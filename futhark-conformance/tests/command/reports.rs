@@ -91,7 +91,7 @@ fn parts_are_merged_in_every_format() {
     assert!(junit.contains("died &amp; &lt;left&gt;"), "{junit}");
     let html = fs::read_to_string(folder.path("out/h.html")).unwrap();
     assert!(
-        html.contains("<pre>died &#38; &#60;left&#62;</pre>"),
+        html.contains("<pre class=\"message\">died &#38; &#60;left&#62;</pre>"),
         "{html}"
     );
     // The merged report can be read, and is not a part.

@@ -347,6 +347,24 @@ mod tests {
     }
 
     #[test]
+    fn changes_with_one_message_have_one_line_that_fits() {
+        let on = |case: &str, outcome| {
+            let message = "the compiler rejects a vector and a matrix of one record type";
+            with(record("a.fut", "c", outcome), case, "cpu", message)
+        };
+        let cases = ["one", "two", "three"];
+        let olds = cases.map(|case| on(case, Outcome::Pass));
+        let news = cases.map(|case| on(case, Outcome::Fail));
+        let text = compared(&olds, &news).to_string();
+        assert_eq!(text.matches("the compiler rejects").count(), 1, "{text}");
+        assert!(
+            text.contains("  a.fut on c blocks:one and 2 more: the"),
+            "{text}"
+        );
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
     fn a_device_with_a_new_driver_is_the_same_device() {
         let on = |device: &str, outcome| with(record("a.fut", "opencl", outcome), "x", device, "");
         let found = compared(

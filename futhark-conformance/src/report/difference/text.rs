@@ -1,9 +1,11 @@
 //! The differences as text.
 
 use super::{Change, Comparison, Difference};
+use crate::report::terminal::WIDTH;
+use crate::report::terminal::fit::wrap;
 use crate::report::{counted, shown};
-use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -13,28 +15,30 @@ impl fmt::Display for Comparison {
                 continue;
             }
             writeln!(f, "{change}:")?;
-            match change {
+            let lines = match change {
                 // Each is a finding of its own.
-                Change::Broken | Change::Known | Change::Healed => {
-                    for one in list {
-                        let line = format!("{} {}: {}", one.place, one.case, one.message);
-                        writeln!(f, "  {}", shown(&line))?;
-                    }
-                }
-                Change::Lost | Change::Gained => f.write_str(&by_reason(&list))?,
+                Change::Broken | Change::Known | Change::Healed => by_message(&list),
+                Change::Lost | Change::Gained => by_reason(&list),
+            };
+            let mut text = String::new();
+            for line in lines {
+                wrap(&mut text, &shown(&line), "  ", WIDTH);
             }
+            f.write_str(&text)?;
             writeln!(f)?;
         }
         let [old, new] = &self.names;
         let counts = Change::ALL.map(|change| format!("{} {change}", self.count(change)));
-        writeln!(
-            f,
+        let sum = format!(
             "{} -> {}: {}; {}",
             shown(old),
             shown(new),
             counts.join(", "),
             counted(self.common, "common result")
-        )
+        );
+        let mut text = String::new();
+        wrap(&mut text, &sum, "", WIDTH);
+        f.write_str(&text)
     }
 }
 
@@ -45,27 +49,44 @@ impl Comparison {
     }
 }
 
+/// A line per message, with its first place and case, and the number of others.
+fn by_message(list: &[&Difference]) -> Vec<String> {
+    let mut groups: Vec<(&Difference, usize)> = Vec::new();
+    let mut index: HashMap<&str, usize> = HashMap::new();
+    for one in list {
+        let number = *index.entry(&one.message).or_insert_with(|| {
+            groups.push((one, 0));
+            groups.len() - 1
+        });
+        groups[number].1 += 1;
+    }
+    let lines = groups.into_iter().map(|(one, count)| {
+        let more = match count {
+            1 => String::new(),
+            _ => format!(" and {} more", count - 1),
+        };
+        format!("{} {}{more}: {}", one.place, one.case, one.message)
+    });
+    lines.collect()
+}
+
 /// A line per place and reason, with its number of cases.
-fn by_reason(list: &[&Difference]) -> String {
+fn by_reason(list: &[&Difference]) -> Vec<String> {
     let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for one in list {
         let group = groups.entry((&one.place, &one.message)).or_default();
         group.push(&one.case);
     }
-    let mut text = String::new();
-    for ((place, reason), cases) in groups {
-        let which = match cases.as_slice() {
-            [one] => (*one).to_owned(),
-            [first, ..] => format!("{first} and {} more", cases.len() - 1),
-            [] => continue,
+    let lines = groups.into_iter().map(|((place, reason), cases)| {
+        let more = match cases.len() {
+            1 => String::new(),
+            all => format!(" and {} more", all - 1),
         };
-        let reason = if reason.is_empty() {
-            ""
-        } else {
-            &format!(": {reason}")
+        let reason = match reason {
+            "" => String::new(),
+            reason => format!(": {reason}"),
         };
-        let line = format!("{place} {which}{reason}");
-        let _ = writeln!(text, "  {}", shown(&line));
-    }
-    text
+        format!("{place} {}{more}{reason}", cases[0])
+    });
+    lines.collect()
 }

@@ -3,7 +3,10 @@
 use super::printable;
 use crate::report::duration;
 use crate::report::matrix::{Matrix, sum};
+use crate::report::terminal::fit::keep_end;
 
+/// The number of characters of a label that are shown.
+const LABEL: usize = 24;
 /// The number of programs that are shown.
 const PROGRAMS: usize = 12;
 
@@ -14,6 +17,8 @@ pub struct Plot {
 
 pub struct Bar {
     pub label: String,
+    /// The end of the label.
+    pub short: String,
     /// The length, as a percentage of the longest.
     pub percent: String,
     pub time: String,
@@ -70,6 +75,7 @@ pub fn all(matrix: &Matrix) -> Vec<Plot> {
 fn plot(title: String, rows: Vec<(String, f64)>) -> Plot {
     let longest = rows.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
     let bars = rows.into_iter().map(|(label, seconds)| Bar {
+        short: keep_end(&printable(&label), LABEL),
         label: printable(&label),
         percent: format!(
             "{:.1}",

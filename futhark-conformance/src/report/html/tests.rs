@@ -40,7 +40,7 @@ fn failures_can_be_read_without_a_script() {
     ]);
     assert_eq!(page.matches("<details class=\"group\"").count(), 1);
     assert!(
-        page.contains("<pre>first line\nsecond line</pre>"),
+        page.contains("<pre class=\"message\">first line\nsecond line</pre>"),
         "{page}"
     );
     assert!(page.contains("--futhark /x/futhark-1 --check"), "{page}");

@@ -22,14 +22,18 @@ pub fn keep_end(text: &str, width: usize) -> String {
 }
 
 /// Appends the text in lines that begin with `indent`. Lines are broken at blanks, or within a word
-/// that is wider than a line.
+/// that is wider than a line. A break does not make a command for a CI system of text after `::`.
 pub fn wrap(out: &mut String, text: &str, indent: &str, width: usize) {
     let room = width.saturating_sub(measure_text_width(indent)).max(10);
     for line in text.lines() {
         let mut rest = line.trim_end();
+        let mut is_broken = false;
         loop {
-            let (part, after) = split(rest, room);
-            out.push_str(format!("{indent}{part}").trim_end());
+            let is_command = is_broken && rest.starts_with("::");
+            let escape = if is_command { "\\" } else { "" };
+            let (part, after) = split(rest, room - escape.len());
+            out.push_str(format!("{indent}{escape}{part}").trim_end());
+            is_broken = true;
             out.push('\n');
             if after.is_empty() {
                 break;
@@ -155,6 +159,10 @@ mod tests {
         assert_eq!(
             wrapped("  abcdefghijklmnop", 14),
             "|   abcdefghij\n| klmnop\n"
+        );
+        assert_eq!(
+            wrapped("a note ::error::x", 10),
+            "| a note\n| \\::error::\n| x\n"
         );
         assert_eq!(wrapped("日本語日本語日本", 12), "| 日本語日本\n| 語日本\n");
     }
