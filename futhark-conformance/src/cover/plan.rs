@@ -1,7 +1,7 @@
 //! The jobs of a run, and the part of them that covers everything.
 
 use super::choose::{self, Item};
-use super::construct::{Construct, Features, Scope};
+use super::construct::{Construct, Features, Scope, Topic};
 use super::demand::topics;
 use crate::checks::{Check, plain};
 use crate::report::counted;
@@ -54,6 +54,15 @@ impl Plan {
         is_known_failure: impl Fn(usize, usize, &str) -> bool,
         cost: impl Fn(usize, usize) -> Cost,
     ) -> Plan {
+        // A program that the compiler rejects has a failure of its own, or an expected error.
+        let rejected = programs.iter().map(|(name, features)| {
+            (!features.compiles).then(|| Construct {
+                topic: Topic::Program,
+                name: format!("{name} does not compile"),
+                scope: Scope::Run,
+            })
+        });
+        let rejected: Vec<Option<Construct>> = rejected.collect();
         let mut numbers: BTreeMap<Combination<'_>, u32> = BTreeMap::new();
         let compilers: BTreeSet<&str> = columns.iter().map(|c| c.compiler.as_str()).collect();
         let mut jobs = Vec::new();
@@ -71,7 +80,7 @@ impl Plan {
                 };
                 for check in checks.iter().filter(covering) {
                     let asked = topics(check.name);
-                    for construct in &features.constructs {
+                    for construct in features.constructs.iter().chain(&rejected[program]) {
                         if asked.contains(&construct.topic) {
                             let next = numbers.len() as u32;
                             let combination = Combination::new(check.name, construct, place);
@@ -417,6 +426,22 @@ mod tests {
         let of = |program| plan.checks(program, 0).collect::<Vec<_>>();
         assert_eq!(of(0), ["arrays", "lifecycle", "settings"]);
         assert_eq!(of(1), ["opaque", "settings"]);
+    }
+
+    #[test]
+    fn every_program_that_does_not_compile_is_in_the_part() {
+        let rejected = Features {
+            compiles: false,
+            ..features(&[])
+        };
+        let names = ["a.fut", "b.fut"];
+        let programs = names.map(|name| (name.to_owned(), rejected.clone()));
+        let checks: Vec<&Check> = Check::named("compile").into_iter().collect();
+        let columns = [column("c", "1"), column("opencl", "1")];
+        let cost = by_features(&programs);
+        let plan = Plan::new(&programs, &columns, &checks, |_, _, _| false, cost);
+        assert_eq!(plan.order().len(), 2);
+        assert!(plan.takes_program(0) && plan.takes_program(1));
     }
 
     #[test]
