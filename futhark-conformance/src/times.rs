@@ -20,6 +20,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -93,7 +94,7 @@ impl Times {
         let failed = || format!("failed to read the times in {}", self.file.display());
         let file = match fs::File::open(&self.file) {
             Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(jobs),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(jobs),
             Err(error) => return Err(error).with_context(failed),
         };
         for line in BufReader::new(file).split(b'\n') {
