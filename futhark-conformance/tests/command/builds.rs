@@ -56,7 +56,8 @@ fn a_run_without_changes_starts_no_compiler() {
     let run = |more: &[&str]| -> Vec<String> {
         let mut command = command(folder);
         command
-            .args(["run", "corpus", "--backend", "c", "--check", "blocks"])
+            .args(["run", "corpus", "--all", "--backend", "c"])
+            .args(["--check", "blocks"])
             .args(["--build-dir", "builds", "--futhark"])
             .arg(&futhark)
             .args(more)

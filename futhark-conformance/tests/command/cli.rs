@@ -228,7 +228,7 @@ fn the_parts_of_a_run_can_be_merged() {
     );
     let junit = fs::read_to_string(corpus.path("junit.xml")).unwrap();
     assert!(
-        junit.contains("<testsuite name=\"b.fut [c, cpu, "),
+        junit.contains("<testcase name=\"b.fut: shape\"") && !junit.contains("a.fut"),
         "{junit}"
     );
     let (code, shown) = run(&["report", "1.jsonl", "2.jsonl"]);

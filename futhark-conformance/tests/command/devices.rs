@@ -2,7 +2,7 @@
 //! PoCL of the toolchain (`ci/setup --only opencl,pocl`). If one of them is missing, these tests
 //! are skipped with a message, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
 
-use super::{build_dir, command, needs, text};
+use super::{build_dir, command, needs, repeat_command, text};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -166,10 +166,7 @@ fn each_device_has_a_column_and_expectations_of_its_own() {
 
     // The command repeats the failure on its device only.
     let failed = &run.outcomes("next #1")[0].0;
-    let repeat = shown
-        .lines()
-        .find(|line| line.trim().starts_with("repeat: "));
-    let repeat = repeat.expect("a failure has a command");
+    let repeat = repeat_command(&shown);
     assert!(
         repeat.contains("--device") && repeat.contains(failed),
         "{repeat}"
@@ -195,7 +192,7 @@ fn each_device_has_a_column_and_expectations_of_its_own() {
     );
     let html = fs::read_to_string(here.path("report.html")).unwrap();
     assert_eq!(
-        html.matches("<th scope=\"col\">opencl ").count(),
+        html.matches("<tr><th scope=\"row\">opencl</th>").count(),
         2,
         "{html}"
     );

@@ -98,7 +98,8 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
     }
     let slow = scene.compiler("futhark", "case \"$1 $3\" in 'c '*b.fut) sleep 5 ;; esac");
     let mut command = scene.command("run");
-    command.args([".", "--backend", "c", "--check", "compile", "--jobs", "1"]);
+    command.args([".", "--all", "--backend", "c", "--check", "compile"]);
+    command.args(["--jobs", "1", "--times", "times.jsonl"]);
     command.args([
         "--json",
         "report.jsonl",
@@ -319,13 +320,15 @@ fn a_second_run_needs_not_write_to_the_build_folder() {
             .status();
         assert!(changed.unwrap().success());
     };
-    // Without the files that only avoid work at the same time.
+    // Without the files that only avoid work at the same time, and without the times of jobs.
     let files = || {
         let entries = walkdir::WalkDir::new(&builds)
             .sort_by_file_name()
             .into_iter();
         let entries = entries.map(|entry| entry.unwrap()).filter(|entry| {
-            !entry.path().starts_with(builds.join("turns")) && entry.file_type().is_file()
+            !entry.path().starts_with(builds.join("turns"))
+                && !entry.path().ends_with("times.jsonl")
+                && entry.file_type().is_file()
         });
         let time = |entry: &walkdir::DirEntry| entry.metadata().unwrap().modified().unwrap();
         let entries = entries.map(|entry| (time(&entry), entry.into_path()));

@@ -1,6 +1,6 @@
 //! Generated inputs: a failure is found, shrunk, repeated and kept.
 
-use super::{build_dir, command, needs, text};
+use super::{build_dir, command, needs, repeat_command, text};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -156,10 +156,7 @@ fn the_repeat_command_reproduces_the_failure() {
     };
     let run = bench.run(&[&DIFFERENTIAL[..], &["--seed", "7"]].concat());
     let shown = run.shown();
-    let line = shown
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("repeat: "));
-    let line = line.unwrap_or_else(|| panic!("no command in\n{shown}"));
+    let line = repeat_command(&shown);
     assert!(
         line.contains("--seed 7") && line.contains("differential:sum"),
         "{line}"
@@ -169,7 +166,7 @@ fn the_repeat_command_reproduces_the_failure() {
     let folder = program.parent().expect("the program lies in a folder");
     let path = std::env::var("PATH").unwrap_or_default();
     let output = Command::new("sh")
-        .args(["-c", line])
+        .args(["-c", &line])
         .current_dir(bench.folder.path())
         .env("PATH", format!("{}:{path}", folder.display()))
         .output()

@@ -45,6 +45,22 @@ fn build_dir() -> PathBuf {
 }
 
 /// The standard output and the standard error.
+/// The first repeat command in the text, in one line.
+fn repeat_command(text: &str) -> String {
+    let (_, command) = text
+        .split_once("repeat: ")
+        .expect("a failure has a command");
+    let mut words = Vec::new();
+    for line in command.lines() {
+        let word = line.trim();
+        words.push(word.strip_suffix('\\').unwrap_or(word).trim_end());
+        if !word.ends_with('\\') {
+            break;
+        }
+    }
+    words.join(" ")
+}
+
 fn text(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     format!("{}{error}", String::from_utf8_lossy(&output.stdout))

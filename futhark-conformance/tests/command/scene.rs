@@ -68,6 +68,7 @@ impl Scene {
             "compile",
             "--json",
             "report.jsonl",
+            "--all",
         ]);
         command.arg("--build-dir").arg(build_dir()).args(arguments);
         command.output().expect("the program starts")

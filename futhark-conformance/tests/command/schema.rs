@@ -50,6 +50,7 @@ fn a_run_writes_lines_of_the_schema() {
         .args([
             "run",
             ".",
+            "--all",
             "--backend",
             "c",
             "--check",
