@@ -176,6 +176,16 @@ pub struct RunArgs {
     pub default_json: Option<PathBuf>,
 }
 
+impl Default for RunArgs {
+    /// The arguments of `run` without any option.
+    fn default() -> RunArgs {
+        match Cli::parse_from(["futhark-conformance", "run"]).command {
+            Command::Run(args) => *args,
+            _ => unreachable!("the subcommand is `run`"),
+        }
+    }
+}
+
 const RUN_HELP: &str = "\
 Examples:
   futhark-conformance run

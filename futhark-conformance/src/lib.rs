@@ -14,8 +14,13 @@
 //!      └▶ prepare   record builds for machines without compilers
 //! ```
 //!
-//! The library exists so that the parts can be tested; the interface for users
-//! is the program `futhark-conformance`.
+//! The interface for users is the program `futhark-conformance`, and for Rust programs:
+//!
+//! * [`test()`] shows the programs of a crate as tests of `cargo test`.
+//! * [`check`] runs a [`Config`] and returns its [`Results`], for a harness of one's own. Its `main`
+//!   begins with [`child_process`].
+//!
+//! The other modules are public for tests, and change without notice.
 
 #![forbid(unsafe_code)]
 // `println` panics if a pipe is closed or a disk is full; `say` does not.
@@ -52,3 +57,6 @@ pub mod shard;
 pub mod times;
 pub mod toolchain;
 pub mod values;
+
+pub use futhark_manifest as manifest;
+pub use run::{Config, Results, check, child_process, test};

@@ -99,6 +99,29 @@ impl From<&RunArgs> for Config {
 }
 
 impl Config {
+    /// All checks of these programs, and of all programs in these folders, with every compiler, on every
+    /// backend and device of this machine; no reports.
+    ///
+    /// ```no_run
+    /// use futhark_conformance::{Config, check, child_process};
+    ///
+    /// fn main() {
+    ///     child_process();
+    ///     let results = check(&Config::new(["programs"])).unwrap_or_else(|error| panic!("{error}"));
+    ///     for group in results.output.matrix.failures() {
+    ///         println!("{}: {} failures", group.headline(), group.members.len());
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn new(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Config {
+        Config {
+            paths: paths.into_iter().map(Into::into).collect(),
+            all: true,
+            ..Config::from(&RunArgs::default())
+        }
+    }
+
     /// Whether the run has every job of its programs.
     #[must_use]
     pub fn is_whole(&self) -> bool {

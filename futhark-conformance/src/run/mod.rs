@@ -22,10 +22,13 @@ mod programs;
 mod resume;
 mod select;
 mod setup;
+mod trials;
 
 pub use config::{Config, Expected};
+pub use perform::{Results, run as check};
+pub use trials::test;
 
-use crate::cli::{Command, JudgeArgs, PrepareArgs, ReportArgs};
+use crate::cli::{Cli, Command, JudgeArgs, PrepareArgs, ReportArgs};
 use crate::corpus::Program;
 use crate::harness::limits;
 use crate::report::matrix::Matrix;
@@ -35,9 +38,11 @@ use crate::report::{Counts, shown, shown_lines};
 use crate::say::{self, errln};
 use crate::{child, corpus, cover, judge, leash, prepare};
 use anyhow::{Context as _, anyhow};
+use clap::Parser as _;
 use futhark_safe::compile::process;
 use named::Named;
 use setup::{files, find_compilers, paths_or_default, settings, threads};
+use std::fmt;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -64,6 +69,18 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub struct Ended(pub Exit, pub anyhow::Error);
 
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.1, f)
+    }
+}
+
+impl std::error::Error for Ended {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.1.source()
+    }
+}
+
 fn usage(error: impl Into<anyhow::Error>) -> Ended {
     Ended(Exit::Usage, error.into())
 }
@@ -86,6 +103,27 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
         errln!("warning: {}", shown(&remark));
     }
     exit
+}
+
+/// Does the work of a child process, and ends it, if a run has started this one as such; otherwise
+/// returns. A program that calls [`check`] calls this first in its `main`: the run starts the program
+/// again for each job.
+pub fn child_process() {
+    let mut arguments = std::env::args_os().skip(1);
+    let is_child = arguments
+        .next()
+        .is_some_and(|word| word == "child" || word == leash::GUARD);
+    if !is_child {
+        return;
+    }
+    // Otherwise it is a filter of tests.
+    if let Ok(Cli { command }) = Cli::try_parse() {
+        let exit = run(&command).unwrap_or_else(|Ended(exit, error)| {
+            errln!("error: {}", shown_lines(&format!("{error:#}"), ""));
+            exit
+        });
+        std::process::exit(exit as i32);
+    }
 }
 
 fn dispatch(command: &Command) -> Result<Exit, Ended> {

@@ -1,0 +1,147 @@
+//! Checks of programs as tests of `cargo test`.
+
+use super::config::Config;
+use super::plan::Plan;
+use super::{Ended, child_process};
+use crate::expect::Expectations;
+use crate::jobs::{self, Job, Queue, Settings, Update};
+use crate::leash::Leash;
+use crate::record::{Outcome, Record};
+use crate::report::{shown, shown_lines};
+use crate::say;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::mem;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Runs all checks of programs, and of the programs in folders, as tests: one per program, backend,
+/// device and compiler of this machine. This is the `main` of a test with `harness = false`, which has
+/// the arguments of `cargo test`: a filter, `--list`, `--test-threads`, ...
+///
+/// ```no_run
+/// // tests/conformance.rs
+/// fn main() -> std::process::ExitCode {
+///     futhark_conformance::test(["src/kernels"])
+/// }
+/// ```
+///
+/// ```toml
+/// # Cargo.toml
+/// [[test]]
+/// name = "conformance"
+/// harness = false
+/// ```
+///
+/// Relative paths start at the package. Failures in the nearest `expectations.toml` are expected. Files
+/// that cannot be checked, such as libraries without entry points, are ignored tests. Compiled programs
+/// are kept below the target folder.
+///
+/// Blocks until all tests have ended. The result is a failure if a test fails, or if nothing can be
+/// run, for example because there is no Futhark compiler. [`Config::test`] has other settings.
+#[must_use]
+pub fn test(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> ExitCode {
+    Config::new(paths).test()
+}
+
+impl Config {
+    /// As [`test()`], for example on fewer backends.
+    ///
+    /// ```no_run
+    /// // tests/conformance.rs
+    /// use futhark_conformance::{Config, manifest::Backend};
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     let mut config = Config::new(["src/kernels"]);
+    ///     config.machine.backends = vec![Backend::C, Backend::Multicore];
+    ///     config.test()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn test(&self) -> ExitCode {
+        child_process();
+        let arguments = Arguments::from_args();
+        let _leash = Leash::hold();
+        match trials(self) {
+            Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+            Err(Ended(exit, error)) => {
+                let text = format!("{error:#}");
+                say::err(format_args!("error: {}\n", shown_lines(&text, "")));
+                exit.into()
+            }
+        }
+    }
+}
+
+/// What the tests share.
+struct Shared {
+    settings: Settings,
+    expectations: Mutex<Expectations>,
+}
+
+fn trials(config: &Config) -> Result<Vec<Trial>, Ended> {
+    let mut plan = Plan::of(config)?;
+    let expectations = mem::take(&mut plan.expectations);
+    let skipped: Vec<Trial> = plan.skipped_files().map(|record| skip(&record)).collect();
+    let shared = Arc::new(Shared {
+        settings: plan.settings,
+        expectations: Mutex::new(expectations),
+    });
+    let trials = plan.selected.jobs.into_iter().map(|job| {
+        let shared = Arc::clone(&shared);
+        let place = &job.place;
+        let name = format!(
+            "{} [{}, {}, {}]",
+            place.program, place.backend, place.device, place.compiler
+        );
+        Trial::test(shown(&name), move || check(job, &shared))
+    });
+    Ok(trials.chain(skipped).collect())
+}
+
+/// A file that is not checked, or cannot be read.
+fn skip(record: &Record) -> Trial {
+    let name = shown(&record.place.program).into_owned();
+    let message = record.finding.message.clone();
+    let is_failure = record.finding.outcome == Outcome::Fail;
+    let failure = Failed::from(shown_lines(&message, ""));
+    Trial::test(name, move || Err(failure)).with_ignored_flag(!is_failure)
+}
+
+/// Runs all checks of one job. The failure has the messages of all that fail unexpectedly.
+fn check(job: Job, shared: &Shared) -> Result<(), Failed> {
+    let place = job.place.clone();
+    let expectations = || {
+        let expectations = &shared.expectations;
+        expectations.lock().unwrap_or_else(PoisonError::into_inner)
+    };
+    expectations().visit(&place);
+    let mut records = Vec::new();
+    let queue = Queue::new(vec![0], vec![0]);
+    jobs::run(&[job], &queue, &shared.settings, 1, |_, update| {
+        if let Update::Found(finding) = update {
+            let mut record = Record {
+                place: place.clone(),
+                finding,
+            };
+            expectations().judge(&mut record);
+            records.push(record);
+        }
+    });
+    records.extend(expectations().close(&place));
+    let failures = records
+        .iter()
+        .filter(|record| record.finding.outcome == Outcome::Fail);
+    let failures = failures.map(|Record { finding, .. }| {
+        let check = format!("{} {}", finding.check, finding.case);
+        let cause = finding.cause.map(|cause| cause.to_string());
+        let cause = cause.unwrap_or_default();
+        let message = shown_lines(&finding.message, "    ");
+        format!("{}: {cause}\n{message}", shown(check.trim_end()))
+    });
+    let failures: Vec<String> = failures.collect();
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(failures.join("\n").into()),
+    }
+}
