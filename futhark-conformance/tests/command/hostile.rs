@@ -197,6 +197,26 @@ fn a_compiler_whose_version_hangs_is_an_error() {
     hostile.assert_no_process_remains();
 }
 
+/// The command with the usual effect of signals. A shell that starts the tests in the background makes
+/// them ignore SIGINT, and nohup SIGHUP.
+fn with_default_signals(command: &Command) -> Command {
+    let mut outer = Command::new("env");
+    outer
+        .arg("--default-signal=INT,HUP")
+        .arg(command.get_program());
+    outer.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    outer
+}
+
 /// Processes of all kinds: in the group of the job, in another one, and below the runner itself.
 #[test]
 fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
@@ -205,7 +225,7 @@ fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
         let Some(hostile) = Hostile::new(pattern, SCRIPT) else {
             return;
         };
-        let mut command = hostile.command(&[]);
+        let mut command = with_default_signals(&hostile.command(&[]));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut runner = command.spawn().expect("the program starts");
         hostile.wait_for_log();

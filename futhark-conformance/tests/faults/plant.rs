@@ -86,8 +86,8 @@ impl Nursery {
         Ok(generated)
     }
 
-    /// Writes the changed text where [`Nursery::compiler`] finds it: a folder to name in
-    /// [`PLANTED`].
+    /// Writes the changed text where [`Nursery::compiler`] finds it: a folder to name in [`PLANTED`],
+    /// which also has the program.
     ///
     /// # Errors
     /// As [`Nursery::mutant`].
@@ -113,12 +113,13 @@ impl Nursery {
     fn write(&self, name: &str, program: &str, backend: &str, generated: &Generated) -> PathBuf {
         let folder = self.folder(&format!("planted-{name}"));
         fs::create_dir_all(&folder).expect("the folder can be created");
-        // Builds are cached under the hash that the compiler prints for the source.
+        // Builds are cached under the text of the source, so each fault has its own.
         let mut hasher = DefaultHasher::new();
         (&generated.code, &generated.header, &generated.manifest).hash(&mut hasher);
-        let hash = format!("{:016x}", hasher.finish()).repeat(4);
+        let hash = format!("{:016x}", hasher.finish());
+        let source = fs::read_to_string(programs().join(program)).expect("the program can be read");
         for (name, text) in [
-            ("hash", hash.as_str()),
+            (program, &*format!("{source}\n-- {hash}\n")),
             ("place", &format!("{backend} {program}\n")),
             ("planted.c", &generated.code),
             ("planted.h", &generated.header),
@@ -147,9 +148,6 @@ impl Nursery {
 # Writes the files in ${PLANTED} for the program and backend that its file `place` names.
 # Everything else is up to the real compiler.
 if [ -n "${{{PLANTED}-}}" ] && read -r backend program <"${PLANTED}/place"; then
-    case "$1 ${{2##*/}}" in
-    "hash $program") exec cat "${PLANTED}/hash" ;;
-    esac
     case "$1 $2 ${{3##*/}} $4" in
     "$backend --library $program -o")
         for kind in c h json; do cp "${PLANTED}/planted.$kind" "$5.$kind" || exit 1; done

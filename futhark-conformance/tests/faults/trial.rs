@@ -2,7 +2,6 @@
 
 use crate::fault::{Fault, Place, is_emulated};
 use crate::plant::{Nursery, PLANTED};
-use crate::programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -169,7 +168,7 @@ impl Setting<'_> {
     fn run(&self, nursery: &Nursery, arguments: &[&str]) -> Run {
         let report = nursery.folder(&format!("{}.jsonl", self.name));
         let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
-        command.arg("run").arg(programs().join(self.program));
+        command.arg("run").arg(self.planted.join(self.program));
         command.args(["--backend", self.backend, "--jobs", "1"]);
         if self.backend == "opencl" {
             // PoCL computes some results wrongly.
