@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use futhark_manifest::{Backend, FunctionList, Manifest, Program};
 
@@ -302,7 +303,11 @@ impl Build {
             .with(files.texts())
             .with(self.source.as_os_str().as_encoded_bytes())
             .with(self.backend.as_str())
-            .with([self.linkage as u8, u8::from(self.raw)]);
+            .with([
+                self.linkage as u8,
+                u8::from(self.raw),
+                u8::from(self.hardened),
+            ]);
         let mut hash = tools.describe(hash);
         for argument in options.arguments() {
             hash = hash.with(argument);
@@ -438,12 +443,15 @@ struct Inputs<'a> {
     options: &'a Options<'a>,
 }
 
-/// A sibling of `folder` for an incomplete build.
+/// A sibling of `folder` for an incomplete build. The time distinguishes processes of equal numbers on
+/// two machines, or in two containers, that share the folder.
 pub(super) fn temporary(folder: &Path) -> PathBuf {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
     folder.with_extension(format!(
-        "tmp{}-{}",
+        "tmp{}-{}-{:x}",
         std::process::id(),
-        BUILDS.fetch_add(1, Ordering::Relaxed)
+        BUILDS.fetch_add(1, Ordering::Relaxed),
+        now.unwrap_or_default().as_nanos()
     ))
 }
 

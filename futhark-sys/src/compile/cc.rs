@@ -83,11 +83,18 @@ impl Options<'_> {
 }
 
 /// Environment variables that change the result of gcc and clang.
-const READ_BY_COMPILERS: [&str; 5] = [
+const READ_BY_COMPILERS: [&str; 12] = [
+    "CCC_OVERRIDE_OPTIONS",
     "COMPILER_PATH",
     "CPATH",
     "C_INCLUDE_PATH",
     "GCC_EXEC_PREFIX",
+    "LD_RUN_PATH",
+    "LIBRARY_PATH",
+    "MACOSX_DEPLOYMENT_TARGET",
+    "NIX_CFLAGS_COMPILE",
+    "NIX_LDFLAGS",
+    "SDKROOT",
     "SOURCE_DATE_EPOCH",
 ];
 

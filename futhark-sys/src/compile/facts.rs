@@ -49,7 +49,9 @@ impl Facts<'_> {
 
     /// The fact, if it is kept.
     pub(super) fn get(self, name: &Name) -> Option<String> {
-        std::fs::read_to_string(self.file(name)).ok()
+        let text = std::fs::read_to_string(self.file(name)).ok()?;
+        // After a power failure a file can be empty.
+        (!text.is_empty()).then_some(text)
     }
 
     /// Keeps a fact. Without it the next process only runs the compiler again, so failures are ignored.

@@ -242,8 +242,8 @@ impl Toolchain {
         })
     }
 
-    /// The files that determine what an executable does; `None` if it is missing, or is a script that can
-    /// run anything.
+    /// The files that determine what an executable does; `None` if it is missing, or is a script or another
+    /// program that can run anything.
     pub(super) fn parts(&self, program: &Path) -> Option<Vec<PathBuf>> {
         let mut parts = match program.components().count() {
             // A wrapper such as ccache runs the next executable of the same name.
@@ -251,6 +251,9 @@ impl Toolchain {
             _ => vec![program.to_owned()],
         };
         for file in parts.clone() {
+            if is_dispatcher(&file) {
+                return None;
+            }
             if is_script(&file)? {
                 parts.push(behind(&file)?);
             }
@@ -268,6 +271,26 @@ impl Toolchain {
             .map(move |folder| folder.join(name))
             .filter(|file| is_executable(file))
     }
+}
+
+/// Whether a file is a link to a program that runs others by the name of the link: what it runs can change
+/// while the program stays the same.
+fn is_dispatcher(file: &Path) -> bool {
+    const NAMES: [&str; 10] = [
+        "asdf",
+        "buildcache",
+        "ccache",
+        "colorgcc",
+        "distcc",
+        "icecc",
+        "mise",
+        "rtx",
+        "sccache",
+        "volta",
+    ];
+    let target = file.canonicalize().ok();
+    let name = target.as_deref().and_then(Path::file_stem);
+    name.is_some_and(|name| NAMES.iter().any(|known| name == *known))
 }
 
 /// The executable that a script of `ci/setup` runs: `compilers/VERSION/futhark` for `bin/futhark-VERSION`.
