@@ -210,6 +210,9 @@ pub struct Header {
     /// Options of the run that a command to repeat a finding needs as well.
     #[serde(default)]
     pub options: Vec<String>,
+    /// A hash of the lists of expected failures; empty without any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub expectations: String,
     /// The options that select programs, jobs and checks, and those that limit them.
     #[serde(default)]
     pub selection: Vec<String>,
@@ -224,7 +227,7 @@ pub struct Finished {
     /// The job.
     #[serde(flatten)]
     pub place: Place,
-    /// A hash of the program's source.
+    /// A hash of the program's source and of the checks of the job.
     pub source: String,
     /// The time that the job took.
     pub seconds: f64,

@@ -90,6 +90,14 @@ impl JsonReport {
         self.line(job)
     }
 
+    /// Waits until the lines are on the disk.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
     /// Writes the last line.
     ///
     /// # Errors

@@ -203,6 +203,7 @@ mod tests {
             shard: None,
             against: Vec::new(),
             options: Vec::new(),
+            expectations: String::new(),
             selection: Vec::new(),
             compilers: vec![CompilerInfo::new("1", "/x/futhark-1")],
             devices: vec![Device::host(Backend::C)],

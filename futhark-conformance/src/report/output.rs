@@ -187,6 +187,20 @@ impl Output {
         }
     }
 
+    /// Verifies that every line so far is in the JSON report, also after a power failure.
+    ///
+    /// # Errors
+    /// The first write error, which [`Output::finish`] does not return again.
+    pub fn must_be_written(&mut self) -> Result<(), OutputError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        match &self.json {
+            Some((json, path)) => json.sync().map_err(failed(path)),
+            None => Ok(()),
+        }
+    }
+
     /// The report for the terminal, followed by annotations.
     #[must_use]
     pub fn render(&self) -> String {

@@ -190,7 +190,9 @@ impl<'a> Run<'a> {
                 self.output.finished(&job);
             }
         });
-        copied.map_err(could_not_run)
+        copied.map_err(could_not_run)?;
+        self.output.must_be_written().map_err(could_not_run)?;
+        interrupted.delete().map_err(could_not_run)
     }
 
     fn update(&mut self, number: usize, update: Update) {
@@ -202,7 +204,7 @@ impl<'a> Run<'a> {
                 let running = Running {
                     begun: Instant::now(),
                     seconds: Seconds::default(),
-                    source: resume::hash(&job.program),
+                    source: resume::hash(job),
                 };
                 self.running.insert(number, running);
             }

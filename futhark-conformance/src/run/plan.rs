@@ -9,6 +9,7 @@ use crate::corpus::{self, Program};
 use crate::devices::{self, Device};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
+use crate::key::key;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{
@@ -46,7 +47,7 @@ impl Plan {
     pub fn of(config: &Config) -> Result<Plan, Ended> {
         checks::must_exist(&config.checks).map_err(|error| usage(anyhow!(error)))?;
         let programs = programs(config)?;
-        let expectations = expectations(config)?;
+        let (expectations, hash) = expectations(config)?;
         let mut settings = settings(&config.work)?;
         let mut compilers = find_compilers(&config.machine.futhark, &mut settings)?;
         let against =
@@ -77,6 +78,7 @@ impl Plan {
             shard: config.shard,
             against,
             options: config.options_to_repeat(),
+            expectations: hash,
             selection: config.selection(),
             devices,
             compilers: compilers.clone(),
@@ -140,7 +142,8 @@ fn programs(config: &Config) -> Result<Vec<Program>, Ended> {
     Ok(programs)
 }
 
-fn expectations(config: &Config) -> Result<Expectations, Ended> {
+/// The expected failures, and a hash of their files; empty without any.
+fn expectations(config: &Config) -> Result<(Expectations, String), Ended> {
     let mut files: Vec<PathBuf> = match &config.expected {
         Expected::In(file) => vec![file.clone()],
         Expected::Nearest => {
@@ -151,10 +154,17 @@ fn expectations(config: &Config) -> Result<Expectations, Ended> {
     };
     files.dedup();
     let mut all = Expectations::default();
+    let mut texts = Vec::new();
     for file in files {
         all.add(Expectations::read(&file).map_err(usage)?);
+        texts.extend(std::fs::read(&file));
     }
-    Ok(all)
+    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let hash = match texts.as_slice() {
+        [] => String::new(),
+        texts => key(texts),
+    };
+    Ok((all, hash))
 }
 
 /// The settings for the child processes of this run.

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 /// The report of an interrupted run, set aside while its records are copied.
 pub struct Interrupted {
     file: PathBuf,
+    /// Whether the file is the report of a run that has ended, which the new report replaces.
+    is_whole: bool,
     /// The jobs that have ended.
     finished: HashSet<Place>,
 }
@@ -32,6 +34,7 @@ impl Interrupted {
         header: &Header,
         jobs: &[Job],
     ) -> anyhow::Result<Option<Interrupted>> {
+        let report = &resolved(report);
         let set_aside = set_aside(report);
         // If it exists, its records have not all been copied to the other file.
         let candidates = [set_aside.clone(), part_of(report), report.to_owned()];
@@ -61,15 +64,19 @@ impl Interrupted {
             }
         }
         let places = jobs.iter().filter_map(|job| {
-            let done = (job.place.clone(), hash(&job.program));
+            let done = (job.place.clone(), hash(job));
             finished.contains(&done).then_some(done.0)
         });
         let finished = places.collect();
-        if found != set_aside {
-            fs::rename(&found, &set_aside).with_context(cannot)?;
+        let mut file = found;
+        // A part is about to be overwritten; a whole report stays until the new one is complete.
+        if file == part_of(report) {
+            fs::rename(&file, &set_aside).with_context(|| "failed to set the report aside")?;
+            file = set_aside;
         }
         Ok(Some(Interrupted {
-            file: set_aside,
+            is_whole: file == *report,
+            file,
             finished,
         }))
     }
@@ -84,7 +91,7 @@ impl Interrupted {
         self.finished.len()
     }
 
-    /// Passes on the lines of the finished jobs, and deletes the old report.
+    /// Passes on the lines of the finished jobs.
     ///
     /// # Errors
     /// If the report cannot be read.
@@ -100,8 +107,25 @@ impl Interrupted {
                 keep(line);
             }
         }
+        Ok(())
+    }
+
+    /// Deletes the old report, whose lines are in the new one.
+    ///
+    /// # Errors
+    /// If it cannot be deleted.
+    pub fn delete(&self) -> anyhow::Result<()> {
+        if self.is_whole {
+            return Ok(());
+        }
+        let cannot = || format!("failed to delete {}", self.file.display());
         fs::remove_file(&self.file).with_context(cannot)
     }
+}
+
+/// The file that a report replaces, without links.
+fn resolved(report: &Path) -> PathBuf {
+    report.canonicalize().unwrap_or_else(|_| report.to_owned())
 }
 
 /// Whether another run has the lock that it holds while it writes a report.
@@ -161,15 +185,17 @@ pub fn add_times(reports: &[PathBuf], file: &Path) -> anyhow::Result<()> {
     times.write()
 }
 
-/// A hash of the source of a program.
-pub fn hash(program: &Path) -> String {
+/// A hash of the source of a job's program and of its checks.
+pub fn hash(job: &Job) -> String {
+    let checks: Vec<String> = job.checks.iter().map(ToString::to_string).collect();
     // An unreadable file is a finding of the job.
-    fs::read(program).map_or_else(|_| String::new(), |source| key(&[&source]))
+    let source = fs::read(&job.program).unwrap_or_default();
+    key(&[&source, checks.join("\n").as_bytes()])
 }
 
 /// Deletes what an earlier attempt to resume has left: the run begins anew.
 pub fn forget(report: &Path) -> std::io::Result<()> {
-    match fs::remove_file(set_aside(report)) {
+    match fs::remove_file(set_aside(&resolved(report))) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -207,6 +233,14 @@ fn difference(old: &Header, new: &Header) -> Option<String> {
         (old != new).then(|| format!("expected {what} {old}, got {new}"))
     };
     let words = |words: &[String]| format!("`{}`", words.join(" "));
+    // Compiled programs are the same in any folder.
+    let options = |header: &Header| {
+        let mut options = header.options.clone();
+        if let Some(place) = options.iter().position(|word| word == "--build-dir") {
+            options.drain(place..(place + 2).min(options.len()));
+        }
+        words(&options)
+    };
     let devices = |header: &Header| -> Vec<String> {
         let devices = header.devices.iter().filter(|device| device.usable);
         let names = devices.map(|device| format!("{}: {}", device.backend, device.name));
@@ -227,9 +261,41 @@ fn difference(old: &Header, new: &Header) -> Option<String> {
             differs("compilers", old, new)
         })
         .or_else(|| differs("arguments", words(&old.selection), words(&new.selection)))
-        .or_else(|| differs("options", words(&old.options), words(&new.options)))
+        .or_else(|| differs("options", options(old), options(new)))
+        .or_else(|| {
+            let [old, new] = [old, new].map(|header| header.expectations.clone());
+            differs("expectations", old, new)
+        })
         .or_else(|| {
             let [old, new] = [old, new].map(|header| devices(header).join(", "));
             differs("devices", old, new)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_can_only_be_continued_with_the_options_and_expectations_that_it_had() {
+        let header = |options: &[&str], expectations: &str| -> Header {
+            serde_json::from_value(serde_json::json!({
+                "schema": 3, "generator": "g", "seed": 1, "compilers": [], "devices": [],
+                "options": options, "expectations": expectations,
+            }))
+            .unwrap()
+        };
+        let old = header(&["--cases", "3", "--build-dir", "a"], "1");
+        assert_eq!(
+            difference(&old, &header(&["--build-dir", "b", "--cases", "3"], "1")),
+            None
+        );
+        assert_eq!(difference(&old, &header(&["--cases", "3"], "1")), None);
+        for other in [
+            header(&["--build-dir", "a"], "1"),
+            header(&["--cases", "3"], "2"),
+        ] {
+            assert!(difference(&old, &other).is_some());
+        }
+    }
 }
