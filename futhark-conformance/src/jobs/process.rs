@@ -34,6 +34,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How long a killed process may take to end.
+const STUBBORN: Duration = Duration::from_secs(10);
+
 /// The number of lines of a child's standard error to keep.
 const STDERR_LINES: usize = 40;
 
@@ -269,9 +272,20 @@ impl Process {
             return Ok(status);
         }
         self.kill();
-        let status = self.child.wait()?;
-        self.status = Some(status);
-        Ok(status)
+        // A process that waits for a driver or a disk does not end before the wait does.
+        let deadline = Instant::now() + STUBBORN;
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait()? {
+                self.status = Some(status);
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        let message = format!(
+            "process {} does not end although it was killed",
+            self.child.id()
+        );
+        Err(io::Error::new(io::ErrorKind::TimedOut, message))
     }
 
     fn kill(&self) {

@@ -308,6 +308,9 @@ fn command(
     findings: Option<&Path>,
 ) -> std::io::Result<Command> {
     let mut command = Command::new(&settings.executable);
+    // The cc crate would run C compilers by it. A server that it starts would end with the run, although
+    // others use it.
+    command.env_remove("RUSTC_WRAPPER");
     let environment = spec.device.environment.iter();
     command.envs(environment.map(|(name, value)| (name, value)));
     if let Some(file) = findings {
