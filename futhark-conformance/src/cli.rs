@@ -20,11 +20,11 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes:
+Exit codes of run and report:
   0  every promise held, or failed as expected
   1  something failed, or passed unexpectedly
   2  wrong usage: an option, a path or a file that cannot be used
-  3  nothing could be run: no compiler, no usable backend, no program";
+  3  nothing was checked, or the results are incomplete or could not be written";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -104,8 +104,8 @@ pub struct RunArgs {
     #[arg(long)]
     pub all: bool,
 
-    /// Begin no job after this time, such as 90s, 10m or 1h; jobs that give the most information
-    /// begin first
+    /// Start only jobs that are estimated to end within this time, such as 90s, 10m or 1h; jobs that
+    /// cover new constructs start first
     #[arg(long, value_name = "TIME")]
     pub budget: Option<humantime::Duration>,
 
@@ -123,9 +123,9 @@ pub struct RunArgs {
     #[arg(long)]
     pub resume: bool,
 
-    /// File of past times of jobs, for their order, the time left, and parts that take equal times;
-    /// updated, unless it is a part that runs [default: times.jsonl in the build folder, which does
-    /// not decide on parts]
+    /// File of past job times, used to order jobs, estimate the time left and balance --shard; `run
+    /// --shard` does not update it [default: times.jsonl in the build folder, which is always updated
+    /// and not used to balance shards]
     #[arg(long, value_name = "FILE")]
     pub times: Option<PathBuf>,
 
@@ -196,14 +196,16 @@ Examples:
   futhark-conformance run --all
   futhark-conformance run lib/ --budget 10m --exclude 'slow/*'
 
-Of the programs in folders, run chooses jobs and checks of them that together have
-each kind of construct with each check, backend and compiler. --all runs the others,
-too. A program that is named itself is checked whole.
+By default, run selects programs in folders and checks of them so that each construct
+of the corpus is checked at least once by each check that depends on it. --all checks
+everything. A program that is named itself is checked whole. --budget chooses among
+all jobs, also without --all.
 
 Every program is compiled once per backend and compiler, and checked in a
 process of its own, so a crash or a timeout is a finding and the run continues.
 
-Exit codes: 0 all held, 1 something failed, 2 wrong usage, 3 could not run.";
+Exit codes: 0 all held, 1 something failed, 2 wrong usage, 3 nothing was checked or
+the results could not be written.";
 
 /// The arguments of `init`.
 #[derive(Debug, Args)]
@@ -225,7 +227,11 @@ Examples:
 
 Writes expectations.toml to the folder PATH, or to FILE of --expectations: an entry for
 each group of failures, with the version and the message as its reason, to edit. Later
-runs find it, report these failures as expected, and fail if they pass.
+runs find it, report these failures as expected, and fail if they pass. With several
+paths, name the file with --expectations.
+
+Of programs in folders, init runs only the part that run selects. Use --all if CI
+runs --all.
 
 Exit codes: 0 written, or nothing failed; 2 wrong usage, 3 could not run.";
 
@@ -405,6 +411,7 @@ pub struct ExplainArgs {
 
 /// The arguments of `judge`.
 #[derive(Debug, Args)]
+#[command(after_help = JUDGE_HELP)]
 pub struct JudgeArgs {
     /// Futhark programs, or folders of programs [default: programs]
     #[arg(value_name = "PATH")]
@@ -436,6 +443,9 @@ pub struct JudgeArgs {
     #[command(flatten)]
     pub work: WorkArgs,
 }
+
+const JUDGE_HELP: &str = "\
+Exit codes: 0 all verdicts are the same, 1 some differ, 2 wrong usage, 3 could not run.";
 
 impl JudgeArgs {
     /// The given paths, or the default.
@@ -490,6 +500,7 @@ build could not be recorded.";
 
 /// The arguments of `devices` and `doctor`.
 #[derive(Debug, Args)]
+#[command(after_help = DEVICES_HELP)]
 pub struct DevicesArgs {
     /// Compilers and backends.
     #[command(flatten)]
@@ -499,6 +510,10 @@ pub struct DevicesArgs {
     #[command(flatten)]
     pub work: WorkArgs,
 }
+
+const DEVICES_HELP: &str = "\
+Exit codes: 0 at least one device works, 2 wrong usage, 3 no device works, or no
+compiler was found.";
 
 /// The arguments of the hidden subcommand `child`.
 #[derive(Debug, Args)]

@@ -19,7 +19,7 @@ pub struct Config {
     pub checks: Vec<CheckPattern>,
     /// Whether programs in folders are checked whole, too; otherwise a part of them is chosen.
     pub all: bool,
-    /// The time in which jobs may begin.
+    /// The time in which the jobs should end; others do not start.
     pub budget: Option<Duration>,
     /// The file of constructs to update.
     pub constructs: Option<PathBuf>,
