@@ -183,7 +183,7 @@ impl Baseline {
             return false;
         };
         *self.counts.entry(change).or_default() += 1;
-        if change == Change::Healed {
+        if change == Change::Fixed {
             let what = what(&record.finding.check, place);
             *self.fixed.entry(what).or_default() += 1;
         }

@@ -178,11 +178,11 @@ fn two_runs_are_compared() {
     let html = fs::read_to_string(folder.path("d.html")).unwrap();
     assert!(html.contains("died &#38; &#60;left&#62;"), "{html}");
 
-    let healed = folder.run("diff", &["new", "old"]);
-    assert_eq!(healed.status.code(), Some(0), "{healed:?}");
-    let shown = text(&healed.stdout);
+    let fixed = folder.run("diff", &["new", "old"]);
+    assert_eq!(fixed.status.code(), Some(0), "{fixed:?}");
+    let shown = text(&fixed.stdout);
     assert!(
-        shown.contains("healed:\n  a.fut") && shown.contains("lost coverage:\n  b.fut"),
+        shown.contains("fixed:\n  a.fut") && shown.contains("lost coverage:\n  b.fut"),
         "{shown}"
     );
 

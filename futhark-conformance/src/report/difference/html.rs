@@ -44,7 +44,7 @@ fn one(comparison: &Comparison) -> One {
         class: match change {
             Change::Broken => "fail",
             Change::Lost | Change::Known => "expected",
-            Change::Healed | Change::Gained => "pass",
+            Change::Fixed | Change::Gained => "pass",
         },
         open: matches!(change, Change::Broken | Change::Lost),
         rows: comparison

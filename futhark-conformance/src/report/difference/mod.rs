@@ -21,7 +21,7 @@ pub enum Change {
     /// It passed, and fails now as expected.
     Known,
     /// It failed, as expected or not, and passes now.
-    Healed,
+    Fixed,
     /// It was not checked, and passes now.
     Gained,
 }
@@ -32,7 +32,7 @@ impl Change {
         Change::Broken,
         Change::Lost,
         Change::Known,
-        Change::Healed,
+        Change::Fixed,
         Change::Gained,
     ];
 
@@ -40,7 +40,7 @@ impl Change {
         use Outcome::{ExpectedFail, Fail, Pass, Skip};
         match (old, new) {
             (old, Some(Fail)) if old != Some(Fail) => Some(Change::Broken),
-            (Some(Fail | ExpectedFail), Some(Pass)) => Some(Change::Healed),
+            (Some(Fail | ExpectedFail), Some(Pass)) => Some(Change::Fixed),
             (Some(Pass), Some(ExpectedFail)) => Some(Change::Known),
             (Some(Pass), Some(Skip) | None) => Some(Change::Lost),
             (Some(Skip) | None, Some(Pass)) => Some(Change::Gained),
@@ -55,7 +55,7 @@ impl fmt::Display for Change {
             Change::Broken => "broken",
             Change::Lost => "lost coverage",
             Change::Known => "failing as expected",
-            Change::Healed => "healed",
+            Change::Fixed => "fixed",
             Change::Gained => "gained coverage",
         })
     }
@@ -240,7 +240,7 @@ fn message(change: Change, old: Option<&Record>, new: Option<&Record>) -> String
     };
     match (change, old, new) {
         // A pass has no message.
-        (Change::Healed | Change::Gained, Some(old), _) => first_line(old),
+        (Change::Fixed | Change::Gained, Some(old), _) => first_line(old),
         (_, _, Some(new)) => first_line(new),
         (_, _, None) => "no result".to_owned(),
     }
@@ -288,10 +288,10 @@ mod tests {
                 (Some(Pass), Some(Fail), Change::Broken),
                 (Some(Pass), Some(Skip), Change::Lost),
                 (Some(Pass), Some(ExpectedFail), Change::Known),
-                (Some(Fail), Some(Pass), Change::Healed),
+                (Some(Fail), Some(Pass), Change::Fixed),
                 (Some(Skip), Some(Pass), Change::Gained),
                 (Some(Skip), Some(Fail), Change::Broken),
-                (Some(ExpectedFail), Some(Pass), Change::Healed),
+                (Some(ExpectedFail), Some(Pass), Change::Fixed),
                 (Some(ExpectedFail), Some(Fail), Change::Broken),
             ]
         );
@@ -340,7 +340,7 @@ mod tests {
             [
                 (Change::Broken, "a.fut on c", "blocks:one", "3 is wrong"),
                 (Change::Lost, "a.fut on c", "blocks:two", "no arguments"),
-                (Change::Healed, "a.fut on c", "blocks:four", "3 is wrong"),
+                (Change::Fixed, "a.fut on c", "blocks:four", "3 is wrong"),
             ]
         );
         assert_eq!(found.common, 4);

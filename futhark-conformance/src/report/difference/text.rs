@@ -17,7 +17,7 @@ impl fmt::Display for Comparison {
             writeln!(f, "{change}:")?;
             let lines = match change {
                 // Each is a finding of its own.
-                Change::Broken | Change::Known | Change::Healed => by_message(&list),
+                Change::Broken | Change::Known | Change::Fixed => by_message(&list),
                 Change::Lost | Change::Gained => by_reason(&list),
             };
             let mut text = String::new();
