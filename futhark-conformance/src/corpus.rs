@@ -146,7 +146,7 @@ fn program(found: Found) -> Program {
     }
 }
 
-/// The size in bytes above which a file is not read, because it is no source that people write.
+/// The maximum size of a source file in bytes. Larger files are skipped without being read.
 const LARGEST: u64 = 64 << 20;
 
 /// Why a file is skipped: a file without entry points is a library for others, which does not use

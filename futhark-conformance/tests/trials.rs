@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "other tests use the other functions")]
 #[path = "support/needs.rs"]
 mod needs;
 

@@ -24,8 +24,8 @@ pub const PROBE: (&str, &str) = (
 /// The beginning of the message of a failed probe if the machine cannot compile any program.
 pub const CANNOT_COMPILE: &str = "this machine cannot compile programs: ";
 
-/// Whether the cause is the machine, and not the program or one of the compilers: there is no C
-/// compiler, or a file cannot be read or written.
+/// Whether the machine caused the error, not the program or a Futhark compiler: the C compiler is
+/// missing, or a file cannot be read or written.
 #[must_use]
 pub fn is_of_the_machine(error: &Error) -> bool {
     let text = format!("{error:#}");
@@ -149,9 +149,9 @@ mod tests {
         let open = || File::create(folder.path().join("lock")).unwrap();
         let first = open();
         assert!(lock(&first, &mut || {}, Duration::ZERO));
-        let mut told = 0;
-        assert!(!lock(&open(), &mut || told += 1, 2 * INTERVAL));
-        assert!(told >= 1);
+        let mut calls = 0;
+        assert!(!lock(&open(), &mut || calls += 1, 2 * INTERVAL));
+        assert!(calls >= 1);
         drop(first);
         assert!(lock(&open(), &mut || {}, Duration::ZERO));
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The share of the difference to a new estimate that is adopted per second.
 const ADOPTED: f64 = 0.1;
-/// Before this share of the jobs has finished, there is no estimate without earlier times.
+/// The share of jobs that must finish before an estimate without earlier times.
 const LEAST: f64 = 0.02;
 
 /// What is known about a job.
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn without_earlier_times_kinds_are_told_apart() {
+    fn without_earlier_times_each_kind_has_its_own_mean() {
         // The slow backend alternates with the fast one.
         let lengths: Vec<_> = (0..200)
             .map(|n| {

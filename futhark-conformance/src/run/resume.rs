@@ -24,8 +24,8 @@ pub struct Interrupted {
 
 impl Interrupted {
     /// Finds the report of an interrupted run that was to be written to `report`, and the jobs of it
-    /// that need not run again: those that have ended, of programs that have not changed. None if
-    /// there is no such report.
+    /// that need not run again: those that have ended, of programs that have not changed. Returns `None`
+    /// if no report exists.
     ///
     /// # Errors
     /// If the report cannot be read, or is of a run with other compilers, devices or options.
