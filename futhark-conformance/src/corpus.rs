@@ -5,6 +5,7 @@ mod packages;
 mod walk;
 
 use crate::blocks::TestBlocks;
+use crate::pattern::Pattern;
 use regex::Regex;
 use std::fmt;
 use std::io;
@@ -30,6 +31,122 @@ impl Program {
     #[must_use]
     pub fn name(&self) -> String {
         name::of(&self.path)
+    }
+}
+
+/// Futhark programs to check.
+///
+/// ```
+/// use futhark_conformance::Corpus;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::create_dir(folder.path().join("slow"))?;
+/// # for name in ["a.fut", "slow/b.fut"] {
+/// #     std::fs::write(folder.path().join(name), "entry main = 1i32")?;
+/// # }
+/// # std::fs::write(folder.path().join("lib.fut"), "def f = 1i32")?;
+/// # std::env::set_current_dir(&folder)?;
+/// let mut corpus = Corpus::find(["."])?;
+/// assert_eq!(corpus.programs().count(), 2);
+/// assert_eq!(corpus.exclude("slow/*"), 1);
+/// for program in corpus.programs() {
+///     assert_eq!(program.name(), "a.fut");
+/// }
+/// for (file, reason) in corpus.skipped() {
+///     println!("{} is skipped: {reason}", file.name());
+/// }
+/// # assert_eq!(corpus.skipped().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Corpus {
+    paths: Vec<PathBuf>,
+    programs: Vec<Program>,
+    excluded: Vec<Pattern>,
+}
+
+impl Corpus {
+    /// Finds programs: given files, and every `.fut` file in given folders and their subfolders,
+    /// sorted. Skips hidden folders, and follows links. A program that several paths name is found once.
+    ///
+    /// Skips files that cannot be checked alone: libraries without entry points, programs that need
+    /// packages that are not installed, copies of files of packages, and files that are not text. A file
+    /// or folder below a given folder that cannot be read is [`unreadable`](Program::unreadable), and
+    /// fails a run.
+    ///
+    /// Reads every source once.
+    ///
+    /// # Errors
+    /// If a given path does not exist, cannot be read, is a file of another kind, or has no programs.
+    pub fn find<P: Into<PathBuf>>(
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Corpus, CorpusError> {
+        let paths: Vec<PathBuf> = paths.into_iter().map(Into::into).collect();
+        Ok(Corpus {
+            programs: find(&paths)?,
+            paths,
+            excluded: Vec::new(),
+        })
+    }
+
+    /// Leaves out the programs whose path matches, as found or relative to a given folder. `*` matches
+    /// any text. Returns how many files that are.
+    pub fn exclude(&mut self, pattern: impl Into<Pattern>) -> usize {
+        let pattern = pattern.into();
+        let before = self.programs.len();
+        let paths = &self.paths;
+        self.programs.retain(|program| {
+            let in_folders = paths.iter();
+            let mut in_folders = in_folders.filter_map(|path| program.path.strip_prefix(path).ok());
+            !pattern.matches(&program.name())
+                && !in_folders.any(|path| pattern.matches(&path.to_string_lossy()))
+        });
+        self.excluded.push(pattern);
+        before - self.programs.len()
+    }
+
+    /// The programs to check.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.files().iter().filter(|file| file.skip.is_none())
+    }
+
+    /// The files that are not checked, each with the reason.
+    pub fn skipped(&self) -> impl Iterator<Item = (&Program, &str)> {
+        let files = self.files().iter();
+        files.filter_map(|file| Some((file, file.skip.as_deref()?)))
+    }
+
+    /// The programs to check and the skipped files, in the order of the paths.
+    #[must_use]
+    pub fn files(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// The given paths.
+    #[must_use]
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// The patterns of excluded programs.
+    #[must_use]
+    pub fn excluded(&self) -> &[Pattern] {
+        &self.excluded
+    }
+
+    /// Verifies that every file and folder could be read.
+    ///
+    /// # Errors
+    /// If one could not.
+    pub fn must_be_readable(&self) -> Result<(), CorpusError> {
+        let unreadable = self.programs.iter().find(|program| program.unreadable);
+        let Some(Program { path, skip, .. }) = unreadable else {
+            return Ok(());
+        };
+        Err(CorpusError::Unreadable {
+            path: path.clone(),
+            source: io::Error::other(skip.clone().unwrap_or_default()),
+        })
     }
 }
 
@@ -76,17 +193,7 @@ impl std::error::Error for CorpusError {
     }
 }
 
-/// Finds the programs: given files, and every `.fut` file in given folders and their subfolders,
-/// sorted. Skips hidden folders, and follows links. A program that several paths name is found once.
-/// Programs that need packages that are not installed, and copies of files of packages, have a reason
-/// to be skipped.
-///
-/// A file or folder below a given folder that cannot be read is a program that is
-/// [`unreadable`](Program::unreadable).
-///
-/// # Errors
-/// If a given path does not exist, cannot be read, is a file of another kind, or has no programs.
-pub fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
+fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
     let mut programs: Vec<Program> = Vec::new();
     let mut seen = Seen::default();
     for path in paths {
@@ -115,21 +222,6 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
     }
     packages::set_aside(&mut programs);
     Ok(programs)
-}
-
-/// Verifies that every program and folder could be read.
-///
-/// # Errors
-/// If one could not.
-pub fn must_be_readable(programs: &[Program]) -> Result<(), CorpusError> {
-    let unreadable = programs.iter().find(|program| program.unreadable);
-    let Some(Program { path, skip, .. }) = unreadable else {
-        return Ok(());
-    };
-    Err(CorpusError::Unreadable {
-        path: path.clone(),
-        source: io::Error::other(skip.clone().unwrap_or_default()),
-    })
 }
 
 fn program(found: Found) -> Program {
@@ -300,15 +392,16 @@ mod tests {
                 .unwrap()
                 .into();
         }
-        let found = find(&[folder.path().to_owned()]).unwrap();
+        let mut corpus = Corpus::find([folder.path()]).unwrap();
         let (unreadable, read): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|program| program.unreadable);
+            (corpus.files().iter().cloned()).partition(|program| program.unreadable);
         assert_eq!(names(folder.path(), &read), ["x.fut"]);
         let reason = unreadable[0].skip.as_deref().unwrap();
         assert!(reason.starts_with("failed to read: "), "{reason}");
-        assert!(must_be_readable(&read).is_ok());
-        let error = must_be_readable(&unreadable).unwrap_err();
+        let error = corpus.must_be_readable().unwrap_err();
         assert!(matches!(error, CorpusError::Unreadable { .. }));
+        assert_eq!(corpus.exclude("ddd*"), 1);
+        assert!(corpus.must_be_readable().is_ok());
     }
 
     #[test]
@@ -334,6 +427,18 @@ mod tests {
             names(folder.path(), &skipped),
             ["bytes.fut", "lib.fut", "set_aside.fut"]
         );
+    }
+
+    #[test]
+    fn a_program_is_excluded_by_its_name_or_its_path_in_a_folder() {
+        let text = "entry f = 1i32";
+        let folder = folder(&[("slow/a.fut", text), ("b.fut", text), ("c.fut", text)]);
+        let mut corpus = Corpus::find([folder.path()]).unwrap();
+        let name = folder.path().join("b.fut").display().to_string();
+        assert_eq!(corpus.exclude("slow/*"), 1);
+        assert_eq!(corpus.exclude(name.as_str()), 1);
+        assert_eq!(corpus.exclude("slow/*"), 0, "nothing is left to match");
+        assert_eq!(names(folder.path(), corpus.files()), ["c.fut"]);
     }
 
     #[test]

@@ -17,10 +17,11 @@
 //! The interface for users is the program `futhark-conformance`, and for Rust programs:
 //!
 //! * [`test()`] shows the programs of a crate as tests of `cargo test`.
-//! * [`check`] runs a [`Config`] and returns its [`Results`], for a harness of one's own. Its `main`
-//!   begins with [`child_process`].
+//! * [`run()`] checks a [`Corpus`] of programs as a [`Config`] says, and returns a [`Report`], for a
+//!   harness of your own. Its `main` begins with [`child_process`].
 //!
-//! The other modules are public for tests, and change without notice.
+//! The other modules are public for tests and for the types of fields and results of these items, and
+//! change without notice.
 
 #![forbid(unsafe_code)]
 // `println` panics if a pipe is closed or a disk is full; `say` does not.
@@ -58,5 +59,7 @@ pub mod times;
 pub mod toolchain;
 pub mod values;
 
+pub use corpus::Corpus;
 pub use futhark_manifest as manifest;
-pub use run::{Config, Results, check, child_process, test};
+pub use report::Report;
+pub use run::{Config, child_process, run, test};

@@ -7,14 +7,14 @@ use clap::Parser;
 use futhark_conformance::cli::Cli;
 use futhark_conformance::leash::Leash;
 use futhark_conformance::report::shown_lines;
-use futhark_conformance::run::{Ended, Exit, run};
+use futhark_conformance::run::{Ended, Exit, command};
 use futhark_conformance::say;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
-    let _leash = command.work().map(|_| Leash::hold());
-    let exit = run(&command).unwrap_or_else(|Ended(exit, error)| {
+    let arguments = Cli::parse().command;
+    let _leash = arguments.work().map(|_| Leash::hold());
+    let exit = command(&arguments).unwrap_or_else(|Ended(exit, error)| {
         let text = format!("{error:#}");
         say::err(format_args!("error: {}\n", shown_lines(&text, "")));
         exit

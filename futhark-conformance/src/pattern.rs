@@ -50,6 +50,12 @@ impl From<String> for Pattern {
     }
 }
 
+impl From<&str> for Pattern {
+    fn from(text: &str) -> Pattern {
+        Pattern(text.to_owned())
+    }
+}
+
 impl FromStr for Pattern {
     type Err = std::convert::Infallible;
 

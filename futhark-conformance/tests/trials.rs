@@ -1,9 +1,11 @@
-//! `futhark_conformance::test`, as the `main` of a test of a user's crate.
+//! The library as a user's crate uses it: `futhark_conformance::test` as the `main` of a test, and `run`
+//! in a harness of its own.
 //!
-//! This program is both: with the variable `TRIALS_OF` it tests the programs of that folder, and
-//! without it starts itself so, and verifies what it prints.
+//! This program is all of these: with the variable `TRIALS_OF` it tests the programs of that folder;
+//! without it, it starts itself so, verifies what it prints, and then runs a harness.
 
-use futhark_conformance::{Config, child_process, manifest::Backend};
+use futhark_conformance::{Config, Corpus, Report, child_process, manifest::Backend, run};
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
@@ -16,13 +18,87 @@ fn main() -> ExitCode {
     child_process();
     let Some(folder) = std::env::var_os("TRIALS_OF") else {
         programs_are_tests();
+        a_harness_finds_runs_and_reports().unwrap();
         return ExitCode::SUCCESS;
     };
-    let mut config = Config::new([folder]);
+    config().test(&Corpus::find([folder]).unwrap())
+}
+
+/// Only backend c, in the build folder of the other tests.
+fn config() -> Config {
+    let mut config = Config::default();
     config.machine.backends = vec![Backend::C];
     config.machine.futhark.extend(needs::compiler_path());
     config.work.build_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds"));
-    config.test()
+    config
+}
+
+fn a_harness_finds_runs_and_reports() -> Result<(), Box<dyn Error>> {
+    if needs::compiler_path().is_none() {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    let program = |entry: &str, result: u8| {
+        format!(
+            "-- ==\n-- entry: {entry}\n-- input {{ 1 }} output {{ {result} }}\nentry {entry} (x: i32) = x\n"
+        )
+    };
+    fs::write(at("good.fut"), program("main", 1))?;
+    fs::write(at("bad.fut"), program("main", 2))?;
+    fs::write(at("slow.fut"), program("slow", 2))?;
+    fs::write(at("library.fut"), "def f (x: i32) = x\n")?;
+
+    let mut corpus = Corpus::find([folder.path()])?;
+    assert_eq!(corpus.exclude("slow*"), 1);
+    let skipped: Vec<&str> = corpus.skipped().map(|(_, reason)| reason).collect();
+    assert_eq!(skipped, ["no entry point: a library for other programs"]);
+
+    let mut config = config();
+    config.checks = vec!["blocks".to_owned().into()];
+    let report = run(&corpus, &config)?;
+    let [group] = report.failures()[..] else {
+        panic!("{report}")
+    };
+    assert_eq!((&*group.check, group.members.len()), ("blocks", 1));
+    assert!(group.example().program.ends_with("bad.fut"));
+    assert!(group.headline().contains("expected 2, got 1"), "{report}");
+    let example = group.record(group.example(), report.matrix().columns());
+    assert!(report.repeat(&example).contains("--check 'blocks:main #0'"));
+
+    let records: Vec<_> = report.records()?.collect::<Result<_, _>>()?;
+    assert_eq!(records.len(), report.counts().total());
+    assert!(records.contains(&example));
+    for name in ["page.html", "junit.xml", "summary.md", "all.jsonl"] {
+        match name {
+            "page.html" => report.write_html(at(name))?,
+            "junit.xml" => report.write_junit(at(name))?,
+            "summary.md" => report.write_summary(at(name))?,
+            _ => report.write_json(at(name))?,
+        }
+        let text = fs::read_to_string(at(name))?;
+        assert!(text.contains("bad.fut"), "{name}: {text}");
+    }
+
+    // The records were in a temporary file, and are in the one that was written.
+    let counts = report.counts();
+    drop(report);
+    let read = Report::read([at("all.jsonl")])?;
+    assert_eq!((read.counts(), read.missing.len()), (counts, 0));
+    assert_eq!(read.records()?.collect::<Result<Vec<_>, _>>()?, records);
+    fs::remove_file(at("all.jsonl"))?;
+    assert!(read.records().is_err());
+
+    // With a file of its own, a run can be continued.
+    config.json = Some(at("run.jsonl"));
+    config.resume = true;
+    for _ in 0..2 {
+        let report = run(&corpus, &config)?;
+        assert_eq!(report.counts(), counts);
+        assert_eq!(report.records()?.count(), records.len());
+    }
+    println!("a_harness_finds_runs_and_reports ... ok");
+    Ok(())
 }
 
 fn programs_are_tests() {

@@ -11,7 +11,7 @@ mod second;
 mod verdict;
 
 use crate::cli::JudgeArgs;
-use crate::corpus::{self, Program};
+use crate::corpus::{Corpus, CorpusError, Program};
 use crate::devices::Device;
 use crate::jobs::{self, Job, Queue, Settings, Update};
 use crate::pattern::CheckPattern;
@@ -57,12 +57,11 @@ pub fn run(
 /// The programs to judge: all except libraries.
 ///
 /// # Errors
-/// As [`corpus::find`], and if a program cannot be read.
-pub fn programs(paths: &[std::path::PathBuf]) -> Result<Vec<Program>, corpus::CorpusError> {
-    let mut programs = corpus::find(paths)?;
-    corpus::must_be_readable(&programs)?;
-    programs.retain(|program| program.skip.is_none());
-    Ok(programs)
+/// As [`Corpus::find`], and if a program cannot be read.
+pub fn programs(paths: &[std::path::PathBuf]) -> Result<Vec<Program>, CorpusError> {
+    let corpus = Corpus::find(paths)?;
+    corpus.must_be_readable()?;
+    Ok(corpus.programs().cloned().collect())
 }
 
 /// The results of this program, for each copy.

@@ -205,7 +205,7 @@ impl Lines {
         &self.header
     }
 
-    /// Reads the next line; returns `None` at the end of the file.
+    /// Reads the next line; returns `None` at the end of the file, also if its last line is incomplete.
     ///
     /// # Errors
     /// If the file cannot be read, or the line is neither a record nor the last line.
@@ -225,6 +225,8 @@ impl Lines {
             Ok(record) => Line::Record(Box::new(record)),
             Err(error) => match serde_json::from_str(&self.line) {
                 Ok(end) => Line::End(end),
+                // A run that is killed, or a full disk, leaves a part of a line.
+                Err(_) if !self.line.ends_with('\n') => return Ok(None),
                 Err(_) if is_unknown(&self.line) => Line::Other,
                 Err(_) => return Err(fail(format!("invalid record: {error}"))),
             },

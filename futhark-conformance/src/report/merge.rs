@@ -58,7 +58,7 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
             line,
             message,
         };
-        let Report {
+        let Contents {
             header,
             records,
             whole,
@@ -116,8 +116,17 @@ pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
     Ok(merged)
 }
 
+/// The file to read: an interrupted run leaves only the part.
+pub(super) fn file_of(path: &Path) -> PathBuf {
+    let part = part_of(path);
+    match !path.exists() && part.is_file() {
+        true => part,
+        false => path.to_owned(),
+    }
+}
+
 /// The contents of one file.
-struct Report {
+struct Contents {
     header: Header,
     records: Vec<Record>,
     /// Whether the report is complete.
@@ -126,20 +135,14 @@ struct Report {
     text: String,
 }
 
-fn read(path: &Path) -> Result<Report, MergeError> {
+fn read(path: &Path) -> Result<Contents, MergeError> {
     let fail = |line: Option<usize>, message: String| MergeError {
         path: path.to_owned(),
         line,
         message,
     };
-    let part = part_of(path);
-    // An interrupted run leaves only the part.
-    let file = if !path.exists() && part.is_file() {
-        &part
-    } else {
-        path
-    };
-    let text = std::fs::read_to_string(file).map_err(|error| fail(None, error.to_string()))?;
+    let text =
+        std::fs::read_to_string(file_of(path)).map_err(|error| fail(None, error.to_string()))?;
     let hash = key(&[text.as_bytes()]);
     // A run that is killed, or a full disk, leaves a part of a line.
     let cut = !text.ends_with('\n');
@@ -177,7 +180,7 @@ fn read(path: &Path) -> Result<Report, MergeError> {
             Err(error) => return Err(fail(Some(number), format!("invalid record: {error}"))),
         }
     }
-    Ok(Report {
+    Ok(Contents {
         header,
         records,
         whole,

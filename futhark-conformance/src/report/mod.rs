@@ -17,10 +17,12 @@ pub mod output;
 mod part;
 pub mod progress;
 pub mod remaining;
+mod results;
 pub mod summary;
 pub mod terminal;
 
 pub use escape::{quoted, quoted_os, shown, shown_lines};
+pub use results::{Records, Report};
 
 use crate::checks::device_code;
 use crate::corpus::name;

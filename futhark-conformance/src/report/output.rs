@@ -4,7 +4,7 @@ pub use super::aside::part_of;
 
 use super::annotations::{self, Annotations};
 use super::aside::Target;
-use super::baseline::Baseline;
+use super::baseline::{Baseline, Changes};
 use super::json::{JsonReport, ReadError};
 use super::matrix::Matrix;
 use super::{html, junit, repeat_with, shown, summary, terminal};
@@ -36,7 +36,8 @@ pub struct Files {
 pub struct Output {
     /// The results.
     pub matrix: Matrix,
-    header: Header,
+    /// The first line of the JSON report.
+    pub header: Header,
     json: Option<(JsonReport, PathBuf)>,
     junit: Option<Target>,
     html: Option<Target>,
@@ -120,12 +121,27 @@ impl Files {
     }
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> OutputError + use<> {
+pub(super) fn failed(path: &Path) -> impl FnOnce(io::Error) -> OutputError + use<> {
     let path = path.to_owned();
     move |source| OutputError::Write { path, source }
 }
 
 impl Output {
+    /// Counts records, and writes no file.
+    pub(super) fn new(header: Header, matrix: Matrix) -> Output {
+        Output {
+            matrix,
+            header,
+            json: None,
+            junit: None,
+            html: None,
+            summary: None,
+            baseline: None,
+            annotations: None,
+            failed: None,
+        }
+    }
+
     /// Begins the JSON report. The other reports are written at the end, but an unusable path is
     /// reported now, before the run begins. Reads the baseline.
     ///
@@ -152,11 +168,9 @@ impl Output {
             junit,
             html,
             summary,
-            matrix,
-            header,
             baseline,
             annotations: files.annotations,
-            failed: None,
+            ..Output::new(header, matrix)
         })
     }
 
@@ -201,11 +215,16 @@ impl Output {
         }
     }
 
+    /// What changed since the baseline.
+    pub(super) fn changes(&self) -> Option<Changes> {
+        self.baseline.as_ref().map(Baseline::changes)
+    }
+
     /// The report for the terminal, followed by annotations.
     #[must_use]
     pub fn render(&self) -> String {
         let repeat = |record: &Record| repeat_with(&self.header, record);
-        let changes = self.baseline.as_ref().map(Baseline::changes);
+        let changes = self.changes();
         let width = terminal::width();
         let mut text = terminal::render(&self.matrix, changes.as_ref(), &repeat, width);
         if let Some(Annotations::Github) = self.annotations {
@@ -220,8 +239,8 @@ impl Output {
     ///
     /// # Errors
     /// The first write error, of this or an earlier call.
-    pub fn finish(mut self, whole: bool) -> Result<(), OutputError> {
-        if let Some(error) = self.failed {
+    pub fn finish(&mut self, whole: bool) -> Result<(), OutputError> {
+        if let Some(error) = self.failed.take() {
             return Err(error);
         }
         if let Some((mut json, path)) = self.json.take() {
@@ -231,7 +250,7 @@ impl Output {
         }
         let (header, matrix) = (&self.header, &self.matrix);
         let repeat = |record: &Record| repeat_with(header, record);
-        let changes = self.baseline.as_ref().map(Baseline::changes);
+        let changes = self.changes();
         let changes = changes.as_ref();
         write(&self.junit, |out| junit::write(out, matrix, &repeat))?;
         write(&self.html, |out| html::write(out, header, matrix, changes))?;

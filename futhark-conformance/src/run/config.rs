@@ -1,23 +1,31 @@
-//! What a run checks, and how: the arguments of `run` without the command line.
+//! How a run checks a corpus: the options of `run` without the command line.
 
 use crate::cli::{InputArgs, MachineArgs, RunArgs, WorkArgs};
+use crate::corpus::Corpus;
 use crate::devices::Emulate;
-use crate::pattern::{CheckPattern, Pattern};
-use crate::report::output::Files;
+use crate::pattern::CheckPattern;
 use crate::shard::Shard;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a run checks, and how.
+/// How a run checks a corpus. By default: all checks, with every compiler, on every backend and
+/// device of this machine.
+///
+/// ```
+/// use futhark_conformance::{Config, manifest::Backend};
+///
+/// let mut config = Config::default();
+/// config.machine.backends = vec![Backend::C, Backend::Multicore];
+/// config.checks = vec!["blocks".to_owned().into(), "leaks".to_owned().into()];
+/// config.work.timeout = 30;
+/// config.json = Some("results.jsonl".into());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Programs, which are checked whole, and folders of programs.
-    pub paths: Vec<PathBuf>,
-    /// Programs to leave out, by their paths as given or relative to a given folder.
-    pub exclude: Vec<Pattern>,
     /// The checks to run; all checks if empty.
     pub checks: Vec<CheckPattern>,
-    /// Whether programs in folders are checked whole, too; otherwise a part of them is chosen.
+    /// Whether programs in folders are checked whole; otherwise, a part of them is chosen that has
+    /// each construct. A program whose own path is given is always checked whole.
     pub all: bool,
     /// The time in which the jobs should end; others do not start.
     pub budget: Option<Duration>,
@@ -43,10 +51,13 @@ pub struct Config {
     pub inputs: InputArgs,
     /// Limits and build options of child processes.
     pub work: WorkArgs,
-    /// The files to write reports to.
-    pub reports: Files,
-    /// Whether results in the JSON report of an interrupted run are kept.
+    /// The file to write the records to, as JSON Lines. Until the run ends, it is called `FILE.part`,
+    /// and has each record as soon as it is found.
+    pub json: Option<PathBuf>,
+    /// Whether the results that an interrupted run left in the file `json` are kept.
     pub resume: bool,
+    /// The JSON Lines of an earlier run, to compare with.
+    pub baseline: Option<PathBuf>,
 }
 
 /// Where expected failures are listed.
@@ -62,16 +73,7 @@ pub enum Expected {
 
 impl From<&RunArgs> for Config {
     fn from(args: &RunArgs) -> Config {
-        let default = || match &args.default_path {
-            Some(path) => path.clone(),
-            None => PathBuf::from("programs"),
-        };
         Config {
-            paths: match args.paths.as_slice() {
-                [] => vec![default()],
-                paths => paths.to_vec(),
-            },
-            exclude: args.exclude.clone(),
             checks: args.checks.clone(),
             all: args.all,
             budget: args.budget.map(Duration::from),
@@ -89,66 +91,38 @@ impl From<&RunArgs> for Config {
             machine: args.machine.clone(),
             inputs: args.inputs.clone(),
             work: args.work.clone(),
-            reports: Files {
-                json: args.reports.json.clone().or(args.default_json.clone()),
-                ..super::setup::files(&args.reports)
-            },
+            json: args.reports.json.clone().or(args.default_json.clone()),
             resume: args.resume,
+            baseline: args.reports.baseline.clone(),
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            all: true,
+            ..Config::from(&RunArgs::default())
         }
     }
 }
 
 impl Config {
-    /// All checks of these programs, and of all programs in these folders, with every compiler, on every
-    /// backend and device of this machine; no reports.
-    ///
-    /// ```no_run
-    /// use futhark_conformance::{Config, check, child_process};
-    ///
-    /// fn main() {
-    ///     child_process();
-    ///     let results = check(&Config::new(["programs"])).unwrap_or_else(|error| panic!("{error}"));
-    ///     for group in results.output.matrix.failures() {
-    ///         println!("{}: {} failures", group.headline(), group.members.len());
-    ///     }
-    /// }
-    /// ```
+    /// Whether the run has every job of these programs.
     #[must_use]
-    pub fn new(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Config {
-        Config {
-            paths: paths.into_iter().map(Into::into).collect(),
-            all: true,
-            ..Config::from(&RunArgs::default())
-        }
-    }
-
-    /// Whether the run has every job of its programs.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        let everything = self.all || self.paths.iter().all(|path| path.is_file());
+    pub fn is_whole(&self, corpus: &Corpus) -> bool {
+        let everything = self.all || corpus.paths().iter().all(|path| path.is_file());
         everything && self.budget.is_none() && self.shard.is_none()
-    }
-
-    /// The pattern that excludes this program, by its name or its path in a given folder.
-    #[must_use]
-    pub fn excluding(&self, name: &str, program: &Path) -> Option<&Pattern> {
-        let in_folders = self.paths.iter();
-        let in_folders = in_folders.filter_map(|folder| program.strip_prefix(folder).ok());
-        let in_folders: Vec<_> = in_folders.map(Path::to_string_lossy).collect();
-        let mut patterns = self.exclude.iter();
-        patterns.find(|pattern| {
-            pattern.matches(name) || in_folders.iter().any(|path| pattern.matches(path))
-        })
     }
 
     /// The options that select programs, jobs and checks, and those that limit them, as words of a
     /// command line.
     #[must_use]
-    pub fn selection(&self) -> Vec<String> {
-        let paths = self.paths.iter().map(|path| path.display().to_string());
+    pub fn selection(&self, corpus: &Corpus) -> Vec<String> {
+        let paths = corpus.paths().iter().map(|path| path.display().to_string());
         let mut words: Vec<String> = paths.collect();
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        for pattern in &self.exclude {
+        for pattern in corpus.excluded() {
             add("--exclude", pattern.to_string());
         }
         for check in &self.checks {
@@ -237,8 +211,12 @@ mod tests {
 
     #[test]
     fn the_selection_is_a_command_line_that_selects_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.fut"), "entry f = 1i32").unwrap();
+        let mut corpus = Corpus::find([folder.path()]).unwrap();
+        corpus.exclude("slow/*");
         let options = [
-            "corpus",
+            folder.path().to_str().unwrap(),
             "--exclude",
             "slow/*",
             "--check",
@@ -251,27 +229,17 @@ mod tests {
             "0",
             "--all",
         ];
-        let selection = config(&options).selection();
+        let selection = config(&options).selection(&corpus);
         assert_eq!(selection, options);
         assert_eq!(config(&["--budget", "90s"]).budget, config(&options).budget);
     }
 
     #[test]
-    fn defaults_of_a_script_yield_to_arguments() {
+    fn the_default_file_of_a_script_yields_to_an_argument() {
         let script = ["--default-path", "p", "--default-json", "j"];
         let defaults = config(&script);
-        assert_eq!(defaults.paths, [Path::new("p")]);
-        assert_eq!(defaults.reports.json, Some("j".into()));
+        assert_eq!(defaults.json, Some("j".into()));
         let given = config(&[script.as_slice(), &["a.fut", "--json=b"]].concat());
-        assert_eq!(given.paths, [Path::new("a.fut")]);
-        assert_eq!(given.reports.json, Some("b".into()));
-    }
-
-    #[test]
-    fn a_program_is_excluded_by_its_name_or_its_path_in_a_folder() {
-        let config = config(&["lib", "--exclude", "slow/*", "--exclude", "lib/b.fut"]);
-        let excludes = |name: &str| config.excluding(name, Path::new(name)).is_some();
-        assert!(excludes("lib/slow/a.fut") && excludes("lib/b.fut"));
-        assert!(!excludes("lib/a.fut"));
+        assert_eq!(given.json, Some("b".into()));
     }
 }

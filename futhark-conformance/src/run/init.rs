@@ -1,7 +1,8 @@
 //! The subcommand `init`: writes a list of expected failures from a run.
 
 use super::config::{Config, Expected};
-use super::perform;
+use super::perform::perform;
+use super::setup::{corpus, files, paths};
 use super::{Ended, Exit, could_not_run, usage};
 use crate::cli::InitArgs;
 use crate::expect::{self, Expectations, FILE_NAME};
@@ -15,31 +16,32 @@ use std::path::{Path, PathBuf};
 /// Checks programs, and writes their failures as expectations.
 pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
     let config = Config::from(&args.run);
-    let file = file(&config)?;
+    let file = file(&config, &paths(&args.run))?;
     if file.exists() && !args.force {
         return Err(usage(anyhow!(
             "{} exists; replace it with --force, or name another file with --expectations",
             file.display()
         )));
     }
-    let results = perform::run(&Config {
+    let config = Config {
         // All failures are to be listed.
         expected: Expected::Nowhere,
         ..config
-    })?;
-    let output = results.output;
-    let counts = output.matrix.total();
-    say::out(format_args!("{}", output.render()));
+    };
+    let files = files(&args.run.reports);
+    let mut report = perform(&corpus(&args.run)?, &config, Some(&files))?;
+    let counts = report.counts();
+    say::out(format_args!("{report}"));
     let folder = file.parent().unwrap_or(Path::new(""));
-    let groups = output.matrix.failures();
+    let groups = report.failures();
     let records = groups.iter().flat_map(|group| {
         let members = group.members.iter();
-        members.map(|member| group.record(member, output.matrix.columns()))
+        members.map(|member| group.record(member, report.matrix().columns()))
     });
     let failures: Vec<Record> = records.collect();
     let (text, entries) = expect::list_of(&failures, folder);
-    output.finish(true).map_err(could_not_run)?;
-    if let Some(left_out) = results.left_out {
+    report.output.finish(true).map_err(could_not_run)?;
+    if let Some(left_out) = &report.left_out {
         outln!("{left_out}");
     }
     if counts.total() == 0 {
@@ -63,11 +65,11 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
 }
 
 /// The file to write: the given one, or the one in the folder of the programs.
-fn file(config: &Config) -> Result<PathBuf, Ended> {
+fn file(config: &Config, paths: &[PathBuf]) -> Result<PathBuf, Ended> {
     if let Expected::In(file) = &config.expected {
         return Ok(file.clone());
     }
-    let [path] = config.paths.as_slice() else {
+    let [path] = paths else {
         return Err(usage(anyhow!(
             "several paths: name the file to write with --expectations FILE"
         )));

@@ -5,7 +5,7 @@ use super::{Ended, Exit, usage};
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Check};
 use crate::cli::ListArgs;
-use crate::corpus;
+use crate::corpus::Corpus;
 use crate::report::{counted, quoted, shown};
 use crate::say::{self, outln};
 use anyhow::anyhow;
@@ -38,7 +38,10 @@ pub fn run(args: &ListArgs) -> Result<Exit, Ended> {
         }
         return Ok(Exit::Held);
     }
-    for program in corpus::find(&paths_or_default(&args.paths)).map_err(usage)? {
+    for program in Corpus::find(paths_or_default(&args.paths))
+        .map_err(usage)?
+        .files()
+    {
         if say::is_closed() {
             break;
         }

@@ -1,5 +1,4 @@
 //! The subcommands, and the exit codes of the program.
-
 //!
 //! ```text
 //! programs, init ─▶ perform ─┬─ plan ─ select ─ order   which jobs, in which order
@@ -25,18 +24,15 @@ mod setup;
 mod trials;
 
 pub use config::{Config, Expected};
-pub use perform::{Results, run as check};
+pub use perform::run;
 pub use trials::test;
 
 use crate::cli::{Cli, Command, JudgeArgs, PrepareArgs, ReportArgs};
-use crate::corpus::Program;
+use crate::corpus::{Corpus, Program};
 use crate::harness::limits;
-use crate::report::matrix::Matrix;
-use crate::report::merge::{Merged, merge};
-use crate::report::output::Output;
-use crate::report::{Counts, shown, shown_lines};
+use crate::report::{Counts, Report, shown, shown_lines};
 use crate::say::{self, errln};
-use crate::{child, corpus, cover, judge, leash, prepare};
+use crate::{child, cover, judge, leash, prepare};
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 use futhark_safe::compile::process;
@@ -93,7 +89,7 @@ fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
 ///
 /// # Errors
 /// If it cannot be run, with the exit code.
-pub fn run(command: &Command) -> Result<Exit, Ended> {
+pub fn command(command: &Command) -> Result<Exit, Ended> {
     if let Some(work) = command.work() {
         limits::limit_runner(work.memory);
         process::limit_time(Duration::from_secs(work.timeout));
@@ -106,7 +102,7 @@ pub fn run(command: &Command) -> Result<Exit, Ended> {
 }
 
 /// Does the work of a child process, and ends it, if a run has started this one as such; otherwise
-/// returns. A program that calls [`check`] calls this first in its `main`: the run starts the program
+/// returns. A program that calls [`run()`] calls this first in its `main`: the run starts the program
 /// again for each job.
 pub fn child_process() {
     let mut arguments = std::env::args_os().skip(1);
@@ -118,7 +114,7 @@ pub fn child_process() {
     }
     // Otherwise it is a filter of tests.
     if let Ok(Cli { command }) = Cli::try_parse() {
-        let exit = run(&command).unwrap_or_else(|Ended(exit, error)| {
+        let exit = self::command(&command).unwrap_or_else(|Ended(exit, error)| {
             errln!("error: {}", shown_lines(&format!("{error:#}"), ""));
             exit
         });
@@ -164,26 +160,18 @@ fn verdict(total: Counts) -> Result<Exit, Ended> {
 }
 
 fn report(args: &ReportArgs) -> Result<Exit, Ended> {
-    let Merged {
-        header,
-        records,
-        missing,
-    } = merge(&args.files).map_err(usage)?;
-    let matrix = Matrix::of(&records);
-    let mut output = Output::create(&files(&args.reports), header, matrix).map_err(usage)?;
-    for record in &records {
-        output.add(record);
-    }
-    say::out(format_args!("{}", output.render()));
+    let mut report = Report::read_to(&args.files, &files(&args.reports)).map_err(usage)?;
+    say::out(format_args!("{report}"));
     if let Some(times) = &args.times {
         resume::add_times(&args.files, times).map_err(could_not_run)?;
     }
-    let total = output.matrix.total();
-    output.finish(missing.is_empty()).map_err(could_not_run)?;
-    if total.failed == 0 && !missing.is_empty() {
+    let total = report.counts();
+    let is_complete = report.missing.is_empty();
+    report.output.finish(is_complete).map_err(could_not_run)?;
+    if total.failed == 0 && !is_complete {
         return Err(could_not_run(anyhow!(
             "the report is incomplete; missing: {}",
-            missing.join(", ")
+            report.missing.join(", ")
         )));
     }
     verdict(total)
@@ -213,11 +201,11 @@ fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
 }
 
 fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
-    let programs = corpus::find(&paths_or_default(&args.paths)).map_err(usage)?;
-    corpus::must_be_readable(&programs).map_err(usage)?;
+    let corpus = Corpus::find(paths_or_default(&args.paths)).map_err(usage)?;
+    corpus.must_be_readable().map_err(usage)?;
     let mut settings = settings(&args.work)?;
     let compilers = find_compilers(&args.futhark, &mut settings)?;
     let threads = threads(args.jobs);
-    prepare::run(args, &programs, &compilers, &settings, threads).map_err(could_not_run)?;
+    prepare::run(args, corpus.files(), &compilers, &settings, threads).map_err(could_not_run)?;
     Ok(Exit::Held)
 }

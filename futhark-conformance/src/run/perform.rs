@@ -8,13 +8,15 @@ use super::select::{self, Selected};
 use super::setup::threads;
 use super::{Ended, could_not_run, usage};
 use crate::checks::device_code;
+use crate::corpus::Corpus;
 use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Limit, Queue, Update};
 use crate::pattern::CheckPattern;
 use crate::record::{Finding, Finished, Record};
+use crate::report::Report;
 use crate::report::difference::{Comparison, Compilers};
 use crate::report::matrix::Matrix;
-use crate::report::output::Output;
+use crate::report::output::{Files, Output};
 use crate::report::progress::Progress;
 use crate::report::remaining::Remaining;
 use crate::report::shown;
@@ -25,31 +27,75 @@ use std::collections::HashMap;
 use std::mem;
 use std::time::{Duration, Instant};
 
-/// The results of a run.
-pub struct Results {
-    /// The reports; the caller prints and finishes them.
-    pub output: Output,
-    /// The differences between the compilers.
-    pub comparisons: Vec<Comparison>,
-    /// The expectations about the checked programs that nothing matched, if the run can tell.
-    pub unmatched: Vec<Expectation>,
-    /// What the budget left out, as text.
-    pub left_out: Option<String>,
-}
-
-/// Checks programs, and shows the progress on the standard error stream.
+/// Checks programs: finds compilers and devices, compiles each program for each of them, runs the checks
+/// in child processes, and judges the results by the list of expected failures.
+///
+/// A program that calls this calls [`child_process`](crate::child_process) first in its `main`.
+///
+/// ```standalone_crate
+/// use futhark_conformance::{Config, Corpus, child_process, manifest::Backend, run};
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     child_process();
+/// #   if futhark_safe::compile::Compiler::find().is_err() {
+/// #       return Ok(());
+/// #   }
+/// #   let folder = tempfile::tempdir()?;
+/// #   std::env::set_current_dir(&folder)?;
+/// #   std::fs::create_dir("src")?;
+/// #   let text = "-- ==\n-- input { 1 } output { 3 }\nentry main (x: i32) = x + 1\n";
+/// #   std::fs::write("src/a.fut", text)?;
+///     let corpus = Corpus::find(["src"])?;
+///     let mut config = Config::default();
+///     config.machine.backends = vec![Backend::C];
+/// #   config.checks = vec!["blocks".to_owned().into()];
+/// #   config.work.build_dir = Some(folder.path().join("builds"));
+///     let report = run(&corpus, &config)?;
+///     for group in report.failures() {
+///         println!("{} failed: {}", group.check, group.headline());
+///     }
+///     report.write_html("conformance.html")?;
+/// #   assert_eq!(report.failures().len(), 1);
+/// #   assert!(std::path::Path::new("conformance.html").is_file());
+///     Ok(())
+/// }
+/// ```
+///
+/// Blocks until every job has ended; [`Config::budget`] and the time limit of each step,
+/// [`Config::work`], bound that time. Shows the progress on the standard error stream, and prints nothing
+/// else. Several runs of one process at a time are possible, but their progress is mixed up.
 ///
 /// # Errors
-/// If the configuration cannot be used, or nothing can be run, with the exit code. Failed checks are
-/// no error.
-pub fn run(config: &Config) -> Result<Results, Ended> {
+/// If the configuration cannot be used; if there is no compiler, or nothing can be compiled or run; or if
+/// the records cannot be written, for example because a disk is full. [`Ended`] has the exit code that
+/// the program would have. Failed checks are no error, but in the [`Report`].
+pub fn run(corpus: &Corpus, config: &Config) -> Result<Report, Ended> {
+    let mut report = perform(corpus, config, None)?;
+    report.output.finish(true).map_err(could_not_run)?;
+    Ok(report)
+}
+
+/// As [`run`], with other report files. The caller prints and finishes the reports. Without `files`,
+/// the records are kept for [`Report::records`].
+pub fn perform(corpus: &Corpus, config: &Config, files: Option<&Files>) -> Result<Report, Ended> {
     let begun = Instant::now();
-    let mut plan = Plan::of(config)?;
+    let mut plan = Plan::of(corpus, config)?;
     let judges = (
         mem::take(&mut plan.expectations),
         mem::take(&mut plan.times),
     );
     let workers = threads(config.jobs);
+    let scratch = plan.settings.scratch.clone();
+    let kept = scratch.as_ref().map(|scratch| scratch.path().join(RECORDS));
+    let json = config.json.clone();
+    let files = Files {
+        json: match files {
+            Some(_) => json,
+            None => json.or(kept),
+        },
+        baseline: config.baseline.clone(),
+        ..files.cloned().unwrap_or_default()
+    };
     let interrupted = interrupted(config, &plan)?;
     let is_new = |job: &Job| interrupted.as_ref().is_none_or(|old| !old.has(job));
     let jobs = &plan.selected.jobs;
@@ -65,7 +111,7 @@ pub fn run(config: &Config) -> Result<Results, Ended> {
     let left = TimeLeft::new(order.iter().map(|&number| estimates[number]), workers);
     let progress = Progress::new(order.len()).with_estimate(remaining(&plan, is_new, workers));
 
-    let mut run = Run::begin(config, &plan, judges, progress, left)?;
+    let mut run = Run::begin(config, &plan, &files, judges, progress, left)?;
     for record in plan.skipped_files() {
         run.output.add(&record);
     }
@@ -79,12 +125,20 @@ pub fn run(config: &Config) -> Result<Results, Ended> {
     let left_out = config
         .budget
         .and_then(|budget| select::left_out(budget, jobs.len(), &waiting, run.left.seconds()));
-    Ok(run.end(left_out))
+    let (output, comparisons, unmatched) = run.end();
+    let mut report = Report::new(output, files.json, scratch);
+    report.comparisons = comparisons;
+    report.unmatched = unmatched;
+    report.left_out = left_out;
+    Ok(report)
 }
 
+/// The file of the records in the folder for temporary files, if the caller wants no other.
+const RECORDS: &str = "records.jsonl";
+
 /// The report of the interrupted run that this one continues.
-fn interrupted(config: &Config, plan: &Plan) -> Result<Option<Interrupted>, Ended> {
-    let Some(json) = &config.reports.json else {
+fn interrupted(config: &Config, plan: &Plan<'_>) -> Result<Option<Interrupted>, Ended> {
+    let Some(json) = &config.json else {
         return match config.resume {
             true => Err(usage(anyhow!("--resume needs --json FILE"))),
             false => Ok(None),
@@ -99,7 +153,7 @@ fn interrupted(config: &Config, plan: &Plan) -> Result<Option<Interrupted>, Ende
 }
 
 /// The estimate of the time that is left. Jobs that are not new have ended in an earlier run.
-fn remaining(plan: &Plan, is_new: impl Fn(&Job) -> bool, workers: usize) -> Remaining {
+fn remaining(plan: &Plan<'_>, is_new: impl Fn(&Job) -> bool, workers: usize) -> Remaining {
     let Selected {
         jobs, estimates, ..
     } = &plan.selected;
@@ -120,6 +174,7 @@ fn remaining(plan: &Plan, is_new: impl Fn(&Job) -> bool, workers: usize) -> Rema
 /// A run that goes on.
 struct Run<'a> {
     config: &'a Config,
+    is_whole: bool,
     jobs: &'a [Job],
     estimates: &'a [f64],
     output: Output,
@@ -146,7 +201,8 @@ const INTERVAL: Duration = Duration::from_secs(60);
 impl<'a> Run<'a> {
     fn begin(
         config: &'a Config,
-        plan: &'a Plan,
+        plan: &'a Plan<'_>,
+        files: &Files,
         (expectations, times): (Expectations, Times),
         progress: Progress,
         left: TimeLeft,
@@ -155,15 +211,16 @@ impl<'a> Run<'a> {
         let matrix = Matrix::new(plan.columns.clone());
         // Only a whole run has the same cases for every compiler.
         let versions = header.compilers.iter().map(|c| c.label.as_str());
-        let differences = match config.is_whole() {
+        let differences = match config.is_whole(plan.corpus) {
             true => Compilers::new(versions),
             false => Compilers::default(),
         };
         Ok(Run {
             config,
+            is_whole: config.is_whole(plan.corpus),
             jobs: &plan.selected.jobs,
             estimates: &plan.selected.estimates,
-            output: Output::create(&config.reports, header, matrix).map_err(usage)?,
+            output: Output::create(files, header, matrix).map_err(usage)?,
             differences,
             expectations,
             progress,
@@ -276,7 +333,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn end(self, left_out: Option<String>) -> Results {
+    fn end(self) -> (Output, Vec<Comparison>, Vec<Expectation>) {
         let written = self.write_times();
         self.progress.close();
         if let Err(error) = written {
@@ -284,22 +341,19 @@ impl<'a> Run<'a> {
             errln!("warning: {}", shown(&text));
         }
         // A run of only some checks or jobs cannot judge whether an entry is still needed.
-        let can_judge = self.config.checks.is_empty() && self.config.is_whole();
+        let can_judge = self.config.checks.is_empty() && self.is_whole;
         // Without `--architectures`, `device-code` has no cases.
         let has_cases = !self.config.architectures.is_empty();
         let could_match =
             |entry: &&Expectation| can_judge && (has_cases || !entry.is_for(device_code::NAME));
-        Results {
-            unmatched: (self.expectations.unmatched().filter(could_match).cloned()).collect(),
-            output: self.output,
-            comparisons: self.differences.end(),
-            left_out,
-        }
+        let unmatched = self.expectations.unmatched().filter(could_match).cloned();
+        let unmatched = unmatched.collect();
+        (self.output, self.differences.end(), unmatched)
     }
 }
 
 /// Prints what the run is about to do.
-fn announce(plan: &Plan, jobs: usize, interrupted: Option<&Interrupted>) {
+fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
     use crate::report::counted;
     use std::io::IsTerminal as _;
     let header = &plan.header;
@@ -312,7 +366,7 @@ fn announce(plan: &Plan, jobs: usize, interrupted: Option<&Interrupted>) {
     usable.dedup();
     errln!(
         "{}, {}: Futhark {}; {}",
-        counted(plan.programs.len(), "program"),
+        counted(plan.corpus.files().len(), "program"),
         counted(jobs, "job"),
         versions.join(", "),
         usable.join(", ")

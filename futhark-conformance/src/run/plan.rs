@@ -5,7 +5,7 @@ use super::select::{Selected, select};
 use super::setup::{find_compilers, must_compile, probe, settings, warn};
 use super::{Ended, could_not_run, usage};
 use crate::checks;
-use crate::corpus::{self, Program};
+use crate::corpus::Corpus;
 use crate::devices::{self, Device};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
@@ -17,17 +17,15 @@ use crate::record::{
 };
 use crate::report::column::Column;
 use crate::report::json::SCHEMA;
-use crate::report::shown;
-use crate::say::errln;
 use crate::times::{self, Times};
 use crate::toolchain;
 use anyhow::anyhow;
 use std::path::PathBuf;
 
 /// What a run is about to do.
-pub struct Plan {
+pub struct Plan<'c> {
     /// The programs, and files that are skipped.
-    pub programs: Vec<Program>,
+    pub corpus: &'c Corpus,
     /// The jobs, with their estimates and their order.
     pub selected: Selected,
     /// The columns of the table.
@@ -42,12 +40,14 @@ pub struct Plan {
     pub times: Times,
 }
 
-impl Plan {
+impl<'c> Plan<'c> {
     /// Finds programs, compilers and devices, and selects jobs.
-    pub fn of(config: &Config) -> Result<Plan, Ended> {
+    pub fn of(corpus: &'c Corpus, config: &Config) -> Result<Plan<'c>, Ended> {
         checks::must_exist(&config.checks).map_err(|error| usage(anyhow!(error)))?;
-        let programs = programs(config)?;
-        let (expectations, hash) = expectations(config)?;
+        if corpus.files().is_empty() {
+            return Err(usage(anyhow!("--exclude leaves no program")));
+        }
+        let (expectations, hash) = expectations(corpus, config)?;
         let mut settings = settings(&config.work)?;
         let mut compilers = find_compilers(&config.machine.futhark, &mut settings)?;
         let against =
@@ -68,8 +68,8 @@ impl Plan {
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
         let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
         let chosen = devices::columns(&devices, &config.machine.backends).map_err(could_not_run)?;
-        let jobs = jobs_of(&programs, &chosen, &compilers, &config.checks);
-        let selected = select(config, jobs, &times, &expectations, &settings)?;
+        let jobs = jobs_of(corpus, &chosen, &compilers, &config.checks);
+        let selected = select(corpus, config, jobs, &times, &expectations, &settings)?;
         let header = Header {
             schema: SCHEMA,
             generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -79,12 +79,12 @@ impl Plan {
             against,
             options: config.options_to_repeat(),
             expectations: hash,
-            selection: config.selection(),
+            selection: config.selection(corpus),
             devices,
             compilers: compilers.clone(),
         };
         Ok(Plan {
-            programs,
+            corpus,
             selected,
             columns: columns(&chosen, &compilers),
             settings,
@@ -96,9 +96,7 @@ impl Plan {
 
     /// One record for each file that is not a program, or cannot be read, with the reason.
     pub fn skipped_files(&self) -> impl Iterator<Item = Record> {
-        let skipped = self.programs.iter();
-        let skipped = skipped.filter_map(|program| Some((program, program.skip.as_ref()?)));
-        skipped.map(|(program, reason)| {
+        self.corpus.skipped().map(|(program, reason)| {
             let nowhere = || NOWHERE.to_owned();
             Record {
                 place: Place {
@@ -115,7 +113,7 @@ impl Plan {
                         false => Outcome::Skip,
                     },
                     cause: program.unreadable.then_some(Cause::Error),
-                    message: reason.clone(),
+                    message: reason.to_owned(),
                     seconds: 0.0,
                 },
             }
@@ -123,31 +121,12 @@ impl Plan {
     }
 }
 
-/// The programs that are not excluded.
-fn programs(config: &Config) -> Result<Vec<Program>, Ended> {
-    let mut programs = corpus::find(&config.paths).map_err(usage)?;
-    let mut used = Vec::new();
-    programs.retain(|program| {
-        let pattern = config.excluding(&program.name(), &program.path);
-        used.extend(pattern);
-        pattern.is_none()
-    });
-    if programs.is_empty() {
-        return Err(usage(anyhow!("--exclude leaves no program")));
-    }
-    for pattern in config.exclude.iter().filter(|one| !used.contains(one)) {
-        let text = format!("--exclude {pattern} matches no further program");
-        errln!("warning: {}", shown(&text));
-    }
-    Ok(programs)
-}
-
 /// The expected failures, and a hash of their files; empty without any.
-fn expectations(config: &Config) -> Result<(Expectations, String), Ended> {
+fn expectations(corpus: &Corpus, config: &Config) -> Result<(Expectations, String), Ended> {
     let mut files: Vec<PathBuf> = match &config.expected {
         Expected::In(file) => vec![file.clone()],
         Expected::Nearest => {
-            let found = config.paths.iter();
+            let found = corpus.paths().iter();
             found.filter_map(|path| Expectations::find(path)).collect()
         }
         Expected::Nowhere => Vec::new(),
@@ -204,13 +183,13 @@ fn columns(devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Column> {
 
 /// One job per program, device and compiler, ordered by program.
 fn jobs_of(
-    programs: &[Program],
+    corpus: &Corpus,
     devices: &[Device],
     compilers: &[CompilerInfo],
     checks: &[CheckPattern],
 ) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for program in programs.iter().filter(|program| program.skip.is_none()) {
+    for program in corpus.programs() {
         for device in devices {
             for compiler in compilers {
                 jobs.push(Job {

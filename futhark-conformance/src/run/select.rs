@@ -6,6 +6,7 @@ use super::order;
 use super::setup::threads;
 use super::{Ended, usage};
 use crate::checks::{self, Check, device_code};
+use crate::corpus::Corpus;
 use crate::cover::{self, Part, Sources};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
@@ -32,6 +33,7 @@ pub struct Selected {
 
 /// Chooses among all jobs, and prints which part that is.
 pub fn select(
+    corpus: &Corpus,
     config: &Config,
     jobs: Vec<Job>,
     times: &Times,
@@ -49,9 +51,9 @@ pub fn select(
         {
             in_order = true;
             let until = begun + budget / 5;
-            by_information(config, jobs, times, expectations, settings, until)?
+            by_information(corpus, config, jobs, times, expectations, settings, until)?
         }
-        None if !config.all => quick(config, jobs, times, expectations, settings)?,
+        None if !config.all => quick(corpus, config, jobs, times, expectations, settings)?,
         _ => jobs,
     };
     let estimates: Vec<f64> = jobs.iter().map(|job| times.estimate(job)).collect();
@@ -79,19 +81,20 @@ pub fn select(
 
 /// The jobs of named programs, and those of others that together cover every construct.
 fn quick(
+    corpus: &Corpus,
     config: &Config,
     jobs: Vec<Job>,
     times: &Times,
     expectations: &Expectations,
     settings: &Settings,
 ) -> Result<Vec<Job>, Ended> {
-    let named = Named::of(&config.paths);
+    let named = Named::of(corpus.paths());
     let (mut kept, found): (Vec<Job>, Vec<Job>) =
         jobs.into_iter().partition(|job| named.has(&job.program));
     if found.is_empty() {
         return Ok(kept);
     }
-    let part = cover(config, &found, expectations, settings, None)?;
+    let part = cover(corpus, config, &found, expectations, settings, None)?;
     let chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
     let left_out = found.iter().enumerate();
     let left_out = left_out.filter(|(number, _)| !chosen.contains_key(number));
@@ -110,6 +113,7 @@ fn quick(
 /// All jobs, in the order in which they give the most information per time: those of named programs;
 /// those that cover new constructs; the others, each program's fastest first.
 fn by_information(
+    corpus: &Corpus,
     config: &Config,
     jobs: Vec<Job>,
     times: &Times,
@@ -117,11 +121,12 @@ fn by_information(
     settings: &Settings,
     until: Instant,
 ) -> Result<Vec<Job>, Ended> {
-    let named = Named::of(&config.paths);
+    let named = Named::of(corpus.paths());
     let (mut ranked, found): (Vec<Job>, Vec<Job>) =
         jobs.into_iter().partition(|job| named.has(&job.program));
     let estimate = |job: &Job| times.estimate(job);
     let part = cover(
+        corpus,
         config,
         &found,
         expectations,
@@ -158,6 +163,7 @@ type Hurry<'a> = (&'a dyn Fn(&Job) -> f64, Instant);
 
 /// The jobs that together cover every construct with the selected checks.
 fn cover(
+    corpus: &Corpus,
     config: &Config,
     jobs: &[Job],
     expectations: &Expectations,
@@ -173,11 +179,8 @@ fn cover(
     let of_corpus: Vec<PathBuf> = match &config.constructs {
         Some(_) => Vec::new(),
         None => {
-            let mut files: Vec<PathBuf> = config
-                .paths
-                .iter()
-                .filter_map(|path| nearest(path))
-                .collect();
+            let paths = corpus.paths().iter();
+            let mut files: Vec<PathBuf> = paths.filter_map(|path| nearest(path)).collect();
             files.dedup();
             files
         }

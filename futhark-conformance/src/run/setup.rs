@@ -1,7 +1,8 @@
 //! Settings that several subcommands derive from their arguments.
 
 use super::{Ended, could_not_run, usage};
-use crate::cli::{MachineArgs, ReportFiles, WorkArgs};
+use crate::cli::{MachineArgs, ReportFiles, RunArgs, WorkArgs};
+use crate::corpus::Corpus;
 use crate::devices::{self, Device, Search};
 use crate::harness::build::CANNOT_COMPILE;
 use crate::jobs::{self, Settings};
@@ -60,6 +61,26 @@ pub fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
     } else {
         paths.to_vec()
     }
+}
+
+/// The paths of a run.
+pub fn paths(args: &RunArgs) -> Vec<PathBuf> {
+    match (args.paths.as_slice(), &args.default_path) {
+        ([], Some(path)) => vec![path.clone()],
+        (paths, _) => paths_or_default(paths),
+    }
+}
+
+/// The programs of a run; warns of patterns that exclude none.
+pub fn corpus(args: &RunArgs) -> Result<Corpus, Ended> {
+    let mut corpus = Corpus::find(paths(args)).map_err(usage)?;
+    for pattern in &args.exclude {
+        if corpus.exclude(pattern.clone()) == 0 {
+            let text = format!("--exclude {pattern} matches no further program");
+            errln!("warning: {}", shown(&text));
+        }
+    }
+    Ok(corpus)
 }
 
 /// The files to write reports to.

@@ -2,7 +2,8 @@
 
 use super::config::Config;
 use super::plan::Plan;
-use super::{Ended, child_process};
+use super::{Ended, child_process, usage};
+use crate::corpus::Corpus;
 use crate::expect::Expectations;
 use crate::jobs::{self, Job, Queue, Settings, Update};
 use crate::leash::Leash;
@@ -41,36 +42,51 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// run, for example because there is no Futhark compiler. [`Config::test`] has other settings.
 #[must_use]
 pub fn test(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> ExitCode {
-    Config::new(paths).test()
+    child_process();
+    let _leash = Leash::hold();
+    match Corpus::find(paths) {
+        Ok(corpus) => Config::default().tests(&corpus),
+        Err(error) => failed(&usage(error)),
+    }
 }
 
 impl Config {
-    /// As [`test()`], for example on fewer backends.
+    /// As [`test()`], for example on fewer backends, or without some programs. Call
+    /// [`child_process`] first.
     ///
     /// ```no_run
     /// // tests/conformance.rs
-    /// use futhark_conformance::{Config, manifest::Backend};
+    /// use futhark_conformance::{Config, Corpus, child_process, manifest::Backend};
     ///
-    /// fn main() -> std::process::ExitCode {
-    ///     let mut config = Config::new(["src/kernels"]);
+    /// fn main() -> Result<std::process::ExitCode, Box<dyn std::error::Error>> {
+    ///     child_process();
+    ///     let mut corpus = Corpus::find(["src/kernels"])?;
+    ///     corpus.exclude("slow/*");
+    ///     let mut config = Config::default();
     ///     config.machine.backends = vec![Backend::C, Backend::Multicore];
-    ///     config.test()
+    ///     Ok(config.test(&corpus))
     /// }
     /// ```
     #[must_use]
-    pub fn test(&self) -> ExitCode {
-        child_process();
-        let arguments = Arguments::from_args();
+    pub fn test(&self, corpus: &Corpus) -> ExitCode {
         let _leash = Leash::hold();
-        match trials(self) {
+        self.tests(corpus)
+    }
+
+    fn tests(&self, corpus: &Corpus) -> ExitCode {
+        let arguments = Arguments::from_args();
+        match trials(corpus, self) {
             Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
-            Err(Ended(exit, error)) => {
-                let text = format!("{error:#}");
-                say::err(format_args!("error: {}\n", shown_lines(&text, "")));
-                exit.into()
-            }
+            Err(ended) => failed(&ended),
         }
     }
+}
+
+/// Prints why no tests ran.
+fn failed(Ended(exit, error): &Ended) -> ExitCode {
+    let text = format!("{error:#}");
+    say::err(format_args!("error: {}\n", shown_lines(&text, "")));
+    (*exit).into()
 }
 
 /// What the tests share.
@@ -79,8 +95,8 @@ struct Shared {
     expectations: Mutex<Expectations>,
 }
 
-fn trials(config: &Config) -> Result<Vec<Trial>, Ended> {
-    let mut plan = Plan::of(config)?;
+fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
+    let mut plan = Plan::of(corpus, config)?;
     let expectations = mem::take(&mut plan.expectations);
     let skipped: Vec<Trial> = plan.skipped_files().map(|record| skip(&record)).collect();
     let shared = Arc::new(Shared {
