@@ -227,7 +227,7 @@ pub struct Finished {
     /// The job.
     #[serde(flatten)]
     pub place: Place,
-    /// A hash of the program's source and of the checks of the job.
+    /// A hash of the program's source, of the files that it imports, and of the checks of the job.
     pub source: String,
     /// The time that the job took.
     pub seconds: f64,

@@ -12,6 +12,7 @@ use crate::corpus::Corpus;
 use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Limit, Queue, Update};
 use crate::pattern::CheckPattern;
+use crate::protocol::RunSpec;
 use crate::record::{Finding, Finished, Record};
 use crate::report::Report;
 use crate::report::difference::{Comparison, Compilers};
@@ -145,7 +146,8 @@ fn interrupted(config: &Config, plan: &Plan<'_>) -> Result<Option<Interrupted>, 
         };
     };
     if config.resume {
-        Interrupted::find(json, &plan.header, &plan.selected.jobs).map_err(usage)
+        let (jobs, run) = (&plan.selected.jobs, &plan.settings.run);
+        Interrupted::find(json, &plan.header, jobs, run).map_err(usage)
     } else {
         resume::forget(json).map_err(usage)?;
         Ok(None)
@@ -176,6 +178,7 @@ struct Run<'a> {
     config: &'a Config,
     is_whole: bool,
     jobs: &'a [Job],
+    spec: &'a RunSpec,
     estimates: &'a [f64],
     output: Output,
     differences: Compilers,
@@ -191,7 +194,7 @@ struct Run<'a> {
 struct Running {
     begun: Instant,
     seconds: Seconds,
-    /// A hash of the source as the job began.
+    /// A hash of the program as the job began.
     source: String,
 }
 
@@ -219,6 +222,7 @@ impl<'a> Run<'a> {
             config,
             is_whole: config.is_whole(plan.corpus),
             jobs: &plan.selected.jobs,
+            spec: &plan.settings.run,
             estimates: &plan.selected.estimates,
             output: Output::create(files, header, matrix).map_err(usage)?,
             differences,
@@ -261,7 +265,7 @@ impl<'a> Run<'a> {
                 let running = Running {
                     begun: Instant::now(),
                     seconds: Seconds::default(),
-                    source: resume::hash(job),
+                    source: resume::hash(job, self.spec),
                 };
                 self.running.insert(number, running);
             }

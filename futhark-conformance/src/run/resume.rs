@@ -2,9 +2,11 @@
 
 use crate::jobs::Job;
 use crate::key::key;
+use crate::protocol::RunSpec;
 use crate::record::{Finished, Header, Place, Record};
 use crate::report::output::part_of;
 use crate::times::{Seconds, Times};
+use crate::toolchain;
 use anyhow::{Context as _, bail};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -24,8 +26,8 @@ pub struct Interrupted {
 
 impl Interrupted {
     /// Finds the report of an interrupted run that was to be written to `report`, and the jobs of it
-    /// that need not run again: those that have ended, of programs that have not changed. Returns `None`
-    /// if no report exists.
+    /// that need not run again: those that have ended, of programs that have not changed, nor a file that
+    /// they import. Returns `None` if no report exists.
     ///
     /// # Errors
     /// If the report cannot be read, or is of a run with other compilers, devices or options.
@@ -33,6 +35,7 @@ impl Interrupted {
         report: &Path,
         header: &Header,
         jobs: &[Job],
+        run: &RunSpec,
     ) -> anyhow::Result<Option<Interrupted>> {
         let report = &resolved(report);
         let set_aside = set_aside(report);
@@ -56,18 +59,23 @@ impl Interrupted {
                 cannot()
             );
         }
-        let mut finished = HashSet::new();
+        let mut finished = HashMap::new();
         for line in lines {
             let line = line.with_context(cannot)?;
             if let Some(Finished { place, source, .. }) = Finished::read(&line) {
-                finished.insert((place, source));
+                finished.insert(place, source);
             }
         }
-        let places = jobs.iter().filter_map(|job| {
-            let done = (job.place.clone(), hash(job));
-            finished.contains(&done).then_some(done.0)
+        // Many jobs have one program, and a program can import many files.
+        let mut sources = HashMap::new();
+        let places = jobs.iter().filter(|job| {
+            finished.get(&job.place).is_some_and(|known| {
+                let key = (&job.program, &job.compiler.path);
+                let source = sources.entry(key).or_insert_with(|| source(job, run));
+                *known == with_checks(source, job)
+            })
         });
-        let finished = places.collect();
+        let finished = places.map(|job| job.place.clone()).collect();
         let mut file = found;
         // A part is about to be overwritten; a whole report stays until the new one is complete.
         if file == part_of(report) {
@@ -185,12 +193,29 @@ pub fn add_times(reports: &[PathBuf], file: &Path) -> anyhow::Result<()> {
     times.write()
 }
 
-/// A hash of the source of a job's program and of its checks.
-pub fn hash(job: &Job) -> String {
+/// A hash of the source of a job's program, of the files that it imports, and of its checks.
+pub fn hash(job: &Job, run: &RunSpec) -> String {
+    with_checks(&source(job, run), job)
+}
+
+fn with_checks(source: &str, job: &Job) -> String {
     let checks: Vec<String> = job.checks.iter().map(ToString::to_string).collect();
-    // An unreadable file is a finding of the job.
-    let source = fs::read(&job.program).unwrap_or_default();
-    key(&[&source, checks.join("\n").as_bytes()])
+    key(&[source.as_bytes(), checks.join("\n").as_bytes()])
+}
+
+/// A hash of the names and texts of the files of a job's program, test blocks included.
+fn source(job: &Job, run: &RunSpec) -> String {
+    let compiler = toolchain::open(job.compiler.path.as_ref(), &run.seen, &run.build_dir);
+    let files = compiler.and_then(|compiler| compiler.imports(&job.program));
+    // If imports cannot be found, that is a finding of the job, as is an unreadable file.
+    let files = files.unwrap_or_else(|_| vec![job.program.clone()]);
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    for file in files {
+        parts.push(fs::read(&file).unwrap_or_default());
+        parts.push(file.into_os_string().into_encoded_bytes());
+    }
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    key(&parts)
 }
 
 /// Deletes what an earlier attempt to resume has left: the run begins anew.

@@ -351,6 +351,31 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
 }
 
 #[test]
+fn a_resumed_run_repeats_programs_whose_imports_have_changed() {
+    let importing = "-- ==\n-- input { 1 } output { 2 }\nimport \"lib/inc\"\nentry main = inc\n";
+    let files = [
+        ("a.fut", importing),
+        ("b.fut", GOOD),
+        ("lib/inc.fut", "def inc (x: i32) = x + 1\n"),
+    ];
+    let Some(corpus) = Corpus::new(&files) else {
+        return;
+    };
+    let run = |options: &[&str]| {
+        let output = corpus.run(&[&[".", "--all"], options].concat());
+        (output.status.code(), text(&output))
+    };
+    let (code, said) = run(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    corpus.write("lib/inc.fut", "def inc (x: i32) = x + 2\n");
+    let (code, said) = run(&["--resume"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("keeps the results of 1 job\n"), "{said}");
+    let (_, said) = run(&["--resume"]);
+    assert!(said.contains("keeps the results of 2 jobs"), "{said}");
+}
+
+#[test]
 fn a_list_of_expected_failures_is_written_from_a_run() {
     let Some(corpus) = Corpus::new(&[("p/a.fut", GOOD), ("p/b.fut", WRONG)]) else {
         return;
