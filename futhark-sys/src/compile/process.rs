@@ -2,7 +2,8 @@
 //!
 //! Two threads read the output of the process and keep its beginning and its end. A process that the
 //! command leaves behind can hold the pipes open for ever, so the readers are not waited for longer
-//! than a second after the command has ended. That process is not killed here: in a build script it
+//! than a second after the command has ended, in which this process runs: it can be stopped meanwhile.
+//! That process is not killed here: in a build script it
 //! can be a compile server that belongs to the user. [`take_remarks`] names it.
 //!
 //! The module is public for futhark-conformance, and not part of the interface for users.
@@ -16,11 +17,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the output may stay open after the process has ended.
-const GRACE: Duration = Duration::from_secs(1);
-
 /// How often a process whose output is open is asked whether it has ended.
 const INTERVAL: Duration = Duration::from_millis(50);
+
+/// How many intervals the output may stay open after the process has ended: a second.
+const GRACE: usize = 20;
 
 /// The time limit of a query.
 const QUERY: Duration = Duration::from_secs(20);
@@ -104,6 +105,8 @@ impl Output {
     /// # Errors
     ///
     /// [`io::ErrorKind::FileTooLarge`]: it printed more than the limit.
+    /// [`io::ErrorKind::UnexpectedEof`]: the end of the output was not read, because a process that the
+    /// command left behind keeps it open.
     pub fn data(self) -> io::Result<Vec<u8>> {
         self.stdout.whole()
     }
@@ -210,7 +213,7 @@ fn wait(
     let mut pause = Duration::from_micros(100);
     loop {
         if let Some(status) = child.try_wait()? {
-            let left_open = open && closed.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout);
+            let left_open = open && stays_open(|| closed.recv_timeout(INTERVAL));
             return Ok(Some((status, left_open)));
         }
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -228,6 +231,12 @@ fn wait(
     }
 }
 
+/// Whether the output stays open. Waits in intervals, because a clock also counts the time in which
+/// this process is stopped: the readers cannot read then, and one long wait would end without them.
+fn stays_open(mut wait: impl FnMut() -> Result<(), RecvTimeoutError>) -> bool {
+    (0..GRACE).all(|_| wait() == Err(RecvTimeoutError::Timeout))
+}
+
 /// Reads a stream to its end on a thread of its own, so that the process never blocks on a full pipe.
 /// The thread drops `closed` at the end.
 fn read(
@@ -242,7 +251,10 @@ fn read(
         let mut chunk = [0; 16 << 10];
         loop {
             match stream.read(&mut chunk) {
-                Ok(0) => break,
+                Ok(0) => {
+                    lock(&shared).has_end = true;
+                    break;
+                }
                 Ok(length) => lock(&shared).add(&chunk[..length]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => break,
@@ -265,6 +277,8 @@ struct Captured {
     half: usize,
     /// The number of bytes between them.
     omitted: u64,
+    /// Whether the end of the stream was read.
+    has_end: bool,
 }
 
 impl Captured {
@@ -288,6 +302,10 @@ impl Captured {
         if self.omitted > 0 {
             let message = format!("the output is longer than {} bytes", 2 * self.half);
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        if !self.has_end {
+            let message = "the end of the output was not read; another process keeps it open";
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
         }
         self.first.extend(self.last);
         Ok(self.first)
@@ -358,6 +376,16 @@ mod tests {
         let remarks = take_remarks();
         let is_told = |remark: &String| remark.starts_with("sh left a process behind");
         assert!(remarks.iter().any(is_told), "{remarks:?}");
+        let error = output.data().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn the_time_in_which_this_process_is_stopped_does_not_count() {
+        // A wait that takes minutes, and one after which the readers have run.
+        let mut waits = [RecvTimeoutError::Timeout, RecvTimeoutError::Disconnected].into_iter();
+        assert!(!stays_open(|| Err(waits.next().unwrap())));
+        assert!(stays_open(|| Err(RecvTimeoutError::Timeout)));
     }
 
     #[test]
