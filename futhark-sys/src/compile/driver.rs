@@ -37,6 +37,33 @@ pub(super) fn in_build_script() -> bool {
     std::env::var_os("OUT_DIR").is_some() && std::env::var_os("TARGET").is_some()
 }
 
+/// How often a compiler that is being replaced is asked.
+const ATTEMPTS: usize = 4;
+
+/// Asks a compiler until its files were the same before and after its answers, so that the text, which
+/// has the stamps of the files, tells what these files answer. `None` in place of the text if that cannot
+/// be known.
+///
+/// The first answer tells only which files to look at.
+fn settled<D>(
+    mut ask: impl FnMut() -> Result<D, Error>,
+    text: impl Fn(&D) -> Option<String>,
+) -> Result<(D, Option<String>), Error> {
+    let mut driver = ask()?;
+    for _ in 0..ATTEMPTS {
+        let Some(before) = text(&driver) else {
+            return Ok((driver, None));
+        };
+        driver = ask()?;
+        if text(&driver).as_ref() == Some(&before) {
+            return Ok((driver, Some(before)));
+        }
+    }
+    Err(no_compiler(
+        "it was replaced while it was asked for its version; try again",
+    ))
+}
+
 impl Driver {
     /// Finds the compiler that the cc crate selects, or remembers it.
     pub(super) fn find(toolchain: &Toolchain, facts: Option<Facts<'_>>) -> Result<Driver, Error> {
@@ -53,8 +80,8 @@ impl Driver {
         if let Some(driver) = kept.and_then(|text| Driver::remember(&text, toolchain)) {
             return Ok(driver);
         }
-        let driver = Driver::ask()?;
-        if let Some(text) = driver.to_text(toolchain) {
+        let (driver, text) = settled(Driver::ask, |driver| driver.to_text(toolchain))?;
+        if let Some(text) = text {
             facts.put(&name, &text);
         }
         Ok(driver)
@@ -166,5 +193,39 @@ impl Driver {
             true => Some(stamps),
             false => Some(format!("{stamps}\t{}", facts::stamps(wrapper, toolchain)?)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// The version that is kept of a compiler whose version grows with each of the first questions, as
+    /// it is replaced after each.
+    fn kept(replacements: u32) -> Result<(u32, Option<String>), Error> {
+        let installed = Cell::new(0);
+        let ask = || {
+            let version = installed.get();
+            installed.set((version + 1).min(replacements));
+            Ok(version)
+        };
+        settled(ask, |version| {
+            Some(format!("version {version} of file {}", installed.get()))
+        })
+    }
+
+    #[test]
+    fn a_version_is_kept_only_for_the_files_that_have_it() {
+        for replacements in 0..3 {
+            let (version, text) = kept(replacements).unwrap();
+            assert_eq!(version, replacements);
+            let expected = format!("version {version} of file {version}");
+            assert_eq!(text, Some(expected));
+        }
+        let error = kept(100).unwrap_err().to_string();
+        assert!(error.contains("it was replaced"), "{error}");
+        let (_, text) = settled(|| Ok(1), |_| None).unwrap();
+        assert_eq!(text, None, "a script is asked each time");
     }
 }
