@@ -111,7 +111,13 @@ impl Times {
 
     /// Whether the times of none of these jobs are known.
     pub fn know_none_of<'j>(&self, mut jobs: impl Iterator<Item = &'j Job>) -> bool {
-        self.jobs.is_empty() || jobs.all(|job| !self.jobs.contains_key(&key(&job.place)))
+        self.jobs.is_empty() || jobs.all(|job| !self.know(job))
+    }
+
+    /// Whether the past time of this job is known.
+    #[must_use]
+    pub fn know(&self, job: &Job) -> bool {
+        self.jobs.contains_key(&key(&job.place))
     }
 
     /// The estimated seconds of a job: its past times, otherwise the mean of its backend and device,
@@ -258,52 +264,6 @@ fn platform(device: &str) -> String {
     label.unwrap_or(devices::parts(device).0).to_owned()
 }
 
-/// Estimates the time until a run ends.
-#[derive(Clone, Debug)]
-pub struct TimeLeft {
-    workers: f64,
-    /// The estimated seconds of the jobs that have not ended.
-    left: f64,
-    /// The estimated and the measured seconds of those that have.
-    estimated: f64,
-    measured: f64,
-}
-
-impl TimeLeft {
-    /// The jobs with these estimates begin on this number of workers.
-    pub fn new(estimates: impl Iterator<Item = f64>, workers: usize) -> TimeLeft {
-        TimeLeft {
-            workers: workers.max(1) as f64,
-            left: estimates.sum(),
-            // The first jobs alone must not decide how wrong the estimates are.
-            estimated: PRIOR,
-            measured: PRIOR,
-        }
-    }
-
-    /// A job has ended.
-    pub fn finished(&mut self, estimate: f64, measured: f64) {
-        self.left -= estimate;
-        self.estimated += estimate;
-        self.measured += measured;
-    }
-
-    /// The measured seconds per estimated second.
-    #[must_use]
-    pub fn rate(&self) -> f64 {
-        self.measured / self.estimated
-    }
-
-    /// The seconds until the last job ends.
-    #[must_use]
-    pub fn seconds(&self) -> f64 {
-        (self.left * self.rate() / self.workers).max(0.0)
-    }
-}
-
-/// The seconds of jobs for which the estimates count as right.
-const PRIOR: f64 = 10.0;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,15 +340,5 @@ mod tests {
         let times = Times::read(&file).unwrap();
         assert!(is_about(times.estimate(&job("a.fut", &["compile"])), 2.0));
         assert!(is_about(times.estimate(&job("b.fut", &["compile"])), 5.0));
-    }
-
-    #[test]
-    fn the_time_left_follows_the_measured_times() {
-        let mut left = TimeLeft::new([100.0; 4].into_iter(), 2);
-        assert!(is_about(left.seconds(), 200.0));
-        left.finished(100.0, 210.0);
-        left.finished(100.0, 200.0);
-        // 200 seconds remain, at twice the estimate, on two workers.
-        assert!(is_about(left.seconds(), 200.0));
     }
 }

@@ -67,6 +67,12 @@ impl Progress {
         }
     }
 
+    /// The estimated seconds of the jobs that have not begun.
+    #[must_use]
+    pub fn of_waiting(&self) -> f64 {
+        self.remaining.as_ref().map_or(0.0, Remaining::of_waiting)
+    }
+
     /// A job begins.
     pub fn started(&mut self, job: usize) {
         if let Some(remaining) = &mut self.remaining {

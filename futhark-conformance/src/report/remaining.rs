@@ -1,9 +1,9 @@
-//! Estimates the time that is left of a run.
+//! Estimates the time that is left of a run, and that of the jobs that a budget leaves out.
 //!
-//! The work of a job is its time in an earlier run, if that is known; otherwise the mean of the jobs
-//! of the same kind (backend and device) that have finished; otherwise the mean of all. The known
-//! times are scaled by how long finished jobs took in comparison, because another machine, or one
-//! that is busy, is slower. The estimate follows new information slowly, so that it counts down
+//! The work of a job is its time in an earlier run, if that is known, scaled by how long finished jobs
+//! took in comparison, because another machine, or one that is busy, is slower. Otherwise it is a
+//! guess, scaled by how wrong the guesses were for finished jobs of the same kind (backend and device),
+//! otherwise for all. The estimate follows new information slowly, so that it counts down
 //! instead of jumping.
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const LEAST: f64 = 0.02;
 #[derive(Clone, Debug)]
 struct Job {
     kind: usize,
-    known: Option<f64>,
+    estimate: Estimate,
     state: State,
 }
 
@@ -29,21 +29,30 @@ enum State {
     Finished,
 }
 
-/// Sum and number of times.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mean {
-    sum: f64,
-    count: usize,
+/// The seconds that a job is expected to take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Estimate {
+    /// It took this time in an earlier run.
+    Past(f64),
+    /// It has not run; other jobs or a default took this time.
+    Guess(f64),
 }
 
-impl Mean {
-    fn add(&mut self, seconds: f64) {
-        self.sum += seconds;
-        self.count += 1;
+/// Sums of actual and of estimated times.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ratio {
+    actual: f64,
+    estimated: f64,
+}
+
+impl Ratio {
+    fn add(&mut self, actual: f64, estimated: f64) {
+        self.actual += actual;
+        self.estimated += estimated;
     }
 
     fn get(self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
+        (self.estimated > 0.0).then(|| self.actual / self.estimated)
     }
 }
 
@@ -52,31 +61,27 @@ impl Mean {
 pub struct Remaining {
     jobs: Vec<Job>,
     threads: usize,
-    kinds: Vec<Mean>,
-    all: Mean,
-    /// Earlier and actual times of finished jobs of which both are known.
-    earlier: f64,
-    actual: f64,
+    /// Of the guesses for finished jobs, by kind and in total.
+    kinds: Vec<Ratio>,
+    guesses: Ratio,
+    /// Of the earlier times of finished jobs.
+    past: Ratio,
     finished: usize,
     /// The last estimate, and when it was made.
     shown: Option<(f64, f64)>,
 }
 
 impl Remaining {
-    /// The estimate for jobs, each with its kind and its time in an earlier run, of which `threads`
-    /// run at the same time.
+    /// The estimate for jobs, each with its kind, of which `threads` run at the same time.
     #[must_use]
-    pub fn new<'k>(
-        jobs: impl Iterator<Item = (&'k str, Option<Duration>)>,
-        threads: usize,
-    ) -> Remaining {
+    pub fn new<'k>(jobs: impl Iterator<Item = (&'k str, Estimate)>, threads: usize) -> Remaining {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let jobs: Vec<Job> = jobs
-            .map(|(kind, known)| {
+            .map(|(kind, estimate)| {
                 let next = numbers.len();
                 Job {
                     kind: *numbers.entry(kind).or_insert(next),
-                    known: known.map(|time| time.as_secs_f64()),
+                    estimate,
                     state: State::Waiting,
                 }
             })
@@ -84,10 +89,9 @@ impl Remaining {
         Remaining {
             jobs,
             threads: threads.max(1),
-            kinds: vec![Mean::default(); numbers.len()],
-            all: Mean::default(),
-            earlier: 0.0,
-            actual: 0.0,
+            kinds: vec![Ratio::default(); numbers.len()],
+            guesses: Ratio::default(),
+            past: Ratio::default(),
             finished: 0,
             shown: None,
         }
@@ -107,11 +111,12 @@ impl Remaining {
         };
         if let State::Running(begun) = job.state {
             let seconds = now.as_secs_f64() - begun;
-            self.kinds[job.kind].add(seconds);
-            self.all.add(seconds);
-            if let Some(known) = job.known {
-                self.earlier += known;
-                self.actual += seconds;
+            match job.estimate {
+                Estimate::Past(past) => self.past.add(seconds, past),
+                Estimate::Guess(guess) => {
+                    self.kinds[job.kind].add(seconds, guess);
+                    self.guesses.add(seconds, guess);
+                }
             }
         }
         job.state = State::Finished;
@@ -135,34 +140,57 @@ impl Remaining {
     }
 
     fn computed(&self, now: f64) -> Option<f64> {
-        let known = self.jobs.iter().filter(|job| job.known.is_some()).count();
+        let is_known = |job: &&Job| matches!(job.estimate, Estimate::Past(_));
+        let known = self.jobs.iter().filter(is_known).count();
         let mostly_known = known * 2 > self.jobs.len();
         let share = self.finished as f64 / self.jobs.len().max(1) as f64;
         if !mostly_known && (self.finished < self.threads.max(3) || share < LEAST) {
             return None;
         }
-        // A few short jobs at the start say little about the speed of the machine.
-        let scale = (self.actual + 5.0) / (self.earlier + 5.0);
+        Some(self.seconds(now))
+    }
+
+    /// The seconds that the jobs that have not begun would take, as far as this is known.
+    #[must_use]
+    pub fn of_waiting(&self) -> f64 {
+        let waiting = self.jobs.iter().filter(|job| job.state == State::Waiting);
+        self.shared(waiting.map(|job| self.whole(job)))
+    }
+
+    fn seconds(&self, now: f64) -> f64 {
+        let left = |job: &Job| match job.state {
+            State::Finished => None,
+            State::Waiting => Some(self.whole(job)),
+            // A job that takes longer than expected is taken to be half done.
+            State::Running(begun) => {
+                let (whole, spent) = (self.whole(job), now - begun);
+                Some((whole - spent).max(spent.min(whole) * 0.1))
+            }
+        };
+        self.shared(self.jobs.iter().filter_map(left))
+    }
+
+    /// The seconds of these jobs on the threads of the run.
+    fn shared(&self, jobs: impl Iterator<Item = f64>) -> f64 {
         let (mut work, mut longest) = (0.0, 0.0_f64);
-        for job in &self.jobs {
-            let whole = || {
-                let known = job.known.map(|known| known * scale);
-                let kind = self.kinds[job.kind];
-                known.or(kind.get()).or(self.all.get()).unwrap_or(1.0)
-            };
-            let left = match job.state {
-                State::Finished => continue,
-                State::Waiting => whole(),
-                // A job that takes longer than expected is taken to be half done.
-                State::Running(begun) => {
-                    let spent = now - begun;
-                    (whole() - spent).max(spent.min(whole()) * 0.1)
-                }
-            };
-            work += left;
-            longest = longest.max(left);
+        for seconds in jobs {
+            work += seconds;
+            longest = longest.max(seconds);
         }
-        Some((work / self.threads as f64).max(longest))
+        (work / self.threads as f64).max(longest)
+    }
+
+    /// The seconds of a whole job.
+    fn whole(&self, job: &Job) -> f64 {
+        // A few short jobs at the start say little about the speed of the machine.
+        let scale = (self.past.actual + 5.0) / (self.past.estimated + 5.0);
+        match job.estimate {
+            Estimate::Past(past) => past * scale,
+            Estimate::Guess(guess) => {
+                let of_kind = self.kinds[job.kind].get();
+                guess * of_kind.or(self.guesses.get()).unwrap_or(scale)
+            }
+        }
     }
 }
 
@@ -185,10 +213,13 @@ mod tests {
     /// Runs jobs of these lengths, longest first on two threads, and returns the greatest relative
     /// error of the estimate between `from` and the last tenth, and the greatest step upwards.
     fn simulated(lengths: &[(&'static str, f64)], times: bool, from: f64) -> (f64, f64) {
-        let known = |seconds: f64| times.then(|| Duration::from_secs_f64(seconds));
+        let estimate = |&seconds: &f64| match times {
+            true => Estimate::Past(seconds),
+            false => Estimate::Guess(1.0),
+        };
         let jobs = lengths
             .iter()
-            .map(|(kind, seconds)| (*kind, known(*seconds)));
+            .map(|(kind, seconds)| (*kind, estimate(seconds)));
         let mut remaining = Remaining::new(jobs, 2);
         let mut free = [0.0_f64; 2];
         let mut events = Vec::new();
@@ -250,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_slower_machine_scales_earlier_times() {
-        let jobs = (0..40).map(|_| ("c", Some(Duration::from_secs(2))));
+        let jobs = (0..40).map(|_| ("c", Estimate::Past(2.0)));
         let mut remaining = Remaining::new(jobs, 1);
         for job in 0..20 {
             remaining.started(job, Duration::from_secs(job as u64 * 4));
@@ -265,8 +296,24 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_did_not_begin_are_estimated_by_those_that_ran() {
+        // The guesses are four times too high on one backend, and right on the other.
+        let guesses = [("opencl", 8.0), ("c", 1.0), ("opencl", 8.0), ("c", 1.0)].repeat(10);
+        let estimates = guesses
+            .into_iter()
+            .map(|(kind, s)| (kind, Estimate::Guess(s)));
+        let mut remaining = Remaining::new(estimates, 2);
+        assert_eq!(remaining.of_waiting(), (20.0 * 8.0 + 20.0) / 2.0);
+        for (job, end) in [(0, 2), (1, 1)] {
+            remaining.started(job, Duration::ZERO);
+            remaining.finished(job, Duration::from_secs(end));
+        }
+        assert_eq!(remaining.of_waiting(), (19.0 * 2.0 + 19.0) / 2.0);
+    }
+
+    #[test]
     fn nothing_is_said_before_something_is_known() {
-        let mut remaining = Remaining::new((0..10).map(|_| ("c", None)), 2);
+        let mut remaining = Remaining::new((0..10).map(|_| ("c", Estimate::Guess(1.0))), 2);
         remaining.started(0, Duration::ZERO);
         assert_eq!(remaining.left(Duration::from_secs(5)), None);
     }

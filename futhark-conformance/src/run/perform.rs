@@ -19,10 +19,10 @@ use crate::report::difference::{Comparison, Compilers};
 use crate::report::matrix::Matrix;
 use crate::report::output::{Files, Output};
 use crate::report::progress::Progress;
-use crate::report::remaining::Remaining;
+use crate::report::remaining::{Estimate, Remaining};
 use crate::report::shown;
 use crate::say::errln;
-use crate::times::{Seconds, TimeLeft, Times};
+use crate::times::{Seconds, Times};
 use anyhow::anyhow;
 use std::collections::HashMap;
 use std::mem;
@@ -109,10 +109,10 @@ pub fn perform(corpus: &Corpus, config: &Config, files: Option<&Files>) -> Resul
             until: begun + budget,
             estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
         }));
-    let left = TimeLeft::new(order.iter().map(|&number| estimates[number]), workers);
-    let progress = Progress::new(order.len()).with_estimate(remaining(&plan, is_new, workers));
+    let remaining = remaining(&plan, &judges.1, is_new, workers);
+    let progress = Progress::new(order.len()).with_estimate(remaining);
 
-    let mut run = Run::begin(config, &plan, &files, judges, progress, left)?;
+    let mut run = Run::begin(config, &plan, &files, judges, progress)?;
     for record in plan.skipped_files() {
         run.output.add(&record);
     }
@@ -123,9 +123,9 @@ pub fn perform(corpus: &Corpus, config: &Config, files: Option<&Files>) -> Resul
         run.update(number, update);
     });
     let waiting: Vec<&Job> = queue.waiting().iter().map(|&n| &jobs[n]).collect();
-    let left_out = config
-        .budget
-        .and_then(|budget| select::left_out(budget, jobs.len(), &waiting, run.left.seconds()));
+    let left_out = config.budget.and_then(|budget| {
+        select::left_out(budget, jobs.len(), &waiting, run.progress.of_waiting())
+    });
     let (output, comparisons, unmatched) = run.end();
     let mut report = Report::new(output, files.json, scratch);
     report.comparisons = comparisons;
@@ -155,7 +155,12 @@ fn interrupted(config: &Config, plan: &Plan<'_>) -> Result<Option<Interrupted>, 
 }
 
 /// The estimate of the time that is left. Jobs that are not new have ended in an earlier run.
-fn remaining(plan: &Plan<'_>, is_new: impl Fn(&Job) -> bool, workers: usize) -> Remaining {
+fn remaining(
+    plan: &Plan<'_>,
+    times: &Times,
+    is_new: impl Fn(&Job) -> bool,
+    workers: usize,
+) -> Remaining {
     let Selected {
         jobs, estimates, ..
     } = &plan.selected;
@@ -163,9 +168,11 @@ fn remaining(plan: &Plan<'_>, is_new: impl Fn(&Job) -> bool, workers: usize) -> 
         .iter()
         .map(|job| format!("{} {}", job.place.backend, job.place.device));
     let kinds: Vec<String> = kinds.collect();
-    let known = estimates
-        .iter()
-        .map(|&seconds| Duration::try_from_secs_f64(seconds).ok());
+    let known = jobs.iter().zip(estimates);
+    let known = known.map(|(job, &seconds)| match times.know(job) {
+        true => Estimate::Past(seconds),
+        false => Estimate::Guess(seconds),
+    });
     let mut remaining = Remaining::new(kinds.iter().map(String::as_str).zip(known), workers);
     for (number, _) in jobs.iter().enumerate().filter(|(_, job)| !is_new(job)) {
         remaining.finished(number, Duration::ZERO);
@@ -179,14 +186,12 @@ struct Run<'a> {
     is_whole: bool,
     jobs: &'a [Job],
     spec: &'a RunSpec,
-    estimates: &'a [f64],
     output: Output,
     differences: Compilers,
     expectations: Expectations,
     progress: Progress,
     running: HashMap<usize, Running>,
     times: Times,
-    left: TimeLeft,
     /// When the times were last written.
     written: Instant,
 }
@@ -208,7 +213,6 @@ impl<'a> Run<'a> {
         files: &Files,
         (expectations, times): (Expectations, Times),
         progress: Progress,
-        left: TimeLeft,
     ) -> Result<Run<'a>, Ended> {
         let header = plan.header.clone();
         let matrix = Matrix::new(plan.columns.clone());
@@ -223,14 +227,12 @@ impl<'a> Run<'a> {
             is_whole: config.is_whole(plan.corpus),
             jobs: &plan.selected.jobs,
             spec: &plan.settings.run,
-            estimates: &plan.selected.estimates,
             output: Output::create(files, header, matrix).map_err(usage)?,
             differences,
             expectations,
             progress,
             running: HashMap::new(),
             times,
-            left,
             written: Instant::now(),
         })
     }
@@ -302,7 +304,6 @@ impl<'a> Run<'a> {
         let seconds = running.begun.elapsed().as_secs_f64();
         running.seconds.end(seconds);
         self.times.add(&job.place, running.seconds);
-        self.left.finished(self.estimates[number], seconds);
         self.output.finished(&Finished {
             place: job.place.clone(),
             source: running.source,
