@@ -53,7 +53,8 @@ pub fn append(text: &mut String, matrix: &Matrix, width: usize) {
             aligned(text, &lines, 1, &needed, gap);
         }
     }
-    let marks = "3! failed  2~ failed as expected  12 passed  1- skipped  . nothing checked";
+    // Letters, because numbers would look like the counts of the run.
+    let marks = "N passed  N! failed  N~ failed as expected  N- skipped  . nothing checked";
     text.push('\n');
     wrap(text, marks, "", width);
     text.push('\n');

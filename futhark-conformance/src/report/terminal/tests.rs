@@ -57,6 +57,18 @@ fn corpus(programs: usize) -> Vec<Record> {
 }
 
 #[test]
+fn the_legend_of_marks_has_no_counts() {
+    let text = rendered(&[record("a.fut", "c", Outcome::Fail)]);
+    let legend = text.lines().find(|line| line.contains("nothing checked"));
+    let legend = legend.unwrap();
+    assert!(
+        legend.contains("N! failed  N~ failed as expected"),
+        "{text}"
+    );
+    assert!(!legend.contains(|c: char| c.is_ascii_digit()), "{text}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     for programs in [1, 5, 40, 100] {
         let records = corpus(programs);
