@@ -11,7 +11,6 @@ use crate::harness::steps::{Earlier, StepResult, Steps, Stop};
 use crate::harness::unchecked;
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
-use crate::leash;
 use crate::protocol::{Event, JobSpec};
 use crate::toolchain;
 use futhark_safe::compile::Build;
@@ -21,7 +20,6 @@ use std::path::{Path, PathBuf};
 
 /// Runs a job, and reports events on the standard output.
 pub fn main(spec: &JobSpec) {
-    leash::end_with_parent();
     limits::limit_job(spec.run.memory);
     let mut out = io::stdout().lock();
     let earlier = Earlier {

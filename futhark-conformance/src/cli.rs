@@ -518,6 +518,11 @@ compiler was found.";
 /// The arguments of the hidden subcommand `child`.
 #[derive(Debug, Args)]
 pub struct ChildArgs {
+    /// Kill the whole process group when the standard input is closed (given by `run`, which starts a
+    /// group for each child)
+    #[arg(long)]
+    pub leashed: bool,
+
     /// The job, as JSON (see `protocol::JobSpec`)
     #[arg(value_name = "JSON")]
     pub spec: String,

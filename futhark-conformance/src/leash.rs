@@ -168,9 +168,13 @@ fn has_mark(pid: Pid, mark: &[u8]) -> bool {
     marks.any(|other| other == mark)
 }
 
-/// Makes the process of a job end with its runner, and all processes in its group with it.
+/// The option with which the runner starts the process of a job, as the leader of a new group.
+pub const LEASHED: &str = "--leashed";
+
+/// Makes the process of a job end with its runner, and all processes in its group with it. Only for a
+/// process with [`LEASHED`]: a shell with job control also starts groups, in which a process that a
+/// person started can be the leader of others.
 pub fn end_with_parent() {
-    // A process that a person started has the group of a shell, and another standard input.
     if getpgrp() != getpid() {
         return;
     }

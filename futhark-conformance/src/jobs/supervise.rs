@@ -33,6 +33,7 @@ use super::process::{Death, End, Process, Step};
 use super::{Job, Settings, Update, log};
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
+use crate::leash::LEASHED;
 use crate::protocol::{Event, JobSpec, RunSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome};
 use std::path::{Path, PathBuf};
@@ -319,7 +320,8 @@ fn command(
     if let Some(scratch) = &settings.scratch {
         command.env("TMPDIR", scratch.path());
     }
-    command.arg("child").arg(serde_json::to_string(spec)?);
+    command.args(["child", LEASHED]);
+    command.arg(serde_json::to_string(spec)?);
     Ok(command)
 }
 

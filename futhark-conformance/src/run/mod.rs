@@ -136,7 +136,11 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
         Command::Doctor(args) => doctor::run(args),
         Command::Child(args) => {
             let spec = serde_json::from_str(&args.spec);
-            child::main(&spec.context("invalid job specification").map_err(usage)?);
+            let spec = spec.context("invalid job specification").map_err(usage)?;
+            if args.leashed {
+                leash::end_with_parent();
+            }
+            child::main(&spec);
             Ok(Exit::Held)
         }
         Command::Guard => {

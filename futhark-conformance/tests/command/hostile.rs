@@ -3,10 +3,14 @@
 #![cfg(target_os = "linux")]
 
 use super::{build_dir, command, needs, text};
+use futhark_conformance::devices::Device;
+use futhark_conformance::manifest::Backend;
+use futhark_conformance::protocol::{JobSpec, RunSpec};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
@@ -240,6 +244,40 @@ fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
         }
         scope.spawn(|| end("--version", Signal::KILL));
     });
+}
+
+/// As a shell with job control starts the first command of a pipeline.
+#[test]
+fn a_child_that_a_person_starts_does_not_kill_its_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("a.fut");
+    fs::write(&program, "entry main = 1i32").unwrap();
+    // It outlives the end of the input, at which the group would be killed.
+    let compiler = folder.path().join("futhark");
+    fs::write(&compiler, "#!/bin/sh\nsleep 0.5\nexit 1\n").unwrap();
+    fs::set_permissions(&compiler, Permissions::from_mode(0o755)).unwrap();
+    let spec = JobSpec {
+        program: Some(program),
+        device: Device::host(Backend::C),
+        compiler,
+        checks: Vec::new(),
+        resume_after: None,
+        deadly: Vec::new(),
+        overruns: Vec::new(),
+        run: RunSpec::new(folder.path().join("builds")),
+    };
+    let mut child = command(folder.path());
+    child
+        .arg("child")
+        .arg(serde_json::to_string(&spec).unwrap());
+    child.stdin(Stdio::null()).process_group(0);
+    let output = child.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(
+        text(&output).contains("{\"event\":\"done\"}"),
+        "{}",
+        text(&output)
+    );
 }
 
 #[test]
