@@ -97,22 +97,9 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         scene.write(name, "of an earlier run");
     }
     let slow = scene.compiler("futhark", "case \"$1 $3\" in 'c '*b.fut) sleep 5 ;; esac");
-    let mut command = scene.command("run");
-    command.args([".", "--all", "--backend", "c", "--check", "compile"]);
-    command.args(["--jobs", "1", "--times", "times.jsonl"]);
-    command.args([
-        "--json",
-        "report.jsonl",
-        "--junit",
-        "junit.xml",
-        "--html",
-        "page.html",
-    ]);
-    command
-        .arg("--build-dir")
-        .arg(build_dir())
-        .arg("--futhark")
-        .arg(&slow);
+    let mut command = scene.run_command([".", "--jobs", "1", "--times", "times.jsonl"]);
+    command.args(["--junit", "junit.xml", "--html", "page.html", "--futhark"]);
+    command.arg(&slow);
     let part = scene.path("report.jsonl.part");
     let temporary = scene.path("temporary");
     fs::create_dir(&temporary).unwrap();
@@ -167,21 +154,8 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         .arg(&left[0])
         .status();
     assert!(touched.unwrap().success());
-    let mut again = scene.command("run");
-    again.args([
-        "a.fut",
-        "--backend",
-        "c",
-        "--check",
-        "compile",
-        "--json",
-        "report.jsonl",
-    ]);
-    again
-        .arg("--build-dir")
-        .arg(build_dir())
-        .arg("--futhark")
-        .arg(scene.real());
+    let mut again = scene.run_command(["a.fut", "--futhark"]);
+    again.arg(scene.real());
     let again = again.env("TMPDIR", &temporary).output().unwrap();
     assert_eq!(again.status.code(), Some(0), "{}", text(&again));
     assert!(text(&again).contains("report.jsonl.part of an interrupted run is replaced"));

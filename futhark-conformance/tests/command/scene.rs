@@ -59,7 +59,7 @@ impl Scene {
     }
 
     /// `run` of the check `compile` on backend c, with these arguments, into `report.jsonl`.
-    pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+    pub fn run_command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = self.command("run");
         command.args([
             "--backend",
@@ -71,7 +71,13 @@ impl Scene {
             "--all",
         ]);
         command.arg("--build-dir").arg(build_dir()).args(arguments);
-        command.output().expect("the program starts")
+        command
+    }
+
+    /// The result of [`run_command`](Scene::run_command).
+    pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+        let output = self.run_command(arguments).output();
+        output.expect("the program starts")
     }
 
     /// The lines of `report.jsonl`.
