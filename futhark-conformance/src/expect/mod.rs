@@ -26,6 +26,7 @@ mod written;
 pub use suggested::list_of;
 
 use crate::identity::version_of;
+use crate::key::key;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
 use crate::record::{Cause, Finding, Outcome, Place, Record};
 use std::collections::HashSet;
@@ -103,6 +104,8 @@ pub struct Expectations {
     /// The folder of the file; program patterns may be relative to it.
     folder: PathBuf,
     list: Vec<Expectation>,
+    /// The texts of the files.
+    texts: Vec<String>,
 }
 
 /// Why a list cannot be used.
@@ -144,6 +147,7 @@ impl Expectations {
         Ok(Expectations {
             folder: folder.to_owned(),
             list: written::read(text)?,
+            texts: vec![text.to_owned()],
         })
     }
 
@@ -162,6 +166,17 @@ impl Expectations {
             self.folder = other.folder;
         }
         self.list.extend(other.list);
+        self.texts.extend(other.texts);
+    }
+
+    /// A hash of the files; empty without any.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let texts: Vec<&[u8]> = self.texts.iter().map(String::as_bytes).collect();
+        match texts.as_slice() {
+            [] => String::new(),
+            texts => key(texts),
+        }
     }
 
     /// Records that checks run at this place, so that entries about it must match.
@@ -234,7 +249,7 @@ impl Expectations {
 
     /// Counts a result that an earlier part of the run judged.
     pub fn recall(&mut self, record: &Record) {
-        let Expectations { folder, list } = self;
+        let Expectations { folder, list, .. } = self;
         let finding = &record.finding;
         let matching = list.iter_mut().find(|entry| {
             entry.check.matches(&finding.check, &finding.case)

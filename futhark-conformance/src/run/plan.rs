@@ -9,7 +9,6 @@ use crate::corpus::Corpus;
 use crate::devices::{self, Device};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
-use crate::key::key;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{
@@ -47,7 +46,7 @@ impl<'c> Plan<'c> {
         if corpus.files().is_empty() {
             return Err(usage(anyhow!("--exclude leaves no program")));
         }
-        let (expectations, hash) = expectations(corpus, config)?;
+        let expectations = expectations(corpus, config)?;
         let mut settings = settings(&config.work)?;
         let mut compilers = find_compilers(&config.machine.futhark, &mut settings)?;
         let against =
@@ -78,7 +77,7 @@ impl<'c> Plan<'c> {
             shard: config.shard,
             against,
             options: config.options_to_repeat(),
-            expectations: hash,
+            expectations: expectations.hash(),
             selection: config.selection(corpus),
             devices,
             compilers: compilers.clone(),
@@ -121,8 +120,8 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// The expected failures, and a hash of their files; empty without any.
-fn expectations(corpus: &Corpus, config: &Config) -> Result<(Expectations, String), Ended> {
+/// The expected failures.
+fn expectations(corpus: &Corpus, config: &Config) -> Result<Expectations, Ended> {
     let mut files: Vec<PathBuf> = match &config.expected {
         Expected::In(file) => vec![file.clone()],
         Expected::Nearest => {
@@ -133,17 +132,10 @@ fn expectations(corpus: &Corpus, config: &Config) -> Result<(Expectations, Strin
     };
     files.dedup();
     let mut all = Expectations::default();
-    let mut texts = Vec::new();
     for file in files {
         all.add(Expectations::read(&file).map_err(usage)?);
-        texts.extend(std::fs::read(&file));
     }
-    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-    let hash = match texts.as_slice() {
-        [] => String::new(),
-        texts => key(texts),
-    };
-    Ok((all, hash))
+    Ok(all)
 }
 
 /// The settings for the child processes of this run.
