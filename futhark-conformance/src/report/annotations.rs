@@ -79,14 +79,10 @@ fn property(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::record::Outcome;
-    use crate::report::tests::record;
+    use crate::report::tests::{compared, record};
 
     fn annotated(records: &[(Record, bool)], only_new: bool) -> String {
-        let all: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
-        let mut matrix = Matrix::of(&all);
-        for (record, is_new) in records {
-            matrix.add_compared(record, *is_new);
-        }
+        let matrix = compared(records);
         github(&matrix, only_new, &|_| "again".into())
     }
 

@@ -214,11 +214,10 @@ fn failure_kind(cause: Option<Cause>) -> NonSuccessKind {
 mod tests {
     use super::*;
     use crate::record::Outcome;
-    use crate::report::tests::record;
+    use crate::report::tests::{matrix, record};
 
     fn written(records: &[Record]) -> String {
-        let mut matrix = Matrix::of(records);
-        records.iter().for_each(|record| matrix.add(record));
+        let matrix = matrix(records);
         let mut out = Vec::new();
         write(&mut out, &matrix, &|_| "again <now>".into()).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -295,7 +295,7 @@ pub fn title(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::record;
+    use crate::report::tests::{matrix, record};
 
     #[test]
     fn cells_show_counts_with_marks() {
@@ -339,8 +339,7 @@ mod tests {
         records[2].finding.message = "known bug\nexpected 1".into();
         records[3].finding.check = "leaks".into();
         records[3].finding.seconds = 2.0;
-        let mut matrix = Matrix::of(&records);
-        records.iter().for_each(|record| matrix.add(record));
+        let matrix = matrix(&records);
         let (_, cells) = matrix.cells().next().unwrap();
         assert_eq!((cells[0].len(), cells[1].len()), (1, 1));
         assert_eq!(marked(&cells[0][0].counts), "1 1~ 1-");

@@ -174,6 +174,7 @@ mod tests {
     use super::*;
     use crate::devices::Device;
     use crate::record::{Cause, CompilerInfo, Finding, Place};
+    use crate::report::matrix::Matrix;
     use futhark_manifest::Backend;
 
     /// A record for the tests of all reports.
@@ -193,6 +194,22 @@ mod tests {
             seconds: 0.0,
         };
         Record { place, finding }
+    }
+
+    /// The matrix of records, none of which is new.
+    pub(super) fn matrix(records: &[Record]) -> Matrix {
+        let old = records.iter().map(|record| (record.clone(), false));
+        compared(&old.collect::<Vec<_>>())
+    }
+
+    /// The matrix of records, each of which is a new failure or not.
+    pub(super) fn compared(records: &[(Record, bool)]) -> Matrix {
+        let all: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
+        let mut matrix = Matrix::of(&all);
+        for (record, is_new) in records {
+            matrix.add_compared(record, *is_new);
+        }
+        matrix
     }
 
     /// The header that goes with it.

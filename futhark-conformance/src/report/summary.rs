@@ -194,14 +194,10 @@ fn inline(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::record::Outcome;
-    use crate::report::tests::record;
+    use crate::report::tests::{compared, record};
 
     fn summary(records: &[(Record, bool)]) -> String {
-        let all: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
-        let mut matrix = Matrix::of(&all);
-        for (record, is_new) in records {
-            matrix.add_compared(record, *is_new);
-        }
+        let matrix = compared(records);
         markdown(&matrix, None, &|_| "again".into())
     }
 

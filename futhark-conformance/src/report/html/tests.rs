@@ -1,6 +1,6 @@
 use super::*;
 use crate::record::Outcome;
-use crate::report::tests::{header, record};
+use crate::report::tests::{header, matrix, record};
 use serde_json::Value;
 
 fn page_of(matrix: &Matrix) -> String {
@@ -10,9 +10,7 @@ fn page_of(matrix: &Matrix) -> String {
 }
 
 fn page(records: &[Record]) -> String {
-    let mut matrix = Matrix::of(records);
-    records.iter().for_each(|record| matrix.add(record));
-    page_of(&matrix)
+    page_of(&matrix(records))
 }
 
 fn data(page: &str) -> Value {

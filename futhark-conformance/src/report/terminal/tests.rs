@@ -1,14 +1,12 @@
 use super::*;
 use crate::record::Outcome;
 use crate::report::column::Column;
-use crate::report::tests::record;
+use crate::report::tests::{matrix, record};
 use console::measure_text_width;
 
 fn rendered(records: &[Record]) -> String {
     console::set_colors_enabled(false);
-    let mut matrix = Matrix::of(records);
-    records.iter().for_each(|record| matrix.add(record));
-    render(&matrix, None, &|_| "again".into(), WIDTH)
+    render(&matrix(records), None, &|_| "again".into(), WIDTH)
 }
 
 /// The records of `programs` programs in twelve columns.
@@ -72,8 +70,7 @@ fn the_legend_of_marks_has_no_counts() {
 fn no_line_is_wider_than_the_terminal() {
     for programs in [1, 5, 40, 100] {
         let records = corpus(programs);
-        let mut matrix = Matrix::of(&records);
-        records.iter().for_each(|record| matrix.add(record));
+        let matrix = matrix(&records);
         assert_eq!(matrix.columns().len(), 12);
         let command = "futhark-conformance run programs/a.fut --backend opencl --device 'Portable Computing Language*' --futhark /opt/futhark/bin/futhark-0.25.32 --check 'blocks:entry_point #0'";
         for width in [60, WIDTH, 120] {
