@@ -454,3 +454,44 @@ fn the_hash_of_a_program_is_that_of_its_code() {
     );
     assert_eq!(place.commands(), ["--version"], "only the first compiler");
 }
+
+/// gcc only, whose precompiled headers fit: other compilers read the text in every build.
+#[test]
+fn a_precompiled_beginning_does_not_change_the_result() {
+    if support::no_compiler() {
+        return;
+    }
+    let place = Place::new("beginning");
+    let out = place.folder.join("out");
+    let library = |text: &str| {
+        place.write("main.fut", text);
+        let artifact = place.run();
+        let bytes = std::fs::read(artifact.library()).unwrap();
+        let folder = artifact.folder().to_owned();
+        artifact.open().unwrap();
+        // Names of the temporary folder, in places of traps, differ, and so does the link's identifier.
+        (folder, bytes.len())
+    };
+    let text = "entry f (x: i32) = x\n";
+    let (folder, as_text) = library(text);
+    let entries = std::fs::read_dir(&out).unwrap();
+    let mut folders = entries.map(|entry| entry.unwrap().path());
+    let is_beginning = |path: &PathBuf| path.to_string_lossy().contains("/begin-");
+    let Some(beginning) = folders.find(is_beginning) else {
+        return;
+    };
+    let precompiled = beginning.join("compiled/fut_begin.h.gch");
+    assert!(!precompiled.exists(), "one program does not need it");
+    std::fs::remove_dir_all(&folder).unwrap();
+    let (_, second) = library(text);
+    assert!(precompiled.is_file());
+    assert!(as_text == second, "another size");
+    // Neither a damaged header nor an outdated one harms.
+    std::fs::write(&precompiled, "damaged").unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(as_text == library(text).1, "damaged");
+    std::fs::write(beginning.join("compiled/stamps"), "/usr\nother\n").unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(as_text == library(text).1, "outdated");
+    assert!(std::fs::read(&precompiled).unwrap() != b"damaged");
+}

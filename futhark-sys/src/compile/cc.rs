@@ -7,6 +7,7 @@ use std::process::Command;
 
 use futhark_manifest::Backend;
 
+use super::beginning::Beginning;
 use super::driver::{self, Driver};
 use super::error::{Error, ErrorKind};
 use super::facts::Facts;
@@ -180,22 +181,55 @@ impl CCompiler {
         unit: &Path,
         object: &Path,
         headers: &Path,
+        beginning: Option<&Beginning>,
         options: &Options<'_>,
     ) -> Result<(), Error> {
         let folder = unit.parent().unwrap_or(Path::new("."));
-        let mut command = self.command();
-        command.args(options.arguments());
-        // Our <assert.h> takes precedence over the system's. Our other headers are found only by
-        // `#include "…"`, because a program can be called `math` or `strings`.
-        command.arg(format!("-I{}", headers.join(OVERRIDE).display()));
+        let mut command = self.command_with(headers, options);
         command.arg(format!("-iquote{}", folder.display()));
-        command.arg(format!("-iquote{}", headers.display()));
+        for folder in beginning.into_iter().flat_map(Beginning::folders) {
+            command.arg(format!("-iquote{}", folder.display()));
+        }
         command.arg("-c").arg(unit).arg("-o").arg(object);
         let stderr = run(command)?;
         match stderr {
             Ok(()) => Ok(()),
             Err(text) => Err(explain(&text, unit, options.backend)),
         }
+    }
+
+    /// Whether [`precompile`](Self::precompile) is useful: gcc, without a wrapper, which may cache results by
+    /// the text. For debuggers our C file stays whole.
+    pub(super) fn precompiles(&self, options: &Options<'_>) -> bool {
+        self.driver.is_gcc() && !self.debugs(options)
+    }
+
+    /// Precompiles `header` to `result`, and writes to `rule` of which files it consists, as a rule for make.
+    /// Returns false if the compiler fails.
+    pub(super) fn precompile(
+        &self,
+        header: &Path,
+        result: &Path,
+        rule: &Path,
+        headers: &Path,
+        options: &Options<'_>,
+    ) -> bool {
+        let mut command = self.command_with(headers, options);
+        command.args(["-x", "c-header"]).arg(header);
+        command.arg("-MD").arg("-MF").arg(rule);
+        command.arg("-o").arg(result);
+        matches!(run(command), Ok(Ok(())))
+    }
+
+    /// The command that compiles with `options` and finds our headers.
+    fn command_with(&self, headers: &Path, options: &Options<'_>) -> Command {
+        let mut command = self.command();
+        command.args(options.arguments());
+        // Our <assert.h> takes precedence over the system's. Our other headers are found only by
+        // `#include "…"`, because a program can be called `math` or `strings`.
+        command.arg(format!("-I{}", headers.join(OVERRIDE).display()));
+        command.arg(format!("-iquote{}", headers.display()));
+        command
     }
 
     /// Links `other` into `object`.

@@ -136,6 +136,12 @@ impl Driver {
         command
     }
 
+    /// Whether this is gcc itself, not a wrapper.
+    pub(super) fn is_gcc(&self) -> bool {
+        let is_program = self.words.first().is_some_and(|word| **word == *self.path);
+        self.family == Family::Gnu && is_program
+    }
+
     /// Whether this is gcc 12, clang 16, or later.
     pub(super) fn zeroes_variables(&self) -> bool {
         // "gcc (Debian 12.2.0-14) 12.2.0", "Debian clang version 16.0.6 (1)": the first

@@ -8,6 +8,7 @@
 //! plain.rs      the functions of name.h that a raw module offers, and their symbols
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
 //! headers.rs    writes the headers that it includes
+//! beginning.rs  precompiles the part of it that programs share
 //! cc.rs         compiles it, hides all symbols but the table, links or archives it
 //! driver.rs     finds the C compiler
 //! interface.rs  only the manifest, for code that is checked and not linked
@@ -28,6 +29,7 @@
 //! toolchain.rs  finds compilers and headers; reads every environment variable
 //! ```
 
+mod beginning;
 #[cfg(feature = "raw")]
 mod bindgen;
 mod build;
