@@ -26,6 +26,7 @@ pub fn main(spec: &JobSpec) {
         resume_after: spec.resume_after,
         deadly: &spec.deadly,
         overruns: &spec.overruns,
+        hung: &spec.hung,
     };
     let mut steps = Steps::new(&mut out, &spec.checks, earlier);
     if let Some(watch) = Watch::from_env() {

@@ -19,10 +19,28 @@
 //! A failure that matches becomes an expected failure. If everything that an entry matches passes,
 //! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
 //! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
+//!
+//! An entry about a program that hangs can name a shorter time limit than the run's, in seconds:
+//!
+//! ```toml
+//! [[expect]]
+//! program = "search.fut"
+//! check = "blocks"
+//! device = "Some Platform*"
+//! reason = "the driver returns a stale condition, so a loop does not end"
+//! timeout = 10
+//! ```
+//!
+//! Each case that matches must end within this time. If it does not, it has failed as expected, and
+//! with `check = "CHECK"` the other cases of the check are skipped: one failure suffices. The limit also
+//! applies to calls of the check that are only measured, and not to steps that others depend on, such as
+//! creating the first context. A run with a shorter `--timeout` keeps that.
 
+mod limits;
 mod suggested;
 mod written;
 
+pub use limits::TimeLimits;
 pub use suggested::list_of;
 
 use crate::identity::version_of;
@@ -32,6 +50,7 @@ use crate::record::{Cause, Finding, Outcome, Place, Record};
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The name of the file, looked up in the folders of the programs and above.
 pub const FILE_NAME: &str = "expectations.toml";
@@ -47,6 +66,8 @@ pub struct Expectation {
     reason: String,
     /// Whether it may also pass.
     sometimes: bool,
+    /// The time after which a matching case has failed.
+    timeout: Option<Duration>,
     matched: bool,
     in_scope: bool,
     /// For checks without a case: the checks with only passed cases so far, and those with failed
@@ -245,6 +266,13 @@ impl Expectations {
         let about =
             |entry: &&Expectation| entry.check.is_whole() && entry.is_about(place, &self.folder);
         self.list.iter().filter(about).map(|entry| &entry.check)
+    }
+
+    /// The time limits of the entries that name one.
+    #[must_use]
+    pub fn time_limits(&self) -> TimeLimits {
+        let list = self.list.iter().filter(|entry| entry.timeout.is_some());
+        TimeLimits::new(self.folder.clone(), list.cloned().collect())
     }
 
     /// Counts a result that an earlier part of the run judged.

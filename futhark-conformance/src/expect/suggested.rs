@@ -19,7 +19,7 @@ const HEAD: &str = "\
 #
 # A check that an entry lists must fail: then it counts as an expected failure, and if it passes, the
 # run fails. Replace each reason by the cause, and delete the entry when that is fixed. With
-# `sometimes = true` the check may also pass.
+# `sometimes = true` the check may also pass. With `timeout = 10` it has failed after ten seconds.
 #
 #   program   path in this folder; `*` matches any text
 #   check     CHECK or CHECK:CASE; `*` as above

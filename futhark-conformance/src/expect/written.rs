@@ -2,7 +2,11 @@
 
 use super::Expectation;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
+use std::time::Duration;
+
+/// The greatest time limit, in seconds.
+const DAY: i64 = 24 * 60 * 60;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +30,23 @@ struct Entry {
     reason: String,
     #[serde(default)]
     sometimes: bool,
+    #[serde(default, deserialize_with = "time_limit")]
+    timeout: Option<Duration>,
+}
+
+/// Reads a time limit.
+fn time_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let seconds = value
+        .as_integer()
+        .filter(|seconds| (1..=DAY).contains(seconds));
+    let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
+    let seconds = seconds.ok_or_else(|| {
+        de::Error::custom(format!(
+            "expected a whole number of seconds from 1 to {DAY}, such as `timeout = 10`"
+        ))
+    })?;
+    Ok(Some(Duration::from_secs(seconds)))
 }
 
 #[derive(Deserialize)]
@@ -67,6 +88,7 @@ impl Entry {
         let all = vec![Expectation {
             reason: self.reason.clone(),
             sometimes: self.sometimes,
+            timeout: self.timeout,
             ..Expectation::default()
         }];
         let all = self.program.spread(all, |one| &mut one.program);
@@ -97,5 +119,30 @@ impl<P: Clone> Patterns<P> {
         all.iter()
             .flat_map(|one| patterns.iter().map(|pattern| with(one, pattern)))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_limit_is_a_number_of_seconds() {
+        let read = |timeout: &str| {
+            let text =
+                format!("[[expect]]\nprogram = \"a.fut\"\nreason = \"r\"\ntimeout = {timeout}\n");
+            read(&text)
+        };
+        for (text, seconds) in [("1", 1), ("10", 10), ("86_400", 86_400)] {
+            let list = read(text).unwrap();
+            assert_eq!(list[0].timeout, Some(Duration::from_secs(seconds)));
+        }
+        let wrong = ["0", "-1", "86401", "0.5", "\"10\"", "true", "[1]"];
+        for text in wrong {
+            let error = read(text).unwrap_err();
+            assert!(error.contains("such as `timeout = 10`"), "{error}");
+            // The line is part of the error.
+            assert!(error.contains(&format!("timeout = {text}\n")), "{error}");
+        }
     }
 }

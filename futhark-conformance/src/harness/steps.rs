@@ -128,6 +128,8 @@ pub struct Earlier<'a> {
     pub deadly: &'a [usize],
     /// Those of them that exceeded their own time limit.
     pub overruns: &'a [usize],
+    /// The checks of which a case has hung as expected.
+    pub hung: &'a [String],
 }
 
 /// Numbers, filters, runs and reports steps.
@@ -141,12 +143,19 @@ pub struct Steps<'a> {
     remark: Remark,
 }
 
-/// A step's own time limit.
+/// The time limit of a step.
 #[derive(Clone, Copy)]
-struct Limit {
-    time: Duration,
-    /// Whether the step is reported as skipped if it exceeds the limit.
-    skip: bool,
+enum Limit {
+    /// The usual one, or a shorter one if the step is expected to hang.
+    Usual,
+    /// The usual one in any case, because others depend on the step.
+    Needed,
+    /// Its own.
+    Own {
+        time: Duration,
+        /// Whether the step is reported as skipped if it exceeds the limit.
+        skip: bool,
+    },
 }
 
 impl<'a> Steps<'a> {
@@ -193,7 +202,10 @@ impl<'a> Steps<'a> {
     /// Runs a step if it is selected and no earlier process has run it.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
         match self.claim(check, case) {
-            (index, Claim::Asked) => self.perform(index, check, case, body, Claim::Asked, None),
+            (index, Claim::Asked) if self.has_hung(check) => self.pass_by(index, check, case),
+            (index, Claim::Asked) => {
+                self.perform(index, check, case, body, Claim::Asked, Limit::Usual)
+            }
             (_, Claim::NotAsked | Claim::Behind) => Ran::No,
         }
     }
@@ -210,15 +222,18 @@ impl<'a> Steps<'a> {
         let (index, Claim::Asked) = self.claim(check, case) else {
             return Ran::No;
         };
-        let limit = Limit {
+        if self.has_hung(check) {
+            return self.pass_by(index, check, case);
+        }
+        let limit = Limit::Own {
             time: limit,
             skip: true,
         };
         if self.is_out_of_time() {
             let body = || Err(Stop::skip(OUT_OF_TIME));
-            return self.perform(index, check, case, body, Claim::Asked, None);
+            return self.perform(index, check, case, body, Claim::Asked, Limit::Usual);
         }
-        self.perform(index, check, case, body, Claim::Asked, Some(limit))
+        self.perform(index, check, case, body, Claim::Asked, limit)
     }
 
     /// Runs a step that others depend on, even if it is not selected or an earlier process has run
@@ -231,7 +246,7 @@ impl<'a> Steps<'a> {
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
         let (index, claim) = self.claim(check, case);
-        self.perform(index, check, case, body, claim, None)
+        self.perform(index, check, case, body, claim, Limit::Needed)
     }
 
     /// Runs a step that proves nothing by itself. It is reported only if it fails.
@@ -242,7 +257,7 @@ impl<'a> Steps<'a> {
         } else {
             Claim::NotAsked
         };
-        self.perform(index, check, case, body, claim, None)
+        self.perform(index, check, case, body, claim, Limit::Needed)
     }
 
     /// Prepares the next step, which has the same case, if that is selected and no earlier process
@@ -251,6 +266,7 @@ impl<'a> Steps<'a> {
     pub fn attempt(&mut self, check: &str, case: &str, limit: Duration, body: impl FnOnce()) {
         if let (index, Claim::Asked) = self.claim(check, case)
             && !self.is_out_of_time()
+            && !self.has_hung(check)
         {
             self.perform_quietly(index, check, case, limit, body);
         }
@@ -279,6 +295,17 @@ impl<'a> Steps<'a> {
         self.claim(check, case);
     }
 
+    /// Whether a case of the check has hung as expected, so that others are not tried.
+    fn has_hung(&self, check: &str) -> bool {
+        self.earlier.hung.iter().any(|hung| hung == check)
+    }
+
+    /// Reports a case of such a check as skipped.
+    fn pass_by(&mut self, index: usize, check: &str, case: &str) -> Ran {
+        let body = || Err(Stop::skip(HUNG));
+        self.perform(index, check, case, body, Claim::Asked, Limit::Usual)
+    }
+
     /// Whether so many steps have exceeded their own time limit that no other one may.
     fn is_out_of_time(&self) -> bool {
         self.earlier.overruns.len() >= MAX_OVERRUNS
@@ -292,7 +319,7 @@ impl<'a> Steps<'a> {
         limit: Duration,
         body: impl FnOnce(),
     ) {
-        let limit = Limit {
+        let limit = Limit::Own {
             time: limit,
             skip: false,
         };
@@ -300,7 +327,7 @@ impl<'a> Steps<'a> {
             body();
             Ok(())
         };
-        self.perform(index, check, case, body, Claim::NotAsked, Some(limit));
+        self.perform(index, check, case, body, Claim::NotAsked, limit);
     }
 
     fn perform(
@@ -310,19 +337,26 @@ impl<'a> Steps<'a> {
         case: &str,
         body: impl FnOnce() -> StepResult,
         claim: Claim,
-        limit: Option<Limit>,
+        limit: Limit,
     ) -> Ran {
         if self.earlier.deadly.contains(&index) {
             return Ran::Failed;
         }
-        let limit_ms = limit.map(|limit| u64::try_from(limit.time.as_millis()).unwrap_or(u64::MAX));
+        let (limit_ms, skip_at_limit) = match limit {
+            Limit::Own { time, skip } => {
+                let limit = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                (Some(limit), skip)
+            }
+            Limit::Usual | Limit::Needed => (None, false),
+        };
         self.remark.take();
         self.say(&Event::Begin {
             index,
             check: check.to_owned(),
             case: case.to_owned(),
             limit_ms,
-            skip_at_limit: limit.is_some_and(|limit| limit.skip),
+            skip_at_limit,
+            needed: matches!(limit, Limit::Needed),
             excuse: self.excuse.clone(),
         });
         let begun = Instant::now();
@@ -423,6 +457,10 @@ pub enum Ran {
 const OUT_OF_TIME: &str =
     "too slow for this check: several steps with generated inputs have run out of time";
 
+/// Why the other cases of a check are skipped after one has hung as expected.
+const HUNG: &str =
+    "an earlier case of this check has exceeded the time limit of an expected failure";
+
 fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
@@ -507,6 +545,20 @@ mod tests {
     }
 
     #[test]
+    fn a_step_that_others_need_has_the_usual_time_limit() {
+        let mut out = Vec::new();
+        let mut steps = Steps::new(&mut out, &[], Earlier::default());
+        steps.run_always("a", "", || Ok(()));
+        steps.prepare("b", "", || Ok(()));
+        steps.run("c", "", || Ok(()));
+        let needed = events(&out).into_iter().filter_map(|event| match event {
+            Event::Begin { needed, .. } => Some(needed),
+            _ => None,
+        });
+        assert_eq!(needed.collect::<Vec<_>>(), [true, true, false]);
+    }
+
+    #[test]
     fn a_long_message_is_shortened() {
         let mut out = Vec::new();
         let mut steps = Steps::new(&mut out, &[], Earlier::default());
@@ -560,6 +612,7 @@ mod tests {
             resume_after: Some(1),
             deadly: &[1],
             overruns: &[1],
+            ..Earlier::default()
         };
         let mut steps = Steps::new(&mut out, &[], earlier);
         assert!(steps.measure("a", "again", limit, || ()));
@@ -587,6 +640,28 @@ mod tests {
         steps.attempt("a", "1", limit, || panic!("ran"));
         steps.run_within("a", "1", limit, || panic!("ran"));
         assert_eq!(outcomes(&self::events(&out)), [("1".into(), Outcome::Skip)]);
+    }
+
+    #[test]
+    fn other_cases_of_a_check_that_has_hung_are_skipped() {
+        let mut out = Vec::new();
+        let earlier = Earlier {
+            hung: &["a".to_owned()],
+            ..Earlier::default()
+        };
+        let limit = Duration::from_secs(1);
+        let mut steps = Steps::new(&mut out, &[], earlier);
+        steps.run("a", "1", || panic!("ran"));
+        steps.attempt("a", "2", limit, || panic!("ran"));
+        steps.run_within("a", "2", limit, || panic!("ran"));
+        steps.run("b", "3", || Ok(()));
+        let expected = [
+            ("1", Outcome::Skip),
+            ("2", Outcome::Skip),
+            ("3", Outcome::Pass),
+        ];
+        let expected = expected.map(|(case, outcome)| (case.to_owned(), outcome));
+        assert_eq!(outcomes(&events(&out)), expected);
     }
 
     #[test]

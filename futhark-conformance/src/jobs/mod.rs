@@ -11,6 +11,7 @@ mod supervise;
 pub use queue::{Limit, Queue};
 
 use crate::devices::{Device, Tried};
+use crate::expect::TimeLimits;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
@@ -45,6 +46,8 @@ pub struct Settings {
     pub executable: PathBuf,
     /// The time limit of a step.
     pub timeout: Duration,
+    /// The shorter time limits of steps that are expected to hang.
+    pub hangs: TimeLimits,
     /// The folder for temporary files of child processes; without one, they use `TMPDIR` of this
     /// process.
     pub scratch: Option<Arc<Scratch>>,

@@ -67,6 +67,8 @@ pub(super) struct Step {
     pub(super) skip_at_limit: bool,
     /// Why a failure is possible, and no finding.
     pub(super) excuse: Option<String>,
+    /// The time after which the step has failed as expected.
+    pub(super) hang: Option<Duration>,
 }
 
 impl Step {
@@ -80,9 +82,23 @@ impl Step {
             limit: None,
             skip_at_limit: false,
             excuse: None,
+            hang: None,
+        }
+    }
+
+    /// The step's time limit, if that of others is `usual`, and whether the step was expected to
+    /// exceed it.
+    pub(super) fn time_limit(&self, usual: Duration) -> (Duration, bool) {
+        let usual = self.limit.map_or(usual, |limit| limit.min(usual));
+        match self.hang {
+            Some(hang) if hang < usual => (hang, true),
+            _ => (usual, false),
         }
     }
 }
+
+/// Returns the time after which a case of a check has failed as expected.
+pub(super) type HangOf<'a> = dyn Fn(&str, &str) -> Option<Duration> + 'a;
 
 /// The end of a child.
 pub(super) struct End {
@@ -98,6 +114,18 @@ pub(super) struct End {
 pub(super) struct Death {
     pub(super) cause: Cause,
     pub(super) message: String,
+    /// Whether a step was killed that was expected to hang.
+    pub(super) is_expected: bool,
+}
+
+impl Death {
+    pub(super) fn new(cause: Cause, message: String) -> Death {
+        Death {
+            cause,
+            message,
+            is_expected: false,
+        }
+    }
 }
 
 impl End {
@@ -105,10 +133,10 @@ impl End {
     pub(super) fn not_started(error: &io::Error) -> End {
         End {
             step: None,
-            death: Some(Death {
-                cause: Cause::Error,
-                message: format!("failed to start a child process: {error}"),
-            }),
+            death: Some(Death::new(
+                Cause::Error,
+                format!("failed to start a child process: {error}"),
+            )),
             last_event: Instant::now(),
         }
     }
@@ -166,15 +194,15 @@ impl Process {
 
     /// Passes the child's events on until the child has ended. Kills it if no event arrives within
     /// the time limit of the current step.
-    pub(super) fn listen(&mut self, on_event: &mut dyn FnMut(Event)) -> End {
+    pub(super) fn listen(&mut self, hang_of: &HangOf<'_>, on_event: &mut dyn FnMut(Event)) -> End {
         let mut step: Option<Step> = None;
         let mut done = false;
         let mut last_event = Instant::now();
         // When to stop reading the output of a child that has ended.
         let mut last_moment: Option<Instant> = None;
         loop {
-            let limit = step.as_ref().and_then(|step| step.limit);
-            let limit = limit.map_or(self.timeout, |limit| limit.min(self.timeout));
+            let (limit, is_expected) =
+                (step.as_ref()).map_or((self.timeout, false), |step| step.time_limit(self.timeout));
             match self.events.recv_timeout(INTERVAL.min(limit)) {
                 Ok(event) => {
                     last_event = Instant::now();
@@ -185,6 +213,7 @@ impl Process {
                             case,
                             limit_ms,
                             skip_at_limit,
+                            needed,
                             excuse,
                         } => {
                             step = Some(Step {
@@ -195,6 +224,7 @@ impl Process {
                                 limit: limit_ms.map(Duration::from_millis),
                                 skip_at_limit: *skip_at_limit,
                                 excuse: excuse.clone(),
+                                hang: (!needed).then(|| hang_of(check, case)).flatten(),
                             });
                         }
                         Event::End(_) | Event::Quiet => step = None,
@@ -218,11 +248,17 @@ impl Process {
                     }
                     None if last_event.elapsed() >= limit => {
                         let _ = self.end();
-                        let message = format!("no answer within {} s; killed", limit.as_secs());
+                        let which = if is_expected { EXPECTED } else { "" };
+                        let message =
+                            format!("no answer within {} s{which}; killed", limit.as_secs());
                         let cause = Cause::Timeout;
                         return End {
                             step,
-                            death: Some(Death { cause, message }),
+                            death: Some(Death {
+                                cause,
+                                message,
+                                is_expected,
+                            }),
                             last_event,
                         };
                     }
@@ -232,14 +268,11 @@ impl Process {
         }
         let death = match self.reap() {
             _ if done && step.is_none() => None,
-            Ok(status) => Some(Death {
-                cause: Cause::Crash,
-                message: self.describe_death(status),
-            }),
-            Err(error) => Some(Death {
-                cause: Cause::Error,
-                message: format!("failed to wait for the child process: {error}"),
-            }),
+            Ok(status) => Some(Death::new(Cause::Crash, self.describe_death(status))),
+            Err(error) => Some(Death::new(
+                Cause::Error,
+                format!("failed to wait for the child process: {error}"),
+            )),
         };
         End {
             step,
@@ -322,6 +355,9 @@ impl Drop for Process {
     }
 }
 
+/// What is said about the time limit of an expectation.
+const EXPECTED: &str = ", the time limit of this expected failure";
+
 /// What is said about an output that stays open.
 const LEFT_BEHIND: &str = "a process that the job started has left its process group and keeps the \
                            output of the job open; it was not waited for";
@@ -393,7 +429,7 @@ mod tests {
         command.args(["-c", script]);
         let mut process = Process::start(command, timeout).unwrap();
         let mut events = Vec::new();
-        let end = process.listen(&mut |event| events.push(event));
+        let end = process.listen(&|_, _| None, &mut |event| events.push(event));
         (events, end)
     }
 
@@ -411,6 +447,7 @@ mod tests {
             case: "main #0".into(),
             limit_ms: None,
             skip_at_limit: false,
+            needed: false,
             excuse: None,
         }
     }
@@ -436,7 +473,7 @@ mod tests {
     fn a_death_is_reported_with_its_signal_its_step_and_its_stderr() {
         let script = format!("{}echo 'last words' >&2\nkill -SEGV $$\n", say(&begin()));
         let (_, end) = shell(&script, LONG);
-        let Death { cause, message } = end.death.unwrap();
+        let Death { cause, message, .. } = end.death.unwrap();
         assert_eq!(cause, Cause::Crash);
         assert!(
             message.contains("SIGSEGV") && message.contains("last words"),
@@ -458,10 +495,31 @@ mod tests {
         let begun = Instant::now();
         let script = format!("{}sleep 60 & sleep 60\n", say(&begin()));
         let (_, end) = shell(&script, Duration::from_millis(300));
-        let Death { cause, message } = end.death.unwrap();
+        let Death { cause, message, .. } = end.death.unwrap();
         assert_eq!(cause, Cause::Timeout, "{message}");
         assert_eq!(end.step.unwrap().case, "main #0");
         assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_step_that_is_expected_to_hang_is_killed_at_its_own_limit() {
+        let hang_of = |check: &str, case: &str| {
+            assert_eq!((check, case), ("blocks", "main #0"));
+            Some(Duration::from_millis(300))
+        };
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{}sleep 60\n", say(&begin()))]);
+        let mut process = Process::start(command, LONG).unwrap();
+        let end = process.listen(&hang_of, &mut |_| {});
+        let death = end.death.unwrap();
+        assert!(death.is_expected && death.cause == Cause::Timeout);
+        let step = end.step.unwrap();
+        assert!(step.begun.elapsed() < LONG);
+        // A limit that is not shorter changes nothing.
+        let second = Duration::from_secs(1);
+        assert_eq!(step.time_limit(second), (Duration::from_millis(300), true));
+        let least = Duration::from_millis(300);
+        assert_eq!(step.time_limit(least), (least, false));
     }
 
     #[test]
@@ -471,7 +529,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", &script]);
         let mut process = Process::start(command, LONG).unwrap();
-        assert!(process.listen(&mut |_| {}).death.is_none());
+        assert!(process.listen(&|_, _| None, &mut |_| {}).death.is_none());
         let left: i32 = process.stderr().parse().unwrap();
         let has_ended = || {
             let left = Pid::from_raw(left).unwrap();

@@ -19,6 +19,7 @@
 //! |---|---|---|
 //! | by the time limit of an attempt (`Steps::attempt`, `Steps::measure`) | none | resumes after the step |
 //! | by the time limit of a step with generated inputs (`Steps::run_within`) | skipped | resumes after the step |
+//! | by the time limit of an expected failure, in another step | a failure | resumes after the step |
 //! | by the usual time limit, in unoptimised C | none | repeats the step in optimised code |
 //! | in a step, in any other way | a failure | resumes after the step |
 //! | between two steps | a failure of `lifecycle: process` | none |
@@ -33,6 +34,7 @@ use super::process::{Death, End, Process, Step};
 use super::{Job, Settings, Update, log};
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
+use crate::expect::TimeLimits;
 use crate::leash::LEASHED;
 use crate::protocol::{Event, JobSpec, RunSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome};
@@ -82,14 +84,16 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             resume_after: progress.resume_after,
             deadly: progress.deadly.clone(),
             overruns: progress.overruns.clone(),
+            hung: progress.hung.clone(),
             run: RunSpec {
                 optimise: progress.optimise,
                 ..settings.run.clone()
             },
         };
         let command = command(settings, &spec, findings);
+        let hang_of = |check: &str, case: &str| settings.hangs.of(&job.place, check, case);
         let end = match command.and_then(|command| Process::start(command, progress.timeout)) {
-            Ok(mut process) => process.listen(&mut |event| match event {
+            Ok(mut process) => process.listen(&hang_of, &mut |event| match event {
                 Event::Begin { check, case, .. } => send(Update::Step { check, case }),
                 Event::End(finding) => send(Update::Found(finding)),
                 Event::Waiting => send(Update::Step {
@@ -127,13 +131,17 @@ enum Next {
 }
 
 /// The progress of a job over its child processes.
-struct Progress {
+struct Progress<'a> {
     /// The last step with a result.
     resume_after: Option<usize>,
     /// The steps that ended a child.
     deadly: Vec<usize>,
     /// Those of them that exceeded their own time limit.
     overruns: Vec<usize>,
+    /// The checks of which a case has hung as expected.
+    hung: Vec<String>,
+    /// The time limits of expected hangs.
+    hangs: &'a TimeLimits,
     /// Whether the next child uses optimised code.
     optimise: bool,
     /// The step that the next child repeats in optimised code, and the message of its failure.
@@ -146,12 +154,14 @@ struct Progress {
     timeouts: usize,
 }
 
-impl Progress {
-    fn new(settings: &Settings) -> Progress {
+impl<'a> Progress<'a> {
+    fn new(settings: &'a Settings) -> Progress<'a> {
         Progress {
             resume_after: None,
             deadly: Vec::new(),
             overruns: Vec::new(),
+            hung: Vec::new(),
+            hangs: &settings.hangs,
             optimise: settings.run.optimise,
             repeated: None,
             is_stuck: false,
@@ -163,25 +173,34 @@ impl Progress {
 
     /// Decides how the job continues after the end of a child.
     fn next(&mut self, end: End, job: &Job) -> Next {
-        let Some(Death { cause, message }) = end.death else {
+        let Some(death) = end.death else {
             return Next::Finished;
         };
+
         let Some(step) = end.step else {
             let step = Step::of_the_process(end.last_event);
-            let message = format!("between two steps: {message}");
-            return Next::GiveUp(failure(&step, cause, message));
+            let message = format!("between two steps: {}", death.message);
+            return Next::GiveUp(failure(&step, death.cause, message));
         };
-        let timed_out = cause == Cause::Timeout;
+        let timed_out = death.cause == Cause::Timeout;
         // A child with optimised code ended before the step that it was to repeat.
         let repeated = self.repeated.take();
         if let Some((repeated, first)) = repeated.filter(|(other, _)| step.index < other.index) {
             self.optimise = false;
             self.is_stuck = true;
             let message = format!(
-                "{first}\nin optimised code, {} fails: {message}",
-                step.check
+                "{first}\nin optimised code, {} fails: {}",
+                step.check, death.message
             );
-            return self.failed(&repeated, Cause::Timeout, message);
+            return self.failed(&repeated, Death::new(Cause::Timeout, message));
+        }
+        // The code is not at fault, so it is not repeated with optimisation. A step that prepares others
+        // has no result.
+        if death.is_expected && (step.limit.is_none() || step.skip_at_limit) {
+            if self.hangs.has_whole(&job.place, &step.check) {
+                self.hung.push(step.check.clone());
+            }
+            return self.failed(&step, death);
         }
         if timed_out && step.limit.is_some() {
             self.has_died_in(step.index);
@@ -189,7 +208,7 @@ impl Progress {
             if self.overruns.len() == MAX_ATTEMPTS {
                 let message =
                     format!("{MAX_ATTEMPTS} attempts ran out of time: the rest was not checked");
-                return Next::GiveUp(failure(&step, cause, message));
+                return Next::GiveUp(failure(&step, death.cause, message));
             }
             return Next::Resume(step.skip_at_limit.then(|| too_slow(&step)));
         }
@@ -200,17 +219,23 @@ impl Progress {
         if timed_out && !self.optimise && !self.is_stuck && is_slow_code {
             self.resume_after = step.index.checked_sub(1);
             self.optimise = true;
-            self.repeated = Some((step, message));
+            self.repeated = Some((step, death.message));
             return Next::Resume(None);
         }
-        self.failed(&step, cause, message)
+        self.failed(&step, death)
     }
 
     /// What follows a step that has failed by ending a child.
-    fn failed(&mut self, step: &Step, cause: Cause, message: String) -> Next {
+    fn failed(&mut self, step: &Step, death: Death) -> Next {
+        let Death {
+            cause,
+            message,
+            is_expected,
+        } = death;
         self.has_died_in(step.index);
         self.deaths += 1;
-        self.timeouts += usize::from(cause == Cause::Timeout);
+        // An expected hang took little time.
+        self.timeouts += usize::from(cause == Cause::Timeout && !is_expected);
         if self.deaths == MAX_DEATHS || self.timeouts == MAX_TIMEOUTS {
             let message = format!(
                 "{message}\nthe process died in {} steps: the rest was not checked",
@@ -273,6 +298,7 @@ pub(super) fn probe(
         resume_after: None,
         deadly: Vec::new(),
         overruns: Vec::new(),
+        hung: Vec::new(),
         run: settings.run.clone(),
     };
     let limit = settings.timeout.max(PROBE);
@@ -280,7 +306,7 @@ pub(super) fn probe(
     let process = command.and_then(|command| Process::start(command, limit));
     let mut process = process.map_err(|error| error.to_string())?;
     let (mut found, mut reason) = (None, None);
-    let end = process.listen(&mut |event| match event {
+    let end = process.listen(&|_, _| None, &mut |event| match event {
         Event::Device { name } => found = Some(name),
         Event::End(finding) if finding.outcome == Outcome::Fail => reason = Some(finding.message),
         _ => {}
@@ -346,6 +372,7 @@ mod tests {
         Settings {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
+            hangs: TimeLimits::default(),
             scratch: None,
             run: RunSpec::new("x".into()),
         }
@@ -357,10 +384,7 @@ mod tests {
         (step.index, step.limit) = (7, limit);
         End {
             step: Some(step),
-            death: Some(Death {
-                cause,
-                message: "m".into(),
-            }),
+            death: Some(Death::new(cause, "m".into())),
             last_event: Instant::now(),
         }
     }
@@ -426,6 +450,35 @@ mod tests {
             matches!(next, Next::Resume(Some(_))),
             "kernels are optimised"
         );
+    }
+
+    #[test]
+    fn an_expected_hang_is_not_repeated_and_does_not_end_the_job() {
+        let (job, settings) = (job_on(Backend::C), settings());
+        let mut progress = Progress::new(&settings);
+        let hang = || {
+            let mut end = death(Cause::Timeout, None);
+            end.death.as_mut().unwrap().is_expected = true;
+            end
+        };
+        for _ in 0..=MAX_TIMEOUTS {
+            let next = progress.next(hang(), &job);
+            let Next::Resume(Some(finding)) = next else {
+                panic!("not resumed")
+            };
+            assert_eq!(finding.cause, Some(Cause::Timeout));
+        }
+        assert!(!progress.optimise && progress.resume_after == Some(7));
+        // A step that prepares others is not reported.
+        let mut end = hang();
+        end.step.as_mut().unwrap().limit = Some(Duration::from_secs(3));
+        assert!(matches!(progress.next(end, &job), Next::Resume(None)));
+        // One with generated inputs is.
+        let mut end = hang();
+        let step = end.step.as_mut().unwrap();
+        (step.limit, step.skip_at_limit) = (Some(Duration::from_secs(3)), true);
+        let next = progress.next(end, &job);
+        assert!(matches!(next, Next::Resume(Some(finding)) if finding.outcome == Outcome::Fail));
     }
 
     /// The death of a child in a step that every child runs.

@@ -28,6 +28,9 @@ pub enum Event {
         /// is not reported, because a later step tells the result.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         skip_at_limit: bool,
+        /// Whether other steps depend on it, so that it has the usual time limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        needed: bool,
         /// Why a failure is possible, and no finding.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         excuse: Option<String>,
@@ -105,6 +108,7 @@ mod tests {
             case: "[]i32".into(),
             limit_ms: Some(10),
             skip_at_limit: true,
+            needed: true,
             excuse: Some("why".into()),
         };
         let text = serde_json::to_string(&event).unwrap();

@@ -27,6 +27,9 @@ pub struct JobSpec {
     /// Those of them that exceeded their own time limit, which is not a failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overruns: Vec<usize>,
+    /// The checks whose other cases are not run, because one of them has hung as expected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hung: Vec<String>,
     /// The settings of the whole run.
     pub run: RunSpec,
 }
@@ -128,6 +131,7 @@ mod tests {
             resume_after: Some(7),
             deadly: vec![3, 7],
             overruns: vec![3],
+            hung: vec!["blocks".to_owned()],
             run: RunSpec {
                 build_dir: "target/x".into(),
                 seed: u64::MAX,

@@ -62,6 +62,7 @@ impl<'c> Plan<'c> {
         let all_compilers = compilers.iter().chain(&against);
         let settings = Settings {
             run: run_spec(config, settings.run, all_compilers, &devices),
+            hangs: expectations.time_limits(),
             ..settings
         };
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;

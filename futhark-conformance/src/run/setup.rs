@@ -4,6 +4,7 @@ use super::{Ended, could_not_run, usage};
 use crate::cli::{MachineArgs, ReportFiles, RunArgs, WorkArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Search};
+use crate::expect::TimeLimits;
 use crate::harness::build::CANNOT_COMPILE;
 use crate::jobs::{self, Settings};
 use crate::parallel;
@@ -47,6 +48,7 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         executable,
         scratch: Some(Arc::new(scratch.map_err(could_not_run)?)),
         timeout: Duration::from_secs(work.timeout),
+        hangs: TimeLimits::default(),
         run: RunSpec {
             memory: work.memory,
             optimise: work.optimise,

@@ -264,6 +264,7 @@ fn a_child_that_a_person_starts_does_not_kill_its_group() {
         resume_after: None,
         deadly: Vec::new(),
         overruns: Vec::new(),
+        hung: Vec::new(),
         run: RunSpec::new(folder.path().join("builds")),
     };
     let mut child = command(folder.path());

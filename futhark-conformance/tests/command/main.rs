@@ -13,6 +13,7 @@ mod corpus;
 mod cuda13;
 mod devices;
 mod files;
+mod hangs;
 mod hostile;
 mod inputs;
 mod names;
