@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const IN_A_ROW: usize = 20;
 
 /// The time after which no further context is created. Contexts of devices are slow.
-const LONG_ENOUGH: Duration = Duration::from_millis(500);
+const LONG_ENOUGH: Duration = Duration::from_millis(100);
 
 /// Creates the first context. Returns whether that succeeded: a program whose constants fail has no
 /// context, which its test blocks may expect.
