@@ -17,6 +17,7 @@ mod shapes;
 mod sizes;
 mod state;
 mod table;
+mod unused;
 mod wrappers;
 
 use std::fmt::Write as _;
@@ -31,9 +32,14 @@ use crate::table as number;
 /// The file with the generated C as [`checked_c`] changes it.
 pub(super) const CHECKED: &str = "fut_checked.c";
 
-/// The generated C with checked allocation sizes. A hardened unit includes it.
-pub(super) fn checked_c(lines: &[Line<'_>], backend: Backend) -> String {
-    sizes::checked(lines, backend)
+/// The generated C with checked allocation sizes. A hardened unit includes it. `fast` leaves out unused
+/// functions.
+pub(super) fn checked_c(lines: &[Line<'_>], backend: Backend, fast: bool) -> String {
+    let text = sizes::checked(lines, backend);
+    match fast {
+        true => unused::inline_functions(&text),
+        false => text,
+    }
 }
 
 /// The inputs of a unit.
