@@ -129,6 +129,7 @@ const SOURCES: &[(&str, &str)] = &[
     source!("device/cuda_fp16.h"),
     source!("device/hip/hip_fp16.h"),
     source!("device/kernel.h"),
+    source!("device/thread.h"),
 ];
 
 /// The compiled device.

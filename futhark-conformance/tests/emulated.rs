@@ -23,6 +23,15 @@ const CASES: &[(&str, &str)] = &[
         "barriers_and_shared_memory",
         "order=alternating,blocks=reversed",
     ),
+    ("forward_order", ""),
+    ("reversed_order", "order=reversed"),
+    ("alternating_order", "order=alternating"),
+    ("threads_end_after_different_barriers", ""),
+    (
+        "threads_end_after_different_barriers",
+        "order=alternating,threads=3",
+    ),
+    ("failures_after_a_barrier", ""),
     ("limits_of_a_launch", ""),
     ("out_of_range_after", ""),
     ("out_of_range_after", "delayed,threads=2"),
@@ -173,6 +182,10 @@ fn the_portable_fiber_switch_works() {
         "barriers_and_shared_memory",
         "out_of_range_after",
         "stack_overflow",
+        "alternating_order",
+        "threads_end_after_different_barriers",
+        "failures_after_a_barrier",
+        "divergent_barriers",
     ] {
         let output = device.run(case, "order=alternating", &[]);
         assert!(output.status.success(), "{case}: {}", text(&output));

@@ -9,30 +9,14 @@
 #undef NAN
 #undef INFINITY
 
+#include "thread.h"
+
 // --- Threads, blocks and barriers -------------------------------------------------------
 
-// Same layouts as Dim and ThreadState in src/fiber.h. EmulatedThread is at the top of the fiber's stack;
-// stacks are aligned to the stack size.
-struct EmulatedDim {
-    unsigned x, y, z;
-};
-
-struct EmulatedThread {
-    EmulatedDim thread, block, block_size, grid_size;
-    unsigned char *shared;
-    void (*wait)(EmulatedThread *);
-    unsigned site;
-};
-
-__attribute__((always_inline)) static inline EmulatedThread *emulated_thread() {
-    unsigned long stack = 0x40000, here = (unsigned long)__builtin_frame_address(0);
-    return (EmulatedThread *)((here | (stack - 1)) + 1) - 1;
-}
-
-#define threadIdx (emulated_thread()->thread)
-#define blockIdx (emulated_thread()->block)
-#define blockDim (emulated_thread()->block_size)
-#define gridDim (emulated_thread()->grid_size)
+#define threadIdx (emulated_thread_of(emulated_stack_pointer())->index)
+#define blockIdx (emulated_block_of(emulated_stack_pointer())->index)
+#define blockDim (emulated_block_of(emulated_stack_pointer())->size)
+#define gridDim (emulated_block_of(emulated_stack_pointer())->grid_size)
 
 #define __device__
 #define __host__
@@ -41,19 +25,11 @@ __attribute__((always_inline)) static inline EmulatedThread *emulated_thread() {
 #define __global__ __attribute__((emulated_kernel))
 #define __launch_bounds__(...) __attribute__((emulated_bound(__VA_ARGS__)))
 // src/compiler.cpp replaces `extern __shared__ T name[]` by a macro that expands to this.
-#define EMULATED_SHARED(T) ((volatile T *)emulated_thread()->shared)
+#define EMULATED_SHARED(T) ((volatile T *)emulated_block_of(emulated_stack_pointer())->shared)
 
-// Records the number of a barrier call; src/compiler.cpp inserts a call of this before each of them. If
-// one barrier function calls another, the number of the outer call is kept.
-static inline void emulated_at(unsigned number) {
-    EmulatedThread *t = emulated_thread();
-    if (t->site == 0)
-        t->site = number;
-}
-static inline void __syncthreads() {
-    EmulatedThread *t = emulated_thread();
-    t->wait(t);
-}
+// Records the number of a barrier call; src/compiler.cpp inserts a call of this before each of them.
+EMULATED_INLINE void emulated_at(unsigned number) { emulated_block_of(emulated_stack_pointer())->site = number; }
+EMULATED_INLINE void __syncthreads() { emulated_wait(); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 

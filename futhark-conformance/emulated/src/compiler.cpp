@@ -181,51 +181,60 @@ std::string with_shared_memory(const std::string &source) {
     return source.substr(0, begin) + "\n#define " + id + " EMULATED_SHARED(" + type + ")\n" + source.substr(end + 1);
 }
 
-// The text after `(`, up to the closing parenthesis.
-std::string inside(const std::string &text, size_t from) {
+// The text after `(` or `{`, up to the parenthesis or brace that closes it.
+std::string inside(const std::string &text, size_t from, char open = '(', char close = ')') {
     size_t depth = 1, i = from;
     for (; i < text.size() && depth > 0; i++)
-        depth += text[i] == '(' ? 1 : text[i] == ')' ? size_t(-1) : 0;
+        depth += text[i] == open ? 1 : text[i] == close ? size_t(-1) : 0;
     return text.substr(from, depth == 0 ? i - 1 - from : std::string::npos);
 }
 
 bool is_name(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Whether the name at this position is a call, not a definition.
-bool is_call(const std::string &text, size_t at) {
-    if (at == 0)
-        return true;
-    if (is_name(text[at - 1]))
-        return false;
-    size_t before = text.find_last_not_of(" \t\n", at - 1);
-    return before == std::string::npos || !is_name(text[before]);
+bool is_barrier(const std::string &name) { return name == "barrier" || name == "barrier_local" || name == "__syncthreads"; }
+
+// The end of the body, if a definition's parameters end here, otherwise this position.
+size_t end_of_body(const std::string &text, size_t at) {
+    size_t brace = text.find_first_not_of(" \t\n", at);
+    if (brace == std::string::npos || text[brace] != '{')
+        return at;
+    return std::min(brace + 1 + inside(text, brace + 1, '{', '}').size() + 1, text.size());
 }
 
 // Numbers the barriers, so that a thread can record which one it waits at. The numbers come from
-// the text, because the compiler may copy code, so that one barrier has several addresses.
+// the text, because the compiler may copy code, so that one barrier has several addresses. Calls in the
+// definition of a barrier have no number: the thread keeps that of the outer call.
 std::string with_numbered_barriers(const std::string &text) {
-    static const char *const names[] = {"barrier(", "barrier_local(", "__syncthreads("};
-    std::string result;
-    size_t done = 0;
+    std::string result, before;
+    result.reserve(text.size() + text.size() / 16);
     unsigned number = 0;
-    while (done < text.size()) {
-        size_t next = std::string::npos, length = 0;
-        for (const char *name : names) {
-            size_t at = done;
-            while ((at = text.find(name, at)) != std::string::npos && !is_call(text, at))
-                at++;
-            if (at < next) {
-                next = at;
-                length = strlen(name);
-            }
+    for (size_t at = 0; at < text.size();) {
+        if (!is_name(text[at])) {
+            if (!isspace(static_cast<unsigned char>(text[at])))
+                before.clear();
+            result += text[at++];
+            continue;
         }
-        if (next == std::string::npos)
-            break;
-        size_t end = std::min(next + length + inside(text, next + length).size() + 1, text.size());
-        result += text.substr(done, next - done) + "(emulated_at(" + std::to_string(++number) + "), " + text.substr(next, end - next) + ")";
-        done = end;
+        size_t end = at;
+        while (end < text.size() && is_name(text[end]))
+            end++;
+        std::string name = text.substr(at, end - at);
+        if (end < text.size() && text[end] == '(' && is_barrier(name)) {
+            end = std::min(end + 1 + inside(text, end + 1).size() + 1, text.size());
+            // A definition or a declaration follows the name of its type.
+            bool is_call = before.empty() || before == "else" || before == "do" || before == "return";
+            if (!is_call)
+                end = end_of_body(text, end);
+            std::string all = text.substr(at, end - at);
+            result += is_call ? "(emulated_at(" + std::to_string(++number) + "), " + all + ")" : all;
+            name.clear();
+        } else {
+            result += name;
+        }
+        before = name;
+        at = end;
     }
-    return result + text.substr(done);
+    return result;
 }
 
 // Returns the table of all kernels. Finds them in preprocessed text by the attribute that
@@ -290,6 +299,9 @@ std::vector<std::string> flags_of_kernels() {
         // Probe every page of a large frame, so that it cannot skip the guard page.
         "-fstack-clash-protection",
     };
+#ifdef EMULATED_PORTABLE
+    flags.push_back("-DEMULATED_PORTABLE");
+#endif
     std::stringstream more(settings().flags);
     for (std::string flag; more >> flag;)
         flags.push_back(flag);
@@ -305,7 +317,7 @@ Compiled compile(const std::string &source, const std::vector<std::string> &opti
     std::string device = device_folder();
     // Not the compiler's version: each version has its own cache folder (src/emulated.rs of the crate).
     std::string key = source + host_compiler();
-    for (const char *header : {"/kernel.h", "/cuda_fp16.h", "/hip/hip_fp16.h"})
+    for (const char *header : {"/kernel.h", "/thread.h", "/cuda_fp16.h", "/hip/hip_fp16.h"})
         key += read_file(device + header);
     for (const std::string &flag : flags)
         key += "\n" + flag;

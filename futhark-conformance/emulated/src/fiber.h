@@ -1,55 +1,49 @@
-// Fibers: one per thread of a block, so that a barrier can suspend each of them and run the next,
-// on one thread of the host.
+// Fibers: the threads of a block that wait at a barrier have stacks of their own, on one thread of the
+// host.
 #pragma once
 
 #include <cstddef>
 
+#include "../device/thread.h"
+
 namespace emulated {
 
-struct Dim {
-    unsigned x, y, z;
+using Dim = EmulatedDim;
+using Thread = EmulatedThread;
+using Block = EmulatedBlock;
+
+constexpr size_t STACK = EMULATED_STACK;
+constexpr unsigned MOST_THREADS = EMULATED_MOST_THREADS;
+
+// Runs when a thread is entered for the first time; must not return.
+using ThreadMain = void (*)(Thread *);
+
+// The stacks of one thread of the host. They are reused, never freed.
+class Stacks {
+  public:
+    explicit Stacks(ThreadMain main);
+
+    // Makes the first `count` stacks usable. Returns false if there is no memory.
+    bool need(unsigned count);
+
+    // Resets all threads, which may have been left by a jump.
+    void restart();
+
+    // Whether the address is in the guard page, the lowest page of a thread's stack.
+    bool is_guard(const void *address, const Thread *thread) const;
+
+    // NULL before the first stack.
+    Block *block = nullptr;
+
+  private:
+    bool reserve();
+    char *lowest(size_t i) const;
+    void restart(unsigned i);
+
+    ThreadMain main;
+    unsigned made = 0;
+    struct Contexts;
+    Contexts *contexts = nullptr;  // without the fast switch
 };
-
-// The state of a device thread, at the top of the fiber's stack. The stack is aligned to its own
-// size, so kernel code finds the state from its stack pointer; thread-local storage would belong
-// to the host's thread. device/kernel.h has the same struct: change both.
-struct ThreadState {
-    Dim thread, block, block_size, grid_size;
-    unsigned char *shared;
-    void (*wait)(ThreadState *);
-    unsigned site;  // the number of the barrier at which it waits
-};
-
-constexpr size_t STACK = 0x40000;
-
-struct Fiber;
-
-// Runs when a fiber is entered for the first time; must not return.
-using FiberMain = void (*)(Fiber *);
-
-struct Fiber {
-    ThreadState *state;
-    bool done;
-    void *owner;
-    struct Saved;
-    Saved *saved;
-};
-
-// Returns NULL if there is no memory for a stack. Fibers are reused, never freed.
-Fiber *make_fiber(FiberMain main, void *owner);
-
-// Resumes the fiber until it suspends itself. `outside` belongs to the host's thread.
-struct Outside;
-Outside *make_outside();
-void enter(Outside *outside, Fiber *fiber);
-void leave(Outside *outside, Fiber *fiber);
-
-// Resets a fiber that was left by a jump.
-void restart(Fiber *fiber, FiberMain main);
-
-Fiber *fiber_of(ThreadState *state);
-
-// Whether the address is in the guard page, the lowest page of a fiber's stack.
-bool is_stack_guard(const void *address, const Fiber *fiber);
 
 }  // namespace emulated

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -33,9 +32,9 @@ char time_over;  // its address identifies the signals of the watch
 
 // --- Faults ------------------------------------------------------------------------------
 
-// A kernel that accesses an invalid address or exceeds the time limit gets a signal within a
-// fiber. The handler jumps back to the worker, which resets the fiber and ends the launch. Other
-// faults go to the previous handler.
+// A kernel that accesses an invalid address or exceeds the time limit gets a signal while one of its
+// threads runs. The handler jumps back to the worker, which resets the threads and ends the launch.
+// Other faults go to the previous handler.
 
 struct sigaction earlier_segv, earlier_bus, earlier_fpe;
 
@@ -46,7 +45,7 @@ const struct sigaction &earlier(int signal) {
 void on_signal(int signal, siginfo_t *info, void *context) {
     Worker *w = running;
     bool from_watch = info->si_code == SI_QUEUE && info->si_value.sival_ptr == &time_over;
-    if (w != nullptr && w->current != nullptr) {
+    if (w != nullptr && w->inside) {
         if (signal == SIGFPE && finish_division(context))
             return;
         w->signal = from_watch ? SIGALRM : signal;
@@ -75,7 +74,7 @@ void install_handlers() {
     sigaction(SIGFPE, &action, &earlier_fpe);
 }
 
-// The fiber's stack may have overflowed, so the handler needs another one: the worker's, while it
+// The thread's stack may have overflowed, so the handler needs another one: the worker's, while it
 // runs blocks, unless the thread has one.
 class SignalStack {
   public:
@@ -152,11 +151,11 @@ Watch &watch() {
     return *one;
 }
 
-std::string place_of(const Worker &w, const Fiber *fiber) {
+std::string place_of(const Worker &w, const Thread &t) {
     char text[200];
-    const ThreadState &s = *fiber->state;
-    snprintf(text, sizeof text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", w.launch->kernel.name, s.block.x, s.block.y,
-             s.block.z, s.thread.x, s.thread.y, s.thread.z);
+    const Dim &b = w.stacks.block->index;
+    snprintf(text, sizeof text, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", w.launch->kernel.name, b.x, b.y, b.z, t.index.x,
+             t.index.y, t.index.z);
     return text;
 }
 
@@ -169,7 +168,8 @@ std::string describe_fault(const Worker &w) {
 }
 
 // Runs after the jump, on the worker's own stack.
-void tell_fault(Worker &w, const Fiber *faulted) {
+void tell_fault(Worker &w) {
+    const Thread &faulted = **w.stacks.block->now;
     std::string place = place_of(w, faulted);
     if (w.signal == SIGALRM) {
         if (w.launch->fail(Ended::TimedOut))
@@ -177,7 +177,7 @@ void tell_fault(Worker &w, const Fiber *faulted) {
     } else if (w.signal == SIGFPE) {
         if (w.launch->fail(Ended::Failed))
             finding("%s: an arithmetic fault of the host", place.c_str());
-    } else if (is_stack_guard(w.address, faulted)) {
+    } else if (w.stacks.is_guard(w.address, &faulted)) {
         if (w.launch->fail(Ended::Failed))
             finding("%s: exceeds the %zu bytes of stack of a thread on the emulated device", place.c_str(), STACK);
     } else if (w.launch->fail(Ended::IllegalAddress)) {
@@ -187,101 +187,115 @@ void tell_fault(Worker &w, const Fiber *faulted) {
 
 // --- Blocks -------------------------------------------------------------------------------
 
-void wait_at_barrier(ThreadState *state) {
-    Fiber *fiber = fiber_of(state);
-    leave(static_cast<Worker *>(fiber->owner)->outside, fiber);
-    state->site = 0;
+constexpr unsigned ENDED = ~0u;  // in place of the site of a barrier
+
+// Gives the next thread of the block to a stack, if there is one.
+bool begin_thread(Worker &w, Thread &t) {
+    const Launch &l = *w.launch;
+    if (w.started == l.threads() || l.failed())
+        return false;
+    unsigned number = settings().order == Settings::Reversed ? l.threads() - 1 - w.started : w.started;
+    w.started++;
+    t.index = {number % l.block.x, number / l.block.x % l.block.y, number / l.block.x / l.block.y};
+    t.site = 0;
+    return true;
 }
 
-void thread_main(Fiber *fiber) {
-    auto w = static_cast<Worker *>(fiber->owner);
+// Runs on each stack: one thread after the other, until one has waited at a barrier and ended.
+void thread_main(Thread *t) {
+    Block *block = emulated_block_of(reinterpret_cast<uintptr_t>(t));
     for (;;) {
-        w->launch->kernel.run(w->launch->arguments);
-        fiber->done = true;
-        leave(w->outside, fiber);
+        auto w = static_cast<Worker *>(block->worker);
+        while (begin_thread(*w, *t))
+            w->launch->kernel.run(w->launch->arguments);
+        t->site = ENDED;
+        w->ended++;
+        emulated_switch(t, *++block->now);
     }
 }
 
-// Runs one thread until it ends or reaches a barrier.
-void go_on(Worker &w, Fiber *fiber, std::vector<Fiber *> &at_barrier) {
-    w.current = fiber;
-    enter(w.outside, fiber);
-    w.current = nullptr;
-    (fiber->done ? w.idle : at_barrier).push_back(fiber);
+// Runs the threads of the list, each until it waits or ends. The list ends with threads[0].
+__attribute__((noinline)) void go_on(Worker &w, Thread **list) {
+    w.stacks.block->now = list;
+    w.inside = true;
+    emulated_switch(&w.stacks.block->threads[0], *list);
+    w.inside = false;
 }
 
-void begin_thread(Worker &w, Dim block, unsigned number) {
-    Launch &l = *w.launch;
-    if (w.idle.empty()) {
-        Fiber *fiber = make_fiber(thread_main, &w);
-        if (fiber == nullptr) {
-            finding("kernel %s: no memory for the stack of one more thread", l.kernel.name);
-            l.fail(Ended::Failed);
+// Starts the threads of a block. Those that end without a barrier share a stack.
+void begin_threads(Worker &w) {
+    for (unsigned stack = 1; w.started < w.launch->threads() && !w.launch->failed(); stack++) {
+        if (!w.stacks.need(stack)) {
+            finding("kernel %s: no memory for the stack of one more thread", w.launch->kernel.name);
+            w.launch->fail(Ended::Failed);
             return;
         }
-        w.idle.push_back(fiber);
+        Thread *t = &w.stacks.block->threads[stack], *list[] = {t, &w.stacks.block->threads[0]};
+        go_on(w, list);
+        if (t->site != ENDED)
+            w.waiting.push_back(t);
     }
-    Fiber *fiber = w.idle.back();
-    w.idle.pop_back();
-    ThreadState &s = *fiber->state;
-    s.thread = {number % l.block.x, number / l.block.x % l.block.y, number / l.block.x / l.block.y};
-    s.block = block;
-    s.block_size = l.block;
-    s.grid_size = l.grid;
-    s.shared = w.shared.of_size(l.shared);
-    s.wait = wait_at_barrier;
-    s.site = 0;
-    fiber->done = false;
-    go_on(w, fiber, w.waiting);
 }
 
 // Threads that have ended do not take part in barriers, as on hardware: a kernel returns early if
 // the program failed. The others must wait at the same barrier; at different ones, hardware has
 // undefined behaviour.
 bool barrier_is_whole(Worker &w) {
-    for (Fiber *fiber : w.waiting)
-        if (fiber->state->site != w.waiting.front()->state->site) {
-            if (w.launch->fail(Ended::Failed))
-                finding("%s: waits at a different barrier than thread (%u,%u,%u)", place_of(w, fiber).c_str(),
-                        w.waiting.front()->state->thread.x, w.waiting.front()->state->thread.y,
-                        w.waiting.front()->state->thread.z);
-            return false;
-        }
+    if (w.stacks.block->any_site == w.stacks.block->common_site)
+        return true;
+    const Thread &first = *w.waiting.front();
+    auto other = std::find_if(w.waiting.begin(), w.waiting.end(), [&](const Thread *t) { return t->site != first.site; });
+    if (w.launch->fail(Ended::Failed))
+        finding("%s: waits at a different barrier than thread (%u,%u,%u)", place_of(w, **other).c_str(), first.index.x, first.index.y,
+                first.index.z);
+    return false;
+}
+
+void expect_barrier(Worker &w) {
+    w.stacks.block->any_site = 0;
+    w.stacks.block->common_site = ~0u;
+    w.ended = 0;
+}
+
+// From one barrier to the next.
+void continue_threads(Worker &w) {
+    if (settings().order == Settings::Alternating)
+        std::reverse(w.waiting.begin(), w.waiting.end());
+    w.waiting.push_back(&w.stacks.block->threads[0]);
+    expect_barrier(w);
+    go_on(w, w.waiting.data());
+    w.waiting.pop_back();
+    auto has_ended = [](const Thread *t) { return t->site == ENDED; };
+    if (w.ended > 0)
+        w.waiting.erase(std::remove_if(w.waiting.begin(), w.waiting.end(), has_ended), w.waiting.end());
+}
+
+void run_block(Worker &w, Dim index) {
+    Block &b = *w.stacks.block;
+    b.index = index;
+    memset(b.shared, settings().poison, w.launch->shared);
+    w.waiting.clear();
+    w.started = 0;
+    expect_barrier(w);
+    begin_threads(w);
+    while (!w.waiting.empty() && !w.launch->failed() && barrier_is_whole(w))
+        continue_threads(w);
+}
+
+// What the blocks of a launch have in common.
+bool begin_launch(Worker &w, Launch &launch) {
+    w.launch = &launch;
+    if (!w.stacks.need(1)) {
+        finding("kernel %s: no memory for the stack of a thread", launch.kernel.name);
+        launch.fail(Ended::Failed);
+        return false;
+    }
+    Block &b = *w.stacks.block;
+    b.worker = &w;
+    b.size = launch.block;
+    b.grid_size = launch.grid;
+    b.shared = w.shared.of_size(launch.shared);
     return true;
-}
-
-void run_block(Worker &w, Dim block) {
-    unsigned threads = w.launch->threads();
-    bool reversed = settings().order == Settings::Reversed;
-    w.waiting.clear();
-    memset(w.shared.of_size(w.launch->shared), settings().poison, w.launch->shared);
-    for (unsigned i = 0; i < threads && !w.launch->failed(); i++)
-        begin_thread(w, block, reversed ? threads - 1 - i : i);
-    while (!w.waiting.empty() && !w.launch->failed() && barrier_is_whole(w)) {
-        w.next.clear();
-        if (settings().order == Settings::Alternating)
-            std::reverse(w.waiting.begin(), w.waiting.end());
-        for (size_t i = 0; i < w.waiting.size() && !w.launch->failed(); i++)
-            go_on(w, w.waiting[i], w.next);
-        if (!w.launch->failed())
-            w.waiting.swap(w.next);
-    }
-}
-
-// Resets the threads that a failure interrupted.
-void clean_up(Worker &w, Fiber *faulted) {
-    std::set<Fiber *> left(w.waiting.begin(), w.waiting.end());
-    left.insert(w.next.begin(), w.next.end());
-    if (faulted != nullptr)
-        left.insert(faulted);
-    for (Fiber *fiber : w.idle)
-        left.erase(fiber);
-    for (Fiber *fiber : left) {
-        restart(fiber, thread_main);
-        w.idle.push_back(fiber);
-    }
-    w.waiting.clear();
-    w.next.clear();
 }
 
 // Lets the worker handle the signals of its thread during the lifetime of this object.
@@ -305,9 +319,9 @@ class Turn {
 // Blocks start in order, for any number of host threads, so that a scan with decoupled look-back
 // never waits for a block that has not started.
 void run_blocks(Worker &w, Launch &launch) {
-    w.launch = &launch;
+    if (!begin_launch(w, launch))
+        return;
     Turn turn(w);
-    Fiber *volatile faulted = nullptr;
     if (sigsetjmp(w.escape, 1) == 0) {
         while (!launch.failed()) {
             uint64_t number = launch.next++, blocks = launch.blocks();
@@ -317,12 +331,12 @@ void run_blocks(Worker &w, Launch &launch) {
         }
     } else {
         // Must come first: the watch sends further signals, and each would jump here again.
-        faulted = w.current;
-        w.current = nullptr;
-        tell_fault(w, faulted);
+        w.inside = false;
+        tell_fault(w);
     }
+    // A failure leaves threads in the middle of the kernel.
     if (launch.failed())
-        clean_up(w, faulted);
+        w.stacks.restart();
 }
 
 // No exception may leave a thread's function.
@@ -350,7 +364,7 @@ Ended run_grid(const Kernel &kernel, void *const *arguments, Dim grid, Dim block
     Launch launch{kernel, arguments, grid, block, shared};
     size_t wanted = size_t(std::min<uint64_t>(settings().threads, launch.blocks()));
     while (workers.size() < wanted)
-        workers.push_back(new Worker());
+        workers.push_back(new Worker(thread_main));
     std::vector<Worker *> used(workers.begin(), workers.begin() + long(wanted));
     std::vector<std::thread> helpers;
     helpers.reserve(wanted);

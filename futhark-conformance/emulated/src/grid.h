@@ -17,7 +17,6 @@ struct Kernel {
 };
 
 constexpr size_t MOST_SHARED = 48 * 1024;
-constexpr unsigned MOST_THREADS = 1024;
 
 // The result of a launch.
 enum class Ended { Well, IllegalAddress, Failed, TimedOut };

@@ -60,18 +60,17 @@ class SharedMemory {
 
 // The state of a host thread that runs blocks. Never destroyed.
 struct Worker {
-    Worker() {
-        for (std::vector<Fiber *> *fibers : {&idle, &waiting, &next})
-            fibers->reserve(MOST_THREADS);
-    }
+    explicit Worker(ThreadMain main) : stacks(main) { waiting.reserve(MOST_THREADS + 1); }
 
-    std::vector<Fiber *> idle, waiting, next;
-    Outside *outside = make_outside();
+    Stacks stacks;
     SharedMemory shared;
     Launch *launch = nullptr;
-    // The fiber whose kernel runs, set by `go_on` only. While it is set, a signal jumps to
-    // `escape`.
-    Fiber *volatile current = nullptr;
+    // Of the current block: how many threads have started, how many have ended since the last
+    // barrier, and those that wait, in the order in which they go on.
+    unsigned started = 0, ended = 0;
+    std::vector<Thread *> waiting;
+    // While a thread of the kernel runs, a signal jumps to `escape`.
+    volatile bool inside = false;
     pthread_t host;
     sigjmp_buf escape;
     // Written by the signal handler, read after the jump.

@@ -106,6 +106,24 @@ extern "C" __global__ void early(int *out) {
   barrier(1);
   out[threadIdx.x] = 7;
 }
+// `out` is a counter, followed by the threads in the order in which they run.
+extern "C" __global__ void order(int *out) {
+  for (int i = 0; i < 3; i++) {
+    out[1 + atomicAdd(out, 1)] = threadIdx.x;
+    barrier(1);
+  }
+}
+// Each thread takes part in another number of barriers.
+extern "C" __global__ void rounds(int *out) {
+  volatile int *last = (volatile int *)shared_mem;
+  for (unsigned i = 0; i <= threadIdx.x % 7; i++) {
+    last[threadIdx.x] = i;
+    if (i % 2) barrier(1); else barrier(2);
+    out[threadIdx.x] = last[(threadIdx.x + 7) % blockDim.x];
+  }
+}
+extern "C" __global__ void divergent_else(int *out) { if (threadIdx.x < 3) barrier(1); else barrier(1); out[threadIdx.x] = 1; }
+extern "C" __global__ void later(int *out, long long at) { barrier(1); out[threadIdx.x == 9 ? at : 0] = 1; barrier(1); }
 extern "C" __global__ void endless(int *out) { while (*(volatile int *)out != 99) {} }
 extern "C" __global__ void divide(int *out, int a, int b, long long c, long long d) {
   out[0] = a / b; out[1] = a % b; out[2] = (int)(c / d); out[3] = 5;
@@ -272,6 +290,65 @@ void barriers_and_shared_memory() {
     expect_no_findings();
 }
 
+void expect_order(const int *threads, int count, bool reversed, int line) {
+    for (int i = 0; i < count; i++)
+        if (threads[i] != (reversed ? count - 1 - i : i)) {
+            printf("line %d: thread %d runs as number %d\n", line, threads[i], i);
+            exit(1);
+        }
+}
+
+// Between each two barriers, the threads run in the order of the setting.
+void order_of_threads(bool first, bool second, bool third) {
+    Cuda cuda;
+    const int count = 37;
+    std::vector<int> result(1 + 3 * count);
+    Address out = cuda.memory(4 * result.size());
+    EXPECT(cuMemcpyHtoD_v2(out, result.data(), 4 * result.size()), 0);
+    EXPECT(cuda.run("order", 1, count, 0, {&out}), 0);
+    EXPECT(cuMemcpyDtoH_v2(result.data(), out, 4 * result.size()), 0);
+    EXPECT(result[0], 3 * count);
+    expect_order(&result[1], count, first, __LINE__);
+    expect_order(&result[1 + count], count, second, __LINE__);
+    expect_order(&result[1 + 2 * count], count, third, __LINE__);
+    expect_no_findings();
+}
+
+void forward_order() { order_of_threads(false, false, false); }
+void reversed_order() { order_of_threads(true, true, true); }
+void alternating_order() { order_of_threads(false, true, false); }
+
+void threads_end_after_different_barriers() {
+    Cuda cuda;
+    for (unsigned block : {7u, 1022u, 14u}) {
+        std::vector<int> result(block);
+        Address out = cuda.memory(4 * block);
+        EXPECT(cuda.run("rounds", 3, block, 4 * block, {&out}), 0);
+        EXPECT(cuMemcpyDtoH_v2(result.data(), out, 4 * block), 0);
+        for (unsigned i = 0; i < block; i++)
+            EXPECT(result[i], i % 7);
+    }
+    expect_no_findings();
+}
+
+// The other threads wait at a barrier when one of them fails.
+void failures_after_a_barrier() {
+    for (int i = 0; i < 3; i++) {
+        Cuda cuda;
+        Address out = cuda.memory(40);
+        long long at = 12;
+        EXPECT(cuda.run("later", 2, 20, 0, {&out, &at}), 700);
+        expect_finding("kernel later, block (0,0,0), thread (9,0,0): an access 8 bytes past the end");
+        Cuda other;
+        at = 2;
+        out = other.memory(40);
+        EXPECT(other.run("later", 2, 20, 0, {&out, &at}), 0);
+        int result[3];
+        EXPECT(cuMemcpyDtoH_v2(result, out, 12), 0);
+        EXPECT(result[0] + result[2], 2);
+    }
+}
+
 void limits_of_a_launch() {
     Cuda cuda;
     Address out = cuda.memory(4096 * 4);
@@ -348,7 +425,11 @@ void divergent_barriers() {
     Cuda cuda;
     Address out = cuda.memory(8);
     EXPECT(cuda.run("divergent", 1, 8, 0, {&out}), 719);
-    expect_finding("waits at a different barrier than thread");
+    expect_finding("kernel divergent, block (0,0,0), thread (3,0,0): waits at a different barrier than thread (0,0,0)");
+    Cuda other;
+    out = other.memory(32);
+    EXPECT(other.run("divergent_else", 2, 8, 0, {&out}), 719);
+    expect_finding("kernel divergent_else, block (0,0,0), thread (3,0,0): waits at a different barrier than thread (0,0,0)");
 }
 
 void endless_kernels() {
@@ -696,7 +777,8 @@ struct Case {
 const Case cases[] = {
 #define CASE(name) {#name, name}
     CASE(errors_of_the_driver), CASE(errors_of_the_compiler), CASE(no_compiler),
-    CASE(grids_of_every_shape), CASE(barriers_and_shared_memory), CASE(limits_of_a_launch),
+    CASE(grids_of_every_shape), CASE(barriers_and_shared_memory), CASE(forward_order), CASE(reversed_order), CASE(alternating_order),
+    CASE(threads_end_after_different_barriers), CASE(failures_after_a_barrier), CASE(limits_of_a_launch),
     CASE(out_of_range_after), CASE(out_of_range_before), CASE(writes_next_to_an_allocation),
     CASE(use_of_freed_memory), CASE(freed_twice), CASE(leaks), CASE(divergent_barriers),
     CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(delayed_copies_wait_for_a_sync),
