@@ -26,6 +26,8 @@ class Stacks {
     // Makes the first `count` stacks usable. Returns false if there is no memory.
     bool need(unsigned count);
 
+    unsigned count() const { return made; }
+
     // Resets all threads, which may have been left by a jump.
     void restart();
 

@@ -189,15 +189,32 @@ void tell_fault(Worker &w) {
 
 constexpr unsigned ENDED = ~0u;  // in place of the site of a barrier
 
+// The index after or before `i` in a block. Kernels may start many threads that do little, so this must
+// not divide.
+void advance(Dim &i, const Dim &size, bool backwards) {
+    if (!backwards && ++i.x == size.x) {
+        i.x = 0;
+        if (++i.y == size.y) {
+            i.y = 0;
+            i.z++;
+        }
+    } else if (backwards && i.x-- == 0) {
+        i.x = size.x - 1;
+        if (i.y-- == 0) {
+            i.y = size.y - 1;
+            i.z--;
+        }
+    }
+}
+
 // Gives the next thread of the block to a stack, if there is one.
 bool begin_thread(Worker &w, Thread &t) {
-    const Launch &l = *w.launch;
-    if (w.started == l.threads() || l.failed())
+    if (w.to_start == 0 || w.launch->failed())
         return false;
-    unsigned number = settings().order == Settings::Reversed ? l.threads() - 1 - w.started : w.started;
-    w.started++;
-    t.index = {number % l.block.x, number / l.block.x % l.block.y, number / l.block.x / l.block.y};
+    w.to_start--;
+    t.index = w.next;
     t.site = 0;
+    advance(w.next, w.launch->block, w.reversed);
     return true;
 }
 
@@ -210,7 +227,8 @@ void thread_main(Thread *t) {
             w->launch->kernel.run(w->launch->arguments);
         t->site = ENDED;
         w->ended++;
-        emulated_switch(t, *++block->now);
+        // The rest of the list are stacks without a thread if this is the last thread to start.
+        emulated_switch(t, w->starting ? &block->threads[0] : *++block->now);
     }
 }
 
@@ -222,19 +240,27 @@ __attribute__((noinline)) void go_on(Worker &w, Thread **list) {
     w.inside = false;
 }
 
-// Starts the threads of a block. Those that end without a barrier share a stack.
+// Starts the threads of a block. Those that end without a barrier share a stack; one that waits switches
+// to the next stack, which starts the next thread.
 void begin_threads(Worker &w) {
-    for (unsigned stack = 1; w.started < w.launch->threads() && !w.launch->failed(); stack++) {
-        if (!w.stacks.need(stack)) {
+    Thread *threads = w.stacks.block->threads;
+    w.starting = true;
+    while (w.to_start > 0 && !w.launch->failed()) {
+        unsigned used = unsigned(w.waiting.size());
+        if (!w.stacks.need(used + 1)) {
             finding("kernel %s: no memory for the stack of one more thread", w.launch->kernel.name);
             w.launch->fail(Ended::Failed);
-            return;
+            break;
         }
-        Thread *t = &w.stacks.block->threads[stack], *list[] = {t, &w.stacks.block->threads[0]};
-        go_on(w, list);
-        if (t->site != ENDED)
-            w.waiting.push_back(t);
+        w.idle.clear();
+        for (unsigned i = used; i < std::min(w.stacks.count(), used + w.to_start); i++)
+            w.idle.push_back(&threads[i + 1]);
+        w.idle.push_back(&threads[0]);
+        go_on(w, w.idle.data());
+        for (Thread **t = w.idle.data(); t <= w.stacks.block->now && *t != &threads[0] && (*t)->site != ENDED; t++)
+            w.waiting.push_back(*t);
     }
+    w.starting = false;
 }
 
 // Threads that have ended do not take part in barriers, as on hardware: a kernel returns early if
@@ -275,7 +301,10 @@ void run_block(Worker &w, Dim index) {
     b.index = index;
     memset(b.shared, settings().poison, w.launch->shared);
     w.waiting.clear();
-    w.started = 0;
+    const Dim &size = w.launch->block;
+    w.to_start = w.launch->threads();
+    w.reversed = settings().order == Settings::Reversed;
+    w.next = w.reversed ? Dim{size.x - 1, size.y - 1, size.z - 1} : Dim{0, 0, 0};
     expect_barrier(w);
     begin_threads(w);
     while (!w.waiting.empty() && !w.launch->failed() && barrier_is_whole(w))

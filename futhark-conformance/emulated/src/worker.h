@@ -60,15 +60,23 @@ class SharedMemory {
 
 // The state of a host thread that runs blocks. Never destroyed.
 struct Worker {
-    explicit Worker(ThreadMain main) : stacks(main) { waiting.reserve(MOST_THREADS + 1); }
+    explicit Worker(ThreadMain main) : stacks(main) {
+        waiting.reserve(MOST_THREADS + 1);
+        idle.reserve(MOST_THREADS + 1);
+    }
 
     Stacks stacks;
     SharedMemory shared;
     Launch *launch = nullptr;
-    // Of the current block: how many threads have started, how many have ended since the last
-    // barrier, and those that wait, in the order in which they go on.
-    unsigned started = 0, ended = 0;
-    std::vector<Thread *> waiting;
+    // Of the current block: how many threads have not started, the first of them and the order; how
+    // many have ended since the last barrier; those that wait, in the order in which they go on; and
+    // stacks without a thread.
+    bool starting = false;
+    unsigned to_start = 0;
+    Dim next = {};
+    bool reversed = false;
+    unsigned ended = 0;
+    std::vector<Thread *> waiting, idle;
     // While a thread of the kernel runs, a signal jumps to `escape`.
     volatile bool inside = false;
     pthread_t host;
