@@ -88,7 +88,7 @@ fn every_case_is_run() {
     let source = include_str!("../emulated/tests/device.cpp");
     let named = source.split("CASE(").skip(2);
     for case in named.filter_map(|rest| rest.split(')').next()) {
-        let elsewhere = ["no_compiler", "faults_of_the_host"].contains(&case);
+        let elsewhere = ["no_compiler", "faults_of_the_host", "common_kernels"].contains(&case);
         assert!(
             elsewhere || CASES.iter().any(|(name, _)| *name == case),
             "{case}"
@@ -110,6 +110,31 @@ fn a_fault_of_the_host_ends_the_process_with_its_signal() {
     let output = device.run("faults_of_the_host", "", &[]);
     const SIGSEGV: i32 = 11;
     assert_eq!(output.status.signal(), Some(SIGSEGV), "{}", text(&output));
+}
+
+#[test]
+fn a_damaged_object_of_common_kernels_is_not_used() {
+    let Some(device) = device() else { return };
+    let cache = tempfile::tempdir().unwrap();
+    let path = cache.path().to_str().unwrap();
+    let files = |extension: &str| -> Vec<PathBuf> {
+        std::fs::read_dir(cache.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|found| found == extension))
+            .collect()
+    };
+    for damaged in [false, true] {
+        let output = device.run("common_kernels", "", &[("FUTHARK_EMULATED_CACHE", path)]);
+        assert!(output.status.success(), "{damaged}: {}", text(&output));
+        let [object] = &files("o")[..] else {
+            panic!("{:?}", files("o"));
+        };
+        std::fs::write(object, "damaged").unwrap();
+        for image in files("image") {
+            std::fs::remove_file(image).unwrap();
+        }
+    }
 }
 
 #[test]

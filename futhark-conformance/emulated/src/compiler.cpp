@@ -43,11 +43,16 @@ bool write_file(const std::string &path, const std::string &text) {
 
 // --- Images ------------------------------------------------------------------------------
 
-// FNV-1a. Detects damaged cache files: a damaged shared object would crash the loader.
-uint64_t hash(const std::string &bytes) {
-    uint64_t h = 0xcbf29ce484222325;
-    for (unsigned char byte : bytes)
-        h = (h ^ byte) * 0x100000001b3;
+// Names cache files, and detects damaged ones: a damaged shared object would crash the loader. Eight bytes
+// at a time, because every start of a program hashes all of its kernels.
+uint64_t hash(const std::string &bytes, uint64_t seed = 0) {
+    uint64_t h = seed ^ bytes.size() * 0x9e3779b97f4a7c15;
+    for (size_t i = 0; i < bytes.size(); i += sizeof h) {
+        uint64_t word = 0;
+        memcpy(&word, bytes.data() + i, std::min(sizeof word, bytes.size() - i));
+        h = (h ^ word) * 0x9e3779b97f4a7c15;
+        h ^= h >> 32;
+    }
     return h;
 }
 
@@ -78,6 +83,7 @@ std::string bytes_of(const char *text) {
     for (int i = 0; i < 64; i++)
         values[static_cast<unsigned char>(DIGITS[i])] = i;
     std::string bytes;
+    bytes.reserve(strlen(text) / 4 * 3);
     unsigned bits = 0;
     int count = 0;
     for (; *text != 0 && *text != '='; text++) {
@@ -237,30 +243,107 @@ std::string with_numbered_barriers(const std::string &text) {
     return result;
 }
 
-// Returns the table of all kernels. Finds them in preprocessed text by the attribute that
-// `__global__` of device/kernel.h expands to.
-std::string table_of_kernels(const std::string &text) {
+// A kernel in preprocessed text, which has the attribute that `__global__` of device/kernel.h expands to.
+struct Definition {
+    std::string name, bound;
+    size_t end;  // of the name
+};
+
+// Finds the first kernel from a position on.
+bool find_definition(const std::string &text, size_t at, Definition &found) {
     const std::string kernel = "__attribute__((emulated_kernel))", bound = "emulated_bound(";
+    at = text.find(kernel, at);
+    if (at == std::string::npos)
+        return false;
+    at += kernel.size();
+    size_t returns = text.find("void", at), limit = text.find(bound, at);
+    found.bound = std::to_string(MOST_THREADS);
+    if (limit < returns) {
+        found.bound = inside(text, limit + bound.size());
+        returns = text.find("void", std::min(limit + bound.size() + found.bound.size(), text.size()));
+    }
+    size_t name = returns == std::string::npos ? returns : text.find_first_not_of(" \t\n", returns + strlen("void"));
+    if (name == std::string::npos)
+        return false;  // not a kernel; the compiler reports the error
+    found.end = std::min(text.find_first_of(" \t\n(", name), text.size());
+    found.name = text.substr(name, found.end - name);
+    return true;
+}
+
+std::string table_of_kernels(const std::string &text) {
     std::string table = "\nextern \"C\" __attribute__((visibility(\"default\"))) const EmulatedKernel emulated_kernels[] = {\n";
-    for (size_t at = 0; (at = text.find(kernel, at)) != std::string::npos;) {
-        at += kernel.size();
-        size_t returns = text.find("void", at), limit = text.find(bound, at);
-        std::string most = std::to_string(MOST_THREADS);
-        if (limit < returns) {
-            most = inside(text, limit + bound.size());
-            returns = text.find("void", std::min(limit + bound.size() + most.size(), text.size()));
-        }
-        size_t name = returns == std::string::npos ? returns : text.find_first_not_of(" \t\n", returns + strlen("void"));
-        if (name == std::string::npos)
-            break;  // not a kernel; the compiler reports the error
-        std::string id = text.substr(name, text.find_first_of(" \t\n(", name) - name);
-        std::string call = "EmulatedCall<decltype(&" + id + "), &" + id + ">::";
-        table += "{\"" + id + "\", &" + call + "run, " + call + "sizes, " + call + "count, (unsigned)(" + most + ")},\n";
+    Definition d;
+    for (size_t at = 0; find_definition(text, at, d); at = d.end) {
+        std::string call = "EmulatedCall<decltype(&" + d.name + "), &" + d.name + ">::";
+        table += "{\"" + d.name + "\", &" + call + "run, " + call + "sizes, " + call + "count, (unsigned)(" + d.bound + ")},\n";
     }
     return table + "{0, 0, 0, 0, 0}};\n";
 }
 
+// --- Kernels of every program --------------------------------------------------------------------
+
+// The Futhark compiler puts the same kernels before those of each program: copies and transpositions. Of
+// a small program, they are most of the work, so they are compiled once, as an object file in the cache.
+bool is_common(const std::string &name) { return name.rfind("map_transpose_", 0) == 0 || name.rfind("lmad_copy_", 0) == 0; }
+
+// Moves the text up to the last common kernel to `common`, and leaves declarations of the kernels. Returns
+// false if the text does not begin with common kernels.
+bool split_common(std::string &text, std::string &common) {
+    std::string rest;
+    size_t done = 0;
+    Definition d;
+    for (size_t at = 0; find_definition(text, at, d) && is_common(d.name); at = done) {
+        size_t open = text.find('(', d.end);
+        size_t parameters = open == std::string::npos ? text.size() : open + 1 + inside(text, open + 1).size() + 1;
+        size_t end = parameters < text.size() ? end_of_body(text, parameters) : parameters;
+        if (end <= parameters)
+            return false;
+        rest += text.substr(done, parameters - done) + ";\n";
+        done = end;
+    }
+    common = text.substr(0, done);
+    text = rest + text.substr(done);
+    return done > 0;
+}
+
+bool compile_unit(const Folder &folder, const std::string &text, const std::vector<std::string> &flags, const std::vector<std::string> &rest,
+                  const std::string &to, std::string &log) {
+    if (!write_file(folder.file("kernels.ii"), text))
+        return false;  // the log does not name the cause
+    std::vector<std::string> arguments = flags;
+    arguments.insert(arguments.end(), {"-o", to, "-x", "c++-cpp-output", folder.file("kernels.ii"), "-x", "none"});
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    return run_compiler(folder, arguments, log);
+}
+
+// Returns the object file in the cache; empty if it cannot be made.
+std::string common_object(const Folder &folder, const std::string &text, const std::vector<std::string> &flags) {
+    std::string key = text + host_compiler(), log;
+    for (const std::string &flag : flags)
+        key += "\n" + flag;
+    std::string kept = cache_folder() + "/" + hex(hash(key)) + hex(hash(key, 1)) + ".o";
+    if (access(kept.c_str(), R_OK) == 0)
+        return kept;
+    std::string fresh = kept + "." + std::to_string(getpid());
+    if (!compile_unit(folder, text, flags, {"-c"}, fresh, log) || rename(fresh.c_str(), kept.c_str()) != 0) {
+        unlink(fresh.c_str());
+        return "";
+    }
+    return kept;
+}
+
 // --- Compilation ---------------------------------------------------------------------------------
+
+bool build_object(const Folder &folder, const std::string &text, const std::vector<std::string> &flags, std::string &log) {
+    std::string common, rest = text, object = folder.file("kernels.so");
+    if (!cache_folder().empty() && split_common(rest, common)) {
+        std::string kept = common_object(folder, common, flags);
+        if (!kept.empty() && compile_unit(folder, rest, flags, {kept, "-shared", "-lm"}, object, log))
+            return true;
+        unlink(folder.file("log").c_str());
+    }
+    return compile_unit(folder, text, flags, {"-shared", "-lm"}, object, log);
+}
 
 Compiled build(const std::string &source, const std::vector<std::string> &flags, const std::vector<std::string> &options) {
     Compiled result = {false, "", ""};
@@ -277,12 +360,7 @@ Compiled build(const std::string &source, const std::vector<std::string> &flags,
     if (!run_compiler(folder, arguments, result.log))
         return result;
     std::string text = read_file(folder.file("kernels.ii"));
-    if (!write_file(folder.file("kernels.ii"), with_numbered_barriers(text) + table_of_kernels(text)))
-        return result;  // the log does not name the cause
-    arguments = {"-shared", "-x", "c++-cpp-output"};
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-    arguments.insert(arguments.end(), {folder.file("kernels.ii"), "-o", folder.file("kernels.so"), "-lm"});
-    if (!run_compiler(folder, arguments, result.log))
+    if (!build_object(folder, with_numbered_barriers(text) + table_of_kernels(text), flags, result.log))
         return result;
     result.image = image_of(read_file(folder.file("kernels.so")));
     result.ok = true;
@@ -323,7 +401,7 @@ Compiled compile(const std::string &source, const std::vector<std::string> &opti
         key += "\n" + flag;
     for (const std::string &option : options)
         key += "\n" + option;
-    std::string kept = cache_folder() + "/" + hex(hash(key)) + hex(hash("2" + key)) + ".image";
+    std::string kept = cache_folder() + "/" + hex(hash(key)) + hex(hash(key, 1)) + ".image";
     std::string image = read_file(kept);
     if (!object_in(image.c_str()).empty())
         return {true, image, ""};

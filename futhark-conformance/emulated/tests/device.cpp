@@ -693,6 +693,30 @@ void damaged_images() {
     EXPECT(cuModuleLoadData(&module, image.c_str()), 200);
 }
 
+// Kernels with these names are the same in every program, and compiled separately.
+void common_kernels() {
+    Cuda cuda;
+    std::string image = compile(R"(
+static inline void barrier(int x) { __syncthreads(); }
+extern "C" __global__ __launch_bounds__(8) void map_transpose_1b_small(int *out) { if (threadIdx.x < 2) { barrier(1); } out[threadIdx.x] = 5; }
+extern "C" __global__ void lmad_copy_1b(int *out) { out[threadIdx.x] = 6; }
+extern "C" __global__ void last(int *out) { if (threadIdx.x < 2) barrier(1); else barrier(1); out[threadIdx.x] = 7; }
+)");
+    EXPECT(cuModuleLoadData(&cuda.module, image.c_str()), 0);
+    Address out = cuda.memory(64);
+    int result[8];
+    EXPECT(cuda.run("map_transpose_1b_small", 1, 8, 0, {&out}), 0);
+    EXPECT(cuMemcpyDtoH_v2(result, out, 32), 0);
+    EXPECT(result[0] + result[7], 10);
+    EXPECT(cuda.run("map_transpose_1b_small", 1, 9, 0, {&out}), 701);
+    EXPECT(cuda.run("lmad_copy_1b", 1, 8, 0, {&out}), 0);
+    EXPECT(cuMemcpyDtoH_v2(result, out, 32), 0);
+    EXPECT(result[7], 6);
+    expect_no_findings();
+    EXPECT(cuda.run("last", 1, 8, 0, {&out}), 719);
+    expect_finding("kernel last, block (0,0,0), thread (2,0,0): waits at a different barrier");
+}
+
 void halves() {
     Cuda cuda;
     std::string image = compile(R"(
@@ -785,7 +809,7 @@ const Case cases[] = {
     CASE(copies_run_at_once_by_default), CASE(requested_failures), CASE(fresh_memory_is_poisoned),
     CASE(invalid_texts), CASE(large_stack_frames), CASE(beyond_shared_memory), CASE(invalid_addresses), CASE(empty_copies),
     CASE(destroyed_contexts), CASE(primary_contexts), CASE(contexts_of_addresses), CASE(freeing_waits_for_the_owning_context), CASE(no_temporary_folder), CASE(hip_without_devices),
-    CASE(damaged_images), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
+    CASE(damaged_images), CASE(common_kernels), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
 };
 
 }  // namespace
