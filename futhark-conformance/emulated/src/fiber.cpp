@@ -13,12 +13,11 @@ namespace emulated {
 namespace {
 
 constexpr size_t AREA = EMULATED_AREA, GUARD = 4096;
-constexpr size_t USED = (MOST_THREADS + 1) * STACK;  // of the area
+constexpr size_t USED = size_t(MOST_THREADS + 1) * STACK;  // of the area
 static_assert(sizeof(Block) <= STACK && USED <= AREA, "the block and the stacks fit into the area");
 
-// Where stacks begin, below their ends. If they began at the same offset, the frames of all threads would
-// compete for the same few lines of the processor's caches.
-size_t shift(size_t i) { return i * 5 % 64 * 64; }
+// Where stacks begin, below their ends: the lines of the frames then spread over the sets of the caches.
+size_t shift(size_t i) { return i * 9 % 64 * 64; }
 
 }  // namespace
 
