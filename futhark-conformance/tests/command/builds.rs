@@ -102,45 +102,40 @@ fn a_run_without_changes_starts_no_compiler() {
     assert_eq!(count(&third, "cc --version"), 0, "{third:?}");
 }
 
-#[test]
-fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
-    let Some(real) = needs::compiler_path() else {
-        return;
-    };
+/// Runs two programs, one after the other, while the first of which a script in the place of the compiler
+/// changes its own file.
+fn run_while(change: &str) -> Option<(std::process::Output, PathBuf)> {
+    let real = needs::compiler_path()?;
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for name in ["a.fut", "b.fut"] {
         fs::write(folder.join(name), PROGRAM).unwrap();
     }
-    let futhark = folder.join("futhark-replaced");
+    let futhark = folder.join("futhark-changed");
     let script = format!(
-        "#!/bin/sh\ncase \"$*\" in *a.fut*) cp -p \"$0\" new && echo '# new' >>new && mv new \"$0\";; esac\nexec '{}' \"$@\"\n",
+        "#!/bin/sh\ncase \"$*\" in *a.fut*) {change} ;; esac\nexec '{}' \"$@\"\n",
         real.display()
     );
     fs::write(&futhark, script).unwrap();
     fs::set_permissions(&futhark, fs::Permissions::from_mode(0o755)).unwrap();
     let output = command(folder)
-        .args([
-            "run",
-            "a.fut",
-            "b.fut",
-            "--backend",
-            "c",
-            "--jobs",
-            "1",
-            "--build-dir",
-            "builds",
-        ])
-        .arg("--futhark")
+        .args(["run", "a.fut", "b.fut", "--backend", "c", "--jobs", "1"])
+        .args(["--build-dir", "builds", "--futhark"])
         .arg(&futhark)
         .output()
         .unwrap();
+    Some((output, futhark.canonicalize().unwrap()))
+}
+
+#[test]
+fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
+    let replace = "cp -p \"$0\" new && echo '# new' >>new && mv new \"$0\"";
+    let Some((output, futhark)) = run_while(replace) else {
+        return;
+    };
     let said = text(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    let message = format!(
-        "the Futhark compiler {} was replaced",
-        futhark.canonicalize().unwrap().display()
-    );
+    let message = format!("the Futhark compiler {} was replaced", futhark.display());
     // Messages are folded at 80 columns.
     assert!(said.replace("\n    | ", " ").contains(&message), "{said}");
     for name in ["a.fut", "b.fut"] {
@@ -150,4 +145,13 @@ fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
         !said.contains("ok a.fut") && said.contains("0 passed"),
         "{said}"
     );
+}
+
+#[test]
+fn a_compiler_that_gets_another_link_or_permission_is_not_replaced() {
+    let Some((output, _)) = run_while("ln \"$0\" link && chmod 700 \"$0\"") else {
+        return;
+    };
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
 }

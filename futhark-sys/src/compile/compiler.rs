@@ -181,12 +181,12 @@ impl Compiler {
     #[must_use]
     pub fn stamp(&self) -> String {
         if self.recording().is_some() {
-            return stamp::exact(&self.program);
+            return stamp::of_file(&self.program);
         }
         let toolchain = Toolchain::from_env();
-        facts::stamps(&self.program, &toolchain)
+        facts::stamps(&self.program, &toolchain, stamp::of_file)
             // A script that can run anything.
-            .unwrap_or_else(|| stamp::exact(&toolchain.file(&self.program)))
+            .unwrap_or_else(|| stamp::of_file(&toolchain.file(&self.program)))
     }
 
     /// Fails if the executable is not the one that another process has seen.

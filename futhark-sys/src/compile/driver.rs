@@ -8,6 +8,7 @@ use super::cc::no_compiler;
 use super::error::Error;
 use super::facts::{self, Facts, Name};
 use super::process::{self, Limits};
+use super::stamp;
 use super::toolchain::Toolchain;
 
 /// The C compiler's command.
@@ -194,10 +195,13 @@ impl Driver {
     /// The stamps of the compiler, and of its wrapper if it has one.
     fn stamps(&self, toolchain: &Toolchain) -> Option<String> {
         let wrapper = Path::new(self.words.first()?);
-        let stamps = facts::stamps(&self.path, toolchain)?;
+        let stamps = facts::stamps(&self.path, toolchain, stamp::exact)?;
         match wrapper == self.path {
             true => Some(stamps),
-            false => Some(format!("{stamps}\t{}", facts::stamps(wrapper, toolchain)?)),
+            false => Some(format!(
+                "{stamps}\t{}",
+                facts::stamps(wrapper, toolchain, stamp::exact)?
+            )),
         }
     }
 }

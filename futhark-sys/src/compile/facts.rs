@@ -30,15 +30,19 @@ impl Name {
 
     /// A name for a fact about an executable; `None` if it can change while its files stay the same.
     pub(super) fn of(kind: &str, program: &Path, toolchain: &Toolchain) -> Option<Name> {
-        let stamps = stamps(program, toolchain)?;
+        let stamps = stamps(program, toolchain, stamp::exact)?;
         Some(Name::new(kind, [stamps.as_bytes()]))
     }
 }
 
-/// The exact stamps of the files that determine what an executable does, if these are known.
-pub(super) fn stamps(program: &Path, toolchain: &Toolchain) -> Option<String> {
+/// The stamps of the files that determine what an executable does, if these are known.
+pub(super) fn stamps(
+    program: &Path,
+    toolchain: &Toolchain,
+    stamp: fn(&Path) -> String,
+) -> Option<String> {
     let parts = toolchain.parts(program)?;
-    let stamps: Vec<String> = parts.iter().map(|part| stamp::exact(part)).collect();
+    let stamps: Vec<String> = parts.iter().map(|part| stamp(part)).collect();
     Some(stamps.join("\t"))
 }
 

@@ -14,15 +14,26 @@ pub(super) fn of(file: &Path) -> String {
     format!("{place:?} {:?} {changed:?}", data.map(|data| data.len()))
 }
 
-/// As [`of`], but another file is different even if its time was set. A program can set the time of a file
-/// at which its content changed, but not that at which the system noticed it.
-pub(super) fn exact(file: &Path) -> String {
+/// As [`of`], but another file at the same path is different, too. The same after changes that leave the
+/// content as it is, such as new links and permissions.
+pub(super) fn of_file(file: &Path) -> String {
     let mut stamp = of(file);
     #[cfg(unix)]
     if let Ok(data) = file.metadata() {
         use std::os::unix::fs::MetadataExt;
-        let number = (data.dev(), data.ino());
-        let _ = write!(stamp, " {number:?} {}.{}", data.ctime(), data.ctime_nsec());
+        let _ = write!(stamp, " {:?}", (data.dev(), data.ino()));
+    }
+    stamp
+}
+
+/// As [`of_file`], but different after every change. A program can set the time of a file at which its
+/// content changed, but not that at which the system noticed it.
+pub(super) fn exact(file: &Path) -> String {
+    let mut stamp = of_file(file);
+    #[cfg(unix)]
+    if let Ok(data) = file.metadata() {
+        use std::os::unix::fs::MetadataExt;
+        let _ = write!(stamp, " {}.{}", data.ctime(), data.ctime_nsec());
     }
     stamp
 }

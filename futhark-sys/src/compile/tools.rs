@@ -85,7 +85,7 @@ impl Tools {
 
     /// Tells whether an executable was replaced.
     pub(super) fn stamps(&self) -> Vec<String> {
-        self.files.iter().map(|file| stamp::exact(file)).collect()
+        self.files.iter().map(|file| stamp::of_file(file)).collect()
     }
 
     /// The file of each executable, and the files of vendored code.
