@@ -13,6 +13,7 @@ use crate::harness::watch::Watch;
 use crate::inputs::Settings;
 use crate::protocol::{Event, JobSpec};
 use crate::toolchain;
+use futhark_safe::ErrorKind;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io::{self, Write};
@@ -140,8 +141,8 @@ fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
         device = Some(try_device(spec)?);
         Ok(())
     });
-    if let Some(name) = device {
-        steps.say(&Event::Device { name });
+    if let Some((name, known_bad)) = device {
+        steps.say(&Event::Device { name, known_bad });
     }
 }
 
@@ -160,7 +161,8 @@ fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
     Ok(source)
 }
 
-fn try_device(spec: &JobSpec) -> StepResult<String> {
+/// The name of the device, and whether it is known to compute wrong results.
+fn try_device(spec: &JobSpec) -> StepResult<(String, bool)> {
     let source = write_probe(&spec.run.build_dir).map_err(|error| {
         let folder = spec.run.build_dir.display();
         Stop::error(format!(
@@ -177,15 +179,23 @@ fn try_device(spec: &JobSpec) -> StepResult<String> {
     lift_limits(&spec.device);
     let library = Library::build(&build)?;
     // Only the log names the device; the parent reads it from the standard error.
-    let context = Context::new(&library, &spec.device.config().logging(true))?;
+    let config = spec.device.config().logging(true);
+    let context = Context::new(&library, &config.clone().allow_known_bad_device(false));
+    let (context, known_bad) = match context {
+        Err(error) if error.kind() == ErrorKind::Unsupported => {
+            (Context::new(&library, &config)?, true)
+        }
+        context => (context?, false),
+    };
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
     match outputs.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
         _ => return Err(Stop::mismatch("a small program returned a wrong result")),
     }
     let backend = spec.device.backend;
-    Ok(match backend.is_gpu() {
+    let name = match backend.is_gpu() {
         true => String::new(),
         false => Device::host(backend).name,
-    })
+    };
+    Ok((name, known_bad))
 }

@@ -99,8 +99,9 @@ pub struct RunArgs {
     #[arg(long = "check", value_name = "PATTERN")]
     pub checks: Vec<CheckPattern>,
 
-    /// Check every program with every check on every device with every compiler; without this
-    /// option, only a part of the programs in folders that has each kind of construct
+    /// Check every program with every check on every device with every compiler, except that devices known
+    /// to compute wrong results get only a part unless --device names them; without this option,
+    /// only a part of the programs in folders that has each kind of construct
     #[arg(long)]
     pub all: bool,
 

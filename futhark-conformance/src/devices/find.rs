@@ -18,24 +18,33 @@ pub enum Emulate {
     Never,
 }
 
+/// What a small program that ran on a device has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The name of the device.
+    pub name: String,
+    /// As [`Device::known_bad`].
+    pub known_bad: bool,
+}
+
 /// The result of running a small program on a candidate with one compiler after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// The name of the device, if the program ran with one of the compilers.
-    pub name: Option<String>,
+    /// Of the first of the compilers with which the program ran.
+    pub answer: Option<Answer>,
     /// Why the program failed with the newest compiler; empty if it ran.
     pub failure: String,
 }
 
-impl From<Result<String, String>> for Tried {
-    fn from(answer: Result<String, String>) -> Tried {
+impl From<Result<Answer, String>> for Tried {
+    fn from(answer: Result<Answer, String>) -> Tried {
         match answer {
-            Ok(name) => Tried {
-                name: Some(name),
+            Ok(answer) => Tried {
+                answer: Some(answer),
                 failure: String::new(),
             },
             Err(failure) => Tried {
-                name: None,
+                answer: None,
                 failure,
             },
         }
@@ -190,13 +199,14 @@ fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
     let answers = (search.probe)(&candidates);
     let tried = candidates.into_iter().zip(answers);
     let tried = tried.map(|(mut device, answer)| {
-        match answer.name {
-            Some(name) => {
+        match answer.answer {
+            Some(Answer { name, known_bad }) => {
                 if device.kind == Kind::Real && device.backend.is_gpu() {
                     device.kind = Kind::of(&name);
                 }
                 device.name = name;
                 device.usable = true;
+                device.known_bad = known_bad;
                 device.failure = answer.failure;
             }
             // The processor is always there. If the program does not work on it, its jobs must fail.

@@ -7,7 +7,7 @@ mod names;
 mod pocl;
 
 pub use choose::{NoEmulation, NoSuchDevice, NothingUsable, at_hand, columns, insist, pick};
-pub use find::{Emulate, Search, Tried, find};
+pub use find::{Answer, Emulate, Search, Tried, find};
 pub(crate) use names::{column_label, on_platform, one_line, parts};
 
 use futhark_manifest::Backend;
@@ -36,6 +36,9 @@ pub struct Device {
     /// Why a program failed on it that should have run; its jobs fail likewise.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,
+    /// Whether it is known to compute wrong results, so that the library refuses it by default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known_bad: bool,
     /// The device setting that selects it; without one the backend uses its first device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
@@ -68,6 +71,7 @@ impl Device {
             usable: false,
             reason: String::new(),
             failure: String::new(),
+            known_bad: false,
             choice: None,
             environment: Environment::new(),
         }

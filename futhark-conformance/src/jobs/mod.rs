@@ -10,7 +10,7 @@ mod supervise;
 
 pub use queue::{Limit, Queue};
 
-use crate::devices::{Device, Tried};
+use crate::devices::{Answer, Device, Tried};
 use crate::expect::TimeLimits;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
@@ -124,15 +124,15 @@ pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Setti
     let mut all: Vec<Tried> = first.into_iter().map(Tried::from).collect();
     for compiler in older.iter().rev() {
         // A device after the first need not exist.
-        let failed = |&n: &usize| all[n].name.is_none() && candidates[n].choice.is_none();
+        let failed = |&n: &usize| all[n].answer.is_none() && candidates[n].choice.is_none();
         let failed: Vec<usize> = (0..all.len()).filter(failed).collect();
         let again: Vec<Device> = failed.iter().map(|&n| candidates[n].clone()).collect();
         for (n, answer) in failed
             .into_iter()
             .zip(probe_with(&again, compiler, settings))
         {
-            if let Ok(name) = answer {
-                all[n].name = Some(name);
+            if let Ok(answer) = answer {
+                all[n].answer = Some(answer);
                 let failure = &mut all[n].failure;
                 *failure = format!(
                     "works with Futhark {}, fails with {}: {failure}",
@@ -144,13 +144,13 @@ pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Setti
     all
 }
 
-/// Runs a small program on each device, at the same time: returns the device's name, or why the
-/// program did not run.
+/// Runs a small program on each device, at the same time: returns what that tells about the device, or
+/// why the program did not run.
 fn probe_with(
     candidates: &[Device],
     compiler: &CompilerInfo,
     settings: &Settings,
-) -> Vec<Result<String, String>> {
+) -> Vec<Result<Answer, String>> {
     thread::scope(|scope| {
         let probes: Vec<_> = candidates
             .iter()

@@ -32,7 +32,7 @@
 
 use super::process::{Death, End, Process, Step};
 use super::{Job, Settings, Update, log};
-use crate::devices::Device;
+use crate::devices::{Answer, Device};
 use crate::emulated::FINDINGS;
 use crate::expect::TimeLimits;
 use crate::leash::LEASHED;
@@ -281,7 +281,7 @@ fn failure(step: &Step, cause: Cause, message: String) -> Finding {
     finding.excused(step.excuse.as_deref())
 }
 
-/// Compiles and runs a small program on a device. Returns the name of the device.
+/// Compiles and runs a small program on a device.
 ///
 /// # Errors
 /// Why the program did not compile or run, in the words of the tool that failed.
@@ -289,7 +289,7 @@ pub(super) fn probe(
     device: &Device,
     compiler: &CompilerInfo,
     settings: &Settings,
-) -> Result<String, String> {
+) -> Result<Answer, String> {
     let spec = JobSpec {
         program: None,
         device: device.clone(),
@@ -307,7 +307,7 @@ pub(super) fn probe(
     let mut process = process.map_err(|error| error.to_string())?;
     let (mut found, mut reason) = (None, None);
     let end = process.listen(&|_, _| None, &mut |event| match event {
-        Event::Device { name } => found = Some(name),
+        Event::Device { name, known_bad } => found = Some(Answer { name, known_bad }),
         Event::End(finding) if finding.outcome == Outcome::Fail => reason = Some(finding.message),
         _ => {}
     });
@@ -316,11 +316,12 @@ pub(super) fn probe(
     }
     match (found, reason) {
         // The driver names the device only in its log.
-        (Some(name), _) if name.is_empty() => {
+        (Some(answer), _) if answer.name.is_empty() => {
             let log = process.stderr();
-            Ok(log::device(&log).unwrap_or_else(|| "default".to_owned()))
+            let name = log::device(&log).unwrap_or_else(|| "default".to_owned());
+            Ok(Answer { name, ..answer })
         }
-        (Some(name), _) => Ok(name),
+        (Some(answer), _) => Ok(answer),
         (None, reason) => Err(reason.unwrap_or_else(|| "the probe sent no result".to_owned())),
     }
 }

@@ -51,6 +51,8 @@ pub enum Event {
     Device {
         /// The device's name; empty if only the log contains it.
         name: String,
+        /// Whether it is known to compute wrong results.
+        known_bad: bool,
     },
     /// All steps have ended.
     Done,
@@ -86,6 +88,7 @@ mod tests {
         let mut out = b"Using device: x".to_vec();
         let event = Event::Device {
             name: "a\nb".into(),
+            known_bad: true,
         };
         write(&mut out, &event).unwrap();
         out.extend_from_slice(b"bye\n");

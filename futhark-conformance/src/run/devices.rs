@@ -31,6 +31,9 @@ pub fn line(device: &Device) -> String {
         return shown(&format!("{backend:10} fails: {name}")).into_owned();
     }
     let text = match (device.usable, device.kind) {
+        (true, Kind::Real) if device.known_bad => {
+            format!("{backend:10} usable, known to compute wrong results: {name}")
+        }
         (true, Kind::Real) => format!("{backend:10} usable: {name}"),
         (true, Kind::Simulated) => format!("{backend:10} usable, simulated: {name}"),
         (true, Kind::Emulated) => {

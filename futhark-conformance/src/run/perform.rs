@@ -24,7 +24,7 @@ use crate::report::shown;
 use crate::say::errln;
 use crate::times::{Seconds, Times};
 use anyhow::anyhow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::mem;
 use std::time::{Duration, Instant};
 
@@ -184,6 +184,8 @@ fn remaining(
 struct Run<'a> {
     config: &'a Config,
     is_whole: bool,
+    /// The devices that have only a part of their jobs.
+    spared: &'a BTreeSet<String>,
     jobs: &'a [Job],
     spec: &'a RunSpec,
     output: Output,
@@ -224,7 +226,8 @@ impl<'a> Run<'a> {
         };
         Ok(Run {
             config,
-            is_whole: config.is_whole(plan.corpus),
+            is_whole: config.is_whole(plan.corpus) && plan.selected.spared.is_empty(),
+            spared: &plan.selected.spared,
             jobs: &plan.selected.jobs,
             spec: &plan.settings.run,
             output: Output::create(files, header, matrix).map_err(usage)?,
@@ -246,7 +249,7 @@ impl<'a> Run<'a> {
             Line::Record(record) => {
                 self.expectations.recall(&record);
                 self.output.add(&record);
-                self.differences.add(&record);
+                self.compare(&record);
             }
             Line::Finished(job) => {
                 self.differences.finished(&job.place);
@@ -327,7 +330,14 @@ impl<'a> Run<'a> {
         let progress = &mut self.progress;
         progress.found(number, &record.place, check, case, *outcome);
         self.output.add(record);
-        self.differences.add(record);
+        self.compare(record);
+    }
+
+    /// Adds a record to the comparison of compilers, which needs the same cases for each.
+    fn compare(&mut self, record: &Record) {
+        if !self.spared.contains(&record.place.device) {
+            self.differences.add(record);
+        }
     }
 
     /// Writes the times, except to a file on which the parts of a run agree.

@@ -8,13 +8,14 @@ use super::{Ended, usage};
 use crate::checks::{self, Check, device_code};
 use crate::corpus::Corpus;
 use crate::cover::{self, Part, Sources};
+use crate::devices;
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
 use crate::pattern::CheckPattern;
-use crate::report::{about, counted, shown_lines};
+use crate::report::{about, counted, shown, shown_lines};
 use crate::say::errln;
 use crate::times::Times;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ pub struct Selected {
     pub estimates: Vec<f64>,
     /// The order in which they begin, by their numbers.
     pub order: Vec<usize>,
+    /// The devices that have only a part of their jobs.
+    pub spared: BTreeSet<String>,
 }
 
 /// Chooses among all jobs, and prints which part that is.
@@ -44,6 +47,10 @@ pub fn select(
     let begun = Instant::now();
     let seconds = |jobs: &[Job]| -> f64 { jobs.iter().map(|job| times.estimate(job)).sum() };
     let mut in_order = false;
+    let (jobs, spared) = match config.all && config.machine.devices.is_empty() {
+        true => spare_known_bad(corpus, config, jobs, expectations, settings)?,
+        false => (jobs, BTreeSet::new()),
+    };
     let jobs = match config.budget {
         // The runners of the parts of a run can have different numbers of processors, and must agree.
         Some(budget)
@@ -76,6 +83,7 @@ pub fn select(
         jobs,
         estimates,
         order,
+        spared,
     })
 }
 
@@ -95,19 +103,62 @@ fn quick(
         return Ok(kept);
     }
     let part = cover(corpus, config, &found, expectations, settings, None)?;
-    let chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
+    let is_chosen: HashSet<usize> = part.jobs.iter().map(|(number, _)| *number).collect();
     let left_out = found.iter().enumerate();
-    let left_out = left_out.filter(|(number, _)| !chosen.contains_key(number));
+    let left_out = left_out.filter(|(number, _)| !is_chosen.contains(number));
     let seconds: f64 = left_out.map(|(_, job)| times.estimate(job)).sum();
     let left = about(seconds / threads(config.jobs) as f64);
     let text = format!("{}, {left}", part.plan);
     errln!("{}", shown_lines(&text, ""));
-    let found = found.into_iter().enumerate();
-    kept.extend(found.filter_map(|(number, mut job)| {
-        job.checks = chosen.get(&number)?.clone();
-        Some(job)
-    }));
+    kept.extend(chosen(found, part));
     Ok(kept)
+}
+
+/// All jobs, except that devices which are known to compute wrong results get only those that together
+/// cover every construct: most of what the others show is known. Also the names of these devices.
+fn spare_known_bad(
+    corpus: &Corpus,
+    config: &Config,
+    jobs: Vec<Job>,
+    expectations: &Expectations,
+    settings: &Settings,
+) -> Result<(Vec<Job>, BTreeSet<String>), Ended> {
+    let named = Named::of(corpus.paths());
+    let (bad, mut kept): (Vec<Job>, Vec<Job>) = jobs
+        .into_iter()
+        .partition(|job| job.device.known_bad && !named.has(&job.program));
+    if bad.is_empty() {
+        return Ok((kept, BTreeSet::new()));
+    }
+    let part = cover(corpus, config, &bad, expectations, settings, None)?;
+    let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+    for job in &bad {
+        *left_out.entry(job.device.name.clone()).or_default() += 1;
+    }
+    for job in chosen(bad, part) {
+        if let Some(count) = left_out.get_mut(&job.device.name) {
+            *count -= 1;
+        }
+        kept.push(job);
+    }
+    for (name, &count) in &left_out {
+        errln!(
+            "{}: known to compute wrong results, so {} left out;\n  --device '{0}*' runs all",
+            shown(devices::parts(name).0),
+            counted(count, "job")
+        );
+    }
+    Ok((kept, left_out.into_keys().collect()))
+}
+
+/// The jobs of a part, with the checks that they are chosen for.
+fn chosen(jobs: Vec<Job>, part: Part) -> impl Iterator<Item = Job> {
+    let mut chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
+    let jobs = jobs.into_iter().enumerate();
+    jobs.filter_map(move |(number, job)| {
+        let checks = chosen.remove(&number)?;
+        Some(Job { checks, ..job })
+    })
 }
 
 /// All jobs, in the order in which they give the most information per time: those of named programs;

@@ -138,9 +138,7 @@ fn every_device_is_listed() {
     assert_eq!(run.code(), Some(0), "{}", run.shown());
     let shown = run.shown();
     let lines = shown.lines().filter(|line| line.starts_with("opencl "));
-    let lines: Vec<&str> = lines
-        .filter(|line| line.contains("usable: ") || line.contains("simulated: "))
-        .collect();
+    let lines: Vec<&str> = lines.filter(|line| line.contains(" usable")).collect();
     assert_eq!(lines.len(), 2, "{shown}");
     assert!(
         !lines[0].contains(POCL) && lines[1].contains(POCL),
@@ -224,6 +222,34 @@ fn devices_are_chosen_by_name() {
             said.contains("\"No such *\"") && said.contains(POCL),
             "{said}"
         );
+    }
+}
+
+#[test]
+fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
+    let Some(here) = Here::with_two() else { return };
+    // The same constructs.
+    fs::write(here.path("other.fut"), PROGRAM).expect("the folder can be written");
+    for (options, on_pocl) in [(&["--all"][..], 1), (&["--all", "--device", "*"], 2)] {
+        let mut command = here.opencl("run", &[".", "--check", "blocks"]);
+        command.args(["--json", "report.jsonl"]).args(options);
+        let run = here.ended(command);
+        let devices = run.lines[0]["devices"].as_array().expect("a list");
+        let known = devices.iter().filter(|device| device["known_bad"] == true);
+        let known: Vec<&str> = known
+            .filter_map(|device| device["device"].as_str())
+            .collect();
+        assert!(
+            matches!(known[..], [name] if name.starts_with(POCL)),
+            "{known:?}"
+        );
+        let outcomes = run.outcomes("next #0");
+        let (pocl, others): (Vec<_>, Vec<_>) = outcomes
+            .iter()
+            .partition(|(device, _)| device.starts_with(POCL));
+        assert_eq!((others.len(), pocl.len()), (2, on_pocl), "{}", run.shown());
+        let is_told = run.shown().contains("so 1 job left out");
+        assert_eq!(is_told, on_pocl == 1, "{}", run.shown());
     }
 }
 
