@@ -23,7 +23,7 @@ class Stacks {
   public:
     explicit Stacks(ThreadMain main);
 
-    // Makes the first `count` stacks usable. Returns false if there is no memory.
+    // Makes the first `count` stacks usable. Returns false if the allocation fails.
     bool need(unsigned count);
 
     unsigned count() const { return made; }

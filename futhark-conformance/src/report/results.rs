@@ -98,7 +98,7 @@ impl Report {
     ///
     /// # Errors
     /// If a file cannot be read or is damaged; if the files are not of one run, or a file is given twice.
-    /// A missing part or end is no error, but in [`missing`](Report::missing).
+    /// A missing part or end is not an error: [`missing`](Report::missing) lists it.
     pub fn read<P: Into<PathBuf>>(
         files: impl IntoIterator<Item = P>,
     ) -> Result<Report, MergeError> {

@@ -67,9 +67,9 @@ use std::time::{Duration, Instant};
 /// else. Several runs of one process at a time are possible, but their progress is mixed up.
 ///
 /// # Errors
-/// If the configuration cannot be used; if there is no compiler, or nothing can be compiled or run; or if
+/// If the configuration cannot be used; if no compiler is found; if nothing can be compiled or run; or if
 /// the records cannot be written, for example because a disk is full. [`Ended`] has the exit code that
-/// the program would have. Failed checks are no error, but in the [`Report`].
+/// the program would have. A failed check is not an error; the [`Report`] has it.
 pub fn run(corpus: &Corpus, config: &Config) -> Result<Report, Ended> {
     let mut report = perform(corpus, config, None)?;
     report.output.finish(true).map_err(could_not_run)?;

@@ -141,7 +141,7 @@ fn spare_known_bad(
         }
         kept.push(job);
     }
-    for (name, &count) in &left_out {
+    for (name, &count) in left_out.iter().filter(|(_, count)| **count > 0) {
         errln!(
             "{}: known to compute wrong results, so {} left out;\n  --device '{0}*' runs all",
             shown(devices::parts(name).0),
