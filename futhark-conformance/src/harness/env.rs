@@ -52,8 +52,7 @@ pub struct Twin<'a> {
     blocks: &'a TestBlocks,
     device: &'a Device,
     seed: u64,
-    source: PathBuf,
-    compiler: PathBuf,
+    others: Others,
     unchecked: Option<String>,
     costs: Costs,
 }
@@ -63,8 +62,7 @@ impl<'a> Twin<'a> {
     #[must_use]
     pub fn env(&self) -> Env<'a> {
         let mut env = Env::new(self.library, self.blocks, self.device, self.seed);
-        env.others.source.clone_from(&self.source);
-        env.others.compiler.clone_from(&self.compiler);
+        env.others.clone_from(&self.others);
         env.unchecked.clone_from(&self.unchecked);
         env.costs.clone_from(&self.costs);
         env
@@ -105,8 +103,7 @@ impl<'a> Env<'a> {
             blocks: self.blocks,
             device: self.device,
             seed: self.seed,
-            source: self.others.source.clone(),
-            compiler: self.others.compiler.clone(),
+            others: self.others.clone(),
             unchecked: self.unchecked.clone(),
             costs: self.costs.clone(),
         }

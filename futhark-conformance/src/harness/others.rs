@@ -8,13 +8,14 @@ use crate::toolchain::{self, Seen};
 use futhark_manifest::Backend;
 use futhark_safe::compile::{Compiler, Error};
 use futhark_safe::dynamic::Library;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Builds and loads other libraries of the program on first use. All jobs share one build folder,
-/// so a library that another job has built is reused.
-#[derive(Debug, Default)]
+/// so a library that another job has built is reused. Clones share the loaded libraries, also with other
+/// threads.
+#[derive(Clone, Debug, Default)]
 pub struct Others {
     /// The program's source.
     pub source: PathBuf,
@@ -32,7 +33,7 @@ pub struct Others {
     pub build_dir: PathBuf,
     /// Whether the C compiler optimises, as for users.
     pub optimise: bool,
-    loaded: RefCell<Vec<Loaded>>,
+    loaded: Arc<Mutex<Vec<Loaded>>>,
 }
 
 /// A requested library, or why it is not available.
@@ -60,7 +61,7 @@ impl Others {
             at_hand: spec.run.at_hand.clone(),
             build_dir: spec.run.build_dir.clone(),
             optimise: spec.run.optimise,
-            loaded: RefCell::default(),
+            loaded: Arc::default(),
         }
     }
 
@@ -91,14 +92,13 @@ impl Others {
             return Err(Stop::skip(format!("this machine cannot run {backend}")));
         }
         let found = self
-            .loaded
-            .borrow()
+            .loaded()
             .iter()
             .find(|loaded| loaded.backend == backend && loaded.compiler == compiler)
             .map(|loaded| loaded.library.clone());
         let library = found.unwrap_or_else(|| {
             let library = self.load(compiler, backend);
-            self.loaded.borrow_mut().push(Loaded {
+            self.loaded().push(Loaded {
                 backend,
                 compiler: compiler.to_owned(),
                 library: library.clone(),
@@ -111,6 +111,10 @@ impl Others {
                 compiler.display()
             ))
         })
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, Vec<Loaded>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens a compiler of the run.

@@ -318,3 +318,30 @@ fn a_second_run_needs_not_write_to_the_build_folder() {
     assert_eq!(second.status.code(), Some(0), "{}", text(&second));
     assert_eq!(files(), before);
 }
+
+/// Threads of the check `lifecycle` read arguments again, for which the Futhark compiler generates
+/// values.
+#[test]
+fn nothing_is_written_to_the_working_directory() {
+    let Some(scene) = Scene::new() else { return };
+    let program = scene.write(
+        "random.fut",
+        "-- ==\n-- entry: size\n-- random input { [10]i32 } output { 10i64 }\n\
+         entry size [n] (_: [n]i32): i64 = n\n",
+    );
+    let builds = scene.path("builds");
+    let here = scene.path("here");
+    fs::create_dir(&here).unwrap();
+    let output = command(&here)
+        .args(["run", "--backend", "c", "--check", "lifecycle"])
+        .arg("--futhark")
+        .arg(scene.real())
+        .arg("--build-dir")
+        .args([&builds, &program])
+        .output()
+        .expect("the program starts");
+    let shown = text(&output);
+    assert!(output.status.success(), "{shown}");
+    let written: Vec<_> = fs::read_dir(&here).unwrap().collect();
+    assert!(written.is_empty(), "{written:?}\n{shown}");
+}
