@@ -6,7 +6,10 @@ use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, Device, ErrorKind, Result};
 
-const PROGRAM: &str = "entry total (xs: []i32): i32 = i32.sum xs\n";
+const PROGRAM: &str = "\
+entry total (xs: []i32): i32 = i32.sum xs
+entry checked (xs: []i32): i32 = i32.sum (map (\\x -> xs[x]) xs)
+";
 
 fn library(backend: Backend) -> Library {
     let folder = tempfile::tempdir().unwrap();
@@ -149,4 +152,34 @@ fn ptx_is_dumped_and_loaded() {
     assert_eq!(error.kind(), ErrorKind::Start, "{error}");
     let error = run(&library(Backend::Hip), &load).unwrap_err();
     assert_ne!(error.kind(), ErrorKind::Program, "{error}");
+}
+
+/// The state is filled by kernels, which take long on simulated devices.
+#[test]
+fn only_failed_kernels_reset_the_state_on_the_device() {
+    if !support::in_a_process_with_the_device(
+        "only_failed_kernels_reset_the_state_on_the_device",
+        "",
+    ) {
+        return;
+    }
+    for backend in [Backend::Cuda, Backend::Hip] {
+        let library = library(backend);
+        let context = Context::new(&library, &Config::new().profiling(true)).unwrap();
+        let fills = || context.report().unwrap().matches("replicate").count();
+        let xs = Value::from(context.array(&[1i32, 2, 3]).unwrap());
+        let Value::Array(array) = &xs else {
+            unreachable!("it was created as an array")
+        };
+        let total = || context.call("total", vec![Arg::Borrow(&xs)]).unwrap();
+        assert!(fills() > 0, "creating the context fills the state");
+        total();
+        let error = array.index_checked_by_c(&[3]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        assert_eq!(fills(), 0, "after a refused index");
+        let error = context.call("checked", vec![Arg::Borrow(&xs)]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+        assert!(fills() > 0, "after a failed check of a kernel");
+        assert!(matches!(total()[..], [Value::Scalar(Scalar::I32(6))]));
+    }
 }

@@ -72,6 +72,7 @@ struct fut_context {
   bool waiting;    // there was a wait
   bool waited;     // a wait failed
   bool checked;    // a kernel's check reported the failure
+  bool direct;     // it follows direct calls of the user, in which a kernel can have failed
 #endif
   struct fut_failure failures[2];  // of the last failed call; texts are malloc'ed
   struct fut_context *lent_before;  // the value of `fut_self.lent` before this one was lent

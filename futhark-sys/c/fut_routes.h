@@ -134,7 +134,7 @@ static void fut_begin(struct fut_context *c) {
   c->pending = c->ctx != NULL && c->ctx->failure_is_an_option != 0;
   if (c->pending)
     c->ctx->failure_is_an_option = FUT_BEFORE_CALL;
-  c->idle = c->waited = c->waiting = c->checked = false;
+  c->idle = c->waited = c->waiting = c->checked = c->direct = false;
   c->own = true;
 }
 
@@ -211,6 +211,13 @@ static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure
   (void)f;
 #endif
   return FUT_OF_CALL;
+}
+
+// Whether a kernel can have failed, in this call or before it. If a function of the API refused its
+// arguments, it started none, and then the wait of `fut_settle` tells of earlier ones.
+static bool fut_kernel_failed(const struct fut_context *c, bool waited, bool checked, const struct fut_failure *f) {
+  bool refused = f->cause == FUT_CAUSE_SIZES || f->cause == FUT_CAUSE_ARGUMENT;
+  return waited || checked || c->direct || !refused;
 }
 
 // Rejects sizes beyond the memory of the device: not every OpenCL driver reports them by a code
