@@ -9,14 +9,37 @@ use futhark_manifest::c::Header;
 use futhark_safe::compile::Artifact;
 use futhark_safe::compile::process::{self, Limits};
 use regex::Regex;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
+/// What `nm` prints about a library, which both cases read.
+pub struct Symbols<'a> {
+    artifact: &'a Artifact,
+    text: OnceCell<StepResult<String>>,
+}
+
+impl<'a> Symbols<'a> {
+    /// Those of an artifact's library. Starts `nm` at the first use.
+    pub fn of(artifact: &'a Artifact) -> Symbols<'a> {
+        Symbols {
+            artifact,
+            text: OnceCell::new(),
+        }
+    }
+
+    fn text(&self) -> StepResult<&str> {
+        let text = self.text.get_or_init(|| nm(&self.artifact.library()));
+        text.as_deref().map_err(Clone::clone)
+    }
+}
+
 /// Every declared function must be defined, and every public function must be declared.
-pub fn check(artifact: &Artifact) -> StepResult {
+pub fn check(symbols: &Symbols<'_>) -> StepResult {
+    let artifact = symbols.artifact;
     let text = std::fs::read_to_string(artifact.header())
         .map_err(|error| Stop::error(format!("failed to read the header: {error}")))?;
     let declared: BTreeSet<String> = Header::parse(&text)
@@ -29,7 +52,7 @@ pub fn check(artifact: &Artifact) -> StepResult {
         .functions()
         .map(|function| function.name.to_owned());
     let expected: BTreeSet<String> = declared.iter().cloned().chain(listed).collect();
-    let defined = defined(&artifact.library())?;
+    let defined = defined(symbols.text()?)?;
     let missing = expected.difference(&defined);
     let hidden = defined
         .difference(&expected)
@@ -48,7 +71,8 @@ fn is_private(name: &str) -> bool {
 }
 
 /// The library and the generated code must use only known functions of the system.
-pub fn imports(artifact: &Artifact) -> StepResult {
+pub fn imports(symbols: &Symbols<'_>) -> StepResult {
+    let artifact = symbols.artifact;
     let generated = artifact.header().with_extension("c");
     let text = if generated.is_file() {
         std::fs::read_to_string(&generated)
@@ -62,7 +86,7 @@ pub fn imports(artifact: &Artifact) -> StepResult {
     let in_text = in_text.map(|name| format!("the generated code uses {name}"));
     // Names of system functions are those of glibc.
     let imported = match cfg!(all(target_os = "linux", target_env = "gnu")) {
-        true => imported(&nm(&artifact.library(), "--undefined-only")?),
+        true => imported(symbols.text()?),
         false => BTreeSet::new(),
     };
     let unknown = imports::unknown(&imported, backend).into_iter();
@@ -80,8 +104,8 @@ pub fn imports(artifact: &Artifact) -> StepResult {
 
 /// The functions with a public name in a library. futhark-sys makes all symbols but one local, and
 /// keeps their names.
-fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
-    let names = functions(&nm(library, "--defined-only")?);
+fn defined(symbols: &str) -> StepResult<BTreeSet<String>> {
+    let names = functions(symbols);
     if names.is_empty() {
         return Err(Stop::skip("the library contains no symbol names"));
     }
@@ -89,10 +113,10 @@ fn defined(library: &Path) -> StepResult<BTreeSet<String>> {
 }
 
 /// What `nm` prints about a library.
-fn nm(library: &Path, option: &str) -> StepResult<String> {
+fn nm(library: &Path) -> StepResult<String> {
     let nm = std::env::var_os("NM").unwrap_or_else(|| OsString::from("nm"));
     let mut command = Command::new(&nm);
-    command.arg(option).arg(library);
+    command.arg(library);
     let output = process::run(&mut command, Limits::DATA).map_err(|error| {
         Stop::skip(format!(
             "failed to run {}, which reads the symbols of libraries: {error}",
@@ -106,11 +130,14 @@ fn nm(library: &Path, option: &str) -> StepResult<String> {
     Ok(output.stdout())
 }
 
-/// The names in the output of `nm`, without the version of the C library.
+/// The undefined names in the output of `nm`, without the version of the C library.
 fn imported(text: &str) -> BTreeSet<String> {
-    let names = text
-        .lines()
-        .filter_map(|line| line.split_whitespace().next_back());
+    let names = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().rev();
+        let (name, kind) = (words.next()?, words.next()?);
+        // A weak one is `w`, or `v` for an object.
+        ["U", "w", "v"].contains(&kind).then_some(name)
+    });
     let names = names.map(|name| name.split('@').next().unwrap_or(name));
     names.map(str::to_owned).collect()
 }
@@ -161,5 +188,16 @@ mod tests {
 ";
         let names: Vec<_> = functions(text).into_iter().collect();
         assert_eq!(names, ["futhark_entry_main", "futhark_free_i32_1d"]);
+    }
+
+    #[test]
+    fn imports_are_parsed_from_nm() {
+        let text = "\
+0000000000001000 t futhark_entry_main
+                 w __cxa_finalize@GLIBC_2.2.5
+                 U memmove@GLIBC_2.2.5
+";
+        let names: Vec<_> = imported(text).into_iter().collect();
+        assert_eq!(names, ["__cxa_finalize", "memmove"]);
     }
 }
