@@ -248,6 +248,10 @@ fn cache(env: &Env<'_>) -> StepResult {
     if read(&file).as_ref() != Some(&good) {
         return Err(Stop::mismatch("a valid cache file was rewritten"));
     }
+    if !env.device.needs_cache_file() {
+        // PoCL would compile every kernel again. Damage is found without the device.
+        return Ok(());
+    }
     let mut flipped = good.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0xff;
