@@ -6,6 +6,8 @@
 //! `trial` runs `futhark-conformance` with that compiler; `table` writes the table in
 //! `docs/faults.md`.
 //!
+//! With `FUTHARK_TESTS_QUICK` set, the test also counts the faults that a run without `--all` finds.
+//!
 //! Faults of a backend that this machine cannot run are skipped, unless
 //! `FUTHARK_TESTS_NEED_COMPILERS` is set.
 
@@ -68,6 +70,25 @@ fn every_fault_is_found_by_the_check_that_should_find_it() {
         tried.len(),
         wrong.join("\n")
     );
+    if std::env::var_os("FUTHARK_TESTS_QUICK").is_some() {
+        count_quick(&nursery, &pairs);
+    }
+}
+
+/// Counts the faults that a run without `--all` also finds, because it selects the case that found
+/// them.
+fn count_quick(nursery: &Nursery, pairs: &[(&Fault, &Verdict)]) {
+    let quick = trial::run_quick(nursery);
+    let is_found = |(fault, verdict): &(&Fault, &Verdict)| {
+        let found = verdict.found(fault);
+        found.is_some_and(|[_, case, ..]| quick.has(fault, case))
+    };
+    let (found, missed): (Vec<_>, Vec<_>) = pairs.iter().partition(|pair| is_found(pair));
+    assert!(!found.is_empty(), "nothing was found: {}", quick.shown());
+    println!("a quick run finds {} of {}", found.len(), pairs.len());
+    for (fault, _) in missed {
+        println!("not with {}", fault.name);
+    }
 }
 
 /// The faults to run: those whose names contain the text of `FUTHARK_FAULTS`, all of them with

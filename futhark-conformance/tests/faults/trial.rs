@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, Place, is_emulated};
 use crate::plant::{Nursery, PLANTED};
+use crate::programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,6 +17,24 @@ pub struct Run {
 }
 
 impl Run {
+    /// Runs the program, which writes the report.
+    fn new(mut command: Command, report: &Path) -> Run {
+        let output = command.output().expect("the program starts");
+        let text = std::fs::read_to_string(report).unwrap_or_default();
+        // All lines except the header and the end.
+        let records = text
+            .lines()
+            .skip(1)
+            .filter(|line| line.starts_with("{\"program\""));
+        Run {
+            records: records
+                .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+                .collect(),
+            shown: String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+            seconds: 0.0,
+        }
+    }
+
     /// Check, case, cause and message of each failure.
     pub fn failures(&self) -> Vec<[&str; 4]> {
         let failed = self
@@ -27,6 +46,22 @@ impl Run {
                 ["check", "case", "cause", "message"].map(|key| record[key].as_str().unwrap_or(""))
             })
             .collect()
+    }
+
+    /// Whether the run reported a result of this case of the fault's check, on its program and
+    /// device.
+    pub fn has(&self, fault: &Fault, case: &str) -> bool {
+        // Others need a run with settings of the emulated device.
+        fault.device.is_empty()
+            && self.records.iter().any(|record| {
+                let text = |key: &str| record[key].as_str().unwrap_or("");
+                let on_device = fault.backend != "opencl" || text("device").starts_with("Oclgrind");
+                on_device
+                    && text("outcome") == "pass"
+                    && text("program").ends_with(fault.program)
+                    && [text("backend"), text("check"), text("case")]
+                        == [fault.backend, fault.check, case]
+            })
     }
 
     /// The number of cases that passed.
@@ -155,6 +190,18 @@ pub fn run_healthy(
     Ok(setting.run(nursery, &arguments))
 }
 
+/// Runs the checks that a run without `--all` selects in the folder of the programs, without a fault.
+pub fn run_quick(nursery: &Nursery) -> Run {
+    let report = nursery.folder("quick.jsonl");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+    command.arg("run").arg(programs());
+    command.args(["--emulate", "always", "--futhark"]);
+    command.arg(nursery.compiler());
+    command.arg("--build-dir").arg(nursery.builds());
+    command.arg("--json").arg(&report);
+    Run::new(command, &report)
+}
+
 /// A program and the files that the compiler writes for it.
 struct Setting<'a> {
     planted: &'a Path,
@@ -182,19 +229,6 @@ impl Setting<'_> {
         // Shared, so that the program that probes the device is compiled once.
         command.arg("--build-dir").arg(nursery.builds());
         command.arg("--json").arg(&report).args(arguments);
-        let output = command.output().expect("the program starts");
-        let text = std::fs::read_to_string(report).unwrap_or_default();
-        // All lines except the header and the end.
-        let records = text
-            .lines()
-            .skip(1)
-            .filter(|line| line.starts_with("{\"program\""));
-        Run {
-            records: records
-                .map(|line| serde_json::from_str(line).expect("each line is JSON"))
-                .collect(),
-            shown: String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
-            seconds: 0.0,
-        }
+        Run::new(command, &report)
     }
 }
