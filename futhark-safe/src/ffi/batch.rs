@@ -21,10 +21,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futhark_manifest::ElemType;
 
 use super::core::{Core, Locked};
+use super::fresh::reserve;
 use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::length_of;
-use super::transfer::{READ, create_from, expect_length, read_to, reserve};
+use super::transfer::{READ, create_from, expect_length, read_to};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 

@@ -17,6 +17,7 @@
 //! * `make`: calls that make a value and return when it is complete
 //! * `duplicate`: copies that share no memory
 //! * `shape`: shapes and lengths, read from the value
+//! * `fresh`: memory for elements that are about to be written
 //! * `transfer`: copies elements between the host and arrays
 //! * `view`: elements in place, without a copy
 //! * `memory`: the backend's own memory of arrays, handed out and borrowed
@@ -67,6 +68,7 @@ mod duplicate;
 mod elements;
 mod failure;
 mod few;
+mod fresh;
 mod handle;
 mod inspect;
 mod log;

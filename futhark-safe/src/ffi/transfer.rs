@@ -8,6 +8,7 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::batch::Batch;
 use super::core::Core;
+use super::fresh::reserve;
 use super::handle::Handle;
 use super::make::Make;
 use super::memory::wait;
@@ -252,17 +253,6 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
         }
     }
     Ok(bytes)
-}
-
-pub(super) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) -> Result<()> {
-    vec.try_reserve_exact(n).map_err(|error| {
-        Error::new(
-            ErrorKind::OutOfMemory,
-            operation,
-            format!("no memory for {n} elements"),
-        )
-        .with_source(error)
-    })
 }
 
 /// One element of an array of scalars.
