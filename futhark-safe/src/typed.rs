@@ -1,12 +1,13 @@
 //! Functions and macros that generated code calls for opaque types and entry points.
 
-use crate::array::ArrayIndex;
+use crate::array::{Array, ArrayIndex};
 use crate::context::Context;
+use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Handle, Input, Output};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle as _;
-use crate::program::{OpaqueTag, Program, Receive, observed, slot};
+use crate::program::{HasArray, OpaqueTag, Program, Receive, observed, slot};
 
 /// Calls function number `function`, which has one result.
 pub fn get<P: Program, T: Receive>(
@@ -96,9 +97,22 @@ pub fn check_rows<const R: usize>(shape: [usize; R], rows: usize) -> Result<()> 
     ffi::expect_count(&shape, rows)
 }
 
-/// One field of each row.
-pub fn column<R, T>(rows: &[R], field: impl Fn(&R) -> T) -> Vec<T> {
-    rows.iter().map(field).collect()
+/// Makes an array of one field of each row.
+pub fn column<P: HasArray<T, R>, Row, T: Element, const R: usize>(
+    context: &Context<P>,
+    shape: [usize; R],
+    rows: &[Row],
+    field: impl Fn(&Row) -> T,
+) -> Result<Array<P, T, R>> {
+    Array::create_of(context, shape, rows.iter().map(field))
+}
+
+/// Collects `n` rows, which `row` makes of their number.
+pub fn rows<Row>(n: usize, row: impl Fn(usize) -> Row) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    ffi::reserve(&mut rows, n, "read array")?;
+    rows.extend((0..n).map(row));
+    Ok(rows)
 }
 
 fn indices<const R: usize>(index: impl ArrayIndex<R>) -> [i64; R] {

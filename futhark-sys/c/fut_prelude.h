@@ -188,10 +188,14 @@ static char *fut_strdup(const char *s) {
   return memcpy(fut_malloc(n), s, n);
 }
 
+// In place of the data of a new array whose elements the caller writes later (FUT_WRAP_NEW). Not NULL,
+// because generated code adds an offset to the address.
+static const int64_t fut_no_data = 0;
+
 // `new` copies into the array even if the allocation failed. Only then, the destination is NULL (see
 // fut_allocate in fut_routes.h).
 static inline void *fut_memmove(void *to, const void *from, size_t n) {
-  return to == NULL ? NULL : memmove(to, from, n);
+  return to == NULL || from == (const void *)&fut_no_data ? NULL : memmove(to, from, n);
 }
 
 // --- Output of the runtime ------------------------------------------------

@@ -112,7 +112,8 @@
     FUT_UNUSED const int64_t *dims = in[1];                                          \
     FUT_CLEAR(0)                                                                     \
     FUT_ENTER(c)                                                                     \
-    struct type *value = f(c->ctx, (const elem *)in[0], __VA_ARGS__);                \
+    const void *data = in[0] != NULL ? in[0] : (const void *)&fut_no_data;           \
+    struct type *value = f(c->ctx, (const elem *)data, __VA_ARGS__);                 \
     *(void **)out[0] = value;                                                        \
     int rc = value == NULL;                                                          \
     FUT_SYNC_NOW(c, rc, 2)                                                           \

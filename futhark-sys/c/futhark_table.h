@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 5u
+#define FUT_ABI 6u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -147,7 +147,9 @@ struct fut_type {
   fut_call shape;      // out: const int64_t *; in: value
   // out: value; in: data, const int64_t dims[rank]. The data of an opaque array is
   // one pointer per element. Arrays of scalars have a third argument, `const int32_t later`: if it is
-  // not 0, a GPU backend can read the data until a later wait (see `sync`).
+  // not 0, a GPU backend can read the data until a later wait (see `sync`). On host backends their data
+  // can be NULL: the elements are not initialised, and the caller writes them before any other call
+  // gets the value.
   fut_call create;
   // out: data; in: value, const int32_t later. If `later` is not 0, a GPU backend can write the data
   // until a later wait; the value may be changed or freed before that.

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the header documents each item")]
 #![expect(non_camel_case_types, reason = "the names are C's")]
 
-pub const FUT_ABI: u32 = 5;
+pub const FUT_ABI: u32 = 6;
 pub const FUT_OK: u32 = 0;
 pub const FUT_FAILED: u32 = 1;
 pub const FUT_MEMORY: u32 = 2;

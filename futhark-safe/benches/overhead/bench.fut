@@ -10,6 +10,11 @@ entry spin (rounds: i32) (seed: u32) : u32 =
 -- | Gives the program an array type.
 entry first (xs: []f32) : f32 = xs[0]
 
+type pt = {x: f32, y: f32}
+
+-- | Gives the program an array of records.
+entry first_point (ps: []pt) : pt = ps[0]
+
 -- | Kernels on n integers or n by n of them: 0 dot product, 1 scan, 2 histogram, 3 matrix product, 4 blur.
 -- Integers, because their overflow is checked.
 entry kernel (which: i32) (n: i64) : i32 =

@@ -154,18 +154,18 @@ impl Columns {
         })
     }
 
-    /// Expressions for all elements of each column, outermost first.
-    fn read(&self, array: &str, all: &mut Vec<String>) {
+    /// Expressions for the array of each column, outermost first.
+    fn leaves(&self, array: &str, all: &mut Vec<String>) {
         for field in &self.fields {
             let column = format!("{array}.{}()?", field.method);
             match &field.inner {
-                None => all.push(format!("{column}.to_vec()?")),
-                Some(inner) => inner.read(&column, all),
+                None => all.push(column),
+                Some(inner) => inner.leaves(&column, all),
             }
         }
     }
 
-    /// An expression for row `i` of the columns of `read`, starting with column `next`.
+    /// An expression for row `i` of the columns of `leaves`, starting with column `next`.
     fn row(&self, next: &mut usize) -> String {
         let fields: Vec<String> = self
             .fields
@@ -187,7 +187,7 @@ impl Columns {
         let column = |field: &Column| {
             let path = format!("{path}.{}", field.path);
             let array = match &field.inner {
-                None => format!("&context.array_nd(shape, &__f::column(rows, |row| {path}))?"),
+                None => format!("&__f::column(context, shape, rows, |row| {path})?"),
                 Some(inner) => {
                     let (begin, inputs, end) = inner.zip(&path);
                     format!("&{begin}{}{end}?", inputs.join(", "))
@@ -216,17 +216,22 @@ fn write_to_vec(columns: &Columns, row: &str, text: &mut String) {
     );
     let result = format!("::std::vec::Vec<{row}>");
     text::open(text, "pub fn to_vec", &["&self".to_owned()], &result);
-    let mut all = Vec::new();
-    columns.read("self", &mut all);
+    let mut arrays = Vec::new();
+    columns.leaves("self", &mut arrays);
     // A tuple of one element needs a comma.
-    let end = if all.len() == 1 { ",);" } else { ");" };
-    text::list(text, 8, "let columns = (", &all, end);
-    let _ = writeln!(
-        text,
-        "        let row = |i: usize| {};\n        Ok((0..columns.0.len()).map(row).collect())",
-        columns.row(&mut 0)
-    );
-    text.push_str("    }\n");
+    let end = if arrays.len() == 1 { ",);" } else { ");" };
+    let each = |expression: &dyn Fn(usize) -> String| -> Vec<String> {
+        (0..arrays.len()).map(expression).collect()
+    };
+    text::list(text, 8, "let arrays = (", &arrays, end);
+    let cows = each(&|i| format!("arrays.{i}.to_cow()?"));
+    text::list(text, 8, "let cows = (", &cows, end);
+    // With one length known, the loop needs no bounds checks.
+    text.push_str("        let n = cows.0.len();\n");
+    let slices = each(&|i| format!("&cows.{i}[..n]"));
+    text::list(text, 8, "let columns = (", &slices, end);
+    let row = columns.row(&mut 0);
+    let _ = writeln!(text, "        __f::rows(n, |i| {row})\n    }}");
 }
 
 fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String) {

@@ -44,3 +44,29 @@ fn views_can_be_read_while_another_thread_calls() {
     });
     assert_eq!(read(&xs).unwrap(), [5, 6]);
 }
+
+/// Elements that were not written are never read, on any backend.
+#[test]
+fn arrays_are_made_of_iterators_that_are_long_enough() {
+    let world = World::new();
+    for flavour in [Flavour::Host, Flavour::Gpu] {
+        let core = world.core(flavour);
+        let make =
+            |n: usize, values: std::ops::Range<i32>| ffi::create_of(&core, INTS, &[n], values);
+        assert_eq!(read(&make(3, 5..8).unwrap()).unwrap(), [5, 6, 7]);
+        assert_eq!(read(&make(2, 5..8).unwrap()).unwrap(), [5, 6]);
+        assert!(read(&make(0, 0..0).unwrap()).unwrap().is_empty());
+        let error = make(3, 5..7).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::InvalidArgument, "{error}");
+        let panics = || {
+            ffi::create_of(
+                &core,
+                INTS,
+                &[2],
+                (0..2).map(|i| if i == 0 { i } else { panic!("stop") }),
+            )
+        };
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
+        assert_eq!(read(&make(1, 4..5).unwrap()).unwrap(), [4]);
+    }
+}

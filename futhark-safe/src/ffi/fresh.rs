@@ -26,7 +26,7 @@ const LEAST: usize = 8 << 20;
 /// * After a fork, parent and child copy such memory by huge pages when they write to it.
 ///
 /// It does not increase the memory in use: every element is written.
-pub(super) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) -> Result<()> {
+pub(crate) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) -> Result<()> {
     vec.try_reserve_exact(n).map_err(|error| {
         Error::new(
             ErrorKind::OutOfMemory,

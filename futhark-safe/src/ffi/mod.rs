@@ -17,6 +17,7 @@
 //! * `make`: calls that make a value and return when it is complete
 //! * `duplicate`: copies that share no memory
 //! * `shape`: shapes and lengths, read from the value
+//! * `fill`: new arrays whose elements are written in place
 //! * `fresh`: memory for elements that are about to be written
 //! * `transfer`: copies elements between the host and arrays
 //! * `view`: elements in place, without a copy
@@ -68,6 +69,7 @@ mod duplicate;
 mod elements;
 mod failure;
 mod few;
+mod fill;
 mod fresh;
 mod handle;
 mod inspect;
@@ -91,6 +93,8 @@ pub(crate) use duplicate::duplicate;
 #[cfg(feature = "dynamic")]
 pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
+pub(crate) use fill::create_of;
+pub(crate) use fresh::reserve;
 pub use handle::Handle;
 pub(crate) use inspect::{describe_device, device_source, devices};
 pub(crate) use log::{Log, Quiet};

@@ -18,6 +18,7 @@ use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) const READ: &str = "read array";
+pub(super) const NEW: &str = "new array";
 
 /// The argument `later` of a transfer for which the C side waits.
 const NOW: i32 = 0;
@@ -59,12 +60,12 @@ pub(crate) fn create_from_bytes(
             "expected a multiple of the size of {elem}, got {} bytes",
             bytes.len()
         );
-        return Err(Error::new(ErrorKind::InvalidArgument, "new array", message));
+        return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
     }
     let n = bytes.len() / elem.size();
     if elem == ElemType::Bool {
         let mut truths: Vec<u8> = Vec::new();
-        reserve(&mut truths, n, "new array")?;
+        reserve(&mut truths, n, NEW)?;
         truths.extend(bytes.iter().map(|&b| u8::from(b != 0)));
         // SAFETY: the vector's memory is readable and holds zeros and ones.
         return unsafe { create_from(core, ty, elem, shape, truths.as_ptr().cast(), n, None) };
@@ -76,7 +77,8 @@ pub(crate) fn create_from_bytes(
 /// # Safety
 ///
 /// `data` points to `len` readable elements of type `elem`, which stay unchanged until the batch ends,
-/// if there is one.
+/// if there is one. Or it is null, on a host backend: then the elements are not initialised, and the
+/// caller writes them before anything else gets the array.
 pub(super) unsafe fn create_from(
     core: &Arc<Core>,
     ty: u32,
@@ -90,16 +92,16 @@ pub(super) unsafe fn create_from(
     let n = elements(shape, elem)?;
     if n != len {
         let message = format!("shape {shape:?} has {n} elements, got {len}");
-        return Err(Error::new(ErrorKind::InvalidArgument, "new array", message));
+        return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
     }
     let mut dims = for_c(shape);
     let dims = dims.as_mut();
-    let _span = trace::transfer(core, "new array", || len * elem.size());
+    let _span = trace::transfer(core, NEW, || len * elem.size());
     let create = array.raw().create.expect("every array can be made");
     let make = Make {
         core,
         ty,
-        operation: "new array",
+        operation: NEW,
         refusal: ErrorKind::Backend,
     };
     let later = later(batch);
@@ -132,7 +134,7 @@ pub(super) fn array_type(
         .ok_or_else(|| {
             let message =
                 format!("the program has no array type of element type {elem} and rank {rank}");
-            Error::new(ErrorKind::InvalidArgument, "new array", message)
+            Error::new(ErrorKind::InvalidArgument, NEW, message)
         })
 }
 

@@ -103,9 +103,11 @@ impl ArrayArrayTupleI32Bool {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<(i32, bool)>> {
-        let columns = (self._0()?.to_vec()?, self._1()?.to_vec()?);
-        let row = |i: usize| (columns.0[i], columns.1[i]);
-        Ok((0..columns.0.len()).map(row).collect())
+        let arrays = (self._0()?, self._1()?);
+        let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?);
+        let n = cows.0.len();
+        let columns = (&cows.0[..n], &cows.1[..n]);
+        __f::rows(n, |i| (columns.0[i], columns.1[i]))
     }
 
     /// Creates an array from elements in row-major order. The shape must match their
@@ -118,8 +120,8 @@ impl ArrayArrayTupleI32Bool {
         __f::check_rows(shape, rows.len())?;
         ArrayArrayTupleI32Bool::zip(
             context,
-            &context.array_nd(shape, &__f::column(rows, |row| row.0))?,
-            &context.array_nd(shape, &__f::column(rows, |row| row.1))?,
+            &__f::column(context, shape, rows, |row| row.0)?,
+            &__f::column(context, shape, rows, |row| row.1)?,
         )
     }
 
@@ -155,14 +157,11 @@ impl ArrayArrayCell {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<CellFields>> {
-        let columns = (
-            self.at()?.x()?.to_vec()?,
-            self.at()?.y()?.to_vec()?,
-            self.pair()?._0()?.to_vec()?,
-            self.pair()?._1()?.to_vec()?,
-        );
-        let row = |i: usize| CellFields { at: PtFields { x: columns.0[i], y: columns.1[i] }, pair: (columns.2[i], columns.3[i]) };
-        Ok((0..columns.0.len()).map(row).collect())
+        let arrays = (self.at()?.x()?, self.at()?.y()?, self.pair()?._0()?, self.pair()?._1()?);
+        let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?, arrays.2.to_cow()?, arrays.3.to_cow()?);
+        let n = cows.0.len();
+        let columns = (&cows.0[..n], &cows.1[..n], &cows.2[..n], &cows.3[..n]);
+        __f::rows(n, |i| CellFields { at: PtFields { x: columns.0[i], y: columns.1[i] }, pair: (columns.2[i], columns.3[i]) })
     }
 
     /// Creates an array from elements in row-major order. The shape must match their
@@ -175,8 +174,8 @@ impl ArrayArrayCell {
         __f::check_rows(shape, rows.len())?;
         ArrayArrayCell::zip(
             context,
-            &ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts { x: &context.array_nd(shape, &__f::column(rows, |row| row.at.x))?, y: &context.array_nd(shape, &__f::column(rows, |row| row.at.y))? })?,
-            &ArrayArrayTupleI32Bool::zip(context, &context.array_nd(shape, &__f::column(rows, |row| row.pair.0))?, &context.array_nd(shape, &__f::column(rows, |row| row.pair.1))?)?,
+            &ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts { x: &__f::column(context, shape, rows, |row| row.at.x)?, y: &__f::column(context, shape, rows, |row| row.at.y)? })?,
+            &ArrayArrayTupleI32Bool::zip(context, &__f::column(context, shape, rows, |row| row.pair.0)?, &__f::column(context, shape, rows, |row| row.pair.1)?)?,
         )
     }
 
@@ -211,9 +210,11 @@ impl ArrayArrayXF64YF64 {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<XF64YF64Fields>> {
-        let columns = (self.x()?.to_vec()?, self.y()?.to_vec()?);
-        let row = |i: usize| XF64YF64Fields { x: columns.0[i], y: columns.1[i] };
-        Ok((0..columns.0.len()).map(row).collect())
+        let arrays = (self.x()?, self.y()?);
+        let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?);
+        let n = cows.0.len();
+        let columns = (&cows.0[..n], &cows.1[..n]);
+        __f::rows(n, |i| XF64YF64Fields { x: columns.0[i], y: columns.1[i] })
     }
 
     /// Creates an array from elements in row-major order. The shape must match their
@@ -225,8 +226,8 @@ impl ArrayArrayXF64YF64 {
     ) -> Result<ArrayArrayXF64YF64> {
         __f::check_rows(shape, rows.len())?;
         ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts {
-            x: &context.array_nd(shape, &__f::column(rows, |row| row.x))?,
-            y: &context.array_nd(shape, &__f::column(rows, |row| row.y))?,
+            x: &__f::column(context, shape, rows, |row| row.x)?,
+            y: &__f::column(context, shape, rows, |row| row.y)?,
         })
     }
 
@@ -293,17 +294,19 @@ impl ArrayPt {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<PtFields>> {
-        let columns = (self.x()?.to_vec()?, self.y()?.to_vec()?);
-        let row = |i: usize| PtFields { x: columns.0[i], y: columns.1[i] };
-        Ok((0..columns.0.len()).map(row).collect())
+        let arrays = (self.x()?, self.y()?);
+        let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?);
+        let n = cows.0.len();
+        let columns = (&cows.0[..n], &cows.1[..n]);
+        __f::rows(n, |i| PtFields { x: columns.0[i], y: columns.1[i] })
     }
 
     /// Creates an array from elements.
     pub fn from_slice(context: &Context, rows: &[PtFields]) -> Result<ArrayPt> {
         let shape = [rows.len()];
         ArrayPt::zip(context, ArrayPtParts {
-            x: &context.array_nd(shape, &__f::column(rows, |row| row.x))?,
-            y: &context.array_nd(shape, &__f::column(rows, |row| row.y))?,
+            x: &__f::column(context, shape, rows, |row| row.x)?,
+            y: &__f::column(context, shape, rows, |row| row.y)?,
         })
     }
 

@@ -115,7 +115,8 @@ pub(crate) unsafe extern "C" fn create<const T: u32>(
         let mut words = vec![Word::of(0); n as usize];
         // SAFETY: T: the first argument.
         let data = unsafe { at(input, 0) }.cast::<u8>();
-        if n != 0 {
+        // Without data the caller writes the elements.
+        if n != 0 && !data.is_null() {
             // SAFETY: T: as many elements as the dimensions say, which need no alignment.
             unsafe { data.copy_to_nonoverlapping(words.as_mut_ptr().cast(), 4 * words.len()) };
         }

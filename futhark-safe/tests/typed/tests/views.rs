@@ -138,3 +138,48 @@ fn a_view_outlives_the_handle_of_the_context() {
     drop(ctx);
     assert_eq!(xs.view(), Some(&[5, 6][..]));
 }
+
+/// Elements are written to the array's own memory on host backends.
+#[test]
+fn arrays_are_made_by_a_function() {
+    each(|ctx: arrays::Context| {
+        let matrix = ctx.array_from_fn([2, 3], |i| i as i32).unwrap();
+        assert_eq!(matrix.to_vec().unwrap(), [0, 1, 2, 3, 4, 5]);
+        let turned = ctx.entry().transpose_i32(&matrix).unwrap();
+        assert_eq!(turned.to_vec().unwrap(), [0, 3, 1, 4, 2, 5]);
+        let truths = ctx.array_from_fn([3], |i| i != 1).unwrap();
+        let truths = ctx.entry().reverse_bool(&truths).unwrap();
+        assert_eq!(truths.to_vec().unwrap(), [true, false, true]);
+        let none = ctx.array_from_fn([0], |_| -> i32 { unreachable!() });
+        assert!(none.unwrap().is_empty());
+        let error = ctx.array_from_fn([usize::MAX, 2], |_| 0i32).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+
+        // A panic leaves no array, and a context that works.
+        let used = ctx.memory().unwrap();
+        let stops =
+            || ctx.array_from_fn([1000], |i| if i < 10 { i as i64 } else { panic!("stop") });
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(stops)).is_err());
+        assert_eq!(ctx.memory().unwrap().host, used.host);
+        assert_eq!(turned.to_vec().unwrap(), [0, 3, 1, 4, 2, 5]);
+    });
+}
+
+/// The memory of the vector is the allocator's, also where huge pages were asked for.
+#[test]
+fn large_arrays_are_read_into_ordinary_vectors() {
+    each(|ctx: arrays::Context| {
+        let n = if ctx.backend().is_gpu() {
+            1 << 16
+        } else {
+            4 << 20
+        };
+        let xs = ctx.array_from_fn([n], |i| i as u32).unwrap();
+        let mut read = xs.to_vec().unwrap();
+        assert!(read.iter().enumerate().all(|(i, &x)| i == x as usize));
+        read.push(7);
+        assert_eq!((read.len(), read[n]), (n + 1, 7));
+        read.truncate(2);
+        assert_eq!(*read.into_boxed_slice(), [0, 1]);
+    });
+}

@@ -13,7 +13,8 @@ use std::time::{Duration, SystemTime};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use futhark_safe::{Backend, Config};
-use futhark_safe_benches::{bench, bench_untrapped, plain};
+use futhark_safe_benches::bench::{self, PtFields};
+use futhark_safe_benches::{bench_untrapped, plain};
 
 /// Rounds of `spin` that take about two microseconds.
 const ROUNDS: i32 = 1000;
@@ -27,6 +28,8 @@ const KERNELS: [(i32, &str, i64); 5] = [
 ];
 /// Elements per transfer.
 const SIZES: [usize; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 24];
+/// The sizes of them for which arrays of records are measured.
+const RECORDS: [usize; 2] = [1 << 10, 1 << 20];
 /// Elements of a cache line.
 const LINE: usize = 64 / size_of::<f32>();
 
@@ -114,6 +117,52 @@ macro_rules! measure {
             });
             group.bench_function(BenchmarkId::new("typed", n), |b| {
                 b.iter(|| ours.to_vec().unwrap());
+            });
+            group.finish();
+
+            if RECORDS.contains(&n) {
+                let rows: Vec<PtFields> = data.iter().map(|&x| PtFields { x, y: -x }).collect();
+                let bytes = Throughput::Bytes((n * size_of::<PtFields>()) as u64);
+
+                // Plain C: the columns alone, from slices that hold them.
+                let mut group = self::group(criterion, backend, "records, from a slice");
+                group.throughput(bytes.clone());
+                group.bench_function(BenchmarkId::new("plain", n), |b| {
+                    b.iter(|| (plain.array(&data), plain.array(&data)))
+                });
+                group.bench_function(BenchmarkId::new("typed", n), |b| {
+                    b.iter(|| bench::ArrayPt::from_slice(&typed, &rows).unwrap());
+                });
+                group.finish();
+
+                let points = bench::ArrayPt::from_slice(&typed, &rows).expect("an array");
+                assert!(
+                    points.to_vec().expect("a download") == rows,
+                    "the rows round-trip"
+                );
+                let mut group = self::group(criterion, backend, "records, to a vector");
+                group.throughput(bytes);
+                group.bench_function(BenchmarkId::new("plain", n), |b| {
+                    b.iter(|| {
+                        (
+                            theirs.malloc_and_copy().unwrap(),
+                            theirs.malloc_and_copy().unwrap(),
+                        )
+                    });
+                });
+                group.bench_function(BenchmarkId::new("typed", n), |b| {
+                    b.iter(|| points.to_vec().unwrap());
+                });
+                group.finish();
+            }
+
+            // The elements are made and stored: in plain C in a buffer, which is then uploaded.
+            let mut group = self::group(criterion, backend, "elements of a function");
+            group.bench_function(BenchmarkId::new("plain", n), |b| {
+                b.iter(|| plain.array(&(0..n).map(|i| black_box(i) as f32).collect::<Vec<f32>>()))
+            });
+            group.bench_function(BenchmarkId::new("typed", n), |b| {
+                b.iter(|| typed.array_from_fn([n], |i| black_box(i) as f32).unwrap());
             });
             group.finish();
 
