@@ -208,7 +208,7 @@ impl<P: Program> Context<P> {
         self.core.memory().map(MemoryUse::of)
     }
 
-    /// The copies that calls of this context made of consumed arguments so far.
+    /// The copies of arguments that calls consumed, and of arrays whose elements were written in place, so far.
     #[must_use]
     pub fn copies(&self) -> Vec<Copies> {
         self.core.copies()

@@ -85,7 +85,7 @@
 //!
 //! # Values
 //!
-//! * [`Array`]: elements are copied in and out, or viewed in place on host backends.
+//! * [`Array`]: elements are copied in and out, or read and written in place on host backends.
 //! * Each opaque type gets a struct: records have a constructor and a method per field, sums also
 //!   get an enum of their variants, arrays of records are zipped from arrays. The documentation of your crate
 //!   shows them; the module `build` explains them (`cargo doc -p futhark-safe --features build`). [`Opaque`] has the methods that all of them share.
@@ -193,7 +193,7 @@ mod tuning;
 mod typed;
 mod usage;
 
-pub use array::{Array, ArrayIndex};
+pub use array::{Array, ArrayIndex, HostArray};
 pub use batch::{Batch, Download};
 pub use config::Config;
 pub use context::Context;

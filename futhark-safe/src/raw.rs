@@ -96,7 +96,9 @@ impl<P: Program> Context<P> {
     ///
     /// Getting pointers is safe, but each call of a C function is `unsafe`:
     ///
-    /// * Pointers belong to this context, and are used only inside of the closure, on this thread.
+    /// * Pointers belong to this context, and are used only inside of the closure, on this thread. This
+    ///   includes pointers to elements, which C functions return: a safe call can free them, and a slice
+    ///   from [`HostArray::to_mut`](crate::HostArray::to_mut) must be the only way to its elements.
     /// * An argument that the function consumes is overwritten. It must be a value that was
     ///   [`release`](Raw::release)d or that C made, and must not share memory with a value that is
     ///   still in use. Results of calls, parts of records and constants of the program may share

@@ -1,4 +1,4 @@
-//! What a context has used: memory, and copies before consumption.
+//! What a context has used: memory, and copies of values that would have been overwritten.
 
 /// The memory that a context uses for values and scratch memory, in bytes.
 ///
@@ -30,16 +30,20 @@ impl MemoryUse {
     }
 }
 
-/// How often calls copied a consumed argument, because another value shared its memory.
+/// How often a value was copied before it was overwritten, because another value shared its memory: an
+/// argument that a call consumes, or an array whose elements are written in place
+/// ([`HostArray::to_mut`](crate::HostArray::to_mut)).
 ///
 /// A copy costs as much as a transfer of the value. To avoid it, drop the other owner before the
 /// call: an earlier result that is the same array, the record that a field was read from, …
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Copies {
-    /// The operation, as [`Error::operation`](crate::Error::operation) names it: `entry point step`.
+    /// The operation: `entry point step`, `set` for elements that were set, `write elements` for
+    /// elements that were written in place.
     pub operation: String,
-    /// The parameter's name in the program, or its number, counted from 0.
+    /// The parameter's name in the program, or its number, counted from 0. For `set` and
+    /// `write elements`, the name of the array's type.
     pub argument: String,
     /// The number of copies.
     pub count: u64,

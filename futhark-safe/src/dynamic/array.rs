@@ -59,6 +59,9 @@ impl Array {
     /// Borrows all elements in row-major order without a copy, like [`crate::Array::view`]: `None`
     /// on GPU backends and for `bool`.
     ///
+    /// Only the typed interface has slices that own an array ([`crate::Array::into_host`]) and arrays whose
+    /// elements are written in place ([`crate::Context::array_from_fn`]).
+    ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`]: `T` is not the element type.

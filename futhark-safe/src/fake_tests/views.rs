@@ -45,6 +45,39 @@ fn views_can_be_read_while_another_thread_calls() {
     assert_eq!(read(&xs).unwrap(), [5, 6]);
 }
 
+/// Other values with the same memory, and constants, are not changed by writes.
+#[test]
+fn elements_are_written_in_place_only_if_nothing_shares_them() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    let xs = ints(&core, &[1, 2, 3]);
+    let alias = identity(&core, &xs).unwrap();
+    let mut host = ffi::Host::<i32>::new(xs).unwrap();
+    host.elements_mut().unwrap()[0] = 9;
+    let place = host.elements().as_ptr();
+    host.elements_mut().unwrap()[1] = 8;
+    assert_eq!(host.elements(), [9, 8, 3]);
+    assert_eq!(host.elements().as_ptr(), place);
+    assert_eq!(read(&alias).unwrap(), [1, 2, 3]);
+    let copies = core.copies();
+    assert_eq!((copies.len(), copies[0].count), (1, 1));
+    assert_eq!(copies[0].operation, "write elements");
+    assert_eq!(copies[0].argument, "[]i32");
+    assert_eq!(read(&host.into_array()).unwrap(), [9, 8, 3]);
+}
+
+#[test]
+fn only_arrays_with_views_become_slices() {
+    let world = World::new();
+    let core = world.core(Flavour::Gpu);
+    let array = ffi::Host::<i32>::new(ints(&core, &[1])).unwrap_err();
+    assert_eq!(read(&array).unwrap(), [1]);
+    let core = world.core(Flavour::Host);
+    assert!(ffi::Host::<f32>::new(ints(&core, &[1])).is_err());
+    let mut empty = ffi::Host::<i32>::new(ints(&core, &[])).unwrap();
+    assert!(empty.elements_mut().unwrap().is_empty());
+}
+
 /// Elements that were not written are never read, on any backend.
 #[test]
 fn arrays_are_made_of_iterators_that_are_long_enough() {
@@ -69,4 +102,41 @@ fn arrays_are_made_of_iterators_that_are_long_enough() {
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
         assert_eq!(read(&make(1, 4..5).unwrap()).unwrap(), [4]);
     }
+}
+
+/// A failure that no call could report is reported before anything is written, and once.
+#[test]
+fn writing_elements_reports_an_earlier_failure() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    let mut host = ffi::Host::<i32>::new(ints(&core, &[1, 2])).unwrap();
+    let other = ints(&core, &[3]);
+    world.fail_frees(1);
+    drop(other);
+    let error = host.elements_mut().unwrap_err();
+    assert!(error.is_from_earlier_call(), "{error}");
+    assert!(error.to_string().contains("refused to free"), "{error}");
+    assert_eq!(host.elements(), [1, 2]);
+    host.elements_mut().unwrap()[0] = 9;
+    assert_eq!(read(&host.into_array()).unwrap(), [9, 2]);
+}
+
+/// Only a copy needs the context.
+#[test]
+fn elements_of_a_lost_context_are_written_unless_they_are_shared() {
+    let world = World::new();
+    let core = world.core(Flavour::Host);
+    let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3, 4]));
+    let alias = identity(&core, &ys).unwrap();
+    assert_eq!(fail(&core, 3).kind(), crate::ErrorKind::ContextLost);
+    let mut own = ffi::Host::<i32>::new(xs).unwrap();
+    own.elements_mut().unwrap()[1] = 9;
+    assert_eq!(own.elements(), [1, 9]);
+    let mut shared = ffi::Host::<i32>::new(ys).unwrap();
+    let error = shared.elements_mut().unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::ContextLost, "{error}");
+    assert_eq!(shared.elements(), [3, 4]);
+    drop(alias);
+    shared.elements_mut().unwrap()[0] = 5;
+    assert_eq!(shared.elements(), [5, 4]);
 }

@@ -63,17 +63,19 @@ struct State {
     /// The operation that lost the context.
     lost_in: Option<Call>,
     progress: Progress,
-    /// How often an argument was copied before it was consumed.
+    /// How often a value was copied before it was overwritten.
     copies: BTreeMap<Copied, u64>,
 }
 
-/// A consumed argument.
+/// A value that was copied before it was overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Copied {
     /// Of the function of this number, the argument of this number.
     Argument(usize, usize),
     /// The array of this type whose element was set.
     Array(u32),
+    /// The array of this type whose elements were lent for writing.
+    Elements(u32),
 }
 
 /// A value without a handle, to be freed.
@@ -469,7 +471,7 @@ impl Locked<'_> {
         }
     }
 
-    /// Counts a copy that was made before a consumption.
+    /// Counts a copy that was made before a value was overwritten.
     #[cold]
     pub(super) fn count_copy(&mut self, of: Copied) {
         *self.state().copies.entry(of).or_default() += 1;

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use futhark_sys::table::{self as c, Table};
 
 use super::core::{Copied, Core, required};
+use super::host::WRITE;
 use super::setting::Setting;
 use crate::error::{Error, ErrorKind, Result};
 use crate::usage::Copies;
@@ -24,9 +25,14 @@ impl Core {
         Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
     }
 
-    /// The copies of consumed arguments so far.
+    /// The copies so far of values that would have been overwritten.
     pub(crate) fn copies(&self) -> Vec<Copies> {
         let copies = self.locked().copies();
+        let of_array = |operation: &str, ty: u32, count| Copies {
+            operation: operation.to_owned(),
+            argument: self.table().types()[ty as usize].name().to_owned(),
+            count,
+        };
         let describe = |(copied, count)| match copied {
             Copied::Argument(function, i) => {
                 let function = &self.table().functions()[function];
@@ -37,11 +43,8 @@ impl Core {
                     count,
                 }
             }
-            Copied::Array(ty) => Copies {
-                operation: "set".to_owned(),
-                argument: self.table().types()[ty as usize].name().to_owned(),
-                count,
-            },
+            Copied::Array(ty) => of_array("set", ty, count),
+            Copied::Elements(ty) => of_array(WRITE, ty, count),
         };
         copies.into_iter().map(describe).collect()
     }

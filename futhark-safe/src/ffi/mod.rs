@@ -21,6 +21,7 @@
 //! * `fresh`: memory for elements that are about to be written
 //! * `transfer`: copies elements between the host and arrays
 //! * `view`: elements in place, without a copy
+//! * `host`: elements in place, in a slice that owns the array
 //! * `memory`: the backend's own memory of arrays, handed out and borrowed
 //! * `plain`: a context lent to plain C calls
 //! * `elements`: arrays of opaque values, element by element
@@ -50,11 +51,14 @@
 //! * **M** (memory): while a [`Handle`] exists, nothing frees the memory of its value. While it is
 //!   borrowed, unless mutably, nothing writes to it. The handle holds one reference. An argument that a
 //!   call overwrites has a count of at most 1 (`consume::make_unique`). The call owns its handle or
-//!   borrows it mutably, so no view of it exists. Otherwise a call writes only
+//!   borrows it mutably, so no view of it exists. The same holds for an array whose elements `host`
+//!   lends for writing. Otherwise a call writes only
 //!   to memory that it allocates, which the Futhark type checker ensures. The runtime frees only
 //!   memory without references; memory of a lost context is freed by `context_free`, when no handle
-//!   is left. Plain calls could overwrite shared memory; their caller promises that they do not:
-//!   see [`Context::with_raw`](crate::Context::with_raw).
+//!   is left. Plain calls could overwrite shared memory, and addresses that were handed out could be
+//!   used at any time; their users promise that memory is not written while it is borrowed, and not used
+//!   while it is borrowed mutably: see [`Context::with_raw`](crate::Context::with_raw) and
+//!   [`Array::raw_memory`](crate::Array::raw_memory).
 
 #![allow(
     unsafe_code,
@@ -72,6 +76,7 @@ mod few;
 mod fill;
 mod fresh;
 mod handle;
+mod host;
 mod inspect;
 mod log;
 mod make;
@@ -96,6 +101,7 @@ pub(crate) use elements::{create_of_values, expect_count, index_value, set_value
 pub(crate) use fill::create_of;
 pub(crate) use fresh::reserve;
 pub use handle::Handle;
+pub(crate) use host::Host;
 pub(crate) use inspect::{describe_device, device_source, devices};
 pub(crate) use log::{Log, Quiet};
 pub use memory::RawMemory;

@@ -64,7 +64,8 @@ pub(super) fn operation(core: &Core, operation: &'static str) -> Span {
     call(core, operation, &[])
 }
 
-/// A copy that was made because another value shares the memory of a consumed argument.
+/// A copy that was made because another value shares the memory of a consumed argument, or of an array
+/// whose elements are to be written.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
 pub(super) fn copied(operation: &str) {
     #[cfg(feature = "tracing")]

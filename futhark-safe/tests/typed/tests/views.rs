@@ -139,6 +139,72 @@ fn a_view_outlives_the_handle_of_the_context() {
     assert_eq!(xs.view(), Some(&[5, 6][..]));
 }
 
+/// It outlives the context, and other threads read it. Where there are no views, the array comes back.
+#[test]
+fn an_array_becomes_a_slice_that_owns_it() {
+    each(|ctx: arrays::Context| {
+        let gpu = ctx.backend().is_gpu();
+        let truths = ctx.array(&[true]).unwrap().into_host().unwrap_err();
+        assert_eq!(truths.to_vec().unwrap(), [true]);
+        let xs = ctx.array_nd([2, 2], &[1, 2, 3, 4]).unwrap();
+        drop(ctx);
+        match xs.into_host() {
+            Ok(host) => {
+                assert!(!gpu);
+                let host = std::thread::spawn(move || {
+                    assert_eq!(*host, [1, 2, 3, 4]);
+                    host
+                });
+                let host = host.join().unwrap();
+                assert_eq!(host.shape(), [2, 2]);
+                assert_eq!(host.into_array().to_vec().unwrap(), [1, 2, 3, 4]);
+            }
+            Err(xs) => {
+                assert!(gpu);
+                assert_eq!(xs.to_vec().unwrap(), [1, 2, 3, 4]);
+            }
+        }
+    });
+}
+
+/// Arguments, results of earlier calls and constants of the program share memory with an array.
+#[test]
+fn elements_written_in_place_change_no_other_value() {
+    each(|ctx: arrays::Context| {
+        if ctx.backend().is_gpu() {
+            return;
+        }
+        let entry = ctx.entry();
+        let xs = ctx.array(&[1, 2, 3, 4]).unwrap();
+        let pair = entry.pair(&xs, &xs).unwrap();
+        for shared in [
+            entry.alias(&xs).unwrap(),
+            entry.head(2, &xs).unwrap(),
+            entry.left(&pair).unwrap(),
+        ] {
+            let mut host = shared.into_host().unwrap();
+            host.to_mut().unwrap()[0] = 99;
+            assert_eq!(host[..2], [99, 2]);
+        }
+        assert_eq!(xs.to_vec().unwrap(), [1, 2, 3, 4]);
+        let mut constant = entry.constant().unwrap().into_host().unwrap();
+        constant.to_mut().unwrap()[0] = 99;
+        assert_eq!(entry.constant().unwrap().get(0).unwrap(), 10);
+        let count = |copies: &[futhark_safe::Copies]| copies.iter().map(|c| c.count).sum::<u64>();
+        assert_eq!(count(&ctx.copies()), 4);
+
+        // Nothing shares this one any more: no copy.
+        drop(pair);
+        let before = xs.view().unwrap().as_ptr();
+        let mut host = xs.into_host().unwrap();
+        host.to_mut().unwrap()[3] = 5;
+        assert_eq!(host.as_ptr(), before);
+        assert_eq!(count(&ctx.copies()), 4);
+        let doubled = entry.set_first(host.into_array(), 7).unwrap();
+        assert_eq!(doubled.to_vec().unwrap(), [7, 2, 3, 5]);
+    });
+}
+
 /// Elements are written to the array's own memory on host backends.
 #[test]
 fn arrays_are_made_by_a_function() {

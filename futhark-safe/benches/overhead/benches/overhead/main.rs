@@ -175,6 +175,22 @@ macro_rules! measure {
                 b.iter(|| black_box(ours.view().unwrap()));
             });
             group.finish();
+
+            // To a slice that owns the array, and back.
+            let mut group = self::group(criterion, backend, "owned slice");
+            group.bench_function(BenchmarkId::new("plain", n), |b| {
+                b.iter(|| black_box(theirs.values_raw()));
+            });
+            let mut array = Some(ours);
+            group.bench_function(BenchmarkId::new("typed", n), |b| {
+                b.iter(|| {
+                    let ours = array.take().expect("put back below");
+                    let slice = ours.into_host().expect("a host backend");
+                    black_box(&*slice);
+                    array = Some(slice.into_array());
+                });
+            });
+            group.finish();
         }
     }};
 }
