@@ -221,6 +221,10 @@ fn arrays_are_made_by_a_function() {
         let error = ctx.array_from_fn([usize::MAX, 2], |_| 0i32).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
 
+        // 128 TiB. The function is not called for memory that does not exist.
+        let error = ctx.array_from_fn([1 << 44], |_| -> i64 { unreachable!() });
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::OutOfMemory);
+
         // A panic leaves no array, and a context that works.
         let used = ctx.memory().unwrap();
         let stops =
