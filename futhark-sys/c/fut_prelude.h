@@ -189,8 +189,9 @@ static char *fut_strdup(const char *s) {
 }
 
 // In place of the data of a new array whose elements the caller writes later (FUT_WRAP_NEW). Not NULL,
-// because generated code adds an offset to the address.
-static const int64_t fut_no_data = 0;
+// because generated code adds an offset to the address. Not constant, because equal constants can have
+// one address. `new` does nothing else with the data than to copy it: see generated/hooks.rs.
+static int64_t fut_no_data;
 
 // `new` copies into the array even if the allocation failed. Only then, the destination is NULL (see
 // fut_allocate in fut_routes.h).

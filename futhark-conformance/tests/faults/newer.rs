@@ -165,6 +165,19 @@ const UNKNOWN: &[(Fault, &[&str])] = &[
     ),
     (
         unknown(
+            "new-borrows",
+            ("c", "arrays.fut"),
+            "compile",
+            &[code(
+                "futhark_new_i64_1d",
+                r"memmove\(.*;",
+                "{ arr->mem.mem = (unsigned char *) data; arr->mem.references = NULL; }",
+            )],
+        ),
+        &["futhark_new_i64_1d", "copy its data", "UPGRADING.md"],
+    ),
+    (
+        unknown(
             "hook-unused",
             ("c", "arrays.fut"),
             "compile",

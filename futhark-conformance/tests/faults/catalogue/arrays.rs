@@ -66,17 +66,6 @@ pub(super) const FAULTS: &[Fault] = &[
         )],
     ),
     fault(
-        "new-borrows",
-        "`new` keeps the caller's pointer and copies nothing",
-        C,
-        "arrays",
-        &[code(
-            "futhark_new_i64_1d",
-            r"memmove\(.*;",
-            "{ arr->mem.mem = (unsigned char *) data; arr->mem.references = NULL; }",
-        )],
-    ),
-    fault(
         "new-too-early",
         "the first `sync` after `new` does not wait: the device reads the caller's buffer later",
         OPENCL,

@@ -1,8 +1,9 @@
 //! The functions of the runtime that our C file replaces or uses.
 
-use futhark_manifest::{Backend, Program};
+use futhark_manifest::{Backend, Program, TypeKind};
 
 use super::source::Source;
+use super::token::tokens;
 use crate::compile::error::Error;
 
 /// Functions whose calls the macros of `fut_prelude.h` redirect. If a function is missing, its macro
@@ -35,6 +36,10 @@ const SUBTASKS: [&str; 2] = ["subtask_queue_is_empty", "subtask_queue_dequeue"];
 /// Used to describe the device of a context: see `fut_choose_device`.
 const DEVICE_CHOICE: &str = "get_preferred_device";
 
+/// How `new` of an array copies its data on host backends. `fut_memmove` recognises data that the caller
+/// writes later by this address, so `new` must do nothing else with the data.
+const COPY: &str = "memmove(arr->mem.mem + 0, (const unsigned char *) data + 0, ";
+
 /// Checks that all functions are defined, and those called that every program calls: a hook without
 /// a use has no effect.
 pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error> {
@@ -58,10 +63,32 @@ pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error>
     }
     let called = source.called(|_| true);
     let mut all = CALLED.iter().chain(called_on_gpu);
-    match all.find(|&&name| !called.contains(name)) {
-        Some(name) => fail(name, "no function calls it, so replacing it has no effect"),
-        None => Ok(()),
+    if let Some(name) = all.find(|&&name| !called.contains(name)) {
+        return fail(name, "no function calls it, so replacing it has no effect");
     }
+    if backend.is_gpu() {
+        return Ok(());
+    }
+    let arrays = program.types().iter().filter_map(|ty| match &ty.kind {
+        TypeKind::Array(array) => Some(&*array.ops.new),
+        TypeKind::Opaque(_) => None,
+    });
+    for new in arrays {
+        let function = source.functions.get(new);
+        if !function.is_some_and(|function| copies_once(function.body)) {
+            return fail(new, "it does not copy its data in the known form, once");
+        }
+    }
+    Ok(())
+}
+
+/// Whether [`COPY`] is the only use of the data.
+fn copies_once(new: &str) -> bool {
+    let uses = tokens(new)
+        .iter()
+        .filter(|token| token.text == "data")
+        .count();
+    uses == 1 && new.contains(COPY)
 }
 
 #[cfg(test)]
@@ -72,8 +99,12 @@ mod tests {
     use crate::compile::error::ErrorKind;
 
     fn checked(version: &str, c: &str) -> Result<(), Error> {
+        checked_with(version, "", c)
+    }
+
+    fn checked_with(version: &str, types: &str, c: &str) -> Result<(), Error> {
         let text = format!(
-            r#"{{"backend": "multicore", "version": "{version}", "types": {{}}, "entry_points": {{}}}}"#
+            r#"{{"backend": "multicore", "version": "{version}", "types": {{{types}}}, "entry_points": {{}}}}"#
         );
         let program = Manifest::parse(&text).unwrap().resolve().unwrap();
         check(&Source::read(c), &program)
@@ -109,6 +140,45 @@ mod tests {
             let error = checked("0.26.1", &text).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Layout);
             for word in [missing, why, "0.26.1", "UPGRADING.md"] {
+                assert!(error.to_string().contains(word), "{error}");
+            }
+        }
+    }
+
+    /// An array type, and the function that makes its arrays.
+    const ARRAY: &str = r#""[]i32": {"kind": "array", "ctype": "struct futhark_i32_1d *", "rank": 1,
+        "elemtype": "i32", "ops": {"free": "futhark_free_i32_1d", "shape": "futhark_shape_i32_1d",
+        "values": "futhark_values_i32_1d", "new": "futhark_new_i32_1d"}}"#;
+    const NEW: &str = r#"
+struct futhark_i32_1d *futhark_new_i32_1d(struct futhark_context *ctx, const int32_t *data, int64_t dim0)
+{
+    if (memblock_alloc(ctx, &arr->mem, dim0 * 4, "arr->mem"))
+        err = 1;
+    if ((size_t) dim0 * 4 > 0)
+        memmove(arr->mem.mem + 0, (const unsigned char *) data + 0, (size_t) dim0 * 4);
+    return arr;
+}
+"#;
+
+    #[test]
+    fn new_must_copy_its_data_once_and_in_the_known_form() {
+        const COPIED: &str = "(const unsigned char *) data + 0";
+        let names = [&REDIRECTED[..], &SUBTASKS[..]].concat();
+        let rest = text(&names, &CALLED);
+        let check = |new: &str| checked_with("0.26.1", ARRAY, &format!("{new}{rest}"));
+        check(NEW).unwrap();
+        for (from, to) in [
+            ("memmove(", "memcpy("),
+            (COPIED, "(const unsigned char *) data + 4"),
+            (COPIED, "(const unsigned char *) data"),
+            ("return arr;", "arr->first = data[0];\n    return arr;"),
+            ("return arr;", "other(data);\n    return arr;"),
+            ("futhark_new_i32_1d", "futhark_make_i32_1d"),
+        ] {
+            assert!(NEW.contains(from), "{from}");
+            let error = check(&NEW.replace(from, to)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Layout, "{to}");
+            for word in ["futhark_new_i32_1d", "copy its data", "UPGRADING.md"] {
                 assert!(error.to_string().contains(word), "{error}");
             }
         }
