@@ -164,6 +164,10 @@ impl Call<'_> {
                 );
                 return Err(self.context.breach(text));
             }
+            if value.has_unwritten() {
+                let text = format!("{} got elements that were not written", self.name);
+                return Err(self.context.breach(text));
+            }
             if self.context.failing.is_none() && value.is_invalid() {
                 let text = format!("{} got the result of a failed computation", self.name);
                 return Err(self.context.breach(text));

@@ -8,6 +8,7 @@
 //! * a pointer that is not a live value, a value that is freed twice or not at all, belongs to
 //!   another context, or has another type than the function takes;
 //! * a consumed argument that shares memory with another value;
+//! * an element that is read before it was written;
 //! * on its GPU flavour, which computes results after the call has returned: a result of a failed
 //!   computation that is read or computed with.
 //!

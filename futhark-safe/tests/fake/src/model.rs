@@ -169,6 +169,45 @@ fn reading_a_failed_result_is_a_violation() {
 }
 
 #[test]
+fn reading_elements_that_were_not_written_is_a_violation() {
+    let world = World::new();
+    let context = Careless::new(Flavour::Host);
+    let dims = [2i64];
+    let input = [std::ptr::null(), dims.as_ptr().cast(), NOW];
+    let xs = context.value(context.ty(INTS).create, &input);
+    let mut data = [0i32; 2];
+    let out = [(&raw mut data).cast()];
+    let read = || context.call(context.ty(INTS).values, &out, &[xs.cast_const(), NOW]);
+    assert_ne!(read(), 0);
+    expect_violation(&world, "reads elements that were not written");
+    assert!(
+        context
+            .value(context.entry("entry_identity"), &[xs])
+            .is_null()
+    );
+    expect_violation(&world, "got elements that were not written");
+    let mut memory = null_mut::<i32>();
+    let place = [(&raw mut memory).cast()];
+    context.call(context.ty(INTS).raw_memory, &place, &[xs]);
+    for i in 0..2 {
+        // SAFETY: the memory holds two elements, and nothing else accesses them.
+        unsafe { memory.wrapping_add(i).write(i as i32) };
+    }
+    assert_eq!((read(), data), (0, [0, 1]));
+    assert_eq!(context.free(xs, INTS), 0);
+}
+
+#[test]
+fn arrays_without_data_on_a_gpu_are_a_violation() {
+    let world = World::new();
+    let context = Careless::new(Flavour::Gpu);
+    let dims = [2i64];
+    let input = [std::ptr::null(), dims.as_ptr().cast(), NOW];
+    assert!(context.value(context.ty(INTS).create, &input).is_null());
+    expect_violation(&world, "without data on a GPU");
+}
+
+#[test]
 fn data_of_an_upload_that_changes_before_the_wait_is_a_violation() {
     let world = World::new();
     let context = Careless::new(Flavour::Gpu);

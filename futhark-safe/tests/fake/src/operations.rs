@@ -112,10 +112,13 @@ pub(crate) unsafe extern "C" fn create<const T: u32>(
         if n < 0 {
             return Err(context.breach(format!("an array of shape {dims:?}")));
         }
-        let mut words = vec![Word::of(0); n as usize];
+        let mut words = vec![Word::UNWRITTEN; n as usize];
         // SAFETY: T: the first argument.
         let data = unsafe { at(input, 0) }.cast::<u8>();
         // Without data the caller writes the elements.
+        if data.is_null() && context.gpu {
+            return Err(context.breach("an array without data on a GPU".to_owned()));
+        }
         if n != 0 && !data.is_null() {
             // SAFETY: T: as many elements as the dimensions say, which need no alignment.
             unsafe { data.copy_to_nonoverlapping(words.as_mut_ptr().cast(), 4 * words.len()) };
@@ -189,6 +192,9 @@ fn read<'a>(
     let value = context.find(what, value, ty)?;
     if value.is_invalid() {
         return Err(context.breach(format!("{what} reads the result of a failed computation")));
+    }
+    if value.has_unwritten() {
+        return Err(context.breach(format!("{what} reads elements that were not written")));
     }
     Ok(value)
 }

@@ -65,6 +65,12 @@ impl Value {
         self.arrays().any(|array| array.memory.borrow().invalid)
     }
 
+    pub(crate) fn has_unwritten(&self) -> bool {
+        let unwritten = |word: &Word| word.0 == Word::UNWRITTEN.0;
+        self.arrays()
+            .any(|array| array.memory.borrow().words.iter().any(unwritten))
+    }
+
     /// A copy that shares no memory.
     pub(crate) fn duplicate(&self) -> Value {
         let parts = self.parts.iter().map(|part| match part {
@@ -79,6 +85,9 @@ impl Value {
 }
 
 impl Word {
+    /// An element that was not written. No test uses this value.
+    pub(crate) const UNWRITTEN: Word = Word([0xa5; 4]);
+
     pub(crate) fn of(value: i32) -> Word {
         Word(value.to_ne_bytes())
     }

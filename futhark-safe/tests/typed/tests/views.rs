@@ -235,15 +235,33 @@ fn arrays_are_made_by_a_function() {
     });
 }
 
+/// The context is not locked while the function runs.
+#[test]
+fn the_function_of_an_array_can_use_the_context() {
+    each(|ctx: arrays::Context| {
+        let xs = ctx.array(&[4, 5, 6]).unwrap();
+        let ys = ctx.array_from_fn([3], |i| {
+            let turned = ctx.entry().set_first(xs.try_clone().unwrap(), i as i32);
+            turned.unwrap().to_vec().unwrap().iter().sum::<i32>()
+        });
+        assert_eq!(ys.unwrap().to_vec().unwrap(), [11, 12, 13]);
+        let nested = ctx.array_from_fn([2], |i| {
+            let inner = ctx.array_from_fn([i + 1], |j| j as i32 + 1).unwrap();
+            inner.get(i).unwrap()
+        });
+        assert_eq!(nested.unwrap().to_vec().unwrap(), [1, 2]);
+    });
+}
+
 /// The memory of the vector is the allocator's, also where huge pages were asked for.
 #[test]
 fn large_arrays_are_read_into_ordinary_vectors() {
     each(|ctx: arrays::Context| {
-        let n = if ctx.backend().is_gpu() {
-            1 << 16
-        } else {
-            4 << 20
-        };
+        // The emulated devices are slow, and a vector does not depend on the device.
+        if ctx.backend().is_gpu() {
+            return;
+        }
+        let n = 4 << 20;
         let xs = ctx.array_from_fn([n], |i| i as u32).unwrap();
         let mut read = xs.to_vec().unwrap();
         assert!(read.iter().enumerate().all(|(i, &x)| i == x as usize));
