@@ -203,7 +203,7 @@ impl Config {
     /// only. The text that explains a failed call is part of its error instead.
     ///
     /// The writer runs when the operation that caused the text has ended, on the thread that made it. It can use
-    /// contexts. Its errors and panics are ignored.
+    /// contexts. Its errors and panics are ignored, also those of its destructor.
     ///
     /// ```
     /// use futhark_safe::Config;

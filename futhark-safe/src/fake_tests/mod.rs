@@ -14,6 +14,7 @@ mod failures;
 mod in_place;
 mod interfaces;
 mod late;
+mod logs;
 mod plain;
 mod records;
 mod refusals;

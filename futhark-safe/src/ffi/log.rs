@@ -143,6 +143,19 @@ impl Log {
     }
 }
 
+impl Drop for Target {
+    /// Drops the writer, whose destructor is code of the user, without a panic. A log can be dropped
+    /// wherever an operation ends (`deliver_now`), and a panic there would unwind from the operation.
+    fn drop(&mut self) {
+        let writer = self.writer.get_mut();
+        let writer = writer.unwrap_or_else(PoisonError::into_inner);
+        let writer = std::mem::replace(writer, Box::new(std::io::sink()));
+        let outcome = catch_unwind(AssertUnwindSafe(|| drop(writer)));
+        // As in `write_pending`.
+        std::mem::forget(outcome);
+    }
+}
+
 impl Target {
     fn pending(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)

@@ -44,6 +44,7 @@ pub(crate) struct Context {
     pub(crate) stalled: bool,
     lost: bool,
     failures: [Option<Record>; 2],
+    log: Option<c::Log>,
 }
 
 /// A transfer with `later`.
@@ -143,6 +144,7 @@ impl Context {
             stalled: false,
             lost: false,
             failures: [None, None],
+            log: None,
         }
     }
 
@@ -313,6 +315,15 @@ impl Context {
         pointer.cast()
     }
 
+    /// Writes text to the log, if there is one.
+    pub(crate) fn print(&self, text: &str) {
+        let log = self.log.as_ref();
+        if let Some((write, data)) = log.and_then(|log| Some((log.write?, log.data))) {
+            // SAFETY: T: the log may be called until the context is freed.
+            unsafe { write(data, text.as_ptr().cast(), text.len()) };
+        }
+    }
+
     /// Frees a value.
     pub(crate) fn release(&mut self, what: &str, value: *mut c_void, ty: u32) -> Answer {
         self.find(what, value, ty)?;
@@ -368,6 +379,11 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
                 status: c::FUT_MEMORY,
                 ..Failure::silent()
             }),
+            c::FUT_SET_LOG => {
+                // SAFETY: T: this setting comes with a log.
+                context.log = Some(unsafe { setting.object.cast::<c::Log>().read() });
+                answer
+            }
             c::FUT_SET_DEVICE if !GPU => Err(Failure::new(c::FUT_REFUSED, 0, "no devices here")),
             c::FUT_SET_DEVICE => {
                 // SAFETY: T: this setting comes with NUL-terminated text.

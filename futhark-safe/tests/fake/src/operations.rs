@@ -88,6 +88,7 @@ pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
         let value = unsafe { at(input, 0) };
         let copy = read(context, "duplicate", value, T)?.duplicate();
         context.journal.count_copy();
+        context.print("copied a value\n");
         // SAFETY: T: one result.
         unsafe { give(context, out, copy, T) }
     };
