@@ -168,6 +168,9 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
     return fut_context_undo(c, NULL, FUT_FAILED);
   }
   fut_self.zero = false;
+#if FUT_MULTICORE
+  c->idle_lock = &c->ctx->lock;
+#endif
   FUT_LEAVE(c, 0, (void)0)
 }
 

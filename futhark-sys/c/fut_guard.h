@@ -51,6 +51,12 @@ struct fut_current {
 struct fut_context {
   struct futhark_context *ctx;
   struct futhark_context_config *cfg;
+#if FUT_MULTICORE
+  // The lock by which the generated functions exclude each other. The caller of a wrapper does that already
+  // (futhark_table.h), so wrappers skip it: it would take longer than a short call. Only the calling thread
+  // uses it, never a worker.
+  const pthread_mutex_t *idle_lock;
+#endif
   struct fut_crew crew;
   struct fut_text text;
   struct fut_log log;  // `write` is NULL: output goes to stderr

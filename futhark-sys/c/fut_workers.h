@@ -104,7 +104,14 @@ static void fut_check_crew(void) {
   }
 }
 
+// Whether it is the lock of the API, in a guarded call: see `idle_lock`.
+static inline bool fut_is_idle_lock(const pthread_mutex_t *m) {
+  return fut_self.guard != NULL && fut_self.guard->context->idle_lock == m;
+}
+
 static int fut_mutex_lock(pthread_mutex_t *m) {
+  if (fut_is_idle_lock(m))
+    return 0;
   fut_check_crew();
   // A mutex that is not in the list would stay locked if this thread failed.
   if (FUT_UNLIKELY(fut_self.n_held == FUT_MAX_HELD))
@@ -118,6 +125,8 @@ static int fut_mutex_lock(pthread_mutex_t *m) {
 }
 
 static int fut_mutex_unlock(pthread_mutex_t *m) {
+  if (fut_is_idle_lock(m))
+    return 0;
   for (uint32_t i = fut_self.n_held; i-- > 0;)
     if (fut_self.held[i] == m) {
       fut_self.held[i] = fut_self.held[--fut_self.n_held];

@@ -119,6 +119,8 @@ impl Unit<'_> {
         let has_current = matches!(backend, Backend::Cuda | Backend::Hip);
         let _ = writeln!(c, "#define FUT_HAS_CURRENT {}", u8::from(has_current));
         let _ = writeln!(c, "#define FUT_TRAPS {}", u8::from(self.hardened));
+        let direct = !self.plain.is_empty();
+        let _ = writeln!(c, "#define FUT_DIRECT_CALLS {}", u8::from(direct));
         self.write_setters(&mut c);
         self.write_headers(&mut c);
         let given = given::functions(self);
