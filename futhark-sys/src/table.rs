@@ -176,12 +176,14 @@ impl Table {
     }
 
     /// Returns whether this is a GPU backend, where array results can be pending when a call returns.
+    #[inline]
     #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.0.flags & FUT_GPU != 0
     }
 
     /// All types except scalars, sorted by name. The number of `types()[i]` is [`FUT_FIRST_TYPE`] + i.
+    #[inline]
     #[must_use]
     pub fn types(&self) -> &'static [Type] {
         // SAFETY: a table's `types` holds `n_types` constants that live as long as it does,
@@ -190,6 +192,7 @@ impl Table {
     }
 
     /// Entry points and operations on values, sorted by name.
+    #[inline]
     #[must_use]
     pub fn functions(&self) -> &'static [Function] {
         // SAFETY: a table's `functions` holds `n_functions` constants that live as long as it does,
@@ -318,6 +321,7 @@ impl Function {
     }
 
     /// The results, in order.
+    #[inline]
     #[must_use]
     pub fn outputs(&self) -> &'static [Slot] {
         // SAFETY: `out` holds `n_out` constants of the table.
@@ -325,6 +329,7 @@ impl Function {
     }
 
     /// The parameters, in order.
+    #[inline]
     #[must_use]
     pub fn inputs(&self) -> &'static [Slot] {
         // SAFETY: `in` holds `n_in` constants of the table.

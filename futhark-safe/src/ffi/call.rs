@@ -10,7 +10,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
 use super::core::{Copied, Core, Failed, Locked, Stage};
-use super::few::Few;
+use super::few::{Few, fill};
 use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::describe;
@@ -21,6 +21,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// An argument of a call.
 pub struct Input<'a>(In<'a>);
 
+// With a tag of its own. One in unused bits of the handle takes more instructions to read, for every
+// argument of every call.
+#[repr(u32)]
 enum In<'a> {
     Scalar(u32, Scalar8),
     Observed(&'a Handle),
@@ -95,18 +98,28 @@ impl<'a> Input<'a> {
         self.handle().map(describe)
     }
 
-    fn pointer(&self, operation: &'static str) -> Result<*const c_void> {
-        match (&self.0, self.handle()) {
-            (In::Scalar(_, bytes), _) => Ok(std::ptr::from_ref(bytes).cast()),
-            (_, Some(handle)) => handle.value(operation).map(<*mut c_void>::cast_const),
-            (_, None) => Ok(std::ptr::null()),
+    /// The pointer for C, of an argument for `slot` of a function of `core`. Null if `Core::refusal` has an
+    /// error for it.
+    #[inline]
+    fn pointer(&self, slot: &c::Slot, core: &Arc<Core>) -> *const c_void {
+        let (ty, handle) = match &self.0 {
+            In::Scalar(ty, bytes) if *ty == slot.type_ => return std::ptr::from_ref(bytes).cast(),
+            In::Observed(handle) if slot.flags & FUT_CONSUMED == 0 => (handle.ty(), *handle),
+            In::Consumed(handle) => (handle.ty(), handle),
+            In::ByMut(handle) => (handle.ty(), &**handle),
+            In::Scalar(..) | In::Observed(_) | In::Gone => return std::ptr::null(),
+        };
+        if FUT_FIRST_TYPE + ty != slot.type_ || !Arc::ptr_eq(handle.core(), core) {
+            return std::ptr::null();
         }
+        handle.value_or_null()
     }
 }
 
 /// The place for a result of a call.
 pub struct Output<'a>(Out<'a>);
 
+#[repr(u32)] // as for `In`
 enum Out<'a> {
     Scalar(u32, *mut c_void, PhantomData<&'a mut Scalar8>),
     Value(u32, &'a mut Option<Handle>),
@@ -181,78 +194,88 @@ impl Core {
                 "the program has no function of this number",
             ));
         };
-        self.check(function, inputs, outputs)?;
-        let _span = trace::call(self, function.label(), inputs);
+        let (parameters, results) = (function.inputs(), function.outputs());
+        if inputs.len() != parameters.len() || outputs.len() != results.len() {
+            return Err(wrong_number(function, inputs.len(), outputs.len()));
+        }
+        // The lists for C, and all checks, in one pass over the arguments and one over the places. C writes
+        // values into `values`, and scalars directly to their places.
+        let mut lists = Few::<*const c_void, *mut c_void>::new();
+        let (in_room, out_room, values) = lists.room(inputs.len(), outputs.len());
+        let (mut fine, mut flags) = (true, 0);
+        for ((place, input), slot) in in_room.iter_mut().zip(&*inputs).zip(parameters) {
+            let pointer = input.pointer(slot, self);
+            place.write(pointer);
+            fine &= !pointer.is_null();
+            flags |= slot.flags;
+        }
+        let places = outputs.iter_mut().zip(results).zip(&mut *values);
+        for (place, ((output, slot), value)) in out_room.iter_mut().zip(places) {
+            fine &= output.type_number() == slot.type_;
+            place.write(match &mut output.0 {
+                Out::Scalar(_, place, _) => *place,
+                Out::Value(..) => {
+                    std::ptr::from_mut::<*mut c_void>(value.write(std::ptr::null_mut())).cast()
+                }
+            });
+        }
+        if !fine {
+            return Err(self.refusal(function, inputs, outputs));
+        }
+        let consumes = flags & FUT_CONSUMED != 0;
+        let _span = trace::call(self, || function.label(), inputs);
         let operation = || Cow::Borrowed(function.label());
 
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
-        for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
-            if slot.flags & FUT_CONSUMED != 0
-                && let Some(handle) = input.handle_to_consume()
-            {
-                *copied |=
-                    make_unique(&mut locked, handle, Copied::Argument(number, i), operation)?;
+        if consumes {
+            for (i, (input, slot)) in inputs.iter_mut().zip(parameters).enumerate() {
+                if slot.flags & FUT_CONSUMED != 0
+                    && let Some(handle) = input.handle_to_consume()
+                {
+                    *copied |=
+                        make_unique(&mut locked, handle, Copied::Argument(number, i), operation)?;
+                }
             }
-        }
-
-        // C writes values into this list, and scalars directly to their places.
-        let mut values = Few::<*mut c_void>::new(outputs.len(), std::ptr::null_mut());
-        let values = values.as_mut();
-        let mut out = Few::<*mut c_void>::new(outputs.len(), std::ptr::null_mut());
-        let out = out.as_mut();
-        for (i, output) in outputs.iter_mut().enumerate() {
-            out[i] = match &mut output.0 {
-                Out::Scalar(_, place, _) => *place,
-                Out::Value(..) => (&raw mut values[i]).cast(),
-            };
-        }
-        let mut input = Few::<*const c_void>::new(inputs.len(), std::ptr::null());
-        let input = input.as_mut();
-        for (pointer, argument) in input.iter_mut().zip(inputs.iter()) {
-            *pointer = argument.pointer(function.label())?;
+            // Copies have other pointers.
+            let slots = inputs.iter().zip(parameters);
+            fill(
+                in_room,
+                slots.map(|(input, slot)| input.pointer(slot, self)),
+            );
         }
 
         let call = function.raw().call.expect("every function can be called");
-        // SAFETY: T and L. `check` compared the number and types of all arguments with the
-        // function's: scalars point to eight bytes, values are live (V) and belong to this
-        // context, and each result has a place of its type.
-        let called = unsafe { locked.try_call(call, out, input, operation) };
-        if let Err(Failed { error, stage }) = called {
-            let error = match error.kind() {
-                // An operation on values runs no code of the program, so a failure without a text
-                // is about its arguments.
-                ErrorKind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
-                    error.into_kind(ErrorKind::InvalidArgument)
-                }
-                ErrorKind::Program if stage == Stage::Sizes => {
-                    error.with_words(sizes(function, inputs))
-                }
-                _ => error,
-            };
-            if stage == Stage::Started {
-                spend(&mut locked, number, inputs, true);
-            }
-            return Err(error);
+        // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
+        // eight bytes, values are live (V) and belong to this context, and each result has a place of its
+        // type.
+        let called = unsafe {
+            locked.try_call(
+                call,
+                out_room.as_ptr().cast(),
+                in_room.as_ptr().cast(),
+                operation,
+            )
+        };
+        if let Err(failed) = called {
+            return Err(failure(&mut locked, number, inputs, failed));
         }
         let serial = self.serial_of_results(&mut locked, function, inputs);
-        for (output, &value) in outputs.iter_mut().zip(values.iter()) {
+        for (output, value) in outputs.iter_mut().zip(values) {
             if let Out::Value(ty, place) = &mut output.0 {
-                let value = NonNull::new(value).ok_or_else(|| {
-                    Error::new(
-                        ErrorKind::Backend,
-                        function.label(),
-                        "the call succeeded, but returned no value",
-                    )
-                })?;
+                // SAFETY: the place of a value was written above.
+                let value = unsafe { value.assume_init_read() };
+                let value = NonNull::new(value).ok_or_else(|| no_value(function))?;
                 locked.hold(serial);
                 // SAFETY: T: after success each place for a value holds a new one of the slot's
-                // type, which `check` found equal to `ty`.
+                // type, which is equal to `ty`.
                 **place = Some(unsafe { Handle::new(self, value, *ty, serial) });
             }
         }
-        // Last: it frees values, and a failure of that concerns the results too.
-        spend(&mut locked, number, inputs, false);
+        if consumes {
+            // Last: it frees values, and a failure of that concerns the results too.
+            spend(&mut locked, number, inputs, false);
+        }
         Ok(())
     }
 
@@ -280,25 +303,18 @@ impl Core {
         locked.start(function.label())
     }
 
-    fn check(
+    /// The error for the first argument or place that does not fit the function.
+    #[cold]
+    fn refusal(
         &self,
         function: &c::Function,
         inputs: &[Input<'_>],
         outputs: &[Output<'_>],
-    ) -> Result<()> {
+    ) -> Error {
         let (parameters, results) = (function.inputs(), function.outputs());
-        if inputs.len() != parameters.len() || outputs.len() != results.len() {
-            return Err(wrong_number(function, inputs.len(), outputs.len()));
-        }
         for (i, (input, slot)) in inputs.iter().zip(parameters).enumerate() {
             if input.type_number() != slot.type_ {
-                return Err(self.wrong_type(
-                    function,
-                    "argument",
-                    i,
-                    slot.type_,
-                    input.type_number(),
-                ));
+                return self.wrong_type(function, "argument", i, slot.type_, input.type_number());
             }
             if let Some(handle) = input.handle() {
                 if handle.is_spent() {
@@ -307,28 +323,22 @@ impl Core {
                         // A method of the value, such as a field.
                         false => "the value".to_owned(),
                     };
-                    return Err(handle.spent(function.label(), &what));
+                    return handle.spent(function.label(), &what);
                 }
                 if !std::ptr::eq(Arc::as_ptr(handle.core()), self) {
-                    return Err(wrong_context(function, i));
+                    return wrong_context(function, i);
                 }
                 if slot.flags & FUT_CONSUMED != 0 && matches!(input.0, In::Observed(_)) {
-                    return Err(not_consumed(function, i));
+                    return not_consumed(function, i);
                 }
             }
         }
         for (i, (output, slot)) in outputs.iter().zip(results).enumerate() {
             if output.type_number() != slot.type_ {
-                return Err(self.wrong_type(
-                    function,
-                    "result",
-                    i,
-                    slot.type_,
-                    output.type_number(),
-                ));
+                return self.wrong_type(function, "result", i, slot.type_, output.type_number());
             }
         }
-        Ok(())
+        unreachable!("an argument or a place does not fit {}", function.label())
     }
 
     /// The name of a type number.
@@ -374,6 +384,40 @@ fn spend(locked: &mut Locked<'_>, function: usize, inputs: &mut [Input<'_>], fai
             handle.spend(locked, function, failed);
         }
     }
+}
+
+/// The error of a call that failed, after which it spends what the call has consumed in place.
+#[cold]
+fn failure(
+    locked: &mut Locked<'_>,
+    number: usize,
+    inputs: &mut [Input<'_>],
+    failed: Failed,
+) -> Error {
+    let function = &locked.table().functions()[number];
+    let Failed { error, stage } = failed;
+    let error = match error.kind() {
+        // An operation on values runs no code of the program, so a failure without a text
+        // is about its arguments.
+        ErrorKind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
+            error.into_kind(ErrorKind::InvalidArgument)
+        }
+        ErrorKind::Program if stage == Stage::Sizes => error.with_words(sizes(function, inputs)),
+        _ => error,
+    };
+    if stage == Stage::Started {
+        spend(locked, number, inputs, true);
+    }
+    error
+}
+
+#[cold]
+fn no_value(function: &c::Function) -> Error {
+    Error::new(
+        ErrorKind::Backend,
+        function.label(),
+        "the call succeeded, but returned no value",
+    )
 }
 
 #[cold]

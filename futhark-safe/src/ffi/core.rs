@@ -67,6 +67,17 @@ struct State {
     copies: BTreeMap<Copied, u64>,
 }
 
+impl State {
+    /// Returns the deferred error, if there is one.
+    #[cold]
+    fn report_deferred(&mut self) -> Result<()> {
+        self.deferred.take().map_or(Ok(()), |error| {
+            let operation = error.operation().to_owned();
+            Err(error.into_earlier(operation.into()))
+        })
+    }
+}
+
 /// A value that was copied before it was overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Copied {
@@ -353,30 +364,37 @@ impl Locked<'_> {
         operation: impl FnOnce() -> Call,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { self.try_call(call, out, input, operation) }.map_err(|failed| failed.error)
+        unsafe { self.try_call(call, out.as_ptr(), input.as_ptr(), operation) }
+            .map_err(|failed| failed.error)
     }
 
-    /// As [`call`](Self::call); tells how far a failed call got.
+    /// As [`call`](Self::call), by pointers to the lists; tells how far a failed call got.
     ///
     /// # Safety
     ///
     /// As for [`call`](Self::call).
+    #[inline]
     pub(super) unsafe fn try_call(
         &mut self,
         call: c::Call,
-        out: &[*mut c_void],
-        input: &[*const c_void],
+        out: *const *mut c_void,
+        input: *const *const c_void,
         operation: impl FnOnce() -> Call,
     ) -> Result<(), Failed> {
         // SAFETY: the caller promises the arguments; L: `self` is the lock.
-        let status = unsafe { call(self.core.context(), out.as_ptr(), input.as_ptr()) };
+        let status = unsafe { call(self.core.context(), out, input) };
         if status as u32 == c::FUT_OK {
             return Ok(());
         }
+        Err(self.failed(status, operation()))
+    }
+
+    #[cold]
+    fn failed(&mut self, status: i32, operation: Call) -> Failed {
         // Before `error`, which records a new loss.
         let stage = self.stage(status as u32);
-        let error = self.error(status, operation);
-        Err(Failed { error, stage })
+        let error = self.error(status, || operation);
+        Failed { error, stage }
     }
 
     /// How far the failed call that returned `status` got.
@@ -394,12 +412,12 @@ impl Locked<'_> {
 
     /// Verifies that a call can start: reports a deferred error, or the failure that
     /// invalidated one of `values`.
+    #[inline]
     pub(super) fn check<'v>(&mut self, values: impl IntoIterator<Item = &'v Handle>) -> Result<()> {
         let gpu = self.core.table.is_gpu();
         let state = self.state();
-        if let Some(error) = state.deferred.take() {
-            let operation = error.operation().to_owned();
-            return Err(error.into_earlier(operation.into()));
+        if state.deferred.is_some() {
+            return state.report_deferred();
         }
         if gpu {
             for value in values {

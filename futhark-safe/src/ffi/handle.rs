@@ -2,7 +2,8 @@
 //!
 //! A call that consumes an argument through `&mut` leaves a spent handle behind: its value is freed
 //! right after the call, so that the result does not share memory with it, and every later use is an
-//! error. [`Handle::value`] is the only access to the pointer, and fails for a spent handle.
+//! error. [`Handle::value`] and [`Handle::value_or_null`] are the only accesses to the pointer; for a
+//! spent handle one fails, and the other is null.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -110,6 +111,15 @@ impl Handle {
     #[inline]
     pub(super) fn value(&self, operation: &'static str) -> Result<*mut c_void> {
         self.live(operation).map(NonNull::as_ptr)
+    }
+
+    /// The pointer, or null if the handle is spent.
+    #[inline]
+    pub(super) fn value_or_null(&self) -> *mut c_void {
+        match self.state {
+            State::Live(value) => value.as_ptr(),
+            State::Spent { .. } => std::ptr::null_mut(),
+        }
     }
 
     #[inline]

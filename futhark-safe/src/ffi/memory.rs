@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, ElemType};
 
 use super::core::Core;
+use super::few::Few;
 use super::handle::Handle;
 use super::make::wrap;
 use super::shape::{elements, for_c};
@@ -130,8 +131,8 @@ pub(crate) unsafe fn borrow(
         let message = "this version of the compiler cannot make arrays from raw memory";
         return Err(Error::new(ErrorKind::Unsupported, OPERATION, message));
     };
-    let mut dims = for_c(shape);
-    let dims = dims.as_mut();
+    let mut dims = Few::new();
+    let dims = for_c(shape, &mut dims);
     let mut value: *mut c_void = std::ptr::null_mut();
     let mut locked = core.locked();
     locked.check([])?;

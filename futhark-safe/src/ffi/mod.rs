@@ -42,7 +42,8 @@
 //!   it needs the lock too.
 //! * **V** (value): a [`Handle`] holds a live value of its type, which belongs to the
 //!   context that the handle keeps alive. Nothing else frees the value. A handle that a call has
-//!   spent holds none; `Handle::value`, the only access to the pointer, fails for it.
+//!   spent holds none; `Handle::value`, the access to the pointer, fails for it, and
+//!   `Handle::value_or_null` returns null.
 //! * **S** (sync): the C side completes every transfer before it returns, so memory
 //!   is lent for the duration of a call only. In a batch, it completes a transfer before `sync`
 //!   returns; the memory stays until then, because `batch::batch` calls `sync` before it

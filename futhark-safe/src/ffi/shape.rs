@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
-use super::few::Few;
+use super::few::{Few, fill};
 use super::handle::Handle;
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -41,13 +41,11 @@ pub(crate) fn count(shape: &[usize]) -> usize {
     shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
 }
 
-/// Converts a shape that [`elements`] accepted to C's `int64_t` array.
-pub(super) fn for_c(shape: &[usize]) -> Few<i64> {
-    let mut dims = Few::new(shape.len(), 0);
-    for (dim, &extent) in dims.as_mut().iter_mut().zip(shape) {
-        *dim = extent as i64;
-    }
-    dims
+/// Converts a shape that [`elements`] accepted to C's `int64_t` array, in `place`.
+#[inline]
+pub(super) fn for_c<'a>(shape: &[usize], place: &'a mut Few<i64, ()>) -> &'a [i64] {
+    let (room, ..) = place.room(shape.len(), 0);
+    fill(room, shape.iter().map(|&extent| extent as i64))
 }
 
 /// The shape of an array of any rank and elements.

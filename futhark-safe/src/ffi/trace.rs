@@ -18,9 +18,14 @@ pub(super) struct Span {
     expect(unused_variables, clippy::inline_always)
 )]
 #[cfg_attr(not(feature = "tracing"), inline(always))]
-pub(super) fn call(core: &Core, operation: &'static str, inputs: &[Input<'_>]) -> Span {
+pub(super) fn call(
+    core: &Core,
+    operation: impl FnOnce() -> &'static str,
+    inputs: &[Input<'_>],
+) -> Span {
     #[cfg(feature = "tracing")]
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+        let operation = operation();
         let sizes: Vec<String> = inputs.iter().filter_map(Input::sizes).collect();
         let (backend, sizes) = (core.table().backend(), sizes.join(", "));
         let span = tracing::debug_span!(target: TARGET, "call", operation, backend, sizes);
@@ -61,7 +66,7 @@ pub(super) fn transfer(
 
 /// Another operation.
 pub(super) fn operation(core: &Core, operation: &'static str) -> Span {
-    call(core, operation, &[])
+    call(core, || operation, &[])
 }
 
 /// A copy that was made because another value shares the memory of a consumed argument, or of an array

@@ -8,6 +8,7 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::batch::Batch;
 use super::core::Core;
+use super::few::Few;
 use super::fresh::reserve;
 use super::handle::Handle;
 use super::make::Make;
@@ -94,8 +95,8 @@ pub(super) unsafe fn create_from(
         let message = format!("shape {shape:?} has {n} elements, got {len}");
         return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
     }
-    let mut dims = for_c(shape);
-    let dims = dims.as_mut();
+    let mut dims = Few::new();
+    let dims = for_c(shape, &mut dims);
     let _span = trace::transfer(core, NEW, || len * elem.size());
     let create = array.raw().create.expect("every array can be made");
     let make = Make {
