@@ -10,6 +10,7 @@
 
 mod batches;
 mod consumption;
+mod exclusive;
 mod failures;
 mod in_place;
 mod interfaces;
@@ -23,6 +24,8 @@ mod views;
 mod walk;
 
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use futhark_fake::types::INTS;
 use futhark_fake::{Flavour, World, program};
@@ -49,8 +52,24 @@ impl Cores for World {
     }
 }
 
+/// Fails if the test deadlocks.
+pub(crate) fn in_time(test: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        test();
+        let _ = done.send(());
+    });
+    let waited = wait.recv_timeout(Duration::from_secs(60));
+    assert_ne!(
+        waited,
+        Err(RecvTimeoutError::Timeout),
+        "the test deadlocked"
+    );
+    thread.join().unwrap();
+}
+
 /// Miri is some hundred times slower.
-fn times(n: usize) -> usize {
+pub(crate) fn times(n: usize) -> usize {
     if cfg!(miri) { n.div_ceil(50) } else { n }
 }
 

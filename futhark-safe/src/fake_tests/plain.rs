@@ -3,9 +3,8 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
 
+use super::in_time;
 use super::interfaces::Fake;
 use crate::{Array, Backend, Config, Context, ErrorKind, Raw, RawContext, RawValue, Result};
 use futhark_fake::World;
@@ -51,22 +50,6 @@ fn failed<const GPU: bool>(raw: &Raw<'_, Plain<GPU>>) -> (i32, *mut Ints<GPU>) {
     (code, out.cast())
 }
 
-/// Fails if the test deadlocks.
-fn in_time(test: impl FnOnce() + Send + 'static) {
-    let (done, wait) = std::sync::mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        test();
-        let _ = done.send(());
-    });
-    let waited = wait.recv_timeout(Duration::from_secs(60));
-    assert_ne!(
-        waited,
-        Err(RecvTimeoutError::Timeout),
-        "the test deadlocked"
-    );
-    thread.join().unwrap();
-}
-
 /// Runs each test on both flavours.
 macro_rules! on_both {
     ($($name:ident)*) => {$(
@@ -88,6 +71,8 @@ on_both! {
     the_drop_of_a_result_can_make_calls
     failures_are_reported_after_the_context_could_not_be_lent
     batches_and_plain_calls_are_nested
+    plain_calls_work_in_an_exclusive_scope
+    a_drop_on_another_thread_waits_for_plain_calls_in_a_scope
 }
 
 mod of {
@@ -237,6 +222,57 @@ mod of {
             let text = panic.downcast_ref::<&str>().copied();
             assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
             assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+        });
+    }
+
+    /// A safe call inside of the plain ones panics, and the scope continues.
+    pub(super) fn plain_calls_work_in_an_exclusive_scope<const GPU: bool>() {
+        in_time(|| {
+            let _world = World::new();
+            let ctx = context::<GPU>();
+            let xs = ctx.array(&[1, 2]).unwrap();
+            let inside = |raw: &mut Raw<'_, Plain<GPU>>| {
+                let pointer = raw.pointer(&xs)?;
+                total(raw, pointer)
+            };
+            let refused = |result: std::thread::Result<Result<()>>| {
+                let panic = result.unwrap_err();
+                let text = panic.downcast_ref::<&str>().copied();
+                assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+            };
+            ctx.exclusive(|| {
+                assert_eq!(ctx.with_raw(inside).unwrap(), 3);
+                let nested = |_: &mut Raw<'_, Plain<GPU>>| xs.to_vec().map(drop);
+                refused(catch_unwind(AssertUnwindSafe(|| ctx.with_raw(nested))));
+                assert_eq!(ctx.with_raw(inside).unwrap(), 3);
+                assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+            });
+            let scope = |_: &mut Raw<'_, Plain<GPU>>| {
+                ctx.exclusive(|| ());
+                Ok(())
+            };
+            refused(catch_unwind(AssertUnwindSafe(|| ctx.with_raw(scope))));
+            ctx.exclusive(|| refused(catch_unwind(AssertUnwindSafe(|| ctx.with_raw(scope)))));
+            assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+        });
+    }
+
+    pub(super) fn a_drop_on_another_thread_waits_for_plain_calls_in_a_scope<const GPU: bool>() {
+        in_time(|| {
+            let world = World::new();
+            let ctx = context::<GPU>();
+            let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[3]).unwrap());
+            ctx.exclusive(|| {
+                ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+                    std::thread::scope(|scope| scope.spawn(|| drop(ys)).join().unwrap());
+                    assert_eq!(world.values(), 2, "the context is lent");
+                    let pointer = raw.pointer(&xs)?;
+                    total(raw, pointer)
+                })
+                .unwrap();
+                // By the end of `with_raw`, which leaves the lock like a call.
+                assert_eq!(world.values(), 1);
+            });
         });
     }
 

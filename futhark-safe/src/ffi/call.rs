@@ -241,7 +241,11 @@ impl Core {
             let slots = inputs.iter().zip(parameters);
             fill(
                 in_room,
-                slots.map(|(input, slot)| input.pointer(slot, self)),
+                slots.map(|(input, slot)| {
+                    let pointer = input.pointer(slot, self);
+                    debug_assert!(!pointer.is_null(), "a copy fits where its original did");
+                    pointer
+                }),
             );
         }
 

@@ -5,13 +5,14 @@
 //! One call at a time runs in a context: [`Locked`] holds the lock from before the arguments are
 //! inspected until the error is fetched. Dropping a value must not wait for that, since a call can
 //! take minutes. So [`Core::free`] tries the lock. If a call is running, it adds the value
-//! to the list `dropped` and sets `any_dropped`; the thread that holds the lock frees the list
-//! when it unlocks, or the next one before its own call.
+//! to the list `dropped` and marks that in the lock; the thread that holds the lock frees the list
+//! before it unlocks, or the next one before its own call.
 //!
-//! A value must not be left on the list when both threads go on. Each of them first publishes (the
-//! dropping thread sets `any_dropped`, the other unlocks), then executes a sequentially consistent
-//! fence, then checks (the flag or the lock). So at least one of them sees the other's
-//! store and frees the list ([`Core::free_dropped`]).
+//! A value is not left on the list when both threads go on. The mark and the state of the lock are bits
+//! of one word. So either the dropping thread sees that the lock is free, and frees the list itself, or
+//! the other one cannot unlock without seeing the mark ([`Lock`]).
+//!
+//! A thread can keep the lock for many calls: see `exclusive`.
 //!
 //! # Errors
 //!
@@ -24,14 +25,14 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, Table};
 
 use super::failure::Failure;
 use super::handle::Handle;
+use super::lock::{Hold, Lock};
 use super::log::Log;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
@@ -42,10 +43,10 @@ pub(crate) struct Core {
     table: &'static Table,
     context: NonNull<c::Context>,
     /// Held around every call together with its sync and its error (guarantee L).
-    lock: Mutex<State>,
-    /// Values that were dropped while a call was running, to be freed under the lock.
+    lock: Lock<State>,
+    /// Values that were dropped while a call was running, to be freed under the lock, which has a mark if
+    /// there are any.
     dropped: Mutex<Vec<Dropped>>,
-    any_dropped: AtomicBool,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
     /// Text that the runtime may still point to.
@@ -56,7 +57,7 @@ pub(crate) struct Core {
 
 /// The state of a context that its lock protects, on the Rust side.
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     /// An error that no call could return, such as that of a failing `free`. The next call
     /// reports it.
     deferred: Option<Error>,
@@ -123,7 +124,16 @@ pub(super) enum Stage {
 /// The lock of a context, held.
 pub(super) struct Locked<'a> {
     core: &'a Core,
-    guard: Option<MutexGuard<'a, State>>,
+    hold: Hold<'a>,
+}
+
+/// Panics because of a safe call inside of plain calls, or of another call, of this thread on the same context.
+#[cold]
+pub(super) fn within_plain() -> ! {
+    panic!(
+        "a safe call was made inside of `with_raw`, or of another call, on the same context, which would \
+         deadlock: make it before or after"
+    )
 }
 
 impl Core {
@@ -145,9 +155,8 @@ impl Core {
         let core = Core {
             table,
             context,
-            lock: Mutex::default(),
+            lock: Lock::default(),
             dropped: Mutex::default(),
-            any_dropped: AtomicBool::new(false),
             lent_to: Mutex::default(),
             log: settings.iter().filter_map(Setting::log).next_back(),
             _settings: settings,
@@ -178,46 +187,37 @@ impl Core {
     }
 
     /// Takes the lock. Waits for the running call, if any.
-    #[inline]
-    pub(super) fn locked(&self) -> Locked<'_> {
-        let guard = match self.lock.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => self.lock_contended(),
-        };
-        if self.any_dropped.load(Ordering::Acquire) {
-            return self.free_dropped_first(guard);
-        }
-        // No reference to the `Locked` is taken, so it is constructed in the caller's place. Moving
-        // it right after the write would cost a store-forwarding stall, as much as an atomic operation.
-        Locked {
-            core: self,
-            guard: Some(guard),
-        }
-    }
-
-    /// Takes the lock, without the checks for a deadlock, which panic.
-    pub(super) fn locked_at_once(&self) -> Locked<'_> {
-        let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        Locked {
-            core: self,
-            guard: Some(guard),
-        }
-    }
-
-    /// Waits for the thread that holds the lock, and takes it.
     ///
     /// # Panics
     ///
     /// If this thread holds it, having lent the context to plain calls.
+    #[inline]
+    pub(super) fn locked(&self) -> Locked<'_> {
+        let hold = self.lock.take(|| self.check_lent());
+        if self.lock.has_queued() {
+            return self.free_dropped_first(hold);
+        }
+        // No reference to the `Locked` is taken, so it is constructed in the caller's place. Moving
+        // it right after the write would cost a store-forwarding stall, as much as an atomic operation.
+        Locked { core: self, hold }
+    }
+
+    /// Takes the lock, without the check for plain calls, which panics.
+    pub(super) fn locked_at_once(&self) -> Locked<'_> {
+        let hold = self.lock.take(|| ());
+        Locked { core: self, hold }
+    }
+
+    /// Expects that this thread has not lent the context to plain calls: it would wait for itself.
     #[cold]
-    fn lock_contended(&self) -> MutexGuard<'_, State> {
-        assert!(
-            *self.lent() != Some(thread::current().id()),
-            "a safe call was made inside of `with_raw` on the same context, which would deadlock: \
-             make it before or after"
-        );
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    fn check_lent(&self) {
+        if *self.lent() == Some(thread::current().id()) {
+            within_plain();
+        }
+    }
+
+    pub(super) fn lock(&self) -> &Lock<State> {
+        &self.lock
     }
 
     /// The thread that the context is lent to, if any. It holds the lock.
@@ -226,42 +226,38 @@ impl Core {
     }
 
     #[cold]
-    fn free_dropped_first<'a>(&'a self, guard: MutexGuard<'a, State>) -> Locked<'a> {
-        let mut locked = Locked {
-            core: self,
-            guard: Some(guard),
-        };
+    fn free_dropped_first<'a>(&'a self, hold: Hold<'a>) -> Locked<'a> {
+        let mut locked = Locked { core: self, hold };
         locked.free_dropped();
         locked
     }
 
     /// Takes the lock, unless a call is running.
     fn try_locked(&self) -> Option<Locked<'_>> {
-        let guard = match self.lock.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        Some(Locked {
-            core: self,
-            guard: Some(guard),
-        })
+        let hold = self.lock.try_take()?;
+        Some(Locked { core: self, hold })
     }
 
     /// Frees a value now, or when the running call ends. Never waits for a call.
+    #[inline]
     pub(super) fn free(&self, value: NonNull<c_void>, ty: u32, serial: Serial) {
         let dropped = Dropped { value, ty, serial };
-        if let Some(mut locked) = self.try_locked() {
-            locked.free(&dropped);
-            return;
+        match self.try_locked() {
+            Some(mut locked) => locked.free(&dropped),
+            None => self.free_later(dropped),
         }
+    }
+
+    #[cold]
+    fn free_later(&self, dropped: Dropped) {
         self.dropped
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(dropped);
-        self.any_dropped.store(true, Ordering::Release);
-        // The call may have ended before the flag was set.
-        self.free_dropped();
+        if !self.lock.mark_queued() {
+            // The call has ended meanwhile. Otherwise the thread that holds the lock frees the value.
+            drop(self.try_locked());
+        }
         self.deliver_log();
     }
 
@@ -270,31 +266,6 @@ impl Core {
     fn deliver_log(&self) {
         if let Some(log) = &self.log {
             log.deliver();
-        }
-    }
-
-    /// Frees dropped values, unless a call is running, whose end frees them.
-    #[inline]
-    fn free_dropped(&self) {
-        // Pairs with itself: either this thread sees that the lock is free, or the thread that
-        // unlocks it sees `any_dropped`.
-        fence(Ordering::SeqCst);
-        if self.any_dropped.load(Ordering::Acquire) {
-            self.free_dropped_now();
-        }
-    }
-
-    #[cold]
-    fn free_dropped_now(&self) {
-        while self.any_dropped.load(Ordering::Acquire) {
-            let Some(mut locked) = self.try_locked() else {
-                return;
-            };
-            locked.free_dropped();
-            // Not `Locked::drop`, which would recurse.
-            locked.guard = None;
-            std::mem::forget(locked);
-            fence(Ordering::SeqCst);
         }
     }
 
@@ -507,8 +478,15 @@ impl Locked<'_> {
         }
     }
 
+    /// Whether the thread holds the lock for several calls (see `exclusive`).
+    pub(super) fn is_in_scope(&self) -> bool {
+        self.hold.is_in_scope()
+    }
+
+    #[inline]
     fn state(&mut self) -> &mut State {
-        self.guard.as_mut().expect("held until it is dropped")
+        // SAFETY: the hold is of this lock.
+        unsafe { self.core.lock.state(&mut self.hold) }
     }
 
     /// The error of the call that returned `status`.
@@ -585,9 +563,8 @@ impl Locked<'_> {
 
     /// Frees the dropped values.
     fn free_dropped(&mut self) {
-        while self.core.any_dropped.load(Ordering::Acquire) {
-            // Cleared before the list is taken: a value that is added later sets it again.
-            self.core.any_dropped.store(false, Ordering::Release);
+        // Unmarked before the list is taken: a value that is added later marks it again.
+        while self.core.lock.unmark_queued() {
             let list = std::mem::take(
                 &mut *self
                     .core
@@ -599,6 +576,25 @@ impl Locked<'_> {
                 self.free(dropped);
             }
         }
+    }
+
+    /// Unlocks, after freeing the values that were dropped meanwhile.
+    #[cold]
+    fn unlock_contended(&mut self) {
+        struct OnPanic<'a, 'b>(&'a mut Locked<'b>);
+        impl Drop for OnPanic<'_, '_> {
+            fn drop(&mut self) {
+                self.0.core.lock.leave(&self.0.hold);
+            }
+        }
+        let this = OnPanic(self);
+        loop {
+            this.0.free_dropped();
+            if this.0.core.lock.leave_unless_queued(&this.0.hold) {
+                break;
+            }
+        }
+        std::mem::forget(this);
     }
 
     pub(super) fn table(&self) -> &'static Table {
@@ -625,8 +621,9 @@ impl Locked<'_> {
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.guard = None;
-        self.core.free_dropped();
+        if !self.core.lock.leave_at_once(&self.hold) {
+            self.unlock_contended();
+        }
         self.core.deliver_log();
     }
 }
@@ -642,5 +639,41 @@ impl fmt::Debug for Core {
             .field("backend", &self.table.backend())
             .field("program", &self.table.program())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use futhark_fake::{Flavour, World, program};
+
+    use super::*;
+    use crate::fake_tests::in_time;
+
+    /// The queue is emptied while the lock is held, and a panic there leaves the lock.
+    #[test]
+    fn a_panic_while_values_are_freed_leaves_the_lock() {
+        in_time(|| {
+            for in_scope in [false, true] {
+                let world = World::new();
+                world.enter();
+                let core = Core::new(program::table(Flavour::Host), &[]).unwrap();
+                let panicked = catch_unwind(AssertUnwindSafe(|| {
+                    let call = || {
+                        let locked = core.locked();
+                        // Of a type that the table does not have.
+                        core.free(NonNull::dangling(), u32::MAX, 0);
+                        drop(locked);
+                    };
+                    match in_scope {
+                        true => super::super::exclusive(&core, call),
+                        false => call(),
+                    }
+                }));
+                assert!(panicked.is_err());
+                thread::scope(|scope| scope.spawn(|| drop(core.locked())).join().unwrap());
+            }
+        });
     }
 }
