@@ -116,7 +116,7 @@ fn other_threads_wait_for_the_end_of_the_scope() {
                     std::thread::yield_now();
                 }
                 // Long enough for them to sleep.
-                std::thread::sleep(std::time::Duration::from_millis(20));
+                std::thread::sleep(Duration::from_millis(20));
                 assert_eq!(total(&core, &xs).unwrap(), 4);
                 over.store(true, Ordering::Relaxed);
             });

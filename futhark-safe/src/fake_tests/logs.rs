@@ -1,11 +1,11 @@
-//! Writers of the log: code of the user, which runs when a call has ended.
+//! Writers of the log: code of the user, which runs when the lock is free. The fake table logs copies.
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::*;
 use crate::ffi::{Host, Log};
-use futhark_fake::{Flavour, World};
+use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// A writer that calls a function with the text.
 struct Calls<F>(F);
@@ -102,4 +102,102 @@ fn a_writer_that_panics_when_it_is_dropped_interrupts_nothing() {
     let (mut host, _alias) = shared(&outer);
     host.elements_mut().unwrap()[0] = 7;
     assert_eq!(*seen.lock().unwrap(), ["outer", "inner", "outer"]);
+}
+
+/// Uses the context, on this thread and on another one, for each text.
+#[derive(Clone, Default)]
+struct Writer(Arc<Mutex<Written>>);
+
+#[derive(Default)]
+struct Written {
+    core: Option<Arc<Core>>,
+    text: String,
+    /// How often calls in the writer succeeded.
+    calls: usize,
+}
+
+impl Writer {
+    fn get(&self) -> MutexGuard<'_, Written> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A context that logs here. The caller takes it out of `Written` at the end.
+    fn core(&self, world: &World, flavour: Flavour) -> Arc<Core> {
+        let log = Log::new(Box::new(self.clone()));
+        let core = world.start(flavour, &[Setting::Log(log)]).unwrap();
+        self.get().core = Some(Arc::clone(&core));
+        core
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let core = {
+            let mut written = self.get();
+            written.text += std::str::from_utf8(bytes).unwrap();
+            written.core.clone()
+        };
+        if let Some(core) = core {
+            let sync = || core.simple("sync", |raw| raw.sync).unwrap();
+            sync();
+            std::thread::scope(|scope| scope.spawn(sync).join().unwrap());
+            self.get().calls += 1;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The copy replaces the argument, which is dropped while the call holds the lock.
+fn copies_an_argument(core: &Arc<Core>) {
+    let xs = ints(core, &[1, 2]);
+    let alias = identity(core, &xs).unwrap();
+    let changed = set_first(core, alias, 9).unwrap();
+    assert_eq!(read(&changed).unwrap(), [9, 2]);
+}
+
+#[test]
+fn no_text_is_delivered_while_a_call_holds_the_lock() {
+    in_time(|| {
+        for flavour in FLAVOURS {
+            let (world, writer) = (World::new(), Writer::default());
+            let core = writer.core(&world, flavour);
+            copies_an_argument(&core);
+            assert_eq!(core.copies().len(), 1);
+            let mut written = writer.get();
+            assert!(written.text.contains("copied"), "{}", written.text);
+            assert!(written.calls > 0);
+            let kept = written.core.take();
+            drop(written);
+            drop(kept);
+        }
+    });
+}
+
+#[test]
+fn text_of_a_scope_is_delivered_at_its_end() {
+    in_time(|| {
+        for flavour in FLAVOURS {
+            let (world, writer) = (World::new(), Writer::default());
+            let core = writer.core(&world, flavour);
+            let before = writer.get().text.len();
+            ffi::exclusive(&core, || {
+                copies_an_argument(&core);
+                ffi::exclusive(&core, || drop(ints(&core, &[1])));
+                // Another thread queues it, and does not deliver either.
+                let value = ints(&core, &[2]);
+                std::thread::scope(|scope| scope.spawn(|| drop(value)).join().unwrap());
+                assert_eq!(writer.get().text.len(), before);
+            });
+            let mut written = writer.get();
+            assert!(written.text.contains("copied"), "{}", written.text);
+            assert!(written.calls > 0);
+            let kept = written.core.take();
+            drop(written);
+            drop(kept);
+        }
+    });
 }

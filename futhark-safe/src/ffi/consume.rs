@@ -60,7 +60,6 @@ use std::borrow::Cow;
 use super::core::{Copied, Locked};
 use super::duplicate::duplicate_locked;
 use super::handle::Handle;
-use super::log::Quiet;
 use crate::error::Result;
 
 /// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
@@ -84,11 +83,8 @@ pub(super) fn make_unique(
         return Ok(false);
     }
     let copy = duplicate_locked(locked, handle, &operation)?;
-    // Drops the original, which is freed when the lock is released. The log is delivered then as well:
-    // its writer may use this context.
-    let quiet = Quiet::new();
+    // Drops the original, which is freed when the lock is released.
     *handle = copy;
-    drop(quiet);
     locked.count_copy(copied);
     Ok(true)
 }

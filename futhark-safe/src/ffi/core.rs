@@ -258,7 +258,7 @@ impl Core {
             // The call has ended meanwhile. Otherwise the thread that holds the lock frees the value.
             drop(self.try_locked());
         }
-        self.deliver_log();
+        // No delivery: a call of this thread may drop a value while it holds the lock.
     }
 
     /// Passes the runtime's log to its writer. The caller holds no lock.
@@ -624,7 +624,10 @@ impl Drop for Locked<'_> {
         if !self.core.lock.leave_at_once(&self.hold) {
             self.unlock_contended();
         }
-        self.core.deliver_log();
+        // The lock is still held in a scope. Its end delivers.
+        if !self.is_in_scope() {
+            self.core.deliver_log();
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! C calls [`write`] in the middle of calls, on any thread of the context. The writer is code of the user, which
 //! may use contexts, and a call inside of a call would change state of the runtime that belongs to the outer
 //! one. So C only adds to a buffer, and the writer runs after the context's lock was released
-//! ([`Log::deliver`]).
+//! ([`Log::deliver`]): in `exclusive` at the end.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_void};
@@ -76,7 +76,7 @@ impl Log {
         &raw const self.0.raw
     }
 
-    /// Passes the buffered text to the writer. The calling thread holds no lock of a context.
+    /// Passes the buffered text to the writer. The calling thread does not hold the lock of the log's context.
     #[inline]
     pub(super) fn deliver(&self) {
         if self.0.any_pending.load(Ordering::Acquire) {

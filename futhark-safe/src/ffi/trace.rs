@@ -1,6 +1,7 @@
 //! Spans and events of the crate `tracing`. Without the feature `tracing` these functions do nothing.
 //!
-//! They run user code, a subscriber, which may use contexts: the caller holds no lock.
+//! They run user code, a subscriber, which may use contexts: the caller holds no lock but that of a scope
+//! (`exclusive`), in which calls of the thread work as usual.
 
 use super::call::Input;
 use super::core::Core;
