@@ -148,6 +148,14 @@ impl<'a> Output<'a> {
     }
 }
 
+/// What is left to do after a call.
+struct After {
+    /// Arguments are owned, or may be.
+    owned: bool,
+    /// An argument was copied.
+    copied: bool,
+}
+
 impl Core {
     /// Calls function number `function` of the table.
     ///
@@ -165,15 +173,20 @@ impl Core {
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let mut copied = false;
-        let result = self.try_call(function, inputs, outputs, &mut copied);
-        // The caller keeps the list, and could pass it again.
-        for input in inputs {
-            if let In::Consumed(_) = input.0 {
-                input.0 = In::Gone;
+        let mut after = After {
+            owned: true,
+            copied: false,
+        };
+        let result = self.try_call(function, inputs, outputs, &mut after);
+        if after.owned {
+            // The caller keeps the list, and could pass it again.
+            for input in inputs {
+                if let In::Consumed(_) = input.0 {
+                    input.0 = In::Gone;
+                }
             }
         }
-        if copied {
+        if after.copied {
             trace::copied(self.table().functions()[function].label());
         }
         result
@@ -184,7 +197,7 @@ impl Core {
         function: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
-        copied: &mut bool,
+        after: &mut After,
     ) -> Result<()> {
         let number = function;
         let Some(function) = self.table().functions().get(number) else {
@@ -202,11 +215,12 @@ impl Core {
         // values into `values`, and scalars directly to their places.
         let mut lists = Few::<*const c_void, *mut c_void>::new();
         let (in_room, out_room, values) = lists.room(inputs.len(), outputs.len());
-        let (mut fine, mut flags) = (true, 0);
+        let (mut fine, mut owned, mut flags) = (true, false, 0);
         for ((place, input), slot) in in_room.iter_mut().zip(&*inputs).zip(parameters) {
             let pointer = input.pointer(slot, self);
             place.write(pointer);
             fine &= !pointer.is_null();
+            owned |= matches!(input.0, In::Consumed(_));
             flags |= slot.flags;
         }
         let places = outputs.iter_mut().zip(results).zip(&mut *values);
@@ -222,6 +236,7 @@ impl Core {
         if !fine {
             return Err(self.refusal(function, inputs, outputs));
         }
+        after.owned = owned;
         let consumes = flags & FUT_CONSUMED != 0;
         let _span = trace::call(self, || function.label(), inputs);
         let operation = || Cow::Borrowed(function.label());
@@ -233,7 +248,7 @@ impl Core {
                 if slot.flags & FUT_CONSUMED != 0
                     && let Some(handle) = input.handle_to_consume()
                 {
-                    *copied |=
+                    after.copied |=
                         make_unique(&mut locked, handle, Copied::Argument(number, i), operation)?;
                 }
             }

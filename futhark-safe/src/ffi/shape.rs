@@ -99,7 +99,7 @@ fn dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
     // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value,
     // which lives as long as the borrow of `array` (V).
     let dims = unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) };
-    if dims.iter().any(|&dim| dim < 0) {
+    if dims.iter().fold(0, |signs, &dim| signs | dim) < 0 {
         // The C side rejects such results; plain C calls can make them.
         let message = format!("the runtime returned the impossible shape {dims:?}");
         return Err(Error::new(ErrorKind::Backend, operation, message));
@@ -152,21 +152,22 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
         return Err(Error::new(ErrorKind::InvalidArgument, operation, message));
     };
     let dims = dims(array, operation)?;
+    let (mut n, mut overflows) = (1usize, false);
+    for &dim in dims {
+        let (product, wraps) = n.overflowing_mul(dim as usize);
+        (n, overflows) = (product, overflows | wraps);
+    }
     // The product of the others may overflow.
-    if dims.contains(&0) {
+    if overflows && dims.contains(&0) {
         return Ok((elem, 0));
     }
-    let bytes = dims.iter().try_fold(elem.size(), |product, &dim| {
-        product.checked_mul(usize::try_from(dim).ok()?)
-    });
     // Too large if a size in the program's types overflowed (see SAFETY.md).
-    match bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) {
-        Some(bytes) => Ok((elem, bytes / elem.size())),
-        None => {
-            let message = format!("the runtime returned the impossible shape {dims:?}");
-            Err(Error::new(ErrorKind::Backend, operation, message))
-        }
+    let bytes = n.checked_mul(elem.size()).filter(|_| !overflows);
+    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
+        return Ok((elem, n));
     }
+    let message = format!("the runtime returned the impossible shape {dims:?}");
+    Err(Error::new(ErrorKind::Backend, operation, message))
 }
 
 /// The length of an array whose elements must be of type `T`.
