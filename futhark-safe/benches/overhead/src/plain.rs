@@ -39,6 +39,8 @@ macro_rules! backend {
                 fn entry_spin(ctx: *mut c_void, out: *mut u32, rounds: i32, seed: u32) -> c_int;
                 #[link_name = concat!($prefix, "futhark_entry_kernel")]
                 fn entry_kernel(ctx: *mut c_void, out: *mut i32, which: i32, n: i64) -> c_int;
+                #[link_name = concat!($prefix, "futhark_entry_first")]
+                fn entry_first(ctx: *mut c_void, out: *mut f32, xs: *const c_void) -> c_int;
                 #[link_name = concat!($prefix, "futhark_new_f32_1d")]
                 fn new_f32(ctx: *mut c_void, data: *const f32, n: i64) -> *mut c_void;
                 #[link_name = concat!($prefix, "futhark_free_f32_1d")]
@@ -129,6 +131,33 @@ macro_rules! backend {
                 }
             }
 
+            impl Context {
+                /// The context, for several threads.
+                #[must_use]
+                pub fn shared(&self) -> Shared<'_> {
+                    Shared(self)
+                }
+            }
+
+            /// A context that several threads use.
+            pub struct Shared<'a>(&'a Context);
+
+            // SAFETY: its only method calls an entry point, which takes the lock of the generated C, and a sync
+            // that does nothing on host backends.
+            unsafe impl Sync for Shared<'_> {}
+
+            impl Shared<'_> {
+                /// The entry point `add`.
+                ///
+                /// # Errors
+                ///
+                /// The error code of the C function.
+                #[inline]
+                pub fn add(&self, a: i32, b: i32) -> Result<i32, Failed> {
+                    self.0.add(a, b)
+                }
+            }
+
             impl Drop for Context {
                 fn drop(&mut self) {
                     // SAFETY: live until here; arrays borrow the context, so none is left.
@@ -156,6 +185,21 @@ macro_rules! backend {
                     assert_eq!(to.len(), self.len);
                     // SAFETY: `to` holds all elements.
                     unsafe { self.read_to(to.as_mut_ptr()) }
+                }
+
+                /// The entry point `first`.
+                ///
+                /// # Errors
+                ///
+                /// The error code of the C function.
+                #[inline]
+                pub fn first(&self) -> Result<f32, Failed> {
+                    let mut x = 0.0;
+                    // SAFETY: array and context are live.
+                    check(unsafe { entry_first(self.ctx.ctx, &raw mut x, self.array.as_ptr()) })?;
+                    // SAFETY: the context is live.
+                    check(unsafe { context_sync(self.ctx.ctx) })?;
+                    Ok(x)
                 }
 
                 /// The address and number of the elements.

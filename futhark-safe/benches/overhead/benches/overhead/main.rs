@@ -1,14 +1,16 @@
 //! The overhead of the typed interface over the plain C API, for one program compiled with the
-//! same flags. Prints a table of ratios.
+//! same flags. Prints a table of ratios. `scope`: calls inside of `Context::exclusive`.
 //!
-//! `cargo bench -p futhark-safe-benches` takes three minutes; `-- call`, `-- kernel` or `-- upload`
+//! `cargo bench -p futhark-safe-benches` takes four minutes; `-- call`, `-- kernel` or `-- upload`
 //! measures only that. Needs `objcopy`, so it runs on Linux.
 
 mod table;
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
@@ -30,6 +32,8 @@ const KERNELS: [(i32, &str, i64); 5] = [
 const SIZES: [usize; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 24];
 /// The sizes of them for which arrays of records are measured.
 const RECORDS: [usize; 2] = [1 << 10, 1 << 20];
+/// Calls in a scope, with two threads that take turns.
+const PER_SCOPE: u64 = 64;
 /// Elements of a cache line.
 const LINE: usize = 64 / size_of::<f32>();
 
@@ -49,8 +53,68 @@ macro_rules! measure {
         group.bench_function("typed", |b| {
             b.iter(|| typed.entry().add(black_box(1), black_box(2)).unwrap());
         });
+        group.bench_function("scope", |b| {
+            typed.exclusive(|| {
+                b.iter(|| typed.entry().add(black_box(1), black_box(2)).unwrap());
+            });
+        });
         group.bench_function("untrapped", |b| {
             b.iter(|| untrapped.entry().add(black_box(1), black_box(2)).unwrap());
+        });
+        group.finish();
+
+        let mut group = self::group(criterion, backend, "call add, two threads, one context");
+        group.bench_function("plain", |b| {
+            let plain = plain.shared();
+            b.iter_custom(|n| {
+                two_threads(|_| times(n, || plain.add(black_box(1), black_box(2)).unwrap()))
+            });
+        });
+        group.bench_function("typed", |b| {
+            b.iter_custom(|n| {
+                two_threads(|_| times(n, || typed.entry().add(black_box(1), black_box(2)).unwrap()))
+            });
+        });
+        group.bench_function("scope", |b| {
+            b.iter_custom(|n| {
+                two_threads(|_| {
+                    let mut left = n;
+                    while left > 0 {
+                        let some = left.min(PER_SCOPE);
+                        let call = || typed.entry().add(black_box(1), black_box(2)).unwrap();
+                        typed.exclusive(|| times(some, call));
+                        left -= some;
+                    }
+                })
+            });
+        });
+        group.finish();
+
+        let mut group = self::group(criterion, backend, "call add, two threads, two contexts");
+        group.bench_function("plain", |b| {
+            let contexts = [plain::$plain::Context::new(), plain::$plain::Context::new()];
+            let contexts = contexts.each_ref().map(|context| context.shared());
+            b.iter_custom(|n| {
+                two_threads(|i| times(n, || contexts[i].add(black_box(1), black_box(2)).unwrap()))
+            });
+        });
+        let contexts = [0, 1].map(|_| bench::Context::new(&config).expect("a context"));
+        group.bench_function("typed", |b| {
+            b.iter_custom(|n| {
+                two_threads(|i| {
+                    times(n, || {
+                        contexts[i].entry().add(black_box(1), black_box(2)).unwrap()
+                    })
+                })
+            });
+        });
+        group.bench_function("scope", |b| {
+            b.iter_custom(|n| {
+                two_threads(|i| {
+                    let call = || contexts[i].entry().add(black_box(1), black_box(2)).unwrap();
+                    contexts[i].exclusive(|| times(n, call));
+                })
+            });
         });
         group.finish();
 
@@ -93,6 +157,9 @@ macro_rules! measure {
             group.bench_function(BenchmarkId::new("typed", n), |b| {
                 b.iter(|| typed.array(&data).unwrap());
             });
+            group.bench_function(BenchmarkId::new("scope", n), |b| {
+                typed.exclusive(|| b.iter(|| typed.array(&data).unwrap()));
+            });
             group.finish();
 
             let (ours, theirs) = (typed.array(&data).expect("an array"), plain.array(&data));
@@ -108,6 +175,10 @@ macro_rules! measure {
                 let room = placed(&mut room, n, ours.view().expect("a host backend").as_ptr());
                 b.iter(|| ours.read_into(black_box(room)).unwrap());
             });
+            group.bench_function(BenchmarkId::new("scope", n), |b| {
+                let room = placed(&mut room, n, ours.view().expect("a host backend").as_ptr());
+                typed.exclusive(|| b.iter(|| ours.read_into(black_box(room)).unwrap()));
+            });
             group.finish();
 
             let mut group = self::group(criterion, backend, "download, fresh memory");
@@ -117,6 +188,9 @@ macro_rules! measure {
             });
             group.bench_function(BenchmarkId::new("typed", n), |b| {
                 b.iter(|| ours.to_vec().unwrap());
+            });
+            group.bench_function(BenchmarkId::new("scope", n), |b| {
+                typed.exclusive(|| b.iter(|| ours.to_vec().unwrap()));
             });
             group.finish();
 
@@ -208,6 +282,31 @@ fn main() {
     measure!(&mut criterion, Backend::Multicore, multicore);
     criterion.final_summary();
     print!("{}", table::write(&folder, start));
+}
+
+/// The time from the start of the first of two threads, which get their numbers, to the end of both.
+fn two_threads(work: impl Fn(usize) + Sync) -> Duration {
+    let start = Barrier::new(2);
+    let times = thread::scope(|scope| {
+        let threads = [0, 1].map(|number| {
+            let (work, start) = (&work, &start);
+            scope.spawn(move || {
+                start.wait();
+                let started = Instant::now();
+                work(number);
+                (started, Instant::now())
+            })
+        });
+        threads.map(|thread| thread.join().expect("the calls succeed"))
+    });
+    let [(a, a_end), (b, b_end)] = times;
+    a_end.max(b_end) - a.min(b)
+}
+
+fn times<R>(n: u64, call: impl Fn() -> R) {
+    for _ in 0..n {
+        black_box(call());
+    }
 }
 
 /// A buffer of `n` elements with the same offset in a cache line as `source`: with different

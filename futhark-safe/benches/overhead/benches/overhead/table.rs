@@ -19,8 +19,8 @@ struct Times {
 
 /// Returns a table of all measurements since `start`, empty without any.
 ///
-/// Times are minima. Ratios compare the typed interface with plain C: of minima and of medians,
-/// which agree on an idle machine.
+/// Times are minima. Ratios compare the typed interface with plain C, outside and in a scope: of minima,
+/// and of medians, which agree on an idle machine.
 pub fn write(folder: &Path, start: SystemTime) -> String {
     let mut rows: BTreeMap<(String, u64), Row> = BTreeMap::new();
     for ((group, variant, size), times) in estimates(folder, start) {
@@ -33,6 +33,7 @@ pub fn write(folder: &Path, start: SystemTime) -> String {
         let (Some(plain), Some(typed)) = (row.get("plain"), row.get("typed")) else {
             continue;
         };
+        let least = |variant: &str| row.get(variant).map(|times| times.least);
         if text.is_empty() {
             let title = [
                 "measurement",
@@ -42,6 +43,8 @@ pub fn write(folder: &Path, start: SystemTime) -> String {
                 "more",
                 "ratio",
                 "of medians",
+                "scope",
+                "ratio",
                 "untrapped",
             ];
             line(&mut text, title.map(str::to_owned));
@@ -60,17 +63,20 @@ pub fn write(folder: &Path, start: SystemTime) -> String {
                 time(typed.least - plain.least),
                 format!("{:.3}", typed.least / plain.least),
                 format!("{:.3}", typed.median / plain.median),
-                row.get("untrapped")
-                    .map(|times| time(times.least))
+                least("scope").map(time).unwrap_or_default(),
+                least("scope")
+                    .map(|scope| format!("{:.3}", scope / plain.least))
                     .unwrap_or_default(),
+                least("untrapped").map(time).unwrap_or_default(),
             ],
         );
     }
     text
 }
 
-fn line(text: &mut String, [a, b, c, d, e, f, g, h]: [String; 8]) {
-    let line = format!("{a:<34} {b:>9} {c:>10} {d:>10} {e:>10} {f:>7} {g:>10} {h:>10}");
+fn line(text: &mut String, [a, b, c, d, e, f, g, h, i, j]: [String; 10]) {
+    let line =
+        format!("{a:<46} {b:>9} {c:>10} {d:>10} {e:>10} {f:>7} {g:>10} {h:>10} {i:>7} {j:>10}");
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}", line.trim_end());
 }
