@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
 use super::core::{Copied, Core, Failed, Locked, Stage};
-use super::few::{Few, fill};
+use super::few::{FEW, fill, places};
 use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::describe;
@@ -102,14 +103,14 @@ impl<'a> Input<'a> {
     /// error for it.
     #[inline]
     fn pointer(&self, slot: &c::Slot, core: &Arc<Core>) -> *const c_void {
-        let (ty, handle) = match &self.0 {
+        let handle = match &self.0 {
             In::Scalar(ty, bytes) if *ty == slot.type_ => return std::ptr::from_ref(bytes).cast(),
-            In::Observed(handle) if slot.flags & FUT_CONSUMED == 0 => (handle.ty(), *handle),
-            In::Consumed(handle) => (handle.ty(), handle),
-            In::ByMut(handle) => (handle.ty(), &**handle),
+            In::Observed(handle) if slot.flags & FUT_CONSUMED == 0 => *handle,
+            In::Consumed(handle) => handle,
+            In::ByMut(handle) => &**handle,
             In::Scalar(..) | In::Observed(_) | In::Gone => return std::ptr::null(),
         };
-        if FUT_FIRST_TYPE + ty != slot.type_ || !Arc::ptr_eq(handle.core(), core) {
+        if FUT_FIRST_TYPE + handle.ty() != slot.type_ || !Arc::ptr_eq(handle.core(), core) {
             return std::ptr::null();
         }
         handle.value_or_null()
@@ -148,6 +149,14 @@ impl<'a> Output<'a> {
     }
 }
 
+/// The lists of a call for C: the pointers to the arguments and to the places of the results, and the
+/// values that C writes. Scalars are written directly to their places.
+struct Lists<'l> {
+    arguments: &'l mut [MaybeUninit<*const c_void>],
+    places: &'l mut [MaybeUninit<*mut c_void>],
+    values: &'l mut [MaybeUninit<*mut c_void>],
+}
+
 /// What is left to do after a call.
 struct After {
     /// Arguments are owned, or may be.
@@ -177,14 +186,20 @@ impl Core {
             owned: true,
             copied: false,
         };
-        let result = self.try_call(function, inputs, outputs, &mut after);
-        if after.owned {
-            // The caller keeps the list, and could pass it again.
-            for input in inputs {
-                if let In::Consumed(_) = input.0 {
-                    input.0 = In::Gone;
-                }
+        let result = match inputs.len() > FEW || outputs.len() > FEW {
+            true => self.call_with_long_lists(function, inputs, outputs, &mut after),
+            false => {
+                let (mut arguments, mut places, mut values) = (places(), places(), places());
+                let lists = Lists {
+                    arguments: &mut arguments[..inputs.len()],
+                    places: &mut places[..outputs.len()],
+                    values: &mut values[..outputs.len()],
+                };
+                self.call_with(function, inputs, outputs, lists, &mut after)
             }
+        };
+        if after.owned {
+            clear_owned(inputs);
         }
         if after.copied {
             trace::copied(self.table().functions()[function].label());
@@ -192,43 +207,62 @@ impl Core {
         result
     }
 
-    fn try_call(
+    #[cold]
+    fn call_with_long_lists(
         self: &Arc<Core>,
         function: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
         after: &mut After,
     ) -> Result<()> {
-        let number = function;
+        let lists = Lists {
+            arguments: &mut Box::new_uninit_slice(inputs.len()),
+            places: &mut Box::new_uninit_slice(outputs.len()),
+            values: &mut Box::new_uninit_slice(outputs.len()),
+        };
+        self.call_with(function, inputs, outputs, lists, after)
+    }
+
+    /// `lists` are as long as `inputs` and `outputs`.
+    #[inline(always)] // Two callers, one of them cold.
+    fn call_with(
+        self: &Arc<Core>,
+        number: usize,
+        inputs: &mut [Input<'_>],
+        outputs: &mut [Output<'_>],
+        lists: Lists<'_>,
+        after: &mut After,
+    ) -> Result<()> {
         let Some(function) = self.table().functions().get(number) else {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                "call",
-                "the program has no function of this number",
-            ));
+            return Err(no_function());
         };
         let (parameters, results) = (function.inputs(), function.outputs());
         if inputs.len() != parameters.len() || outputs.len() != results.len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
-        // The lists for C, and all checks, in one pass over the arguments and one over the places. C writes
-        // values into `values`, and scalars directly to their places.
-        let mut lists = Few::<*const c_void, *mut c_void>::new();
-        let (in_room, out_room, values) = lists.room(inputs.len(), outputs.len());
-        let (mut fine, mut owned, mut flags) = (true, false, 0);
-        for ((place, input), slot) in in_room.iter_mut().zip(&*inputs).zip(parameters) {
+        let Lists {
+            arguments,
+            places,
+            values,
+        } = lists;
+        // All checks, in one pass over the arguments and one over the places.
+        let (mut fine, mut owned, mut consumes, mut has_values) = (true, false, false, false);
+        for ((place, input), slot) in arguments.iter_mut().zip(&*inputs).zip(parameters) {
             let pointer = input.pointer(slot, self);
             place.write(pointer);
             fine &= !pointer.is_null();
-            owned |= matches!(input.0, In::Consumed(_));
-            flags |= slot.flags;
+            if !matches!(input.0, In::Scalar(..)) {
+                owned |= matches!(input.0, In::Consumed(_));
+                consumes |= slot.flags & FUT_CONSUMED != 0;
+            }
         }
-        let places = outputs.iter_mut().zip(results).zip(&mut *values);
-        for (place, ((output, slot), value)) in out_room.iter_mut().zip(places) {
+        let slots = outputs.iter_mut().zip(results).zip(&mut *values);
+        for (place, ((output, slot), value)) in places.iter_mut().zip(slots) {
             fine &= output.type_number() == slot.type_;
             place.write(match &mut output.0 {
                 Out::Scalar(_, place, _) => *place,
                 Out::Value(..) => {
+                    has_values = true;
                     std::ptr::from_mut::<*mut c_void>(value.write(std::ptr::null_mut())).cast()
                 }
             });
@@ -237,31 +271,12 @@ impl Core {
             return Err(self.refusal(function, inputs, outputs));
         }
         after.owned = owned;
-        let consumes = flags & FUT_CONSUMED != 0;
         let _span = trace::call(self, || function.label(), inputs);
-        let operation = || Cow::Borrowed(function.label());
 
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
         if consumes {
-            for (i, (input, slot)) in inputs.iter_mut().zip(parameters).enumerate() {
-                if slot.flags & FUT_CONSUMED != 0
-                    && let Some(handle) = input.handle_to_consume()
-                {
-                    after.copied |=
-                        make_unique(&mut locked, handle, Copied::Argument(number, i), operation)?;
-                }
-            }
-            // Copies have other pointers.
-            let slots = inputs.iter().zip(parameters);
-            fill(
-                in_room,
-                slots.map(|(input, slot)| {
-                    let pointer = input.pointer(slot, self);
-                    debug_assert!(!pointer.is_null(), "a copy fits where its original did");
-                    pointer
-                }),
-            );
+            self.make_all_unique(&mut locked, number, inputs, arguments, after)?;
         }
 
         let call = function.raw().call.expect("every function can be called");
@@ -271,24 +286,29 @@ impl Core {
         let called = unsafe {
             locked.try_call(
                 call,
-                out_room.as_ptr().cast(),
-                in_room.as_ptr().cast(),
-                operation,
+                places.as_ptr().cast(),
+                arguments.as_ptr().cast(),
+                || Cow::Borrowed(function.label()),
             )
         };
         if let Err(failed) = called {
             return Err(failure(&mut locked, number, inputs, failed));
         }
-        let serial = self.serial_of_results(&mut locked, function, inputs);
-        for (output, value) in outputs.iter_mut().zip(values) {
-            if let Out::Value(ty, place) = &mut output.0 {
-                // SAFETY: the place of a value was written above.
-                let value = unsafe { value.assume_init_read() };
-                let value = NonNull::new(value).ok_or_else(|| no_value(function))?;
-                locked.hold(serial);
-                // SAFETY: T: after success each place for a value holds a new one of the slot's
-                // type, which is equal to `ty`.
-                **place = Some(unsafe { Handle::new(self, value, *ty, serial) });
+        let serial = match self.table().is_gpu() {
+            true => self.serial_of_results(&mut locked, function, inputs),
+            false => 0,
+        };
+        if has_values {
+            for (output, value) in outputs.iter_mut().zip(values) {
+                if let Out::Value(ty, place) = &mut output.0 {
+                    // SAFETY: the place of a value was written above.
+                    let value = unsafe { value.assume_init_read() };
+                    let value = NonNull::new(value).ok_or_else(|| no_value(function))?;
+                    locked.hold(serial);
+                    // SAFETY: T: after success each place for a value holds a new one of the slot's
+                    // type, which is equal to `ty`.
+                    **place = Some(unsafe { Handle::new(self, value, *ty, serial) });
+                }
             }
         }
         if consumes {
@@ -298,16 +318,49 @@ impl Core {
         Ok(())
     }
 
-    /// The serial of the results of a call that succeeded (see `progress`).
+    /// Makes each argument that the call may overwrite the only reference to its memory, and writes the
+    /// pointers to the arguments again.
+    #[inline(never)] // It would take registers from calls that consume nothing.
+    fn make_all_unique(
+        self: &Arc<Core>,
+        locked: &mut Locked<'_>,
+        number: usize,
+        inputs: &mut [Input<'_>],
+        arguments: &mut [MaybeUninit<*const c_void>],
+        after: &mut After,
+    ) -> Result<()> {
+        let function = &self.table().functions()[number];
+        let operation = || Cow::Borrowed(function.label());
+        let parameters = function.inputs();
+        for (i, (input, slot)) in inputs.iter_mut().zip(parameters).enumerate() {
+            if slot.flags & FUT_CONSUMED != 0
+                && let Some(handle) = input.handle_to_consume()
+            {
+                after.copied |=
+                    make_unique(locked, handle, Copied::Argument(number, i), operation)?;
+            }
+        }
+        // Copies have other pointers.
+        let slots = inputs.iter().zip(parameters);
+        fill(
+            arguments,
+            slots.map(|(input, slot)| {
+                let pointer = input.pointer(slot, self);
+                debug_assert!(!pointer.is_null(), "a copy fits where its original did");
+                pointer
+            }),
+        );
+        Ok(())
+    }
+
+    /// On GPU backends: the serial of the results of a call that succeeded (see `progress`).
+    #[inline(never)] // It would take registers from calls on host backends.
     fn serial_of_results(
         &self,
         locked: &mut Locked<'_>,
         function: &c::Function,
         inputs: &[Input<'_>],
     ) -> Serial {
-        if !self.table().is_gpu() {
-            return 0;
-        }
         if !function.is_entry_point() {
             // Parts of values, or values made of them: complete when those are.
             let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
@@ -428,6 +481,25 @@ fn failure(
         spend(locked, number, inputs, true);
     }
     error
+}
+
+/// Drops the arguments that the call owned: the caller keeps the list, and could pass it again.
+#[inline(never)]
+fn clear_owned(inputs: &mut [Input<'_>]) {
+    for input in inputs {
+        if let In::Consumed(_) = input.0 {
+            input.0 = In::Gone;
+        }
+    }
+}
+
+#[cold]
+fn no_function() -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        "call",
+        "the program has no function of this number",
+    )
 }
 
 #[cold]

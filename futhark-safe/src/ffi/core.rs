@@ -77,6 +77,12 @@ impl State {
             Err(error.into_earlier(operation.into()))
         })
     }
+
+    /// Returns the failure that invalidated one of these values, if there is one.
+    #[inline(never)] // It would take registers from calls on host backends.
+    fn verdicts(&mut self, mut values: impl Iterator<Item = Serial>) -> Result<()> {
+        values.try_for_each(|serial| self.progress.verdict(serial))
+    }
 }
 
 /// A value that was copied before it was overwritten.
@@ -390,12 +396,10 @@ impl Locked<'_> {
         if state.deferred.is_some() {
             return state.report_deferred();
         }
-        if gpu {
-            for value in values {
-                state.progress.verdict(value.serial())?;
-            }
+        match gpu {
+            true => state.verdicts(values.into_iter().map(Handle::serial)),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Waits for all work that was started.

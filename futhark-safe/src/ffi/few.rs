@@ -2,62 +2,40 @@
 
 use std::mem::MaybeUninit;
 
-/// A call with at most this many parameters and results allocates nothing.
-const FEW: usize = 8;
+/// A list of at most this many elements is not on the heap.
+pub(super) const FEW: usize = 8;
 
 /// Places for a list of at most [`FEW`] elements. Not initialised, since writing them takes as long as
 /// checking the arguments of a call.
 pub(super) type Places<T> = [MaybeUninit<T>; FEW];
 
-/// Memory for two or three lists of a call, on the heap only if one of them is long.
-pub(super) struct Few<A, B> {
-    a: Places<A>,
-    b: Places<B>,
-    c: Places<B>,
-    long: Option<Box<Long<A, B>>>,
+#[inline]
+pub(super) fn places<T>() -> Places<T> {
+    [const { MaybeUninit::uninit() }; FEW]
 }
 
-struct Long<A, B> {
-    a: Box<[MaybeUninit<A>]>,
-    b: Box<[MaybeUninit<B>]>,
-    c: Box<[MaybeUninit<B>]>,
+/// Memory for a list, on the heap only if it is long.
+pub(super) struct Few<T> {
+    few: Places<T>,
+    long: Option<Box<[MaybeUninit<T>]>>,
 }
 
-/// The places for `a` elements, and twice for `b` elements.
-pub(super) type Room<'l, A, B> = (
-    &'l mut [MaybeUninit<A>],
-    &'l mut [MaybeUninit<B>],
-    &'l mut [MaybeUninit<B>],
-);
-
-impl<A, B> Few<A, B> {
+impl<T> Few<T> {
     #[inline]
-    pub(super) fn new() -> Few<A, B> {
+    pub(super) fn new() -> Few<T> {
         Few {
-            a: [const { MaybeUninit::uninit() }; FEW],
-            b: [const { MaybeUninit::uninit() }; FEW],
-            c: [const { MaybeUninit::uninit() }; FEW],
+            few: places(),
             long: None,
         }
     }
 
-    /// Places for lists of these lengths.
+    /// Places for a list of this length.
     #[inline]
-    pub(super) fn room(&mut self, a: usize, b: usize) -> Room<'_, A, B> {
-        if a > FEW || b > FEW {
-            return self.allocate(a, b);
+    pub(super) fn room(&mut self, n: usize) -> &mut [MaybeUninit<T>] {
+        if n > FEW {
+            return self.long.insert(Box::new_uninit_slice(n));
         }
-        (&mut self.a[..a], &mut self.b[..b], &mut self.c[..b])
-    }
-
-    #[cold]
-    fn allocate(&mut self, a: usize, b: usize) -> Room<'_, A, B> {
-        let long = self.long.insert(Box::new(Long {
-            a: Box::new_uninit_slice(a),
-            b: Box::new_uninit_slice(b),
-            c: Box::new_uninit_slice(b),
-        }));
-        (&mut long.a, &mut long.b, &mut long.c)
+        &mut self.few[..n]
     }
 }
 

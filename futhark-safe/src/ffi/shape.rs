@@ -43,9 +43,11 @@ pub(crate) fn count(shape: &[usize]) -> usize {
 
 /// Converts a shape that [`elements`] accepted to C's `int64_t` array, in `place`.
 #[inline]
-pub(super) fn for_c<'a>(shape: &[usize], place: &'a mut Few<i64, ()>) -> &'a [i64] {
-    let (room, ..) = place.room(shape.len(), 0);
-    fill(room, shape.iter().map(|&extent| extent as i64))
+pub(super) fn for_c<'a>(shape: &[usize], place: &'a mut Few<i64>) -> &'a [i64] {
+    fill(
+        place.room(shape.len()),
+        shape.iter().map(|&extent| extent as i64),
+    )
 }
 
 /// The shape of an array of any rank and elements.
