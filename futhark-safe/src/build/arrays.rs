@@ -181,15 +181,28 @@ impl Columns {
         format!("{}{}{}", self.around.0, fields.join(", "), self.around.1)
     }
 
-    /// The call of `zip` for the arrays of the fields of `rows`: its beginning, arguments and end.
-    /// `path` is the field in a row.
-    fn zip(&self, path: &str) -> (String, Vec<String>, &'static str) {
-        let column = |field: &Column| {
+    /// The fields of a row in the order of `leaves`, where `path` is the row.
+    fn paths(&self, path: &str, all: &mut Vec<String>) {
+        for field in &self.fields {
             let path = format!("{path}.{}", field.path);
+            match &field.inner {
+                None => all.push(path),
+                Some(inner) => inner.paths(&path, all),
+            }
+        }
+    }
+
+    /// The call of `zip` for finished columns, starting with column `next`: its beginning, arguments and
+    /// end.
+    fn zip(&self, next: &mut usize) -> (String, Vec<String>, &'static str) {
+        let mut column = |field: &Column| {
             let array = match &field.inner {
-                None => format!("&__f::column(context, shape, rows, |row| {path})?"),
+                None => {
+                    *next += 1;
+                    format!("&columns.{}.finish()?", *next - 1)
+                }
                 Some(inner) => {
-                    let (begin, inputs, end) = inner.zip(&path);
+                    let (begin, inputs, end) = inner.zip(next);
                     format!("&{begin}{}{end}?", inputs.join(", "))
                 }
             };
@@ -198,7 +211,7 @@ impl Columns {
                 None => array,
             }
         };
-        let mut inputs: Vec<String> = self.fields.iter().map(column).collect();
+        let mut inputs: Vec<String> = self.fields.iter().map(&mut column).collect();
         let array = &self.array;
         match &self.parts {
             Some(parts) => (format!("{array}::zip(context, {parts} {{ "), inputs, " })"),
@@ -218,8 +231,7 @@ fn write_to_vec(columns: &Columns, row: &str, text: &mut String) {
     text::open(text, "pub fn to_vec", &["&self".to_owned()], &result);
     let mut arrays = Vec::new();
     columns.leaves("self", &mut arrays);
-    // A tuple of one element needs a comma.
-    let end = if arrays.len() == 1 { ",);" } else { ");" };
+    let end = tuple_end(&arrays);
     let each = |expression: &dyn Fn(usize) -> String| -> Vec<String> {
         (0..arrays.len()).map(expression).collect()
     };
@@ -238,7 +250,9 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
     let rust = &columns.array;
     let mut parameters = vec!["context: &Context".to_owned()];
     let rows = format!("rows: &[{row}]");
-    let (begin, inputs, end) = columns.zip("row");
+    let mut paths = Vec::new();
+    columns.paths("row", &mut paths);
+    let (begin, inputs, end) = columns.zip(&mut 0);
     if rank == 1 {
         parameters.push(rows);
         text.push_str("\n    /// Creates an array from elements.\n");
@@ -253,6 +267,37 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
         text::open(text, "pub fn from_slice_nd", &parameters, rust);
         text.push_str("        __f::check_rows(shape, rows.len())?;\n");
     }
+    let new = vec!["__f::column(context, &shape)?".to_owned(); paths.len()];
+    text::list(text, 8, "let mut columns = (", &new, tuple_end(&paths));
+    text.push_str("        for rows in __f::blocks(rows) {\n");
+    for (pair, paths) in paths.chunks(2).enumerate() {
+        let i = 2 * pair;
+        match paths {
+            [a, b] => {
+                let inputs = [
+                    "rows".to_owned(),
+                    format!("&mut columns.{i}"),
+                    format!("&mut columns.{}", i + 1),
+                    format!("(|row| {a}, |row| {b})"),
+                ];
+                text::list(text, 12, "__f::fill_two(", &inputs, ")?;");
+            }
+            paths => {
+                for a in paths {
+                    let _ = writeln!(
+                        text,
+                        "            __f::fill(rows, &mut columns.{i}, |row| {a})?;"
+                    );
+                }
+            }
+        }
+    }
+    text.push_str("        }\n");
     text::list(text, 8, &begin, &inputs, end);
     text.push_str("    }\n");
+}
+
+/// The end of a `let` of a tuple. One of one element needs a comma.
+fn tuple_end(elements: &[String]) -> &'static str {
+    if elements.len() == 1 { ",);" } else { ");" }
 }

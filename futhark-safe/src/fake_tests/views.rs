@@ -104,6 +104,44 @@ fn arrays_are_made_of_iterators_that_are_long_enough() {
     }
 }
 
+/// Whatever the order of the blocks, a column is handed out only when all its elements are written.
+#[test]
+fn columns_of_rows_are_complete_or_errors() {
+    let world = World::new();
+    let rows = [(1, 10), (2, 20), (3, 30), (4, 40), (5, 50)];
+    for flavour in [Flavour::Host, Flavour::Gpu] {
+        let core = world.core(flavour);
+        let column = || ffi::NewArray::<i32>::start(&core, INTS, &[5]).unwrap();
+        let (mut a, mut b) = (column(), column());
+        for rows in [&rows[..2], &rows[2..3]] {
+            ffi::fill_two(rows, (&mut a, &mut b), (|row| row.0, |row| row.1)).unwrap();
+        }
+        ffi::fill(&rows[3..], &mut a, |row| row.0).unwrap();
+        // `b` has two elements left, `a` has none: nothing is written.
+        let fields = (|row: &(i32, i32)| row.0, |row: &(i32, i32)| row.1);
+        let error = ffi::fill_two(&rows[..1], (&mut b, &mut a), fields).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::InvalidArgument, "{error}");
+        let error = ffi::fill(&rows[..3], &mut b, |row| row.1).unwrap_err();
+        assert!(error.to_string().contains("2 elements left"), "{error}");
+        ffi::fill(&rows[3..], &mut b, |row| row.1).unwrap();
+        assert_eq!(read(&a.finish().unwrap()).unwrap(), [1, 2, 3, 4, 5]);
+        assert_eq!(read(&b.finish().unwrap()).unwrap(), [10, 20, 30, 40, 50]);
+
+        let mut short = column();
+        ffi::fill(&rows[..4], &mut short, |row| row.0).unwrap();
+        let error = short.finish().unwrap_err();
+        assert!(
+            error.to_string().contains("expected 5 elements, got 4"),
+            "{error}"
+        );
+        let mut stopped = column();
+        let stop = |row: &(i32, i32)| if row.0 < 3 { row.0 } else { panic!("stop") };
+        let panics = || ffi::fill(&rows, &mut stopped, stop);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
+        assert!(stopped.finish().is_err());
+    }
+}
+
 /// A failure that no call could report is reported before anything is written, and once.
 #[test]
 fn writing_elements_reports_an_earlier_failure() {

@@ -104,7 +104,7 @@ pub(crate) use duplicate::duplicate;
 pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub(crate) use exclusive::exclusive;
-pub(crate) use fill::create_of;
+pub(crate) use fill::{NewArray, create_of, fill, fill_two};
 pub(crate) use fresh::reserve;
 pub use handle::Handle;
 pub(crate) use host::Host;

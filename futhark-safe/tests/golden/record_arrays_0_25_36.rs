@@ -118,11 +118,11 @@ impl ArrayArrayTupleI32Bool {
         rows: &[(i32, bool)],
     ) -> Result<ArrayArrayTupleI32Bool> {
         __f::check_rows(shape, rows.len())?;
-        ArrayArrayTupleI32Bool::zip(
-            context,
-            &__f::column(context, shape, rows, |row| row.0)?,
-            &__f::column(context, shape, rows, |row| row.1)?,
-        )
+        let mut columns = (__f::column(context, &shape)?, __f::column(context, &shape)?);
+        for rows in __f::blocks(rows) {
+            __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.0, |row| row.1))?;
+        }
+        ArrayArrayTupleI32Bool::zip(context, &columns.0.finish()?, &columns.1.finish()?)
     }
 
     /// Field `0: [][]i32`.
@@ -172,10 +172,25 @@ impl ArrayArrayCell {
         rows: &[CellFields],
     ) -> Result<ArrayArrayCell> {
         __f::check_rows(shape, rows.len())?;
+        let mut columns = (
+            __f::column(context, &shape)?,
+            __f::column(context, &shape)?,
+            __f::column(context, &shape)?,
+            __f::column(context, &shape)?,
+        );
+        for rows in __f::blocks(rows) {
+            __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.at.x, |row| row.at.y))?;
+            __f::fill_two(
+                rows,
+                &mut columns.2,
+                &mut columns.3,
+                (|row| row.pair.0, |row| row.pair.1),
+            )?;
+        }
         ArrayArrayCell::zip(
             context,
-            &ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts { x: &__f::column(context, shape, rows, |row| row.at.x)?, y: &__f::column(context, shape, rows, |row| row.at.y)? })?,
-            &ArrayArrayTupleI32Bool::zip(context, &__f::column(context, shape, rows, |row| row.pair.0)?, &__f::column(context, shape, rows, |row| row.pair.1)?)?,
+            &ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts { x: &columns.0.finish()?, y: &columns.1.finish()? })?,
+            &ArrayArrayTupleI32Bool::zip(context, &columns.2.finish()?, &columns.3.finish()?)?,
         )
     }
 
@@ -225,9 +240,13 @@ impl ArrayArrayXF64YF64 {
         rows: &[XF64YF64Fields],
     ) -> Result<ArrayArrayXF64YF64> {
         __f::check_rows(shape, rows.len())?;
+        let mut columns = (__f::column(context, &shape)?, __f::column(context, &shape)?);
+        for rows in __f::blocks(rows) {
+            __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.x, |row| row.y))?;
+        }
         ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts {
-            x: &__f::column(context, shape, rows, |row| row.x)?,
-            y: &__f::column(context, shape, rows, |row| row.y)?,
+            x: &columns.0.finish()?,
+            y: &columns.1.finish()?,
         })
     }
 
@@ -304,10 +323,11 @@ impl ArrayPt {
     /// Creates an array from elements.
     pub fn from_slice(context: &Context, rows: &[PtFields]) -> Result<ArrayPt> {
         let shape = [rows.len()];
-        ArrayPt::zip(context, ArrayPtParts {
-            x: &__f::column(context, shape, rows, |row| row.x)?,
-            y: &__f::column(context, shape, rows, |row| row.y)?,
-        })
+        let mut columns = (__f::column(context, &shape)?, __f::column(context, &shape)?);
+        for rows in __f::blocks(rows) {
+            __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.x, |row| row.y))?;
+        }
+        ArrayPt::zip(context, ArrayPtParts { x: &columns.0.finish()?, y: &columns.1.finish()? })
     }
 
     /// Field `x: []f64`.
