@@ -34,7 +34,7 @@ impl<G: OpaqueTag> Opaque<G> {
         }
     }
 
-    /// A copy with memory of its own. On GPU backends its arrays are copied through the host.
+    /// A copy with memory of its own. On GPU backends its arrays are copied on the device.
     ///
     /// # Errors
     ///

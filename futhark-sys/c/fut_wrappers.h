@@ -159,9 +159,49 @@
 
 // A copy with its own memory. `size` is the number of elements, `...` the dimensions.
 //
-// Host memory is read in place; device memory is copied through the host. If a wait fails, the
-// device can still access the host memory, which is freed only after a second wait has succeeded.
+// Host memory is read in place. Device memory is copied on the device, by the runtime's own function
+// for flat copies, to memory that is allocated as in `new`. The queue executes in order, so the copy is
+// made after the kernels that write the original and before those that overwrite it. The wait is
+// for the failures of those kernels, without which the copy would be invalid, and for other queues, to
+// which the memory of a complete value can be passed.
 #if FUT_GPU_BACKEND
+// The types of the function in all known versions; later ones also take a label for profiling. With any
+// other type or layout of arrays, device memory is copied through the host.
+typedef int fut_memcpy_first(struct futhark_context *, gpu_mem, int64_t, gpu_mem, int64_t, int64_t);
+typedef int fut_memcpy_labelled(struct futhark_context *, const char *, gpu_mem, int64_t, gpu_mem, int64_t, int64_t);
+
+// The function, if it has this type, otherwise NULL.
+#define FUT_IF_TYPE(f, type) \
+  __builtin_choose_expr(__builtin_types_compatible_p(__typeof__(f), type), (f), (type *)NULL)
+
+#if FUT_HAS_GPU_MEMCPY
+#define FUT_MEMCPY_FIRST FUT_IF_TYPE(gpu_memcpy, fut_memcpy_first)
+#define FUT_MEMCPY_LABELLED FUT_IF_TYPE(gpu_memcpy, fut_memcpy_labelled)
+#else
+#define FUT_MEMCPY_FIRST ((fut_memcpy_first *)NULL)
+#define FUT_MEMCPY_LABELLED ((fut_memcpy_labelled *)NULL)
+#endif
+
+// Whether arrays of a type are copied on the device: they have no fields but their memory and shape.
+#define FUT_COPIES_ON_DEVICE(type)                                                                       \
+  ((FUT_MEMCPY_FIRST != NULL || FUT_MEMCPY_LABELLED != NULL) &&                                          \
+   sizeof(struct type) == sizeof(((struct type *)0)->mem) + sizeof(((struct type *)0)->shape))
+
+// Allocates memory and starts to copy another block to it. Fails with an error of the runtime.
+static int fut_copy_on_device(struct futhark_context *ctx, struct memblock_device *to, gpu_mem from, int64_t bytes) {
+  fut_memcpy_first *first = FUT_MEMCPY_FIRST;
+  fut_memcpy_labelled *labelled = FUT_MEMCPY_LABELLED;
+  int err = fut_allocate_device(ctx, to, bytes, "copy");
+  if (err != FUTHARK_SUCCESS || bytes == 0)
+    return err;
+  if (labelled != NULL)
+    return labelled(ctx, NULL, to->mem, 0, from, 0, bytes);
+  return first != NULL ? first(ctx, to->mem, 0, from, 0, bytes) : 1;
+}
+
+// For the copy through the host. If a wait fails, the device can still access the host memory, which is
+// freed only after a second wait has succeeded.
+//
 // The memory can be large, so a failure is an error of the call, unlike for structs of the runtime.
 static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
   size_t size = bytes == 0 ? 1 : bytes;
@@ -178,6 +218,14 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
 #define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                           \
   static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) {         \
     size_t bytes = sizeof(elem) * size;                                                               \
+    if (FUT_COPIES_ON_DEVICE(type)) {                                                                 \
+      struct type *copy = calloc(1, sizeof *copy);                                                    \
+      memcpy(copy->shape, value->shape, sizeof copy->shape);                                          \
+      if (fut_copy_on_device(ctx, &copy->mem, value->mem.mem, (int64_t)bytes) == 0 && fut_wait(ctx) == 0) \
+        return copy;                                                                                  \
+      (void)free_array(ctx, copy);                                                                    \
+      return NULL;                                                                                    \
+    }                                                                                                 \
     elem *data = fut_staging_memory(ctx, bytes);                                                      \
     if (data == NULL)                                                                                 \
       return NULL;                                                                                    \

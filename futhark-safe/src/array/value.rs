@@ -52,7 +52,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         self.shape().contains(&0)
     }
 
-    /// A copy with memory of its own. On GPU backends the elements are copied through the host.
+    /// A copy with memory of its own. On GPU backends the elements are copied on the device.
     ///
     /// # Errors
     ///

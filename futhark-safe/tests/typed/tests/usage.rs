@@ -99,6 +99,35 @@ fn copies_before_consumption_are_counted() {
     });
 }
 
+/// The names of the events of transfers since the last call.
+fn transfers(ctx: &basics::Context) -> Vec<String> {
+    let events = ctx.profile().unwrap().events.into_iter();
+    let names = events.map(|event| event.name);
+    names.filter(|name| name.starts_with("copy_")).collect()
+}
+
+#[test]
+fn copies_before_consumption_stay_on_the_device() {
+    let _device = lock_device();
+    let config = Config::new().backend(Backend::OpenCl).profiling(true);
+    let ctx = basics::Context::new(&config).unwrap();
+    for n in [0, 1, 5, 4099] {
+        let elements: Vec<i32> = (0..n).collect();
+        let xs = ctx.array(&elements).unwrap();
+        let same = ctx.entry().identity(&xs).unwrap();
+        ctx.sync().unwrap();
+        transfers(&ctx);
+        let ys = ctx.entry().increment(same).unwrap();
+        let copy = xs.try_clone().unwrap();
+        let expected = if n == 0 { 0 } else { 2 };
+        assert_eq!(transfers(&ctx), vec!["copy_dev_to_dev"; expected], "{n}");
+        drop(ctx.entry().increment(xs).unwrap());
+        assert_eq!(copy.to_vec().unwrap(), elements);
+        let incremented: Vec<i32> = (1..=n).collect();
+        assert_eq!(ys.to_vec().unwrap(), incremented);
+    }
+}
+
 #[test]
 fn profiles_are_typed() {
     for backend in BACKENDS {

@@ -149,6 +149,8 @@ impl Unit<'_> {
         c.push_str("#include \"fut_routes.h\"\n");
         if backend.is_gpu() {
             state::write(&self.generated.fills, &mut c);
+            let copies = self.generated.calls.contains("gpu_memcpy");
+            let _ = writeln!(c, "#define FUT_HAS_GPU_MEMCPY {}", u8::from(copies));
         }
         c.push_str(
             "#include \"fut_config.h\"\n#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n\
