@@ -15,6 +15,12 @@ type pt = {x: f32, y: f32}
 -- | Gives the program an array of records.
 entry first_point (ps: []pt) : pt = ps[0]
 
+-- | Overwrites one element of its argument.
+entry touch (xs: *[]f32) : *[]f32 = xs with [0] = 1
+
+-- | The same of records.
+entry touch_point (ps: *[]pt) : *[]pt = ps with [0] = {x = 1, y = 2}
+
 -- | Kernels on n integers or n by n of them: 0 dot product, 1 scan, 2 histogram, 3 matrix product, 4 blur.
 -- Integers, because their overflow is checked.
 entry kernel (which: i32) (n: i64) : i32 =

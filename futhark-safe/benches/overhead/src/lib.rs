@@ -1,7 +1,8 @@
 //! The programs that the benchmark compares: the typed interface, the typed interface without
-//! hardening, and plain C.
+//! hardening, and plain C; and that of the benchmark of batches.
 
 pub mod plain;
 
 futhark_safe::include_program!(pub bench);
 futhark_safe::include_program!(pub bench_untrapped);
+futhark_safe::include_program!(pub batches);

@@ -41,6 +41,8 @@ macro_rules! backend {
                 fn entry_kernel(ctx: *mut c_void, out: *mut i32, which: i32, n: i64) -> c_int;
                 #[link_name = concat!($prefix, "futhark_entry_first")]
                 fn entry_first(ctx: *mut c_void, out: *mut f32, xs: *const c_void) -> c_int;
+                #[link_name = concat!($prefix, "futhark_entry_touch")]
+                fn entry_touch(ctx: *mut c_void, out: *mut *mut c_void, xs: *mut c_void) -> c_int;
                 #[link_name = concat!($prefix, "futhark_new_f32_1d")]
                 fn new_f32(ctx: *mut c_void, data: *const f32, n: i64) -> *mut c_void;
                 #[link_name = concat!($prefix, "futhark_free_f32_1d")]
@@ -200,6 +202,24 @@ macro_rules! backend {
                     // SAFETY: the context is live.
                     check(unsafe { context_sync(self.ctx.ctx) })?;
                     Ok(x)
+                }
+
+                /// The entry point `touch`, which consumes the array.
+                ///
+                /// # Errors
+                ///
+                /// The error code of the C function.
+                #[inline]
+                pub fn touch(&mut self) -> Result<(), Failed> {
+                    let mut out = std::ptr::null_mut();
+                    // SAFETY: array and context are live; the array is freed below and not used again.
+                    check(unsafe { entry_touch(self.ctx.ctx, &raw mut out, self.array.as_ptr()) })?;
+                    let touched = NonNull::new(out).expect("a result");
+                    let consumed = std::mem::replace(&mut self.array, touched);
+                    // SAFETY: live until here, and of this context.
+                    check(unsafe { free_f32(self.ctx.ctx, consumed.as_ptr()) })?;
+                    // SAFETY: the context is live.
+                    check(unsafe { context_sync(self.ctx.ctx) })
                 }
 
                 /// The address and number of the elements.

@@ -214,6 +214,19 @@ macro_rules! measure {
                     points.to_vec().expect("a download") == rows,
                     "the rows round-trip"
                 );
+                // Plain C: an array of numbers.
+                let mut group = self::group(criterion, backend, "records, consumed in place");
+                let mut consumed = plain.array(&data);
+                group.bench_function(BenchmarkId::new("plain", n), |b| {
+                    b.iter(|| consumed.touch().unwrap());
+                });
+                let mut consumed = bench::ArrayPt::from_slice(&typed, &rows).expect("an array");
+                group.bench_function(BenchmarkId::new("typed", n), |b| {
+                    b.iter(|| consumed = typed.entry().touch_point(&mut consumed).unwrap());
+                });
+                assert_eq!(typed.copies(), [], "nothing was copied");
+                group.finish();
+
                 let mut group = self::group(criterion, backend, "records, to a vector");
                 group.throughput(bytes);
                 group.bench_function(BenchmarkId::new("plain", n), |b| {
@@ -247,6 +260,23 @@ macro_rules! measure {
             });
             group.bench_function(BenchmarkId::new("typed", n), |b| {
                 b.iter(|| black_box(ours.view().unwrap()));
+            });
+            group.finish();
+
+            // Independent of the size: nothing else shares the memory, so nothing is copied.
+            let mut group = self::group(criterion, backend, "consumed in place");
+            let mut consumed = plain.array(&data);
+            group.bench_function(BenchmarkId::new("plain", n), |b| {
+                b.iter(|| consumed.touch().unwrap());
+            });
+            let mut consumed = typed.array(&data).expect("an array");
+            group.bench_function(BenchmarkId::new("typed", n), |b| {
+                b.iter(|| consumed = typed.entry().touch(&mut consumed).unwrap());
+            });
+            group.bench_function(BenchmarkId::new("scope", n), |b| {
+                typed.exclusive(|| {
+                    b.iter(|| consumed = typed.entry().touch(&mut consumed).unwrap());
+                });
             });
             group.finish();
 
