@@ -12,6 +12,18 @@ const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
 const DEVICES: [Backend; 2] = [Backend::OpenCl, Backend::Cuda];
 
 fn main() -> Result<(), Error> {
+    // The program of the bench `costs`, also for the backends of the package's features.
+    let devices = [Backend::OpenCl, Backend::Cuda, Backend::Hip];
+    let is_enabled = |backend: &Backend| {
+        let feature = format!("CARGO_FEATURE_{}", backend.as_str().to_uppercase());
+        std::env::var_os(feature).is_some()
+    };
+    let enabled = devices.into_iter().filter(is_enabled);
+    Program::new("ways.fut")
+        .flag(level())
+        .backends(BACKENDS.into_iter().chain(enabled))
+        .compile()?;
+
     Program::new(SOURCE)
         .flag(level())
         .backends(BACKENDS)

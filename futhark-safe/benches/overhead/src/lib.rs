@@ -3,6 +3,8 @@
 
 pub mod plain;
 
+// Of the bench `costs`.
+futhark_safe::include_program!(pub ways);
 futhark_safe::include_program!(pub bench);
 futhark_safe::include_program!(pub bench_untrapped);
 futhark_safe::include_program!(pub batches);
