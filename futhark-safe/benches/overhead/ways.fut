@@ -11,5 +11,11 @@ entry first (xs: []f32) : f32 = xs[0]
 -- | An array in and out.
 entry double [n] (xs: [n]f32) : [n]f32 = map (* 2) xs
 
+-- | The argument, whose memory the result shares.
+entry same (xs: []f32) : []f32 = xs
+
+-- | Changes an element in place.
+entry put (xs: *[]f32) (x: f32) : *[]f32 = xs with [0] = x
+
 -- | Moves n bodies by a number of steps; whether energy and momentum are conserved.
 entry bodies (n: i64) (steps: i32) : bool = (nbody.conserves n 0.0001 steps).0

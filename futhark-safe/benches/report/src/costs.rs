@@ -17,8 +17,9 @@ pub const TRANSFERS: [&str; 3] = ["upload", "download", "download, fresh memory"
 pub fn model(results: &Results, facts: &Facts, plots: &str) -> String {
     let mut text = "## Cost model\n\n\
         To predict the time of a program beside its computation, add the calls, and for each transfer its fixed part \
-        and its bytes. Lines are fitted through all sizes by least squares of relative errors; the last column is the \
-        largest error of a line at a measured size: caches make large and small arrays differ.\n\n"
+        and its bytes. Lines are fitted by least squares of relative errors through the sizes up to 4 MiB, which fit into \
+        caches; the last but one column is the largest error of a line at a measured size. Beyond the caches, take the \
+        last column instead: the largest size that was measured.\n\n"
         .to_owned();
     let number = |value: Option<f64>| value.map_or_else(|| "not measured".to_owned(), time);
     let (mut rows, mut lines, mut checks) = (Vec::new(), Vec::new(), Vec::new());
@@ -36,12 +37,15 @@ pub fn model(results: &Results, facts: &Facts, plots: &str) -> String {
                 worst,
             }) = model::line(results, backend, name)
             {
-                let name = format!("{backend}: {name}");
+                let per_kibibyte = |per_byte: f64| time(per_byte * 1024.0);
                 lines.push(vec![
-                    name,
+                    format!("{backend}: {name}"),
                     time(fixed),
-                    time(per_byte * 1024.0),
+                    per_kibibyte(per_byte),
                     percent(worst),
+                    model::large(results, backend, name)
+                        .map(per_kibibyte)
+                        .unwrap_or_default(),
                 ]);
             }
         }
@@ -76,7 +80,16 @@ pub fn model(results: &Results, facts: &Facts, plots: &str) -> String {
         text += &format!("Not measured: backend {backend}, because {reason}.\n\n");
     }
     if !lines.is_empty() {
-        text += &table(&["transfer", "fixed", "per KiB", "largest error"], &lines);
+        text += &table(
+            &[
+                "transfer",
+                "fixed",
+                "per KiB",
+                "largest error",
+                "per KiB, large arrays",
+            ],
+            &lines,
+        );
         text += &format!(
             "![Transfers by size, with the lines of the model]({plots}/transfers.svg)\n\n"
         );

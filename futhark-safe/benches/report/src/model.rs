@@ -2,6 +2,9 @@
 
 use crate::results::{Case, Results};
 
+/// The most bytes that lines are fitted through: beyond the caches, a byte costs several times as much.
+pub const CACHED: f64 = (4 << 20) as f64;
+
 /// Nanoseconds of an operation: `fixed + per_byte * bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
@@ -55,9 +58,18 @@ pub fn points(results: &Results, backend: &str, name: &str, variant: &str) -> Ve
         .collect()
 }
 
-/// The line through all sizes of the typed interface.
+/// The line through all sizes of the typed interface that fit into caches.
 pub fn line(results: &Results, backend: &str, name: &str) -> Option<Line> {
-    Line::fit(&points(results, backend, name, "typed"))
+    let mut points = points(results, backend, name, "typed");
+    points.retain(|(bytes, _)| *bytes <= CACHED);
+    Line::fit(&points)
+}
+
+/// Nanoseconds per byte of the largest size, if that does not fit into caches.
+pub fn large(results: &Results, backend: &str, name: &str) -> Option<f64> {
+    let points = points(results, backend, name, "typed");
+    let (bytes, time) = points.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (bytes > CACHED).then_some(time / bytes)
 }
 
 /// The time of a case without a size.

@@ -211,7 +211,7 @@ fn ways(results: &Results, facts: &Facts, plots: &str) -> String {
         "## Beside other ways to call a program\n\n\
          The same program on backend c, compiled with `-O3`; in parentheses, times futhark-safe. Arrays start and end in \
          memory of the caller. The server is the program of `futhark c --server`: a process, which gets commands \
-         through a pipe and values through files; \"call alone\" leaves the values in the server. futhark-ffi is called \
+         through a pipe and values through files (in `/dev/shm`, where there is one); \"call alone\" leaves the values in the server. futhark-ffi is called \
          from Python with numpy arrays.\n\n{}",
         table(&titles, &rows)
     );

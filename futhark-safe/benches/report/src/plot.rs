@@ -11,22 +11,23 @@ use crate::model;
 use crate::page::{COLUMNS, WAYS, backends};
 use crate::results::Results;
 
-/// Points of a series by x, and whether they are a line without marks.
+/// Points of a series by x.
 struct Series {
+    /// In the legend; empty for a line of the colour before it.
     name: String,
     points: Vec<(f64, f64)>,
-    thin: bool,
+    /// Whether the points are joined.
+    line: bool,
 }
 
 /// Colours that people with colour blindness can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
+const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
-    RGBColor(90, 90, 90),
 ];
 
 /// Writes all plots of which there is data into `folder`.
@@ -77,6 +78,12 @@ fn ratios(results: &Results, backend: &str) -> Vec<Series> {
             series.push(marked(format!("{name}, {variant}"), ratio));
         }
     }
+    // As fast as plain C, below the others.
+    let points = series.iter().flat_map(|series| &series.points);
+    if let Some(xs) = range(points.map(|point| point.0)) {
+        let ends = [(1.25 * xs.start, 1.0), (xs.end / 1.25, 1.0)];
+        series.insert(0, line(ends.into_iter()));
+    }
     series
 }
 
@@ -86,18 +93,18 @@ fn transfers(results: &Results) -> Vec<Series> {
         for name in ["upload", "download"] {
             let points = model::points(results, backend, name, "typed");
             let elements = |bytes: f64| bytes / size_of::<f32>() as f64;
-            let line = model::line(results, backend, name);
-            let fitted = points
-                .iter()
-                .filter_map(|(bytes, _)| Some((elements(*bytes), line?.at(*bytes) / 1e3)));
-            let (fitted, thin) = (fitted.collect(), true);
+            let fitted = model::line(results, backend, name);
+            let least = points.first().map(|(bytes, _)| *bytes);
+            let doubled = std::iter::successors(least, |bytes| Some(2.0 * bytes));
+            let predicted = doubled
+                .take_while(|bytes| *bytes <= model::CACHED)
+                .filter_map(|bytes| Some((elements(bytes), fitted?.at(bytes) / 1e3)));
             let measured = points.iter().map(|(bytes, t)| (elements(*bytes), t / 1e3));
-            series.push(marked(format!("{backend}: {name}"), measured));
             series.push(Series {
-                name: String::new(),
-                points: fitted,
-                thin,
+                line: false,
+                ..marked(format!("{backend}: {name}"), measured)
             });
+            series.push(line(predicted));
         }
     }
     series
@@ -119,12 +126,26 @@ fn marked(name: String, points: impl Iterator<Item = (f64, f64)>) -> Series {
     Series {
         name,
         points: points.collect(),
-        thin: false,
+        line: true,
     }
+}
+
+fn line(points: impl Iterator<Item = (f64, f64)>) -> Series {
+    marked(String::new(), points)
 }
 
 /// Draws series over numbers of elements, unless all are empty.
 fn draw(file: &Path, title: &str, y: &str, series: &[Series]) -> Result<()> {
+    // Ratios fall with the size, times grow.
+    let first = series.iter().find(|series| !series.name.is_empty());
+    let falls = first.is_some_and(|series| match series.points.as_slice() {
+        [(_, first), .., (_, last)] => last < first,
+        _ => false,
+    });
+    let legend = match falls {
+        true => SeriesLabelPosition::UpperRight,
+        false => SeriesLabelPosition::UpperLeft,
+    };
     let points = || series.iter().flat_map(|series| &series.points);
     let (Some(xs), Some(ys)) = (range(points().map(|p| p.0)), range(points().map(|p| p.1))) else {
         return Ok(());
@@ -150,27 +171,28 @@ fn draw(file: &Path, title: &str, y: &str, series: &[Series]) -> Result<()> {
         .light_line_style(RGBColor(235, 235, 235))
         .draw()
         .map_err(|e| failed(&e))?;
-    let mut colour = COLOURS[0];
+    let mut colour = RGBColor(90, 90, 90);
     let mut colours = COLOURS.iter().cycle();
     for series in series.iter().filter(|series| !series.points.is_empty()) {
-        if series.thin {
-            let line = LineSeries::new(series.points.iter().copied(), colour.mix(0.6));
-            chart.draw_series(line).map_err(|e| failed(&e))?;
-            continue;
+        if !series.name.is_empty() {
+            colour = *colours.next().unwrap_or(&BLACK);
+            let mark = |point: &(f64, f64)| Circle::new(*point, 4, colour.filled());
+            let marks = chart.draw_series(series.points.iter().map(mark));
+            let legend = move |(x, y)| Circle::new((x + 10, y), 4, colour.filled());
+            let marks = marks.map_err(|e| failed(&e))?;
+            marks.label(&series.name).legend(legend);
         }
-        colour = *colours.next().unwrap_or(&BLACK);
-        let line =
-            LineSeries::new(series.points.iter().copied(), colour.stroke_width(2)).point_size(4);
-        let line = chart.draw_series(line).map_err(|e| failed(&e))?;
-        let legend = move |(x, y)| Circle::new((x + 10, y), 4, colour.filled());
-        line.label(&series.name).legend(legend);
+        if series.line {
+            let line = LineSeries::new(series.points.iter().copied(), colour.stroke_width(2));
+            chart.draw_series(line).map_err(|e| failed(&e))?;
+        }
     }
     chart
         .configure_series_labels()
         .background_style(WHITE.mix(0.85))
         .border_style(RGBColor(200, 200, 200))
         .label_font(("sans-serif", 14))
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(legend)
         .draw()
         .map_err(|e| failed(&e))?;
     area.present().map_err(|e| failed(&e))

@@ -192,6 +192,13 @@ fn predictions_are_compared_with_a_measured_round_trip() {
         ("run1", ("opencl: call with an array", "typed", 0), 1000.0),
         ("run1", ("opencl: round trip", "typed", 2048), 22_000.0),
     ];
+    // Twice as slow per byte, beyond the caches.
+    let large = 1 << 24;
+    measured.push((
+        "run1",
+        ("opencl: upload", "typed", large),
+        2.0 * large as f64,
+    ));
     for n in [1024, 4096] {
         measured.push(("run1", ("opencl: upload", "typed", n), n as f64));
         measured.push(("run1", ("opencl: download", "typed", n), 8.0 * n as f64));
@@ -207,7 +214,7 @@ fn predictions_are_compared_with_a_measured_round_trip() {
     );
     assert_eq!(
         cells(&text, "| opencl: upload |")[1..],
-        ["0.0 ns", "256.0 ns", "0.0 %"]
+        ["0.0 ns", "256.0 ns", "0.0 %", "512.0 ns"]
     );
 }
 
@@ -230,6 +237,7 @@ fn plots_are_drawn_for_what_was_measured() {
         measured.push(("run1", ("c: upload", "plain", n), n as f64));
         measured.push(("run1", ("c: upload", "typed", n), 1.5 * n as f64));
     }
+    measured.push(("run1", ("opencl: download", "typed", 1024), 1.0));
     let folder = TempDir::new().expect("a folder");
     plot::write(&results(&measured), folder.path()).expect("plots");
     let svg = std::fs::read_to_string(folder.path().join("ratio-c.svg")).expect("a plot");
@@ -238,5 +246,7 @@ fn plots_are_drawn_for_what_was_measured() {
         "{svg}"
     );
     assert!(folder.path().join("transfers.svg").exists());
-    assert!(!folder.path().join("ways.svg").exists(), "nothing to draw");
+    for empty in ["ways.svg", "ratio-opencl.svg"] {
+        assert!(!folder.path().join(empty).exists(), "nothing to draw");
+    }
 }

@@ -20,6 +20,8 @@ use futhark_safe_benches::ways::Context;
 const SIZES: [usize; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 24];
 /// Elements of the round trip, by which the cost model is checked: none of `SIZES`.
 const ROUND_TRIP: usize = 1 << 18;
+/// Elements of an array that calls consume.
+const CONSUMED: usize = 1 << 20;
 /// Uploads, calls and downloads in a batch, and the elements of each.
 const BATCH: (usize, usize) = (64, 1 << 10);
 
@@ -107,6 +109,25 @@ fn measure(criterion: &mut Criterion, backend: Backend, config: &Config, context
             let array = context.array(&data).unwrap();
             context.entry().first(&array).unwrap();
             array.read_into(&mut data).unwrap();
+        });
+    });
+    group.finish();
+
+    let array = context.array(&vec![1.0f32; CONSUMED]).expect("an array");
+    let mut state = Some(context.array(&vec![1.0f32; CONSUMED]).expect("an array"));
+    let mut group = criterion.benchmark_group(format!("{backend}: consume"));
+    group.bench_function(BenchmarkId::new("in place", CONSUMED), |b| {
+        b.iter(|| {
+            let taken = state.take().expect("put back below");
+            state = Some(context.entry().put(taken, black_box(2.0)).unwrap());
+            context.sync().unwrap();
+        });
+    });
+    group.bench_function(BenchmarkId::new("shared, so copied", CONSUMED), |b| {
+        b.iter(|| {
+            let shared = context.entry().same(&array).unwrap();
+            black_box(context.entry().put(shared, black_box(2.0)).unwrap());
+            context.sync().unwrap();
         });
     });
     group.finish();

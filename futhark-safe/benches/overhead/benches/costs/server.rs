@@ -3,14 +3,16 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// An argument.
-pub enum Value<'a> {
-    I32(i32),
-    I64(i64),
-    F32s(&'a [f32]),
+/// An argument, little-endian.
+pub struct Value<'a> {
+    /// Such as "i32" or "[]f32".
+    pub ty: &'static str,
+    /// The number of elements of an array.
+    pub elements: Option<usize>,
+    pub bytes: &'a [u8],
 }
 
 /// A running server.
@@ -25,8 +27,15 @@ pub struct Server {
 
 impl Server {
     pub fn start(program: OsString) -> Server {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("server");
-        std::fs::create_dir_all(&folder).expect("the target folder is writable");
+        // A file system in memory, if there is one: the fastest way to give values to the server.
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() {
+            memory
+        } else {
+            Path::new(env!("CARGO_TARGET_TMPDIR"))
+        };
+        let folder = parent.join(format!("futhark-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the folder for values is writable");
         let mut child = Command::new(program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -45,7 +54,8 @@ impl Server {
         server
     }
 
-    /// Sends the arguments, calls, and returns the bytes of the only result.
+    /// Sends the arguments, calls, and returns the only result, in the binary format: the value is
+    /// at the end.
     pub fn run(&mut self, entry: &str, arguments: &[Value<'_>]) -> Vec<u8> {
         self.keep(arguments);
         let given = self.given();
@@ -54,20 +64,19 @@ impl Server {
         self.command(&format!("store {} out", file.display()));
         self.command("free out");
         self.free();
-        let mut bytes = std::fs::read(file).expect("the server stored the result");
-        // The character "b", version, rank, four characters of the type, a size per dimension.
-        let header = 7 + 8 * usize::from(bytes[2]);
-        bytes.drain(..header);
-        bytes
+        std::fs::read(file).expect("the server stored the result")
     }
 
     /// Sends arguments for `call`.
     pub fn keep(&mut self, arguments: &[Value<'_>]) {
         for (place, value) in arguments.iter().enumerate() {
-            let (ty, bytes) = value.encode();
             let file = self.folder.join(format!("in{place}"));
-            std::fs::write(&file, bytes).expect("the target folder is writable");
-            self.command(&format!("restore {} in{place} {ty}", file.display()));
+            std::fs::write(&file, value.encode()).expect("the folder for values is writable");
+            self.command(&format!(
+                "restore {} in{place} {}",
+                file.display(),
+                value.ty
+            ));
         }
         self.kept = arguments.len();
     }
@@ -119,28 +128,18 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
 impl Value<'_> {
-    /// The type, and the value in the binary format.
-    fn encode(&self) -> (&'static str, Vec<u8>) {
-        let value = |ty: &str, sizes: &[usize], bytes: &mut dyn Iterator<Item = u8>| {
-            let mut text = vec![b'b', 2, sizes.len() as u8];
-            text.extend(format!("{ty:>4}").bytes());
-            sizes
-                .iter()
-                .for_each(|n| text.extend((*n as u64).to_le_bytes()));
-            text.extend(bytes);
-            text
-        };
-        match self {
-            Value::I32(x) => ("i32", value("i32", &[], &mut x.to_le_bytes().into_iter())),
-            Value::I64(x) => ("i64", value("i64", &[], &mut x.to_le_bytes().into_iter())),
-            Value::F32s(xs) => {
-                let mut bytes = xs.iter().flat_map(|x| x.to_le_bytes());
-                ("[]f32", value("f32", &[xs.len()], &mut bytes))
-            }
-        }
+    /// The value in the binary format.
+    fn encode(&self) -> Vec<u8> {
+        let mut text = vec![b'b', 2, u8::from(self.elements.is_some())];
+        let ty = self.ty.trim_start_matches("[]");
+        text.extend(format!("{ty:>4}").bytes());
+        text.extend(self.elements.iter().flat_map(|n| (*n as u64).to_le_bytes()));
+        text.extend(self.bytes);
+        text
     }
 }
