@@ -23,6 +23,7 @@ pub fn write(results: &Results, facts: &Facts, plots: &str) -> String {
     text += &machine(facts);
     text += &beside_plain(results, plots);
     text += &alone(results);
+    text += &instructions(facts);
     text += &ways(results, facts, plots);
     text += &costs::model(results, facts, plots);
     text += &costs::build(facts);
@@ -176,6 +177,36 @@ fn alone(results: &Results) -> String {
     }
     let titles = ["measurement", "elements", "variant", "time", "±"];
     format!("## Not measured in plain C\n\n{}", table(&titles, &rows))
+}
+
+/// The recorded numbers of instructions, such as "plain=23 typed=60".
+fn instructions(facts: &Facts) -> String {
+    let row = |(operation, counts): (&str, &str)| {
+        let numbers = counts.split(' ').map(|count| {
+            count
+                .split_once('=')
+                .map_or(count, |(_, number)| number)
+                .to_owned()
+        });
+        std::iter::once(operation.to_owned())
+            .chain(numbers)
+            .collect()
+    };
+    let rows: Vec<Vec<String>> = facts.of("instructions").map(row).collect();
+    let Some((_, counts)) = facts.of("instructions").next() else {
+        return String::new();
+    };
+    let mut titles = vec!["operation"];
+    titles.extend(
+        counts
+            .split(' ')
+            .filter_map(|count| Some(count.split_once('=')?.0)),
+    );
+    format!(
+        "## Instructions\n\nPer call, counted by callgrind; the variants as more than plain C. The bench `instructions` \
+         compares them with the recorded ones.\n\n{}",
+        table(&titles, &rows)
+    )
 }
 
 /// The ways to call a program: the variant, its name, the section `missing` of the facts.

@@ -169,6 +169,17 @@ fn other_ways_that_are_missing_are_named_with_the_reason() {
 }
 
 #[test]
+fn recorded_instructions_are_listed() {
+    let facts = Facts::parse("instructions\tc/call\tplain=23 typed=60 scope=-1\n");
+    let page = page::write(&Results::new(), &facts, "plots");
+    assert_eq!(
+        cells(&page, "| operation |"),
+        ["operation", "plain", "typed", "scope"]
+    );
+    assert_eq!(cells(&page, "| c/call |"), ["c/call", "23", "60", "-1"]);
+}
+
+#[test]
 fn the_line_of_the_model_weighs_relative_errors() {
     let exact: Vec<(f64, f64)> = [1e3, 1e5, 1e7].map(|x| (x, 40.0 + 0.25 * x)).into();
     let line = Line::fit(&exact).expect("a line");
