@@ -206,6 +206,9 @@ impl Config {
     /// in [`exclusive`](crate::Context::exclusive), at the end of that. It can use contexts. Its errors and panics are
     /// ignored, also those of its destructor.
     ///
+    /// Contexts of one configuration, or of its clones, share the writer: an operation on one of them can deliver the
+    /// text of another.
+    ///
     /// ```
     /// use futhark_safe::Config;
     ///

@@ -33,8 +33,9 @@ impl<P: Program> Context<P> {
     /// can be dropped on another thread without waiting; its memory is freed by the next call in `body`, or at the
     /// end, so a `body` without calls frees nothing until then.
     ///
-    /// The writer of [`log_to`](crate::Config::log_to) receives the text of the calls at the end. A subscriber of the
-    /// crate `tracing` runs in `body`, so it must not wait for other threads either.
+    /// The writer of [`log_to`](crate::Config::log_to) receives the text of the calls at the end, or from an operation in
+    /// `body` on another context. Such a writer and a subscriber of the crate `tracing` run in `body`, so they must not
+    /// wait for threads that use this context either.
     ///
     /// # Panics
     ///

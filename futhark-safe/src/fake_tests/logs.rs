@@ -201,3 +201,39 @@ fn text_of_a_scope_is_delivered_at_its_end() {
         }
     });
 }
+
+/// The thread's list of writers is destroyed before the value, which was stored earlier.
+#[test]
+fn text_of_a_thread_that_ends_is_delivered_by_another_thread() {
+    struct Copies(
+        Host<i32>,
+        #[expect(dead_code, reason = "makes the copy necessary")] Handle,
+    );
+    impl Drop for Copies {
+        fn drop(&mut self) {
+            self.0.elements_mut().unwrap()[0] = 9;
+        }
+    }
+    thread_local! {
+        static LAST: std::cell::OnceCell<Copies> = const { std::cell::OnceCell::new() };
+    }
+    let (world, writer) = (World::new(), Writer::default());
+    let core = writer.core(&world, Flavour::Host);
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            world.enter();
+            LAST.with(|last| {
+                let (host, alias) = shared(&core);
+                assert!(last.set(Copies(host, alias)).is_ok());
+            });
+            copies_an_argument(&core);
+        });
+        thread.join().unwrap();
+    });
+    let copies = || writer.get().text.matches("copied").count();
+    assert_eq!(copies(), 1);
+    core.simple("sync", |raw| raw.sync).unwrap();
+    assert_eq!(copies(), 2);
+    let kept = writer.get().core.take();
+    drop(kept);
+}

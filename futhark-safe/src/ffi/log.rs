@@ -89,7 +89,7 @@ impl Log {
         if QUIET.get() > 0 {
             return;
         }
-        let outermost = CAUSED.with_borrow_mut(|caused| match caused {
+        let outermost = CAUSED.try_with(|caused| match &mut *caused.borrow_mut() {
             // Inside of a writer.
             Some(caused) => {
                 if !caused.iter().any(|log| Arc::ptr_eq(&log.0, &self.0)) {
@@ -97,12 +97,13 @@ impl Log {
                 }
                 false
             }
-            None => {
+            caused @ None => {
                 *caused = Some(Vec::new());
                 true
             }
         });
-        if !outermost {
+        // While the thread ends, destructors of its variables can drop values. Another thread delivers their text.
+        if outermost != Ok(true) {
             return;
         }
         self.write_pending();
