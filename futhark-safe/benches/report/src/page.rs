@@ -88,11 +88,10 @@ fn beside_plain(results: &Results, plots: &str) -> String {
                 };
                 match is_met {
                     Some(true) => met += 1,
-                    Some(false) => missed.push(format!(
-                        "{backend}: {} {} ({variant})",
-                        case.name,
-                        elements(case.size)
-                    )),
+                    Some(false) => missed.push(match elements(case.size) {
+                        size if size.is_empty() => format!("{backend}: {} ({variant})", case.name),
+                        size => format!("{backend}: {} {size} ({variant})", case.name),
+                    }),
                     None => {}
                 }
                 rows.push(row);
@@ -147,7 +146,7 @@ fn row(case: &Case, variants: &Variants, variant: &str) -> Option<(Vec<String>, 
         time(above),
         format!("{ratio:.3}"),
         percent(variants.interval(variant)?),
-        percent(variants.spread(PLAIN)?),
+        variants.spread(PLAIN).map(percent).unwrap_or_default(),
         budget,
         met.map_or("", |met| if met { "yes" } else { "**no**" })
             .to_owned(),

@@ -59,10 +59,11 @@ impl Variants {
             .max_by(f64::total_cmp)
     }
 
-    /// The difference between the slowest and the fastest run as a part of the median; 0 for one run.
+    /// The difference between the slowest and the fastest run as a part of the median; `None` for
+    /// one run.
     pub fn spread(&self, variant: &str) -> Option<f64> {
         let times = || self.runs[variant].values().map(|run| run.median);
-        let median = self.time(variant)?;
+        let median = self.time(variant).filter(|_| times().len() > 1)?;
         let least = times().min_by(f64::total_cmp)?;
         Some((times().max_by(f64::total_cmp)? - least) / median)
     }
