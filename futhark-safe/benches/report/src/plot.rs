@@ -142,9 +142,9 @@ fn draw(file: &Path, title: &str, y: &str, series: &[Series]) -> Result<()> {
         [(_, first), .., (_, last)] => last < first,
         _ => false,
     });
-    let legend = match falls {
-        true => SeriesLabelPosition::UpperRight,
-        false => SeriesLabelPosition::UpperLeft,
+    let (legend, base) = match falls {
+        true => (SeriesLabelPosition::LowerLeft, 2.0),
+        false => (SeriesLabelPosition::UpperLeft, 10.0),
     };
     let points = || series.iter().flat_map(|series| &series.points);
     let (Some(xs), Some(ys)) = (range(points().map(|p| p.0)), range(points().map(|p| p.1))) else {
@@ -159,7 +159,7 @@ fn draw(file: &Path, title: &str, y: &str, series: &[Series]) -> Result<()> {
         .margin(12)
         .x_label_area_size(45)
         .y_label_area_size(75)
-        .build_cartesian_2d(xs.log_scale().base(2.0), ys.log_scale())
+        .build_cartesian_2d(xs.log_scale().base(2.0), ys.log_scale().base(base))
         .map_err(|e| failed(&e))?;
     chart
         .configure_mesh()
