@@ -71,7 +71,8 @@ pub(super) const FAULTS: &[Fault] = &[
         ..fault(
             "error-keeps-lock",
             "a failing call does not release the context's lock",
-            ERRORS,
+            // On c our wrappers skip this lock.
+            ERRORS_OPENCL,
             "blocks",
             &[code(
                 "futhark_entry_at",
