@@ -127,11 +127,11 @@ impl Times {
         let key = key(&job.place);
         let mean = self.columns.get(&[key.backend.clone(), key.device.clone()]);
         let known = self.jobs.get(&key);
-        let guess = f64::from(u32::try_from(cover::slowness(&job.device)).unwrap_or(u32::MAX));
+        let slowness = f64::from(u32::try_from(cover::slowness(&job.device)).unwrap_or(u32::MAX));
         let rest = known
             .map(|known| f64::from(known.rest))
             .or_else(|| mean.and_then(|mean| of_mean(mean.rest)))
-            .unwrap_or(guess);
+            .unwrap_or(REST * slowness);
         let is_selected = |name: &str| {
             job.checks.is_empty() || job.checks.iter().any(|pattern| pattern.concerns(name))
         };
@@ -143,7 +143,7 @@ impl Times {
             past.or_else(|| mean.and_then(|mean| of_mean(mean.checks[number])))
                 .unwrap_or(match check.name {
                     "compile" => COMPILE,
-                    _ => CHECK * guess,
+                    _ => CHECK * slowness,
                 })
         };
         let checks: f64 = checks::ALL.iter().enumerate().map(of_check).sum();
@@ -188,11 +188,15 @@ impl Times {
     }
 }
 
-/// The guessed seconds of the compilers, which do not depend on the device.
-const COMPILE: f64 = 0.9;
+/// The guessed seconds of the compilers, which do not depend on the device. This and the others are means of
+/// all jobs of `programs/`.
+const COMPILE: f64 = 0.65;
 
 /// The guessed seconds of a check on the host.
-const CHECK: f64 = 0.03;
+const CHECK: f64 = 0.015;
+
+/// The guessed seconds between the checks of a job on the host.
+const REST: f64 = 0.05;
 
 fn of_mean((sum, count): (f64, u32)) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
