@@ -33,7 +33,7 @@ unsafe impl<T: Element> Send for Host<T> {}
 unsafe impl<T: Element> Sync for Host<T> {}
 
 impl<T: Element> Host<T> {
-    /// Returns the array if there is no view of it.
+    /// Returns the array unless a view of it exists.
     pub(crate) fn new(array: Handle) -> std::result::Result<Host<T>, Handle> {
         match place(&array) {
             Some(elements) => Ok(Host { array, elements }),

@@ -80,7 +80,7 @@ pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// Reads the runs that were saved as baselines `run1`, `run2` and so on.
 ///
 /// # Errors
-/// If a folder or file cannot be read, or there is no run.
+/// If a folder or file cannot be read, or no run is found.
 pub fn read(folder: &Path) -> Result<Results> {
     let mut results = Results::new();
     let mut folders = vec![folder.to_owned()];
