@@ -240,7 +240,7 @@ static int fut_vfprintf(FILE *stream, bool is_stderr, const char *format, va_lis
 // The runtime opens the cache file and other files from its settings. Only regular files are opened,
 // because others can block for ever.
 
-static FILE *fut_fopen(const char *name, const char *mode) {
+static inline FILE *fut_fopen(const char *name, const char *mode) {
   int flags = *mode == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
   int fd = open(name, flags | O_NONBLOCK | O_CLOEXEC, 0666);
   if (fd < 0)
