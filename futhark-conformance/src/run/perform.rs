@@ -380,7 +380,7 @@ fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
     // The table shows the devices of each backend.
     usable.dedup();
     errln!(
-        "{}, {}: Futhark {}; {}",
+        "{}, {}:\n  Futhark {}; {}",
         counted(plan.corpus.files().len(), "program"),
         counted(jobs, "job"),
         versions.join(", "),

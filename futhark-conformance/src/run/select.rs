@@ -143,7 +143,7 @@ fn spare_known_bad(
     }
     for (name, &count) in left_out.iter().filter(|(_, count)| **count > 0) {
         errln!(
-            "{}: known to compute wrong results, so {} left out;\n  --device '{0}*' runs all",
+            "{}: known to compute wrong results;\n  {} left out, --device '{0}*' runs all",
             shown(devices::parts(name).0),
             counted(count, "job")
         );

@@ -248,7 +248,7 @@ fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
             .iter()
             .partition(|(device, _)| device.starts_with(POCL));
         assert_eq!((others.len(), pocl.len()), (2, on_pocl), "{}", run.shown());
-        let is_told = run.shown().contains("so 1 job left out");
+        let is_told = run.shown().contains("1 job left out, --device");
         assert_eq!(is_told, on_pocl == 1, "{}", run.shown());
     }
 }

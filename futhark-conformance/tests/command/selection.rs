@@ -346,7 +346,7 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
     let resumed = corpus.run(&[&options, ["--resume"].as_slice()].concat());
     assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
     let said = text(&resumed);
-    assert!(said.contains("4 programs, 1 job: "), "{said}");
+    assert!(said.contains("4 programs, 1 job:\n  Futhark "), "{said}");
     assert!(said.contains("keeps the results of 3 jobs"), "{said}");
 }
 
