@@ -222,8 +222,8 @@ pub mod __private {
         Consumed, Linked, Receive, Slot, Value, consumed, observed, scalar, slot,
     };
     pub use crate::typed::{
-        blocks, check_rows, column, element, fill, fill_two, from_elements, get, no_variant, part,
-        parts, rows, set_element, shape, unit,
+        blocks, check_rows, columns, element, fill, fill_two, from_elements, get, new_records,
+        no_variant, part, parts, rows, set_element, shape, unit,
     };
     pub use futhark_sys::table::Raw as RawTable;
 }

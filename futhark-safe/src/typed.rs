@@ -1,5 +1,6 @@
 //! Functions and macros that generated code calls for opaque types and entry points.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use crate::array::{Array, ArrayIndex};
@@ -99,26 +100,95 @@ pub fn check_rows<const R: usize>(shape: [usize; R], rows: usize) -> Result<()> 
     ffi::expect_count(&shape, rows)
 }
 
-/// A new array of one field of rows, which is written row by row.
+/// The columns of an array of records of scalars, in place if the backend can.
+pub struct Columns<'a>(Option<ffi::Columns<'a>>);
+
+/// The columns of an array. Errors name function number `field`, which returns a field.
+pub fn columns<A: OpaqueTag>(array: &A, field: usize) -> Result<Columns<'_>> {
+    ffi::columns(array.handle(), field).map(Columns)
+}
+
+impl<'a> Columns<'a> {
+    /// Column `i`, which `array` returns as an array.
+    pub fn get<P: HasArray<T, R>, T: Element, const R: usize>(
+        &self,
+        i: usize,
+        array: impl FnOnce() -> Result<Array<P, T, R>>,
+    ) -> Result<Elements<'a, P, T, R>> {
+        let elements = match &self.0 {
+            Some(columns) => columns.get(i)?,
+            None => None,
+        };
+        match elements {
+            Some(elements) => Ok(Elements::InPlace(elements)),
+            None => array().map(Elements::Array),
+        }
+    }
+}
+
+/// One column of rows.
+pub enum Elements<'a, P: HasArray<T, R>, T: Element, const R: usize> {
+    /// A part of the array of records.
+    InPlace(Cow<'a, [T]>),
+    /// An array of its own.
+    Array(Array<P, T, R>),
+}
+
+impl<P: HasArray<T, R>, T: Element, const R: usize> Elements<'_, P, T, R> {
+    /// The elements, in row-major order.
+    pub fn to_cow(&self) -> Result<Cow<'_, [T]>> {
+        match self {
+            Elements::InPlace(elements) => Ok(Cow::Borrowed(elements)),
+            Elements::Array(array) => array.to_cow(),
+        }
+    }
+}
+
+/// A new array of records of scalars, which is written row by row.
+pub struct NewRecords<'a, A> {
+    records: ffi::NewRecords<'a>,
+    array: PhantomData<A>,
+}
+
+/// Allocates an array of records.
+pub fn new_records<'a, A: OpaqueTag>(
+    context: &'a Context<A::Program>,
+    shape: &'a [usize],
+) -> Result<NewRecords<'a, A>> {
+    Ok(NewRecords {
+        records: ffi::NewRecords::start(context.core(), A::TYPE, shape)?,
+        array: PhantomData,
+    })
+}
+
+impl<A: OpaqueTag> NewRecords<'_, A> {
+    /// The next column.
+    pub fn column<T: Element, const R: usize>(&self) -> Result<Column<'_, A::Program, T, R>>
+    where
+        A::Program: HasArray<T, R>,
+    {
+        let number = <A::Program as HasArray<T, R>>::TYPE;
+        Ok(Column {
+            array: self.records.column(number)?,
+            program: PhantomData,
+        })
+    }
+
+    /// The array. `None` if the columns are arrays of their own. An error unless all elements are written.
+    pub fn finish(&self) -> Result<Option<A>> {
+        let handle = self.records.finish()?;
+        Ok(handle.map(|handle| Opaque::from_handle(handle).into()))
+    }
+}
+
+/// A new array of one field of rows, or a column of a new array of records.
 pub struct Column<'a, P, T, const R: usize> {
     array: NewArray<'a, T>,
     program: PhantomData<P>,
 }
 
-/// Allocates an array of one field of rows.
-pub fn column<'a, P: HasArray<T, R>, T: Element, const R: usize>(
-    context: &'a Context<P>,
-    shape: &'a [usize; R],
-) -> Result<Column<'a, P, T, R>> {
-    let number = <P as HasArray<T, R>>::TYPE;
-    Ok(Column {
-        array: NewArray::start(context.core(), number, shape)?,
-        program: PhantomData,
-    })
-}
-
 impl<P: HasArray<T, R>, T: Element, const R: usize> Column<'_, P, T, R> {
-    /// The array. An error unless all elements are written.
+    /// The array, if the column is one of its own. An error unless all elements are written.
     pub fn finish(self) -> Result<Array<P, T, R>> {
         self.array.finish().map(Array::from_handle)
     }
@@ -153,10 +223,7 @@ pub fn fill_two<P, Row, A: Element, B: Element, const R: usize>(
 
 /// Collects `n` rows, which `row` makes of their number.
 pub fn rows<Row>(n: usize, row: impl Fn(usize) -> Row) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    ffi::reserve(&mut rows, n, "read array")?;
-    rows.extend((0..n).map(row));
-    Ok(rows)
+    ffi::rows(n, "read array", row)
 }
 
 fn indices<const R: usize>(index: impl ArrayIndex<R>) -> [i64; R] {

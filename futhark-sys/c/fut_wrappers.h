@@ -339,6 +339,33 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     FUT_LEAVE(c, rc, free)                                                                    \
   }
 
+// The elements in place, and a new array whose elements the caller writes in place. `list`: FUT_LIST_COLUMN,
+// and `news`: FUT_NEW_COLUMN, for each component.
+#define FUT_WRAP_COLUMNS(type, free, list, news)                                     \
+  static int32_t fut_w_columns_##type FUT_SIGNATURE {                                \
+    FUT_UNUSED const struct type *value = in[0];                                     \
+    struct fut_column *columns = out[0];                                             \
+    FUT_ENTER(c)                                                                     \
+    list FUT_LEAVE(c, 0, (void)0)                                                    \
+  }                                                                                  \
+  static int32_t fut_w_create_columns_##type FUT_SIGNATURE {                         \
+    FUT_UNUSED const int64_t *dims = in[0];                                          \
+    struct fut_column *columns = out[1];                                             \
+    FUT_CLEAR(0)                                                                     \
+    FUT_ENTER(c)                                                                     \
+    struct type *value = calloc(1, sizeof *value);                                   \
+    int rc = 0;                                                                      \
+    news if (rc == 0) { list }                                                       \
+    *(void **)out[0] = value;                                                        \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+  }
+#define FUT_LIST_COLUMN(i)                      \
+  columns[i].memory = value->v##i->mem.mem;     \
+  columns[i].shape = value->v##i->shape;
+#define FUT_NEW_COLUMN(i, new, elem, ...)                                                        \
+  if (rc == 0)                                                                                   \
+    rc = (value->v##i = new (c->ctx, (const elem *)(const void *)&fut_no_data, __VA_ARGS__)) == NULL;
+
 // `fits`: steps that return a message if the elements do not fit each other.
 #define FUT_WRAP_OPAQUE_NEW(f, type, elem, free, fits, ...)                          \
   static char *fut_fit_##f(elem *elems, const int64_t *dims) {                       \

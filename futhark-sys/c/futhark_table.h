@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 6u
+#define FUT_ABI 7u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -121,6 +121,13 @@ struct fut_component {
   uint64_t shape;     // arrays: the offset of the `int64_t[rank]` shape in the array
 };
 
+// The elements of one column of an array of records, and the `int64_t[rank]` shape. Both live as long as the
+// array. Without elements, the memory can be NULL.
+struct fut_column {
+  void *memory;
+  const int64_t *shape;
+};
+
 // How a call failed. Texts are NUL-terminated or NULL, and need not be UTF-8.
 struct fut_failure {
   uint32_t cause;     // FUT_CAUSE_…
@@ -166,6 +173,13 @@ struct fut_type {
   // out: value; in: memory, const int64_t dims[rank]. The memory is borrowed: it is never freed
   // here, and always counts as shared.
   fut_call borrow;
+  // Host backends: arrays of records of scalars, at any depth, whose components are the columns, in the
+  // order of the fields. Shapes of columns can differ only if plain C calls made the array.
+  // out: struct fut_column[n_components]; in: value.
+  fut_call columns;
+  // out: value, struct fut_column[n_components]; in: const int64_t dims[rank]. The elements are not
+  // initialised, and the caller writes them before any other call gets the value.
+  fut_call create_columns;
 };
 
 // The settings of a context.

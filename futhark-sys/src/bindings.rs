@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the header documents each item")]
 #![expect(non_camel_case_types, reason = "the names are C's")]
 
-pub const FUT_ABI: u32 = 6;
+pub const FUT_ABI: u32 = 7;
 pub const FUT_OK: u32 = 0;
 pub const FUT_FAILED: u32 = 1;
 pub const FUT_MEMORY: u32 = 2;
@@ -152,6 +152,19 @@ const _: () = {
 };
 #[repr(C)]
 #[derive(Copy, Clone)]
+pub struct fut_column {
+    pub memory: *mut ::core::ffi::c_void,
+    pub shape: *const i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of fut_column"][::core::mem::size_of::<fut_column>() - 16usize];
+    ["Alignment of fut_column"][::core::mem::align_of::<fut_column>() - 8usize];
+    ["Offset of field: fut_column::memory"][::core::mem::offset_of!(fut_column, memory) - 0usize];
+    ["Offset of field: fut_column::shape"][::core::mem::offset_of!(fut_column, shape) - 8usize];
+};
+#[repr(C)]
+#[derive(Copy, Clone)]
 pub struct fut_failure {
     pub cause: u32,
     pub origin: u32,
@@ -193,10 +206,12 @@ pub struct fut_type {
     pub restore: fut_call,
     pub raw_memory: fut_call,
     pub borrow: fut_call,
+    pub columns: fut_call,
+    pub create_columns: fut_call,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_type"][::core::mem::size_of::<fut_type>() - 144usize];
+    ["Size of fut_type"][::core::mem::size_of::<fut_type>() - 160usize];
     ["Alignment of fut_type"][::core::mem::align_of::<fut_type>() - 8usize];
     ["Offset of field: fut_type::name"][::core::mem::offset_of!(fut_type, name) - 0usize];
     ["Offset of field: fut_type::kind"][::core::mem::offset_of!(fut_type, kind) - 8usize];
@@ -224,6 +239,9 @@ const _: () = {
     ["Offset of field: fut_type::raw_memory"]
         [::core::mem::offset_of!(fut_type, raw_memory) - 128usize];
     ["Offset of field: fut_type::borrow"][::core::mem::offset_of!(fut_type, borrow) - 136usize];
+    ["Offset of field: fut_type::columns"][::core::mem::offset_of!(fut_type, columns) - 144usize];
+    ["Offset of field: fut_type::create_columns"]
+        [::core::mem::offset_of!(fut_type, create_columns) - 152usize];
 };
 #[repr(C)]
 #[derive(Copy, Clone)]

@@ -22,9 +22,9 @@ pub use crate::bindings::{
     FUT_U64, FUT_UNAVAILABLE,
 };
 pub use crate::bindings::{
-    fut_call as CallFn, fut_component as Component, fut_context as Context, fut_failure as Failure,
-    fut_function as RawFunction, fut_log as Log, fut_setting as Setting, fut_slot as Slot,
-    fut_table as Raw, fut_type as RawType,
+    fut_call as CallFn, fut_column as Column, fut_component as Component, fut_context as Context,
+    fut_failure as Failure, fut_function as RawFunction, fut_log as Log, fut_setting as Setting,
+    fut_slot as Slot, fut_table as Raw, fut_type as RawType,
 };
 
 /// A function in the table that is not NULL.

@@ -38,7 +38,12 @@ pub(super) fn write_of_records(
     records::write_make(module, "pub fn zip", id, &array.zip, &array.fields, text)?;
     if let Some(columns) = Columns::new(module, id, array, array.elem) {
         let row = module.plain_type(array.elem);
-        write_to_vec(&columns, &row, text);
+        write_to_vec(
+            &columns,
+            &row,
+            module.number(&array.fields[0].project)?,
+            text,
+        );
         write_from_slice(&columns, &row, array.rank, text);
     }
     for (field, member) in array.fields.iter().zip(&members) {
@@ -154,13 +159,13 @@ impl Columns {
         })
     }
 
-    /// Expressions for the array of each column, outermost first.
+    /// Expressions for the results of the calls that return the array of each column, outermost first.
     fn leaves(&self, array: &str, all: &mut Vec<String>) {
         for field in &self.fields {
-            let column = format!("{array}.{}()?", field.method);
+            let column = format!("{array}.{}()", field.method);
             match &field.inner {
                 None => all.push(column),
-                Some(inner) => inner.leaves(&column, all),
+                Some(inner) => inner.leaves(&format!("{column}?"), all),
             }
         }
     }
@@ -223,14 +228,19 @@ impl Columns {
     }
 }
 
-fn write_to_vec(columns: &Columns, row: &str, text: &mut String) {
+fn write_to_vec(columns: &Columns, row: &str, field: usize, text: &mut String) {
     text.push_str(
         "\n    /// Returns all elements in row-major order. Waits until they are computed.\n",
     );
     let result = format!("::std::vec::Vec<{row}>");
     text::open(text, "pub fn to_vec", &["&self".to_owned()], &result);
-    let mut arrays = Vec::new();
-    columns.leaves("self", &mut arrays);
+    let mut leaves = Vec::new();
+    columns.leaves("self", &mut leaves);
+    let leaves = leaves.iter().enumerate();
+    let arrays: Vec<String> = leaves
+        .map(|(i, leaf)| format!("columns.get({i}, || {leaf})?"))
+        .collect();
+    let _ = writeln!(text, "        let columns = __f::columns(self, {field})?;");
     let end = tuple_end(&arrays);
     let each = |expression: &dyn Fn(usize) -> String| -> Vec<String> {
         (0..arrays.len()).map(expression).collect()
@@ -267,7 +277,11 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
         text::open(text, "pub fn from_slice_nd", &parameters, rust);
         text.push_str("        __f::check_rows(shape, rows.len())?;\n");
     }
-    let new = vec!["__f::column(context, &shape)?".to_owned(); paths.len()];
+    let _ = writeln!(
+        text,
+        "        let new = __f::new_records::<{rust}>(context, &shape)?;"
+    );
+    let new = vec!["new.column()?".to_owned(); paths.len()];
     text::list(text, 8, "let mut columns = (", &new, tuple_end(&paths));
     text.push_str("        for rows in __f::blocks(rows) {\n");
     for (pair, paths) in paths.chunks(2).enumerate() {
@@ -292,7 +306,7 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
             }
         }
     }
-    text.push_str("        }\n");
+    text.push_str("        }\n        if let Some(array) = new.finish()? {\n            return Ok(array);\n        }\n");
     text::list(text, 8, &begin, &inputs, end);
     text.push_str("    }\n");
 }

@@ -9,6 +9,7 @@
 )]
 
 mod batches;
+mod columns;
 mod consumption;
 mod exclusive;
 mod failures;

@@ -1,5 +1,6 @@
 //! New arrays whose elements are written in place.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -9,6 +10,7 @@ use super::core::Core;
 use super::fresh::reserve;
 use super::handle::Handle;
 use super::memory::address;
+use super::rows::write_two;
 use super::shape::elements;
 use super::transfer::{NEW, array_type, create, create_from};
 use crate::elem::Element;
@@ -29,7 +31,8 @@ pub(crate) fn create_of<T: Element>(
     values: impl Iterator<Item = T>,
 ) -> Result<Handle> {
     let mut new = NewArray::start(core, ty, shape)?;
-    new.written = write(new.unwritten(), values);
+    let written = write(new.unwritten(), values);
+    new.has_written(written);
     new.finish()
 }
 
@@ -41,13 +44,15 @@ pub(crate) struct NewArray<'a, T> {
     /// The number of elements.
     n: usize,
     written: usize,
-    place: Place<T>,
+    place: Place<'a, T>,
 }
 
 /// Where the elements are written.
-enum Place<T> {
+enum Place<'a, T> {
     /// The array's own memory, which is that of the host.
     Own(Handle, NonNull<MaybeUninit<T>>),
+    /// The memory of a column of an array of records, which counts the elements of all its columns.
+    Part(NonNull<MaybeUninit<T>>, &'a Cell<usize>),
     /// A buffer with a capacity of all elements, which is uploaded.
     Buffer(Vec<T>),
 }
@@ -78,28 +83,67 @@ impl<'a, T: Element> NewArray<'a, T> {
         })
     }
 
+    /// A column of a new array of records. `all` counts the elements that are written.
+    ///
+    /// # Safety
+    ///
+    /// The memory holds `n` elements. Until all of them are counted, it stays and nothing else accesses it.
+    pub(super) unsafe fn part(
+        core: &'a Arc<Core>,
+        ty: u32,
+        shape: &'a [usize],
+        n: usize,
+        memory: NonNull<MaybeUninit<T>>,
+        all: &'a Cell<usize>,
+    ) -> Self {
+        NewArray {
+            core,
+            ty,
+            shape,
+            n,
+            written: 0,
+            place: Place::Part(memory, all),
+        }
+    }
+
     /// The places of all elements that are not written.
     fn unwritten(&mut self) -> &mut [MaybeUninit<T>] {
-        let all = match &mut self.place {
-            // SAFETY: T: the memory holds `n` elements; `array` is new and was not handed out, so
-            // nothing else accesses them, and it lives as long as `self`.
-            Place::Own(_, memory) => unsafe {
-                std::slice::from_raw_parts_mut(memory.as_ptr(), self.n)
-            },
-            Place::Buffer(buffer) => &mut buffer.spare_capacity_mut()[..self.n],
-        };
-        &mut all[self.written..]
+        let left = self.n - self.written;
+        match &mut self.place {
+            Place::Own(_, memory) | Place::Part(memory, _) if left > 0 => {
+                // SAFETY: T: the memory holds `n` elements, of which at most `n` are written.
+                let first = unsafe { memory.add(self.written) };
+                // SAFETY: T: as above. Nothing else accesses them, and they live as long as `self`: of `Own`, the
+                // array is new and was not handed out; for `Part` the caller of `part` promised it.
+                unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), left) }
+            }
+            Place::Own(..) | Place::Part(..) => &mut [],
+            Place::Buffer(buffer) => &mut buffer.spare_capacity_mut()[self.written..self.n],
+        }
+    }
+
+    /// Counts elements that were written to the first places of `unwritten`.
+    fn has_written(&mut self, n: usize) {
+        self.written += n;
+        if let Place::Part(_, all) = self.place {
+            all.set(all.get() + n);
+        }
     }
 
     /// The array, if all elements are written.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: they are not. On GPU backends as for [`create`].
+    /// [`ErrorKind::InvalidArgument`]: they are not, or it is a column, which is no array. On GPU backends as
+    /// for [`create`].
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.place {
             Place::Own(array, _) => Ok(array),
+            Place::Part(..) => {
+                let message = "a column in place is no array";
+                Err(Error::new(ErrorKind::InvalidArgument, NEW, message))
+            }
             Place::Buffer(mut buffer) => {
                 // SAFETY: `written` counts elements that were written from the first one on.
                 unsafe { buffer.set_len(self.n) };
@@ -123,12 +167,11 @@ pub(crate) fn fill<Row, T: Element>(
     for (place, row) in places.iter_mut().zip(rows) {
         place.write(field(row));
     }
-    column.written += rows.len();
+    column.has_written(rows.len());
     Ok(())
 }
 
-/// As [`fill`], for two columns in one pass. The compiler makes vector instructions of this loop that
-/// read each row once; with more columns it seldom does.
+/// As [`fill`], for two columns in one pass.
 pub(crate) fn fill_two<Row, A: Element, B: Element>(
     rows: &[Row],
     (first, second): (&mut NewArray<'_, A>, &mut NewArray<'_, B>),
@@ -137,23 +180,9 @@ pub(crate) fn fill_two<Row, A: Element, B: Element>(
     let places_1 = next(first.unwritten(), rows.len())?;
     let places_2 = next(second.unwritten(), rows.len())?;
     write_two(rows, places_1, places_2, field_1, field_2);
-    first.written += rows.len();
-    second.written += rows.len();
+    first.has_written(rows.len());
+    second.has_written(rows.len());
     Ok(())
-}
-
-/// A function of its own, because the compiler knows of parameters that they do not overlap.
-fn write_two<Row, A, B>(
-    rows: &[Row],
-    places_1: &mut [MaybeUninit<A>],
-    places_2: &mut [MaybeUninit<B>],
-    field_1: impl Fn(&Row) -> A,
-    field_2: impl Fn(&Row) -> B,
-) {
-    for ((place_1, place_2), row) in places_1.iter_mut().zip(places_2).zip(rows) {
-        place_1.write(field_1(row));
-        place_2.write(field_2(row));
-    }
 }
 
 /// The next places of a column.
@@ -195,7 +224,7 @@ fn write<T>(places: &mut [MaybeUninit<T>], values: impl Iterator<Item = T>) -> u
     written
 }
 
-fn expect_all(written: usize, n: usize) -> Result<()> {
+pub(super) fn expect_all(written: usize, n: usize) -> Result<()> {
     if written == n {
         return Ok(());
     }

@@ -20,6 +20,8 @@
 //! * `duplicate`: copies that share no memory
 //! * `shape`: shapes and lengths, read from the value
 //! * `fill`: new arrays whose elements are written in place
+//! * `columns`: the columns of arrays of records, read and written in place
+//! * `rows`: loops between rows and columns
 //! * `fresh`: memory for elements that are about to be written
 //! * `transfer`: copies elements between the host and arrays
 //! * `view`: elements in place, without a copy
@@ -70,6 +72,7 @@
 
 mod batch;
 mod call;
+mod columns;
 mod consume;
 mod core;
 mod duplicate;
@@ -89,6 +92,7 @@ mod memory;
 mod opaque;
 mod plain;
 mod progress;
+mod rows;
 mod setting;
 mod shape;
 mod table;
@@ -99,13 +103,13 @@ mod view;
 pub(crate) use self::core::Core;
 pub(crate) use batch::{Batch, Place, batch};
 pub use call::{Input, Output};
+pub(crate) use columns::{Columns, NewRecords, columns};
 pub(crate) use duplicate::duplicate;
 #[cfg(feature = "dynamic")]
 pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub(crate) use exclusive::exclusive;
 pub(crate) use fill::{NewArray, create_of, fill, fill_two};
-pub(crate) use fresh::reserve;
 pub use handle::Handle;
 pub(crate) use host::Host;
 pub(crate) use inspect::{describe_device, device_source, devices};
@@ -114,6 +118,7 @@ pub use memory::RawMemory;
 pub(crate) use memory::{borrow, raw_memory};
 pub(crate) use opaque::{Bytes, other_program, restore, store};
 pub(crate) use plain::Lent;
+pub(crate) use rows::rows;
 pub(crate) use setting::{CommandQueue, Setting, deliver_log};
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;

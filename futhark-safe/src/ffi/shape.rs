@@ -154,22 +154,32 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
         return Err(Error::new(ErrorKind::InvalidArgument, operation, message));
     };
     let dims = dims(array, operation)?;
-    let (mut n, mut overflows) = (1usize, false);
+    length_of_dims(dims, elem.size())
+        .map(|n| (elem, n))
+        .ok_or_else(|| {
+            let message = format!("the runtime returned the impossible shape {dims:?}");
+            Error::new(ErrorKind::Backend, operation, message)
+        })
+}
+
+/// The number of elements of this size. `None` if such an array cannot exist.
+#[inline]
+pub(super) fn length_of_dims(dims: &[i64], size: usize) -> Option<usize> {
+    let (mut n, mut overflows, mut signs) = (1usize, false, 0);
     for &dim in dims {
         let (product, wraps) = n.overflowing_mul(dim as usize);
-        (n, overflows) = (product, overflows | wraps);
+        (n, overflows, signs) = (product, overflows | wraps, signs | dim);
+    }
+    if signs < 0 {
+        return None;
     }
     // The product of the others may overflow.
     if overflows && dims.contains(&0) {
-        return Ok((elem, 0));
+        return Some(0);
     }
     // Too large if a size in the program's types overflowed (see SAFETY.md).
-    let bytes = n.checked_mul(elem.size()).filter(|_| !overflows);
-    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-        return Ok((elem, n));
-    }
-    let message = format!("the runtime returned the impossible shape {dims:?}");
-    Err(Error::new(ErrorKind::Backend, operation, message))
+    let bytes = n.checked_mul(size).filter(|_| !overflows)?;
+    isize::try_from(bytes).is_ok().then_some(n)
 }
 
 /// The length of an array whose elements must be of type `T`.

@@ -101,7 +101,8 @@ impl ArrayArrayTupleI32Bool {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<(i32, bool)>> {
-        let arrays = (self._0()?, self._1()?);
+        let columns = __f::columns(self, 19)?;
+        let arrays = (columns.get(0, || self._0())?, columns.get(1, || self._1())?);
         let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?);
         let n = cows.0.len();
         let columns = (&cows.0[..n], &cows.1[..n]);
@@ -116,9 +117,13 @@ impl ArrayArrayTupleI32Bool {
         rows: &[(i32, bool)],
     ) -> Result<ArrayArrayTupleI32Bool> {
         __f::check_rows(shape, rows.len())?;
-        let mut columns = (__f::column(context, &shape)?, __f::column(context, &shape)?);
+        let new = __f::new_records::<ArrayArrayTupleI32Bool>(context, &shape)?;
+        let mut columns = (new.column()?, new.column()?);
         for rows in __f::blocks(rows) {
             __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.0, |row| row.1))?;
+        }
+        if let Some(array) = new.finish()? {
+            return Ok(array);
         }
         ArrayArrayTupleI32Bool::zip(context, &columns.0.finish()?, &columns.1.finish()?)
     }
@@ -153,7 +158,13 @@ impl ArrayArrayCell {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<CellFields>> {
-        let arrays = (self.at()?.x()?, self.at()?.y()?, self.pair()?._0()?, self.pair()?._1()?);
+        let columns = __f::columns(self, 17)?;
+        let arrays = (
+            columns.get(0, || self.at()?.x())?,
+            columns.get(1, || self.at()?.y())?,
+            columns.get(2, || self.pair()?._0())?,
+            columns.get(3, || self.pair()?._1())?,
+        );
         let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?, arrays.2.to_cow()?, arrays.3.to_cow()?);
         let n = cows.0.len();
         let columns = (&cows.0[..n], &cows.1[..n], &cows.2[..n], &cows.3[..n]);
@@ -168,12 +179,8 @@ impl ArrayArrayCell {
         rows: &[CellFields],
     ) -> Result<ArrayArrayCell> {
         __f::check_rows(shape, rows.len())?;
-        let mut columns = (
-            __f::column(context, &shape)?,
-            __f::column(context, &shape)?,
-            __f::column(context, &shape)?,
-            __f::column(context, &shape)?,
-        );
+        let new = __f::new_records::<ArrayArrayCell>(context, &shape)?;
+        let mut columns = (new.column()?, new.column()?, new.column()?, new.column()?);
         for rows in __f::blocks(rows) {
             __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.at.x, |row| row.at.y))?;
             __f::fill_two(
@@ -182,6 +189,9 @@ impl ArrayArrayCell {
                 &mut columns.3,
                 (|row| row.pair.0, |row| row.pair.1),
             )?;
+        }
+        if let Some(array) = new.finish()? {
+            return Ok(array);
         }
         ArrayArrayCell::zip(
             context,
@@ -219,7 +229,8 @@ impl ArrayArrayXF64YF64 {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<XF64YF64Fields>> {
-        let arrays = (self.x()?, self.y()?);
+        let columns = __f::columns(self, 9)?;
+        let arrays = (columns.get(0, || self.x())?, columns.get(1, || self.y())?);
         let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?);
         let n = cows.0.len();
         let columns = (&cows.0[..n], &cows.1[..n]);
@@ -234,9 +245,13 @@ impl ArrayArrayXF64YF64 {
         rows: &[XF64YF64Fields],
     ) -> Result<ArrayArrayXF64YF64> {
         __f::check_rows(shape, rows.len())?;
-        let mut columns = (__f::column(context, &shape)?, __f::column(context, &shape)?);
+        let new = __f::new_records::<ArrayArrayXF64YF64>(context, &shape)?;
+        let mut columns = (new.column()?, new.column()?);
         for rows in __f::blocks(rows) {
             __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.x, |row| row.y))?;
+        }
+        if let Some(array) = new.finish()? {
+            return Ok(array);
         }
         ArrayArrayXF64YF64::zip(context, ArrayArrayXF64YF64Parts {
             x: &columns.0.finish()?,
@@ -303,7 +318,8 @@ impl ArrayPt {
 
     /// Returns all elements in row-major order. Waits until they are computed.
     pub fn to_vec(&self) -> Result<::std::vec::Vec<PtFields>> {
-        let arrays = (self.x()?, self.y()?);
+        let columns = __f::columns(self, 15)?;
+        let arrays = (columns.get(0, || self.x())?, columns.get(1, || self.y())?);
         let cows = (arrays.0.to_cow()?, arrays.1.to_cow()?);
         let n = cows.0.len();
         let columns = (&cows.0[..n], &cows.1[..n]);
@@ -313,9 +329,13 @@ impl ArrayPt {
     /// Creates an array from elements.
     pub fn from_slice(context: &Context, rows: &[PtFields]) -> Result<ArrayPt> {
         let shape = [rows.len()];
-        let mut columns = (__f::column(context, &shape)?, __f::column(context, &shape)?);
+        let new = __f::new_records::<ArrayPt>(context, &shape)?;
+        let mut columns = (new.column()?, new.column()?);
         for rows in __f::blocks(rows) {
             __f::fill_two(rows, &mut columns.0, &mut columns.1, (|row| row.x, |row| row.y))?;
+        }
+        if let Some(array) = new.finish()? {
+            return Ok(array);
         }
         ArrayPt::zip(context, ArrayPtParts { x: &columns.0.finish()?, y: &columns.1.finish()? })
     }

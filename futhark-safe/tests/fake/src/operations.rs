@@ -327,6 +327,76 @@ pub(crate) unsafe extern "C" fn create_records<const T: u32>(
     unsafe { Context::enter(ctx, "new", body) }
 }
 
+/// Reads the elements in place, without a copy.
+pub(crate) unsafe extern "C" fn columns<const T: u32>(
+    ctx: *mut c::Context,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        // SAFETY: T: one argument.
+        let value = unsafe { at(input, 0) };
+        let columns = columns_of(context, read(context, "columns", value, T)?)?;
+        // SAFETY: T: the place of the columns.
+        unsafe { give_columns(out, 0, &columns) };
+        Ok(())
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "columns", body) }
+}
+
+/// The caller writes the elements.
+pub(crate) unsafe extern "C" fn create_columns<const T: u32>(
+    ctx: *mut c::Context,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+) -> i32 {
+    let body = |context: &mut Context| {
+        // SAFETY: T: one argument, the dimensions.
+        let dims = unsafe { at(input, 0) }.cast::<i64>();
+        // SAFETY: T: one dimension for rank 1.
+        let n = unsafe { at(dims, 0) };
+        // Before the runtime allocates anything, so that a failure leaves nothing.
+        if n == OUT_OF_MEMORY {
+            return Err(Failure::new(c::FUT_MEMORY, 1, "no memory for a column"));
+        }
+        let column = |_| Array::new(vec![n], vec![Word::UNWRITTEN; n as usize]);
+        let parts = TYPES[T as usize].components.iter().map(column);
+        let value = Value::new(parts.map(Part::Array).collect());
+        let columns = columns_of(context, &value)?;
+        // SAFETY: T: the place of the columns.
+        unsafe { give_columns(out, 1, &columns) };
+        // SAFETY: T: the place of the result.
+        unsafe { give(context, out, value, T) }
+    };
+    // SAFETY: T: the context lives.
+    unsafe { Context::enter(ctx, "create_columns", body) }
+}
+
+/// An array of records of this length does not fit in memory.
+pub const OUT_OF_MEMORY: i64 = 4444;
+
+fn columns_of(context: &Context, value: &Value) -> Result<Vec<c::Column>, Failure> {
+    if context.gpu {
+        return Err(context.breach("columns in place on a GPU".to_owned()));
+    }
+    let column = |array: &Array| c::Column {
+        memory: array.address().cast_mut().cast(),
+        shape: array.dims.as_ptr(),
+    };
+    Ok(value.arrays().map(column).collect())
+}
+
+/// # Safety
+///
+/// Item `i` of `out` is a place for these columns.
+unsafe fn give_columns(out: *const *mut c_void, i: usize, columns: &[c::Column]) {
+    // SAFETY: as the caller promises.
+    let place = unsafe { at(out, i) }.cast::<c::Column>();
+    // SAFETY: as the caller promises.
+    unsafe { place.copy_from_nonoverlapping(columns.as_ptr(), columns.len()) };
+}
+
 pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
     ctx: *mut c::Context,
     out: *const *mut c_void,

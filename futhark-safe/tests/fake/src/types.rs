@@ -5,8 +5,8 @@ use std::ffi::CStr;
 use futhark_sys::table::{self as c, FUT_FIRST_TYPE, RawType};
 
 use crate::operations::{
-    create, create_records, duplicate, free, index, index_record, raw_memory, references, restore,
-    set_record, shape, store, stored_size, values,
+    columns, create, create_columns, create_records, duplicate, free, index, index_record,
+    raw_memory, references, restore, set_record, shape, store, stored_size, values,
 };
 
 /// A type. The table has them sorted by name.
@@ -25,6 +25,8 @@ enum Kind {
     Records(u32),
     Plain,
 }
+
+pub use crate::operations::OUT_OF_MEMORY;
 
 /// The number of `[][]i32`.
 pub const MATRIX: u32 = 0;
@@ -130,6 +132,8 @@ fn raw<const T: u32>() -> RawType {
             raw.create = Some(create_records::<T>);
             raw.index = Some(index_record::<T>);
             raw.set = Some(set_record::<T>);
+            raw.columns = Some(columns::<T>);
+            raw.create_columns = Some(create_columns::<T>);
         }
         Kind::Plain => {}
     }

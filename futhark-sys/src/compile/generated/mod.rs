@@ -9,6 +9,7 @@
 //! source.rs   directives, functions, structs, declarations and calls
 //! hooks.rs    which functions our C file replaces or uses
 //! layout.rs   the components of opaque values, from their structs
+//! columns.rs  which of them are the columns of an array of records
 //! blanks.rs   the sizes of unused parts of sums, from constructors and entry points
 //! kernels.rs  which memory the kernels of a GPU program change
 //! fills.rs    the state on a device, and how the function that initialises constants fills it
@@ -17,6 +18,7 @@
 //! ```
 
 pub(super) mod blanks;
+mod columns;
 pub(super) mod expr;
 pub(super) mod fills;
 mod hooks;
@@ -48,6 +50,8 @@ pub(super) struct Generated<'a> {
     /// The functions that `name.h` declares, in order.
     pub declared: Vec<&'a str>,
     pub layouts: Layouts,
+    /// The C structs of arrays of records of scalars whose components are the columns, in the order of the fields.
+    pub columns: BTreeSet<String>,
     /// The empty arrays that each function leaves in unused parts of a sum.
     pub blanks: BTreeMap<String, Vec<Blank>>,
     /// How the state on the device is initialised; empty on host backends.
@@ -77,6 +81,7 @@ impl<'a> Generated<'a> {
             version: &program.version,
             declared: Source::read(h_text).prototypes,
             blanks: blanks::all(&source, &layouts, program),
+            columns: columns::all(&source, &layouts, program),
             layouts,
             fills,
             calls: source.calls,

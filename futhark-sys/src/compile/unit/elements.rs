@@ -1,5 +1,5 @@
 //! The wrappers of arrays of opaque values: index, shape, and, for Futhark 0.25.36 and later, new and
-//! set, which validate the shapes of the elements.
+//! set, which validate the shapes of the elements. On host backends also the columns of arrays of records.
 
 use std::fmt::Write as _;
 
@@ -42,6 +42,7 @@ pub(super) fn write(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut Str
     };
     let _ = writeln!(c, "FUT_WRAP_SHAPE({}, {})", ops.shape, ty.c_ident());
     write_index(unit, ty, &ops, c);
+    write_columns(unit, ty, &ops, c);
     if let Some(new) = ops.new {
         write_new(unit, ty, &ops, new, c);
     }
@@ -64,6 +65,29 @@ fn write_index(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
         shapes::result(unit.program, ops.elem, 0),
         indexed("indices", ops.rank),
     );
+}
+
+/// Whether the table has the columns of `ty`.
+pub(super) fn has_columns(unit: &Unit<'_>, ty: &Type) -> bool {
+    !unit.program.backend.is_gpu() && unit.generated.columns.contains(ty.c_ident())
+}
+
+fn write_columns(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>, c: &mut String) {
+    if !has_columns(unit, ty) {
+        return;
+    }
+    let (mut list, mut news) = (String::new(), String::new());
+    let components = unit.generated.layouts.components(ty.c_ident());
+    for (i, component) in components.iter().enumerate() {
+        if let Component::Array(array) = component {
+            let (new, elem) = (array.function("new"), array.elem.c_type());
+            let dims = indexed("dims", ops.rank);
+            let _ = write!(list, "FUT_LIST_COLUMN({i}) ");
+            let _ = write!(news, "FUT_NEW_COLUMN({i}, {new}, {elem}, {dims}) ");
+        }
+    }
+    let (ident, free) = (ty.c_ident(), ty.free());
+    let _ = writeln!(c, "FUT_WRAP_COLUMNS({ident}, {free}, {list}, {news})");
 }
 
 /// `int new(ctx, O **out, E **elems, int64_t dim0, …)`

@@ -6,7 +6,7 @@ use std::iter::repeat;
 use futhark_manifest::{FunctionList, OpaqueOps, Structure, TypeKind, TypeRef};
 
 use super::wrappers::{Function, functions};
-use super::{Unit, elem_number, type_number};
+use super::{Unit, elem_number, elements, type_number};
 use crate::compile::generated::layout::{self, Coverage};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
@@ -177,6 +177,12 @@ fn write_types(unit: &Unit<'_>, c: &mut String) {
                 let coverage = layout::coverage(&unit.generated.layouts, unit.program, ty);
                 let _ = writeln!(c, "   .coverage = {},", coverage_name(coverage));
                 write_opaque_ops(&opaque.ops, c);
+                if elements::has_columns(unit, ty) {
+                    let _ = writeln!(
+                        c,
+                        "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},"
+                    );
+                }
                 match &opaque.structure {
                     Structure::RecordArray(a) => {
                         let _ = writeln!(c, "   .elem = {}u,", type_number(a.elem));
