@@ -64,16 +64,20 @@ static struct fut_context *fut_current(void) {
 // The runtime does not check the allocations of structures and counts, so a failed one ends the call.
 // If the runtime or our own code handles NULL, it has set `wanted` to the requested size.
 
-static void *fut_memory(void *p, size_t size) {
-  if (FUT_UNLIKELY(p == NULL && size > 0 && fut_self.wanted != size)) {
-    struct fut_context *c = fut_current();
-    if (c != NULL)
-      __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);  // see fut_context_new
-    char why[96];
-    snprintf(why, sizeof why, "no memory for %zu bytes of the runtime itself", size);
-    fut_fatal(why);
-  }
-  return p;
+// Not inline: short calls allocate, and the text would take space on their stack.
+__attribute__((noinline, cold)) static void *fut_no_memory(size_t size) {
+  if (size == 0 || fut_self.wanted == size)
+    return NULL;
+  struct fut_context *c = fut_current();
+  if (c != NULL)
+    __atomic_store_n(&c->memory, 1, __ATOMIC_RELAXED);  // see fut_context_new
+  char why[96];
+  snprintf(why, sizeof why, "no memory for %zu bytes of the runtime itself", size);
+  fut_fatal(why);
+}
+
+static inline void *fut_memory(void *p, size_t size) {
+  return FUT_UNLIKELY(p == NULL) ? fut_no_memory(size) : p;
 }
 
 #if FUT_TRACKS_MEMORY
@@ -181,8 +185,9 @@ static inline char *fut_keep_text(char *text) { return text; }
 static void *fut_malloc(size_t n) {
   // One more byte while a context is created: on cuda, the content of a cache file is used as a
   // string without a terminating NUL.
-  bool more = fut_self.zero && n < SIZE_MAX;
-  return fut_memory(fut_tracked_alloc(FUT_UNLIKELY(more) ? n + 1 : n, more), n);
+  if (FUT_UNLIKELY(fut_self.zero) && n < SIZE_MAX)
+    return fut_memory(fut_tracked_alloc(n + 1, true), n);
+  return fut_memory(fut_tracked_alloc(n, false), n);
 }
 
 static void *fut_calloc(size_t n, size_t size) {
