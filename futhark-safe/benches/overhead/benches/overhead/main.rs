@@ -34,8 +34,8 @@ const SIZES: [usize; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 24];
 const RECORDS: [usize; 2] = [1 << 10, 1 << 20];
 /// Calls in a scope, with two threads that take turns.
 const PER_SCOPE: u64 = 64;
-/// Elements of a cache line.
-const LINE: usize = 64 / size_of::<f32>();
+/// Elements of a page.
+const PAGE: usize = 4096 / size_of::<f32>();
 
 /// All measurements on one backend.
 macro_rules! measure {
@@ -146,19 +146,25 @@ macro_rules! measure {
 
         for n in SIZES {
             let data: Vec<f32> = (0..n).map(|i| i as f32).collect();
-            let mut room = vec![0.0f32; n + LINE];
+            let mut room = vec![0.0f32; n + PAGE];
             let bytes = Throughput::Bytes((n * size_of::<f32>()) as u64);
 
+            // A new array is where the last one was freed.
+            let place = || plain.array(&data).values_raw().0;
+            let typed_place = || typed.array(&data).unwrap().view().unwrap().as_ptr();
             let mut group = self::group(criterion, backend, "upload");
             group.throughput(bytes.clone());
             group.bench_function(BenchmarkId::new("plain", n), |b| {
-                b.iter(|| plain.array(&data))
+                let data = placed(&mut room, n, place());
+                b.iter(|| plain.array(data))
             });
             group.bench_function(BenchmarkId::new("typed", n), |b| {
-                b.iter(|| typed.array(&data).unwrap());
+                let data = placed(&mut room, n, typed_place());
+                b.iter(|| typed.array(data).unwrap());
             });
             group.bench_function(BenchmarkId::new("scope", n), |b| {
-                typed.exclusive(|| b.iter(|| typed.array(&data).unwrap()));
+                let data = placed(&mut room, n, typed_place());
+                typed.exclusive(|| b.iter(|| typed.array(data).unwrap()));
             });
             group.finish();
 
@@ -339,11 +345,11 @@ fn times<R>(n: u64, call: impl Fn() -> R) {
     }
 }
 
-/// A buffer of `n` elements with the same offset in a cache line as `source`: with different
-/// offsets a copy of 256 KiB takes 7 % longer.
-fn placed(room: &mut [f32], n: usize, source: *const f32) -> &mut [f32] {
-    let into_line = |address: usize| address % (LINE * size_of::<f32>()) / size_of::<f32>();
-    let skip = (LINE + into_line(source.addr()) - into_line(room.as_ptr().addr())) % LINE;
+/// A buffer of `n` elements with the same offset in a page as `other`, between which elements are copied: with
+/// different offsets in a cache line a copy of 256 KiB takes 7 % longer.
+fn placed(room: &mut [f32], n: usize, other: *const f32) -> &mut [f32] {
+    let into_page = |address: usize| address % (PAGE * size_of::<f32>()) / size_of::<f32>();
+    let skip = (PAGE + into_page(other.addr()) - into_page(room.as_ptr().addr())) % PAGE;
     &mut room[skip..][..n]
 }
 
