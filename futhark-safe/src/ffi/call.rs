@@ -307,7 +307,7 @@ impl Core {
                     locked.hold(serial);
                     // SAFETY: T: after success each place for a value holds a new one of the slot's
                     // type, which is equal to `ty`.
-                    **place = Some(unsafe { Handle::new(self, value, *ty, serial) });
+                    **place = Some(unsafe { Handle::new(Arc::clone(self), value, *ty, serial) });
                 }
             }
         }

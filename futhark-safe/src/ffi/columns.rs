@@ -231,7 +231,7 @@ impl InPlace {
         // SAFETY: T and L; the type has as many dimensions as `dims`, and there is a place for each component.
         unsafe { locked.call(create, &out, &[dims.as_ptr().cast()], || NEW.into()) }?;
         // SAFETY: T: a successful call returns a new value of the type.
-        let array = unsafe { wrap(core, value, number, 0, NEW) }?;
+        let array = unsafe { wrap(Arc::clone(core), value, number, 0, NEW) }?;
         drop(locked);
         let columns = list.all().iter().zip(ty.components());
         let mut places = columns.map(|(column, component)| (column.memory, elem_of(component)));

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use super::core::Locked;
 use super::handle::Handle;
@@ -38,5 +39,5 @@ pub(super) fn duplicate_locked(
         )
     })?;
     // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
-    Ok(unsafe { Handle::new(value.core(), copy, value.ty(), 0) })
+    Ok(unsafe { Handle::new(Arc::clone(value.core()), copy, value.ty(), 0) })
 }

@@ -47,13 +47,13 @@ impl Handle {
     /// Guarantee V: `value` is a live value of `core`'s context, of its table's type
     /// `types()[ty]`, and nothing else frees it.
     pub(super) unsafe fn new(
-        core: &Arc<Core>,
+        core: Arc<Core>,
         value: NonNull<c_void>,
         ty: u32,
         serial: Serial,
     ) -> Handle {
         Handle {
-            core: Arc::clone(core),
+            core,
             state: State::Live(value),
             ty,
             serial,

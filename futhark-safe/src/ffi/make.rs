@@ -55,6 +55,8 @@ impl Make<'_> {
         batch: Option<&Batch<'_>>,
     ) -> Result<Handle> {
         let mut value: *mut c_void = std::ptr::null_mut();
+        // Before the call: an atomic operation after it would wait until its writes have reached the cache.
+        let core = Arc::clone(self.core);
         let mut locked = self.core.locked();
         locked.check(uses)?;
         if let Some(batch) = batch {
@@ -76,7 +78,7 @@ impl Make<'_> {
         };
         locked.hold(serial);
         // SAFETY: T: a successful call returns a new value of the type.
-        unsafe { wrap(self.core, value, self.ty, serial, self.operation) }
+        unsafe { wrap(core, value, self.ty, serial, self.operation) }
     }
 }
 
@@ -84,7 +86,7 @@ impl Make<'_> {
 ///
 /// As for [`Handle::new`], if `value` is not null.
 pub(super) unsafe fn wrap(
-    core: &Arc<Core>,
+    core: Arc<Core>,
     value: *mut c_void,
     ty: u32,
     serial: Serial,

@@ -76,6 +76,7 @@ pub(super) fn wait(array: &Handle, operation: &'static str) -> Result<()> {
 }
 
 /// The address of an array's elements. `None` if it is null, and if the table has no such function.
+#[inline]
 pub(super) fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
     let Some(raw_memory) = array.table_type().raw().raw_memory else {
         return Ok(None);
@@ -146,5 +147,5 @@ pub(crate) unsafe fn borrow(
         )
     }?;
     // SAFETY: T: a successful `borrow` returns a new value of the type.
-    unsafe { wrap(core, value, ty, 0, OPERATION) }
+    unsafe { wrap(Arc::clone(core), value, ty, 0, OPERATION) }
 }

@@ -112,7 +112,7 @@ impl<'a> Lent<'a> {
         let serial = self.locked.start(Self::OPERATION);
         self.locked.hold(serial);
         // SAFETY: V: the caller promises it.
-        Ok(unsafe { Handle::new(self.core, value, ty, serial) })
+        Ok(unsafe { Handle::new(Arc::clone(self.core), value, ty, serial) })
     }
 
     /// Takes the context back after the last C call. Returns a failure that the calls left in it, or
