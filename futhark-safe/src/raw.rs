@@ -89,8 +89,9 @@ impl<P: Program> Context<P> {
     ///
     /// # Panics
     ///
-    /// A safe call on the same context inside of the closure panics, since it would deadlock. If the
-    /// closure panics, the panic continues and the context remains usable.
+    /// A safe call on the same context inside of the closure panics, since it would deadlock; views, and downloads
+    /// on host backends, wait for no call and work. If the closure panics, the panic continues and the context
+    /// remains usable.
     ///
     /// # Rules for calls of C functions
     ///

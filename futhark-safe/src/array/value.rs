@@ -96,7 +96,8 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         ffi::create(self.handle.core(), number, &shape, &elements).map(Array::from_handle)
     }
 
-    /// All elements, in row-major order. Waits until they are computed.
+    /// All elements, in row-major order. Waits until they are computed; on host backends they are, and it
+    /// does not wait for calls of other threads, except for `bool`.
     ///
     /// # Errors
     ///
@@ -106,7 +107,8 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         ffi::read_vec(&self.handle)
     }
 
-    /// Copies all elements, in row-major order, to `to`, which must have the same length.
+    /// Copies all elements, in row-major order, to `to`, which must have the same length. Waits as
+    /// [`to_vec`](Self::to_vec).
     ///
     /// # Errors
     ///

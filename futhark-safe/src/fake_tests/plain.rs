@@ -171,7 +171,7 @@ mod of {
                 drop(unsafe { raw.adopt(out) }?);
             }
             // A nested safe call panics.
-            xs.to_vec().map(drop)
+            ctx.array(&[1]).map(drop)
         };
         let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -191,7 +191,7 @@ mod of {
                 // SAFETY: the context lives.
                 let code = unsafe { c::break_down(raw.context().cast()) };
                 assert_eq!(raw.check(code).unwrap_err().kind(), ErrorKind::ContextLost);
-                xs.to_vec().map(drop)
+                ctx.array(&[1]).map(drop)
             };
             let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
             let text = panic.downcast_ref::<&str>().copied();
@@ -242,7 +242,7 @@ mod of {
             };
             ctx.exclusive(|| {
                 assert_eq!(ctx.with_raw(inside).unwrap(), 3);
-                let nested = |_: &mut Raw<'_, Plain<GPU>>| xs.to_vec().map(drop);
+                let nested = |_: &mut Raw<'_, Plain<GPU>>| ctx.array(&[1]).map(drop);
                 refused(catch_unwind(AssertUnwindSafe(|| ctx.with_raw(nested))));
                 assert_eq!(ctx.with_raw(inside).unwrap(), 3);
                 assert_eq!(xs.to_vec().unwrap(), [1, 2]);

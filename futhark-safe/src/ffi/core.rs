@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -49,6 +50,9 @@ pub(crate) struct Core {
     dropped: Mutex<Vec<Dropped>>,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
+    /// Whether the context was lost, or an error was deferred. Outside of the lock, so that downloads on host
+    /// backends need not take it.
+    has_failed: AtomicBool,
     /// Text that the runtime may still point to.
     _settings: Vec<Setting>,
     /// The log among them.
@@ -164,6 +168,7 @@ impl Core {
             lock: Lock::default(),
             dropped: Mutex::default(),
             lent_to: Mutex::default(),
+            has_failed: AtomicBool::new(false),
             log: settings.iter().filter_map(Setting::log).next_back(),
             _settings: settings,
         };
@@ -242,6 +247,12 @@ impl Core {
     fn try_locked(&self) -> Option<Locked<'_>> {
         let hold = self.lock.try_take()?;
         Some(Locked { core: self, hold })
+    }
+
+    /// Whether the context was lost, or an error was deferred, ever. Then a call is needed, which reports that.
+    #[inline]
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     /// Frees a value now, or when the running call ends. Never waits for a call.
@@ -478,6 +489,7 @@ impl Locked<'_> {
     pub(super) fn defer(&mut self, error: Error) {
         // Every later call on a lost context reports the loss anyway.
         if error.kind() != ErrorKind::ContextLost {
+            self.core.has_failed.store(true, Ordering::Relaxed);
             self.state().deferred.get_or_insert(error);
         }
     }
@@ -500,6 +512,9 @@ impl Locked<'_> {
         let is_gpu = self.core.table.is_gpu();
         let (own, mut other) = (self.failure(0), self.failure(1));
         let operation = operation();
+        if status == c::FUT_LOST {
+            self.core.has_failed.store(true, Ordering::Relaxed);
+        }
         let state = self.state();
         if status == c::FUT_LOST {
             let error = own.unwrap_or_default().error(status, operation.clone());

@@ -15,20 +15,23 @@ use crate::error::{Error, ErrorKind, Result};
 /// The runtime computes strides, which are products of the dimensions after the first. So even
 /// with a zero among them, the product of the others must not overflow.
 pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
-    let product = shape
-        .iter()
-        .try_fold(elem.size(), |product, &dim| product.checked_mul(dim.max(1)))
-        .filter(|&bytes| i64::try_from(bytes).is_ok());
-    match product {
-        Some(_) => Ok(shape.iter().product()),
-        None => Err(Error::new(
-            ErrorKind::InvalidArgument,
-            "new array",
-            format!(
-                "an array of shape {shape:?} and element type {elem} is larger than any memory"
-            ),
-        )),
+    let (mut n, mut bytes, mut overflows) = (1usize, elem.size(), false);
+    for &dim in shape {
+        n = n.wrapping_mul(dim);
+        let (product, wraps) = bytes.overflowing_mul(dim.max(1));
+        (bytes, overflows) = (product, overflows | wraps);
     }
+    match overflows || i64::try_from(bytes).is_err() {
+        false => Ok(n),
+        true => Err(too_large(shape, elem)),
+    }
+}
+
+#[cold]
+fn too_large(shape: &[usize], elem: ElemType) -> Error {
+    let message =
+        format!("an array of shape {shape:?} and element type {elem} is larger than any memory");
+    Error::new(ErrorKind::InvalidArgument, "new array", message)
 }
 
 /// The number of elements of an existing array of this shape.
@@ -80,10 +83,20 @@ fn extent(dim: i64) -> usize {
 
 /// The dimensions in the runtime's memory.
 fn dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
+    let dims = signed_dims(array, operation)?;
+    match dims.iter().fold(0, |signs, &dim| signs | dim) < 0 {
+        false => Ok(dims),
+        true => Err(impossible(dims, operation)),
+    }
+}
+
+/// The dimensions in the runtime's memory. The C side rejects results with a negative one; plain C calls can
+/// make them.
+#[inline]
+fn signed_dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
     let raw = array.table_type().raw();
     let Some(shape) = raw.shape else {
-        let message = format!("a value of type {} has no shape", array.table_type().name());
-        return Err(Error::new(ErrorKind::InvalidArgument, operation, message));
+        return Err(no_shape(array, operation));
     };
     let mut dims: *const i64 = std::ptr::null();
     let out = [(&raw mut dims).cast::<c_void>()];
@@ -92,21 +105,29 @@ fn dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
     // change while it exists, and `array` is borrowed meanwhile.
     let status = unsafe { shape(array.core().context(), out.as_ptr(), input.as_ptr()) };
     if status as u32 != c::FUT_OK || dims.is_null() {
-        return Err(Error::new(
-            ErrorKind::Backend,
-            operation,
-            "the runtime returned no shape",
-        ));
+        return Err(lacks_shape(operation));
     }
     // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value,
     // which lives as long as the borrow of `array` (V).
-    let dims = unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) };
-    if dims.iter().fold(0, |signs, &dim| signs | dim) < 0 {
-        // The C side rejects such results; plain C calls can make them.
-        let message = format!("the runtime returned the impossible shape {dims:?}");
-        return Err(Error::new(ErrorKind::Backend, operation, message));
-    }
-    Ok(dims)
+    Ok(unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) })
+}
+
+#[cold]
+fn no_shape(value: &Handle, operation: &'static str) -> Error {
+    let message = format!("a value of type {} has no shape", value.table_type().name());
+    Error::new(ErrorKind::InvalidArgument, operation, message)
+}
+
+#[cold]
+fn lacks_shape(operation: &'static str) -> Error {
+    let message = "the runtime returned no shape";
+    Error::new(ErrorKind::Backend, operation, message)
+}
+
+#[cold]
+fn impossible(dims: &[i64], operation: &'static str) -> Error {
+    let message = format!("the runtime returned the impossible shape {dims:?}");
+    Error::new(ErrorKind::Backend, operation, message)
 }
 
 /// The shapes of the arrays in a value, for messages: `[3][4]f32`. Empty if there are none.
@@ -144,22 +165,26 @@ fn part_dims<'a>(value: &'a Handle, part: &c::Component) -> Option<&'a [i64]> {
 
 /// The element type of an array of scalars and its length.
 pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> {
+    let elem = elem_of(array, operation)?;
+    Ok((elem, length_by_size(array, elem.size(), operation)?))
+}
+
+/// The element type of an array of scalars.
+fn elem_of(array: &Handle, operation: &'static str) -> Result<ElemType> {
     let ty = array.table_type();
     let elem = ElemType::ALL.get(ty.raw().elem as usize).copied();
-    let Some(elem) = elem.filter(|_| ty.raw().kind == FUT_ARRAY) else {
-        let message = format!(
-            "expected an array of scalars, got a value of type {}",
-            ty.name()
-        );
-        return Err(Error::new(ErrorKind::InvalidArgument, operation, message));
-    };
-    let dims = dims(array, operation)?;
-    length_of_dims(dims, elem.size())
-        .map(|n| (elem, n))
-        .ok_or_else(|| {
-            let message = format!("the runtime returned the impossible shape {dims:?}");
-            Error::new(ErrorKind::Backend, operation, message)
-        })
+    elem.filter(|_| ty.raw().kind == FUT_ARRAY).ok_or_else(|| {
+        let name = ty.name();
+        let message = format!("expected an array of scalars, got a value of type {name}");
+        Error::new(ErrorKind::InvalidArgument, operation, message)
+    })
+}
+
+/// The length of an array whose elements have this size.
+#[inline]
+fn length_by_size(array: &Handle, size: usize, operation: &'static str) -> Result<usize> {
+    let dims = signed_dims(array, operation)?;
+    length_of_dims(dims, size).ok_or_else(|| impossible(dims, operation))
 }
 
 /// The number of elements of this size. `None` if such an array cannot exist.
@@ -183,13 +208,24 @@ pub(super) fn length_of_dims(dims: &[i64], size: usize) -> Option<usize> {
 }
 
 /// The length of an array whose elements must be of type `T`.
+#[inline]
 pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> Result<usize> {
-    let (elem, n) = length(array, operation)?;
-    if elem == T::ELEM {
-        return Ok(n);
+    let raw = array.table_type().raw();
+    if raw.kind != FUT_ARRAY || raw.elem != T::ELEM as u32 {
+        return Err(other_elements(array, T::ELEM, operation));
     }
-    let message = format!("expected elements of type {elem}, got {}", T::ELEM);
-    Err(Error::new(ErrorKind::InvalidArgument, operation, message))
+    length_by_size(array, size_of::<T>(), operation)
+}
+
+#[cold]
+fn other_elements(array: &Handle, expected: ElemType, operation: &'static str) -> Error {
+    match elem_of(array, operation) {
+        Ok(elem) => {
+            let message = format!("expected elements of type {elem}, got {expected}");
+            Error::new(ErrorKind::InvalidArgument, operation, message)
+        }
+        Err(error) => error,
+    }
 }
 
 /// Which side checks the bounds of an index.

@@ -1,6 +1,7 @@
 //! Transfers of elements between the host and arrays. Lengths are compared before any call.
 
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::Arc;
 
 use futhark_manifest::ElemType;
@@ -12,7 +13,7 @@ use super::few::Few;
 use super::fresh::reserve;
 use super::handle::Handle;
 use super::make::Make;
-use super::memory::wait;
+use super::memory::{address, wait};
 use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
 use super::trace;
 use crate::elem::{Element, Scalar8};
@@ -208,7 +209,7 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
     let mut vec: Vec<T> = Vec::new();
     reserve(&mut vec, n, READ)?;
     // SAFETY: the capacity is `n` elements of T, which has the element type's size.
-    if let Err(error) = unsafe { read_to(array, vec.as_mut_ptr().cast(), None) } {
+    if let Err(error) = unsafe { read_elements(array, n, vec.as_mut_ptr()) } {
         return Err(keep_if_lost(array, vec, error));
     }
     // SAFETY: S: all `n` elements are written, and every bit pattern is a value of T (bool returned above).
@@ -225,16 +226,44 @@ pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> 
         return Ok(());
     }
     // SAFETY: `to` has exactly `n` elements, for which every bit pattern is valid.
-    unsafe { read_to(array, to.as_mut_ptr().cast(), None) }
+    unsafe { read_elements(array, n, to.as_mut_ptr()) }
+}
+
+/// Copies all elements. On host backends without the lock and without a call of C, which would take as long as
+/// the copy of a thousand elements.
+///
+/// # Safety
+///
+/// `array` has `n` elements, of the element type of `T`, and `to` is writable memory for them.
+unsafe fn read_elements<T: Element>(array: &Handle, n: usize, to: *mut T) -> Result<()> {
+    let core = array.core();
+    if !core.table().is_gpu()
+        && !core.has_failed()
+        && let Some(memory) = address(array)?
+    {
+        let bytes = n * size_of::<T>();
+        let _span = trace::transfer(core, READ, || bytes);
+        // SAFETY: as for a view, and the caller promises `to`, which no array contains. As bytes, because
+        // memory that was borrowed from plain C calls can have any alignment.
+        unsafe { ptr::copy_nonoverlapping(memory.as_ptr().cast::<u8>(), to.cast(), bytes) };
+        return Ok(());
+    }
+    // SAFETY: as the caller promises.
+    unsafe { read_to(array, to.cast(), None) }
 }
 
 /// Checks that a slice of `len` elements can receive `n`.
 pub(super) fn expect_length(n: usize, len: usize) -> Result<()> {
-    if n == len {
-        return Ok(());
+    match n == len {
+        true => Ok(()),
+        false => Err(other_length(n, len)),
     }
+}
+
+#[cold]
+fn other_length(n: usize, len: usize) -> Error {
     let message = format!("the array has {n} elements, but the slice has {len}");
-    Err(Error::new(ErrorKind::InvalidArgument, READ, message))
+    Error::new(ErrorKind::InvalidArgument, READ, message)
 }
 
 /// All elements as bytes in native order; those of bools are 0 or 1.
@@ -288,7 +317,7 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(Elem
         on_heap.push(Scalar8::default());
     }
     let place = on_heap.first_mut().unwrap_or(&mut on_host);
-    let out = [std::ptr::from_mut(place).cast::<c_void>()];
+    let out = [ptr::from_mut(place).cast::<c_void>()];
     let input = [array.value("index")?.cast_const(), indices.as_ptr().cast()];
     let mut locked = array.core().locked();
     locked.check([array])?;

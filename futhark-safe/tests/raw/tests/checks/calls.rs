@@ -88,7 +88,7 @@ fn a_nested_safe_call_panics_instead_of_blocking() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32]).unwrap();
-    let calls = |_: &mut Plain<'_>| xs.to_vec();
+    let calls = |_: &mut Plain<'_>| ctx.array(&[2.0f32]).map(drop);
     let nested = std::panic::AssertUnwindSafe(|| ctx.with_raw(calls));
     let panic = std::panic::catch_unwind(nested).unwrap_err();
     let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
