@@ -6,13 +6,14 @@
 //! computes wrong results. So a second file, the seal, holds a checksum of content, program and
 //! settings. A cache file that does not match its seal is removed, and the runtime writes it again.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::checksum::checksum;
 use crate::ffi::Quiet;
+use crate::regular::regular;
 
 /// Serializes the start of contexts that use a cache file: the runtime writes it in several steps, and
 /// another thread would seal an incomplete file.
@@ -127,21 +128,3 @@ pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
     file.read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
-
-/// Opens a regular file; `None` if it cannot be opened. Other files can block forever when they are opened or read: a FIFO waits
-/// for another process, and a device may be endless.
-pub(crate) fn regular(path: &Path, options: &mut OpenOptions) -> Option<File> {
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return None;
-    }
-    // The file may be replaced after this check, so the open must not block either.
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, NON_BLOCKING);
-    let file = options.open(path).ok()?;
-    file.metadata().ok()?.is_file().then_some(file)
-}
-
-/// `O_NONBLOCK` on most architectures. On the others, the flag of this value has no effect on
-/// existing regular files.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-const NON_BLOCKING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };

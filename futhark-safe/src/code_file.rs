@@ -7,11 +7,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::cache::{read, regular, seal_of};
+use crate::cache::{read, seal_of};
 use crate::checksum::checksum;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::Core;
+use crate::regular::regular;
 
 /// A file of device code that a context loads or writes.
 pub(crate) struct CodeFile<'a> {

@@ -146,6 +146,7 @@
 //!
 //! | feature | adds | dependencies |
 //! |---|---|---|
+//! | `run` (default) | contexts, values and calls: all that a program needs at run time | half |
 //! | `load` (default) | opens shared objects | libloading |
 //! | `build` | for build scripts: compiles programs and writes their modules | as `compile` |
 //! | `raw` | also for build scripts: modules for plain C calls beside safe ones ([`Context::with_raw`]); needs libclang | bindgen |
@@ -156,8 +157,26 @@
 //! | `ndarray` | converts arrays to and from those of the crate `ndarray` | ndarray |
 //! | `serde` | serializes stored values | serde_core |
 //! | `mac` | seals stored values with a key of yours, so that they are restored without `unsafe` (`Stored::seal`) | hmac-sha256 |
+//!
+//! `dynamic`, `report`, `ndarray`, `serde` and `mac` include `run`. A build script needs `build` alone; without the default
+//! features Cargo compiles only that for it:
+//!
+//! ```text
+//! [dependencies]
+//! futhark-safe = "0.1"
+//!
+//! [build-dependencies]
+//! futhark-safe = { version = "0.1", default-features = false, features = ["build"] }
+//! ```
 
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(feature = "run"),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "links to items of disabled features"
+    )
+)]
 
 #[cfg(feature = "build")]
 pub mod build;
@@ -166,55 +185,88 @@ pub use futhark_sys::compile;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 
+#[cfg(feature = "run")]
 mod array;
+#[cfg(feature = "run")]
 mod batch;
+#[cfg(feature = "run")]
 mod cache;
+#[cfg(feature = "run")]
 mod checksum;
+#[cfg(feature = "run")]
 mod code_file;
+#[cfg(feature = "run")]
 mod config;
+#[cfg(feature = "run")]
 mod context;
+#[cfg(feature = "run")]
 mod device;
+#[cfg(feature = "run")]
 mod elem;
+#[cfg_attr(
+    not(feature = "run"),
+    allow(dead_code, reason = "constructors for failures of contexts")
+)]
 mod error;
+#[cfg(feature = "run")]
 mod exclusive;
 #[cfg(all(test, feature = "dynamic"))]
 mod fake_tests;
+#[cfg(feature = "run")]
 mod ffi;
+#[cfg(feature = "run")]
 mod known_bad;
-#[cfg(feature = "tracing")]
+#[cfg(all(feature = "run", feature = "tracing"))]
 mod log_lines;
+#[cfg(feature = "run")]
 mod native;
+#[cfg(feature = "run")]
 mod opaque;
+#[cfg(feature = "run")]
 mod program;
+#[cfg(feature = "run")]
 mod raw;
+#[cfg(any(feature = "build", feature = "run"))]
+mod regular;
 #[cfg(feature = "report")]
 mod report;
+#[cfg(feature = "run")]
 mod start;
+#[cfg(feature = "run")]
 pub mod stored;
+#[cfg(any(feature = "build", feature = "run"))]
 mod tuning;
+#[cfg(feature = "run")]
 mod typed;
+#[cfg(feature = "run")]
 mod usage;
 
-pub use array::{Array, ArrayIndex, HostArray};
-pub use batch::{Batch, Download};
-pub use config::Config;
-pub use context::Context;
-pub use device::Device;
-pub use elem::Element;
 pub use error::{Error, ErrorKind, Place, Result};
-pub use ffi::RawMemory;
 pub use futhark_manifest::{Backend, ElemType};
-pub use half::f16;
-pub use opaque::Opaque;
-pub use program::{Consumed, HasArray, OpaqueTag, Program};
-pub use raw::{Raw, RawContext, RawValue};
 #[cfg(feature = "report")]
 pub use report::{Event, Report};
-pub use stored::{Stored, Untrusted};
-pub use tuning::{Tuning, TuningClass, TuningParam};
-pub use usage::{Copies, MemoryUse};
+#[cfg(any(feature = "build", feature = "run"))]
+pub use tuning::Tuning;
+#[cfg(feature = "run")]
+pub use {
+    array::{Array, ArrayIndex, HostArray},
+    batch::{Batch, Download},
+    config::Config,
+    context::Context,
+    device::Device,
+    elem::Element,
+    ffi::RawMemory,
+    half::f16,
+    opaque::Opaque,
+    program::{Consumed, HasArray, OpaqueTag, Program},
+    raw::{Raw, RawContext, RawValue},
+    stored::{Stored, Untrusted},
+    tuning::{TuningClass, TuningParam},
+    usage::{Copies, MemoryUse},
+};
 
 /// Items for generated code and this crate's macros. They may change in any version.
+#[cfg(feature = "run")]
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ffi::{Input, LinkedTable, Output};

@@ -9,6 +9,18 @@
 //! }
 //! ```
 //!
+//! ```toml
+//! # Cargo.toml
+//! [dependencies]
+//! futhark-safe = "0.1"
+//!
+//! [build-dependencies]
+//! futhark-safe = { version = "0.1", default-features = false, features = ["build"] }
+//! ```
+//!
+//! Cargo compiles this crate for the program and for the build script. The default features are contexts and
+//! values, which a build script does not use; without them the first build is faster.
+//!
 //! `futhark_safe::include_program!(stats);` includes the program as a module. Changes of the source
 //! file, of its imports, of the compilers, and of the environment variables that select them trigger a
 //! rebuild. Warnings of the Futhark compiler become warnings of Cargo.

@@ -6,22 +6,9 @@ use futhark_manifest::Printable;
 use futhark_sys::table::Table;
 
 use super::file::{Line, Tuning};
-use super::near::near;
-use crate::error::{Error, ErrorKind, Result};
+use super::unknown::{DEFAULTS, unknown};
+use crate::error::Result;
 use crate::ffi::Setting;
-
-/// The names of defaults, which every GPU backend accepts like tuning parameters.
-const DEFAULTS: [&str; 9] = [
-    "default_cache",
-    "default_grid_size",
-    "default_group_size",
-    "default_num_groups",
-    "default_reg_tile_size",
-    "default_shared_memory",
-    "default_thread_block_size",
-    "default_threshold",
-    "default_tile_size",
-];
 
 /// What tunings come to for a table.
 #[derive(Default)]
@@ -73,18 +60,6 @@ pub(crate) fn apply<'a>(
     Ok(applied)
 }
 
-/// The error for the first line of `tuning` whose name is not in `names`, nor one that every program has.
-#[cfg(feature = "build")]
-pub(crate) fn unknown_in(tuning: &Tuning, names: &[&str]) -> Option<Error> {
-    let is_known = |name: &str| {
-        // Manifests do not list the parameters of functions of the compiler.
-        names.contains(&name) || DEFAULTS.contains(&name) || name.starts_with("builtin#")
-    };
-    let mut lines = tuning.lines().iter();
-    let line = lines.find(|line| !is_known(&line.name))?;
-    Some(unknown(tuning, line, names))
-}
-
 fn has(table: &'static Table, name: &str) -> bool {
     let is_default = table.is_gpu() && DEFAULTS.contains(&name);
     is_default || table.tuning_params().any(|param| param.name == name)
@@ -102,18 +77,4 @@ fn no_effect(tuning: &Tuning, line: &Line, table: &Table) -> String {
 fn setting(line: &Line) -> Setting {
     let name = CString::new(&*line.name).expect("a name has no control characters");
     Setting::TuningParam(name, line.value.into())
-}
-
-fn unknown(tuning: &Tuning, line: &Line, names: &[&str]) -> Error {
-    let near = near(&line.name, names.iter().chain(&DEFAULTS).copied());
-    let hint = match near.is_empty() {
-        true => "run `futhark autotune` again with the compiler of the program".to_owned(),
-        false => format!("similar names: {}", near.join(", ")),
-    };
-    let message = format!(
-        "{}: the program has no tuning parameter `{}`; {hint}",
-        tuning.place(line.number),
-        Printable(&line.name)
-    );
-    Error::new(ErrorKind::InvalidArgument, "tuning", message)
 }

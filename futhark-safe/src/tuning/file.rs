@@ -7,8 +7,8 @@ use std::path::Path;
 
 use futhark_manifest::Printable;
 
-use crate::cache::regular;
 use crate::error::{Error, ErrorKind, Result};
+use crate::regular::regular;
 
 /// The largest size of a file, in bytes. `futhark autotune` writes a line per threshold.
 const MOST_BYTES: usize = 1 << 20;
@@ -74,6 +74,7 @@ impl Tuning {
     }
 
     /// Parses the text that the build script wrote into a module.
+    #[cfg(feature = "run")]
     pub(crate) fn embedded(text: &str) -> Result<Tuning> {
         Tuning::of(Some("embedded tuning".to_owned()), text)
     }

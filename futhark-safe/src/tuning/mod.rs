@@ -1,20 +1,27 @@
 //! Tuning parameters of programs, and files with their values.
 //!
 //! ```text
-//! param.rs  the parameters of a table, and their classes
-//! file.rs   the format of `.tuning` files, which `futhark autotune` writes
-//! apply.rs  the values that a new context uses, and names that its program does not have
-//! near.rs   names that are similar to an unknown one
+//! param.rs    the parameters of a table, and their classes
+//! file.rs     the format of `.tuning` files, which `futhark autotune` writes
+//! apply.rs    the values that a new context uses
+//! unknown.rs  names that a program does not have, for contexts and build scripts
+//! near.rs     names that are similar to an unknown one
 //! ```
 
+#[cfg(feature = "run")]
 mod apply;
 mod file;
 mod near;
+#[cfg(feature = "run")]
 mod param;
+mod unknown;
 
-#[cfg(feature = "build")]
-pub(crate) use apply::unknown_in;
+#[cfg(feature = "run")]
 pub(crate) use apply::{apply, apply_embedded};
 pub use file::Tuning;
+#[cfg(feature = "run")]
 pub(crate) use param::params;
+#[cfg(feature = "run")]
 pub use param::{TuningClass, TuningParam};
+#[cfg(feature = "build")]
+pub(crate) use unknown::unknown_in;

@@ -2,6 +2,7 @@
 #![cfg(feature = "build")]
 
 mod build_script;
+mod dependencies;
 mod package;
 mod published;
 mod raw;

@@ -102,7 +102,7 @@ impl Package {
             &format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
                  [dependencies]\nfuthark-safe = {{ path = {safe:?} }}\n\n\
-                 [build-dependencies]\nfuthark-safe = {{ path = {safe:?}, features = [\"build\"] }}\n\n\
+                 [build-dependencies]\nfuthark-safe = {{ path = {safe:?}, default-features = false, features = [\"build\"] }}\n\n\
                  [workspace]\n"
             ),
         );

@@ -51,7 +51,7 @@ fn a_packaged_library_builds_without_futhark() {
     }
     let safe = env!("CARGO_MANIFEST_DIR");
     let ours = format!("futhark-safe = {{ version = \"0.1.0\", path = {safe:?} }}\n");
-    let built = ours.replace(" }", ", features = [\"build\"] }");
+    let built = ours.replace(" }", ", default-features = false, features = [\"build\"] }");
     let dependencies = format!("[dependencies]\n{ours}\n[build-dependencies]\n{built}");
     // Folders may have any name.
     let library = Package::empty("a user's \u{e4} \"library\"");

@@ -156,6 +156,7 @@ fn typed_contexts_are_made_of_libraries() {
         return;
     };
     let safe = env!("CARGO_MANIFEST_DIR");
+    // With the default features, which a build script does not need, and which change nothing for it.
     let package = package(
         "outside-shared-typed",
         &format!(
