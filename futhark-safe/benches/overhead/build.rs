@@ -1,5 +1,5 @@
 //! Compiles bench.fut three times per backend: as users do, without hardening, and as unmodified
-//! plain C, the baseline. Compiles batches.fut for devices.
+//! plain C, the baseline.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,6 @@ use futhark_safe::{Backend, Error, build::Program};
 
 const SOURCE: &str = "bench.fut";
 const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
-const DEVICES: [Backend; 2] = [Backend::OpenCl, Backend::Cuda];
 
 fn main() -> Result<(), Error> {
     // The program of the bench `costs`, also for the backends of the package's features.
@@ -33,10 +32,6 @@ fn main() -> Result<(), Error> {
         .name("bench_untrapped")
         .hardened(false)
         .backends(BACKENDS)
-        .compile()?;
-    Program::new("batches.fut")
-        .flag(level())
-        .backends(DEVICES)
         .compile()?;
     for backend in BACKENDS {
         if let Err(message) = plain(backend) {

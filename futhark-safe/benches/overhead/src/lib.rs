@@ -1,5 +1,5 @@
 //! The programs that the benchmark compares: the typed interface, the typed interface without
-//! hardening, and plain C; and that of the benchmark of batches.
+//! hardening, and plain C.
 
 pub mod plain;
 
@@ -7,4 +7,3 @@ pub mod plain;
 futhark_safe::include_program!(pub ways);
 futhark_safe::include_program!(pub bench);
 futhark_safe::include_program!(pub bench_untrapped);
-futhark_safe::include_program!(pub batches);

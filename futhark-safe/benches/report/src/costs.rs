@@ -1,8 +1,10 @@
 //! The sections on predicting costs: the model, and a user's build.
 
+use std::collections::BTreeSet;
+
 use crate::budgets;
 use crate::facts::Facts;
-use crate::model::{self, Line};
+use crate::model;
 use crate::page::backends;
 use crate::results::Results;
 use crate::text::{elements, percent, table, time};
@@ -16,13 +18,13 @@ pub const TRANSFERS: [&str; 3] = ["upload", "download", "download, fresh memory"
 /// The cost model and its check.
 pub fn model(results: &Results, facts: &Facts, plots: &str) -> String {
     let mut text = "## Cost model\n\n\
-        To predict the time of a program beside its computation, add the calls, and for each transfer its fixed part \
-        and its bytes. Lines are fitted by least squares of relative errors through the sizes up to 4 MiB, which fit into \
-        caches; the last but one column is the largest error of a line at a measured size. Beyond the caches, take the \
-        last column instead: the largest size that was measured.\n\n"
+        To predict the time of a program beside its computation, add the calls and the transfers. For a transfer whose \
+        size is between two columns, take the straight line between them; a smaller one takes as long as the first, and a \
+        larger one as long per byte as the last.\n\n"
         .to_owned();
     let number = |value: Option<f64>| value.map_or_else(|| "not measured".to_owned(), time);
-    let (mut rows, mut lines, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut transfers, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sizes = BTreeSet::new();
     for backend in backends(results) {
         rows.push(vec![
             backend.to_owned(),
@@ -31,22 +33,10 @@ pub fn model(results: &Results, facts: &Facts, plots: &str) -> String {
             number(model::fixed(results, backend, CONTEXT)),
         ]);
         for name in TRANSFERS {
-            if let Some(Line {
-                fixed,
-                per_byte,
-                worst,
-            }) = model::line(results, backend, name)
-            {
-                let per_kibibyte = |per_byte: f64| time(per_byte * 1024.0);
-                lines.push(vec![
-                    format!("{backend}: {name}"),
-                    time(fixed),
-                    per_kibibyte(per_byte),
-                    percent(worst),
-                    model::large(results, backend, name)
-                        .map(per_kibibyte)
-                        .unwrap_or_default(),
-                ]);
+            let points = model::points(results, backend, name, "typed");
+            if !points.is_empty() {
+                sizes.extend(points.iter().map(|(bytes, _)| *bytes as u64));
+                transfers.push((format!("{backend}: {name}"), points));
             }
         }
         if let Some(p) = model::predict(results, backend) {
@@ -79,24 +69,28 @@ pub fn model(results: &Results, facts: &Facts, plots: &str) -> String {
     {
         text += &format!("Not measured: backend {backend}, because {reason}.\n\n");
     }
-    if !lines.is_empty() {
-        text += &table(
-            &[
-                "transfer",
-                "fixed",
-                "per KiB",
-                "largest error",
-                "per KiB, large arrays",
-            ],
-            &lines,
-        );
-        text += &format!(
-            "![Transfers by size, with the lines of the model]({plots}/transfers.svg)\n\n"
-        );
+    if !transfers.is_empty() {
+        let titles = sizes.iter().map(|bytes| format!("{}B", elements(*bytes)));
+        let titles: Vec<String> = std::iter::once("transfer".to_owned())
+            .chain(titles)
+            .collect();
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let row = |(name, points): (String, Vec<(f64, f64)>)| {
+            let column = |bytes: &u64| {
+                let point = points.iter().find(|(x, _)| *x == *bytes as f64);
+                point.map_or_else(String::new, |(_, t)| time(*t))
+            };
+            std::iter::once(name)
+                .chain(sizes.iter().map(column))
+                .collect()
+        };
+        let rows: Vec<Vec<String>> = transfers.into_iter().map(row).collect();
+        text += &table(&titles, &rows);
+        text += &format!("![Transfers by size]({plots}/transfers.svg)\n\n");
     }
     if !checks.is_empty() {
         text += "As a check, an upload, a call with the array and a download into memory in use, of a size that is not \
-                 among those of the lines:\n\n";
+                 in the table:\n\n";
         let titles = [
             "backend",
             "elements (f32)",

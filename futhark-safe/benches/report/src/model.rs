@@ -1,54 +1,8 @@
-//! The cost model: what an operation costs on a backend, as a fixed part and a part per byte.
+//! The cost model: what an operation costs on a backend.
 
 use crate::results::{Case, Results};
 
-/// The most bytes that lines are fitted through: beyond the caches, a byte costs several times as much.
-pub const CACHED: f64 = (4 << 20) as f64;
-
-/// Nanoseconds of an operation: `fixed + per_byte * bytes`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
-    pub fixed: f64,
-    pub per_byte: f64,
-    /// The largest error of the line at a measured point, as a part of the time.
-    pub worst: f64,
-}
-
-impl Line {
-    /// The least squares of relative errors, so that small sizes count as much as large ones. `None` for fewer
-    /// than two sizes.
-    pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
-        // With each equation `fixed + per_byte * x = t` divided by t.
-        let (mut aa, mut ab, mut bb, mut ac, mut bc) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        for (x, t) in points {
-            let (a, b) = (1.0 / t, x / t);
-            aa += a * a;
-            ab += a * b;
-            bb += b * b;
-            ac += a;
-            bc += b;
-        }
-        let determinant = aa * bb - ab * ab;
-        if points.len() < 2 || determinant <= 0.0 {
-            return None;
-        }
-        let mut line = Line {
-            fixed: (ac * bb - bc * ab) / determinant,
-            per_byte: (aa * bc - ab * ac) / determinant,
-            worst: 0.0,
-        };
-        let error = |(x, t): &(f64, f64)| (line.at(*x) / t - 1.0).abs();
-        line.worst = points.iter().map(error).fold(0.0, f64::max);
-        Some(line)
-    }
-
-    /// The predicted time.
-    pub fn at(&self, bytes: f64) -> f64 {
-        self.fixed + self.per_byte * bytes
-    }
-}
-
-/// Bytes and time of each size that was measured.
+/// Bytes and time of each size that was measured, in their order.
 pub fn points(results: &Results, backend: &str, name: &str, variant: &str) -> Vec<(f64, f64)> {
     let cases = results
         .iter()
@@ -58,18 +12,22 @@ pub fn points(results: &Results, backend: &str, name: &str, variant: &str) -> Ve
         .collect()
 }
 
-/// The line through all sizes of the typed interface that fit into caches.
-pub fn line(results: &Results, backend: &str, name: &str) -> Option<Line> {
-    let mut points = points(results, backend, name, "typed");
-    points.retain(|(bytes, _)| *bytes <= CACHED);
-    Line::fit(&points)
-}
-
-/// Nanoseconds per byte of the largest size, if that does not fit into caches.
-pub fn large(results: &Results, backend: &str, name: &str) -> Option<f64> {
-    let points = points(results, backend, name, "typed");
-    let (bytes, time) = points.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (bytes > CACHED).then_some(time / bytes)
+/// The predicted time of a transfer of this many bytes: on the straight line between the next smaller and the next
+/// larger size that was measured. A smaller transfer takes as long as the smallest, and a larger one as long per byte as
+/// the largest. `points` are in the order of their sizes.
+///
+/// One line for all sizes would be wrong by up to half: a byte costs more in each cache than in the one before.
+pub fn at(points: &[(f64, f64)], bytes: f64) -> Option<f64> {
+    let (smallest, largest) = (points.first()?, points.last()?);
+    let next = points.windows(2).find(|pair| bytes <= pair[1].0);
+    Some(match next {
+        _ if bytes <= smallest.0 => smallest.1,
+        Some(pair) => {
+            let [(x0, t0), (x1, t1)] = [pair[0], pair[1]];
+            t0 + (t1 - t0) * (bytes - x0) / (x1 - x0)
+        }
+        None => largest.1 * bytes / largest.0,
+    })
 }
 
 /// The time of a case without a size.
@@ -83,7 +41,7 @@ pub fn fixed(results: &Results, backend: &str, name: &str) -> Option<f64> {
 }
 
 /// A prediction beside the measurement "round trip": an upload, a call with the array and a download, with a
-/// size that is not among those of the lines.
+/// size that was not measured.
 pub struct Prediction {
     pub size: u64,
     pub upload: f64,
@@ -98,11 +56,12 @@ pub fn predict(results: &Results, backend: &str) -> Option<Prediction> {
         .iter()
         .find(|(case, _)| case.backend == backend && case.name == "round trip")?;
     let bytes = variants.bytes? as f64;
+    let transfer = |name| at(&points(results, backend, name, "typed"), bytes);
     Some(Prediction {
         size: case.size,
-        upload: line(results, backend, "upload")?.at(bytes),
+        upload: transfer("upload")?,
         call: fixed(results, backend, "call with an array")?,
-        download: line(results, backend, "download")?.at(bytes),
+        download: transfer("download")?,
         measured: variants.time("typed")?,
     })
 }

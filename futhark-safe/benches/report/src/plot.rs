@@ -16,8 +16,6 @@ struct Series {
     /// In the legend; empty for a line of the colour before it.
     name: String,
     points: Vec<(f64, f64)>,
-    /// Whether the points are joined.
-    line: bool,
 }
 
 /// Colours that people with colour blindness can tell apart (Okabe and Ito).
@@ -46,7 +44,7 @@ pub fn write(results: &Results, folder: &Path) -> Result<()> {
         )?;
     }
     let transfers = transfers(results);
-    let title = "Transfers (marks: measured, lines: the cost model)";
+    let title = "Transfers";
     draw(
         &folder.join("transfers.svg"),
         title,
@@ -93,18 +91,8 @@ fn transfers(results: &Results) -> Vec<Series> {
         for name in ["upload", "download"] {
             let points = model::points(results, backend, name, "typed");
             let elements = |bytes: f64| bytes / size_of::<f32>() as f64;
-            let fitted = model::line(results, backend, name);
-            let least = points.first().map(|(bytes, _)| *bytes);
-            let doubled = std::iter::successors(least, |bytes| Some(2.0 * bytes));
-            let predicted = doubled
-                .take_while(|bytes| *bytes <= model::CACHED)
-                .filter_map(|bytes| Some((elements(bytes), fitted?.at(bytes) / 1e3)));
             let measured = points.iter().map(|(bytes, t)| (elements(*bytes), t / 1e3));
-            series.push(Series {
-                line: false,
-                ..marked(format!("{backend}: {name}"), measured)
-            });
-            series.push(line(predicted));
+            series.push(marked(format!("{backend}: {name}"), measured));
         }
     }
     series
@@ -126,7 +114,6 @@ fn marked(name: String, points: impl Iterator<Item = (f64, f64)>) -> Series {
     Series {
         name,
         points: points.collect(),
-        line: true,
     }
 }
 
@@ -182,10 +169,8 @@ fn draw(file: &Path, title: &str, y: &str, series: &[Series]) -> Result<()> {
             let marks = marks.map_err(|e| failed(&e))?;
             marks.label(&series.name).legend(legend);
         }
-        if series.line {
-            let line = LineSeries::new(series.points.iter().copied(), colour.stroke_width(2));
-            chart.draw_series(line).map_err(|e| failed(&e))?;
-        }
+        let line = LineSeries::new(series.points.iter().copied(), colour.stroke_width(2));
+        chart.draw_series(line).map_err(|e| failed(&e))?;
     }
     chart
         .configure_series_labels()

@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::facts::Facts;
-use crate::model::Line;
+use crate::model;
 use crate::results::{self, Results};
 use crate::{costs, page, plot};
 
@@ -180,21 +180,21 @@ fn recorded_instructions_are_listed() {
 }
 
 #[test]
-fn the_line_of_the_model_weighs_relative_errors() {
-    let exact: Vec<(f64, f64)> = [1e3, 1e5, 1e7].map(|x| (x, 40.0 + 0.25 * x)).into();
-    let line = Line::fit(&exact).expect("a line");
-    assert!(
-        (line.fixed - 40.0).abs() < 1e-6 && (line.per_byte - 0.25).abs() < 1e-9,
-        "{line:?}"
-    );
-    assert!(line.worst < 1e-9, "{line:?}");
-    // Ten per cent more at the largest size must not spoil the fixed part.
-    let disturbed = Line::fit(&[exact[0], exact[1], (1e7, 1.1 * exact[2].1)]).expect("a line");
-    assert!(
-        disturbed.at(1e3) / exact[0].1 < 1.1 && disturbed.worst < 0.1,
-        "{disturbed:?}"
-    );
-    assert_eq!(Line::fit(&exact[..1]), None);
+fn transfers_are_predicted_from_the_sizes_beside_them() {
+    let points = [(4.0, 10.0), (8.0, 14.0), (16.0, 50.0)];
+    for (bytes, expected) in [
+        (0.0, 10.0),
+        (4.0, 10.0),
+        (5.0, 11.0),
+        (8.0, 14.0),
+        (12.0, 32.0),
+        (16.0, 50.0),
+        (32.0, 100.0),
+    ] {
+        assert_eq!(model::at(&points, bytes), Some(expected), "{bytes}");
+    }
+    assert_eq!(model::at(&points[..1], 8.0), Some(20.0));
+    assert_eq!(model::at(&[], 8.0), None);
 }
 
 #[test]
@@ -203,13 +203,6 @@ fn predictions_are_compared_with_a_measured_round_trip() {
         ("run1", ("opencl: call with an array", "typed", 0), 1000.0),
         ("run1", ("opencl: round trip", "typed", 2048), 22_000.0),
     ];
-    // Twice as slow per byte, beyond the caches.
-    let large = 1 << 24;
-    measured.push((
-        "run1",
-        ("opencl: upload", "typed", large),
-        2.0 * large as f64,
-    ));
     for n in [1024, 4096] {
         measured.push(("run1", ("opencl: upload", "typed", n), n as f64));
         measured.push(("run1", ("opencl: download", "typed", n), 8.0 * n as f64));
@@ -223,10 +216,9 @@ fn predictions_are_compared_with_a_measured_round_trip() {
         line,
         "| opencl | 2 Ki | 2.05 µs + 1.00 µs + 16.38 µs | 19.43 µs | 22.00 µs | -11.7 % |"
     );
-    assert_eq!(
-        cells(&text, "| opencl: upload |")[1..],
-        ["0.0 ns", "256.0 ns", "0.0 %", "512.0 ns"]
-    );
+    let row = |title: &str| cells(&text, title);
+    assert_eq!(row("| transfer |"), ["transfer", "4 KiB", "16 KiB"]);
+    assert_eq!(row("| opencl: upload |")[1..], ["1.02 µs", "4.10 µs"]);
 }
 
 #[test]
