@@ -664,7 +664,7 @@ impl fmt::Debug for Core {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dynamic"))]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 

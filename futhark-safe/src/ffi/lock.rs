@@ -330,5 +330,5 @@ fn ended_inside() -> ! {
     std::process::abort()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dynamic"))]
 mod tests;
