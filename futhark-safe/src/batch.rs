@@ -27,7 +27,7 @@ impl<P: Program> Context<P> {
     ///
     /// On GPU backends every transfer waits for the device. Those of a batch do not, and `batch` waits once after
     /// `body` has returned. With many small arrays this can save most of the time. On host backends a batch
-    /// works, too, but saves nothing.
+    /// works, too, but there is no wait to save, and it takes longer than the same transfers without it.
     ///
     /// ```text
     /// let mut means = vec![0.0f32; 100];
