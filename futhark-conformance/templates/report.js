@@ -46,6 +46,11 @@
     if (!folders.has(name)) folders.set(name, []);
     folders.get(name).push(index);
   });
+  // What all folders begin with is in the head, once: a phone would show little else.
+  let common = folders.keys().next().value ?? "";
+  for (const name of folders.keys()) {
+    while (!name.startsWith(common)) common = common.slice(0, common.lastIndexOf("/", common.length - 2) + 1);
+  }
   const open = new Set(data.programs.length <= 60 ? folders.keys() : []);
 
   // The failures of each program and column, for links; and the texts to search.
@@ -106,7 +111,7 @@
     const any = groupElements.some((element) => element && !element.hidden);
     document.getElementById("none-shown").hidden = any || data.groups.length === 0;
 
-    head.innerHTML = `<tr><th scope="col">program</th>${columns.map((index) => {
+    head.innerHTML = `<tr><th scope="col">program${folders.size > 1 && common ? ` <span class="dim">in ${escaped(common)}</span>` : ""}</th>${columns.map((index) => {
       const [backend, device, compiler, note] = data.columns[index];
       return `<th scope="col" title="${escaped(device)}">${escaped(backend)}<small>${escaped(note)}</small><small>${escaped(compiler)}</small></th>`;
     }).join("")}</tr>`;
@@ -129,7 +134,7 @@
       programs += inside.length;
       const isOpen = open.has(name);
       if (folders.size > 1) {
-        rows.push(`<tr class="folder"><th scope="rowgroup"><button type="button" data-folder="${escaped(name)}" aria-expanded="${isOpen}">${isOpen ? "▾" : "▸"} ${escaped(name || "./")} <span class="dim">${inside.length}</span></button></th>${sums.map((sum) => {
+        rows.push(`<tr class="folder"><th scope="rowgroup"><button type="button" data-folder="${escaped(name)}" title="${escaped(name)}" aria-expanded="${isOpen}">${isOpen ? "▾" : "▸"} ${escaped(name.slice(common.length) || "./")} <span class="dim">${inside.length}</span></button></th>${sums.map((sum) => {
           const [style, label, words] = look(sum, filter.outcome);
           return `<td><span class="cell ${style}" title="${words}">${label}</span></td>`;
         }).join("")}</tr>`);
