@@ -141,7 +141,7 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         .unwrap();
     let shown = text(&report);
     assert_eq!(report.status.code(), Some(3), "{shown}");
-    assert!(shown.contains("1 checks: 1 passed"), "{shown}");
+    assert!(shown.contains("1 check: 1 passed"), "{shown}");
     assert!(
         shown.contains("missing: the end of report.jsonl"),
         "{shown}"

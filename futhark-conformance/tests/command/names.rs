@@ -73,7 +73,7 @@ esac"#;
         .expect("bash starts");
     let shown = text(&again);
     assert_eq!(again.status.code(), Some(1), "{repeat}\n{shown}");
-    assert!(shown.contains("1 checks: 0 passed, 1 failed"), "{shown}");
+    assert!(shown.contains("1 check: 0 passed, 1 failed"), "{shown}");
 }
 
 #[test]

@@ -6,10 +6,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::Counts;
 use super::baseline::Changes;
 use super::matrix::Matrix;
-use super::shown;
+use super::{Counts, counted, shown};
 use crate::record::Record;
 use std::fmt::Write as _;
 
@@ -77,7 +76,8 @@ fn sum(total: Counts) -> String {
         expected,
         skipped,
     } = total;
-    let mut text = format!("{} checks: {passed} passed, {failed} failed", total.total());
+    let checks = counted(total.total(), "check");
+    let mut text = format!("{checks}: {passed} passed, {failed} failed");
     for (count, what) in [(expected, "failed as expected"), (skipped, "skipped")] {
         if count > 0 {
             let _ = write!(text, ", {count} {what}");

@@ -142,7 +142,7 @@ fn one_failure_is_shown_in_full_with_a_command() {
         "{text}"
     );
     assert!(!text.contains("failures, by cause"), "{text}");
-    assert!(text.ends_with("1 checks: 0 passed, 1 failed\n"), "{text}");
+    assert!(text.ends_with("1 check: 0 passed, 1 failed\n"), "{text}");
 }
 
 #[test]
