@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::mem;
 
 use crate::array::{Array, ArrayIndex};
 use crate::context::Context;
@@ -13,13 +14,17 @@ use crate::program::handle::HasHandle as _;
 use crate::program::{HasArray, OpaqueTag, Program, Receive, observed, slot};
 
 /// Calls function number `function`, which has one result.
-pub fn get<P: Program, T: Receive>(
+#[inline]
+pub fn get<P: Program, T: Receive, const N: usize>(
     context: &Context<P>,
     function: usize,
-    inputs: &mut [Input<'_>],
+    mut inputs: [Input<'_>; N],
 ) -> Result<T> {
     let mut out = slot::<T>();
-    context.__call(function, inputs, &mut [out.output()])?;
+    let called = context.__call(function, &mut inputs, &mut [out.output()]);
+    // The call has dropped what they owned. To look for that in each takes as long as the error check.
+    mem::forget(inputs);
+    called?;
     Ok(out.finish())
 }
 

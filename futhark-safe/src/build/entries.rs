@@ -60,7 +60,7 @@ fn write_entry(
         .map(|(input, name)| argument(input, name))
         .collect();
     let number = module.number(&entry.cfun)?;
-    let get = format!("__f::get(self.context, {number}, &mut [");
+    let get = format!("__f::get(self.context, {number}, [");
     match form {
         ResultForm::One(_) => text::list(text, 8, &get, &inputs, "])"),
         // Since 0.26.1 a tuple is one value, which is projected.

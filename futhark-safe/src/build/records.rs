@@ -108,7 +108,7 @@ pub(super) fn write_make(
         }
     }
     text::open(text, head, &parameters, module.names.of(id));
-    let get = format!("__f::get(context, {}, &mut [", module.number(cfun)?);
+    let get = format!("__f::get(context, {}, [", module.number(cfun)?);
     text::list(text, 8, &get, &inputs, "])");
     text.push_str("    }\n");
     Ok(())

@@ -68,7 +68,7 @@ fn write_construct(
         })
         .collect();
     let pattern = pattern(path, &payload);
-    let get = format!("{pattern} => __f::get(context, {number}, &mut [");
+    let get = format!("{pattern} => __f::get(context, {number}, [");
     text::list(text, 12, &get, &inputs, "]),");
     Ok(())
 }

@@ -67,17 +67,17 @@ impl Entries<'_> {
         xs: impl __f::Consumed<Array<f32, 1>>,
         ys: &Array<f32, 1>,
     ) -> Result<Array<f32, 1>> {
-        __f::get(self.context, 0, &mut [__f::consumed(xs), __f::observed(ys)])
+        __f::get(self.context, 0, [__f::consumed(xs), __f::observed(ys)])
     }
 
     /// `entry answer : i32`
     pub fn answer(&self) -> Result<i32> {
-        __f::get(self.context, 1, &mut [])
+        __f::get(self.context, 1, [])
     }
 
     /// `entry constant : []i32`
     pub fn constant(&self) -> Result<Array<i32, 1>> {
-        __f::get(self.context, 2, &mut [])
+        __f::get(self.context, 2, [])
     }
 
     /// `entry long_parameter_list (first_parameter: []i64) (second_parameter: []i64) (third_parameter: u8) (out: u8) : i64`
@@ -88,7 +88,7 @@ impl Entries<'_> {
         third_parameter: u8,
         out: u8,
     ) -> Result<i64> {
-        __f::get(self.context, 3, &mut [
+        __f::get(self.context, 3, [
             __f::observed(first_parameter),
             __f::observed(second_parameter),
             __f::scalar(third_parameter),
@@ -98,7 +98,7 @@ impl Entries<'_> {
 
     /// `entry mean (xs: []f32) : f32`
     pub fn mean(&self, xs: &Array<f32, 1>) -> Result<f32> {
-        __f::get(self.context, 4, &mut [__f::observed(xs)])
+        __f::get(self.context, 4, [__f::observed(xs)])
     }
 
     /// `entry nothing (x: i32) : ()`
@@ -114,7 +114,7 @@ impl Entries<'_> {
         xs: impl __f::Consumed<Array<::futhark_safe::f16, 1>>,
         v: ::futhark_safe::f16,
     ) -> Result<Array<::futhark_safe::f16, 1>> {
-        __f::get(self.context, 6, &mut [__f::consumed(xs), __f::scalar(v)])
+        __f::get(self.context, 6, [__f::consumed(xs), __f::scalar(v)])
     }
 
     /// `entry split (k: i64) (xs: [][]bool) : ([][]bool, [][]bool, i64)`

@@ -54,7 +54,7 @@ impl ::futhark_safe::HasArray<i64, 1> for Program {
 impl Unit {
     /// Creates the value.
     pub fn new(context: &Context) -> Result<Unit> {
-        __f::get(context, 9, &mut [])
+        __f::get(context, 9, [])
     }
 }
 
@@ -71,7 +71,7 @@ impl TupleArrayArrayBoolArrayArrayBoolI64 {
         _1: &Array<bool, 2>,
         _2: i64,
     ) -> Result<TupleArrayArrayBoolArrayArrayBoolI64> {
-        __f::get(context, 8, &mut [__f::observed(_0), __f::observed(_1), __f::scalar(_2)])
+        __f::get(context, 8, [__f::observed(_0), __f::observed(_1), __f::scalar(_2)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -116,17 +116,17 @@ impl Entries<'_> {
         xs: impl __f::Consumed<Array<f32, 1>>,
         ys: &Array<f32, 1>,
     ) -> Result<Array<f32, 1>> {
-        __f::get(self.context, 0, &mut [__f::consumed(xs), __f::observed(ys)])
+        __f::get(self.context, 0, [__f::consumed(xs), __f::observed(ys)])
     }
 
     /// `entry answer : i32`
     pub fn answer(&self) -> Result<i32> {
-        __f::get(self.context, 1, &mut [])
+        __f::get(self.context, 1, [])
     }
 
     /// `entry constant : []i32`
     pub fn constant(&self) -> Result<Array<i32, 1>> {
-        __f::get(self.context, 2, &mut [])
+        __f::get(self.context, 2, [])
     }
 
     /// `entry long_parameter_list (first_parameter: []i64) (second_parameter: []i64) (third_parameter: u8) (out: u8) : i64`
@@ -137,7 +137,7 @@ impl Entries<'_> {
         third_parameter: u8,
         out: u8,
     ) -> Result<i64> {
-        __f::get(self.context, 3, &mut [
+        __f::get(self.context, 3, [
             __f::observed(first_parameter),
             __f::observed(second_parameter),
             __f::scalar(third_parameter),
@@ -147,12 +147,12 @@ impl Entries<'_> {
 
     /// `entry mean (xs: []f32) : f32`
     pub fn mean(&self, xs: &Array<f32, 1>) -> Result<f32> {
-        __f::get(self.context, 4, &mut [__f::observed(xs)])
+        __f::get(self.context, 4, [__f::observed(xs)])
     }
 
     /// `entry nothing (x: i32) : ()`
     pub fn nothing(&self, x: i32) -> Result<()> {
-        let _unit: Unit = __f::get(self.context, 5, &mut [__f::scalar(x)])?;
+        let _unit: Unit = __f::get(self.context, 5, [__f::scalar(x)])?;
         Ok(())
     }
 
@@ -164,7 +164,7 @@ impl Entries<'_> {
         xs: impl __f::Consumed<Array<::futhark_safe::f16, 1>>,
         v: ::futhark_safe::f16,
     ) -> Result<Array<::futhark_safe::f16, 1>> {
-        __f::get(self.context, 6, &mut [__f::consumed(xs), __f::scalar(v)])
+        __f::get(self.context, 6, [__f::consumed(xs), __f::scalar(v)])
     }
 
     /// `entry split (k: i64) (xs: [][]bool) : ([][]bool, [][]bool, i64)`
@@ -173,7 +173,7 @@ impl Entries<'_> {
         k: i64,
         xs: &Array<bool, 2>,
     ) -> Result<(Array<bool, 2>, Array<bool, 2>, i64)> {
-        let __out: TupleArrayArrayBoolArrayArrayBoolI64 = __f::get(self.context, 7, &mut [
+        let __out: TupleArrayArrayBoolArrayArrayBoolI64 = __f::get(self.context, 7, [
             __f::scalar(k),
             __f::observed(xs),
         ])?;

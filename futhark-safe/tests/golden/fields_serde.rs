@@ -38,7 +38,7 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 impl TupleI32U8 {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: u8) -> Result<TupleI32U8> {
-        __f::get(context, 19, &mut [__f::scalar(_0), __f::scalar(_1)])
+        __f::get(context, 19, [__f::scalar(_0), __f::scalar(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -85,7 +85,7 @@ impl TupleI8I8I8I8I8I8I8I8I8I8I8I8I8 {
         _11: i8,
         _12: i8,
     ) -> Result<TupleI8I8I8I8I8I8I8I8I8I8I8I8I8> {
-        __f::get(context, 18, &mut [
+        __f::get(context, 18, [
             __f::scalar(_0),
             __f::scalar(_1),
             __f::scalar(_2),
@@ -224,7 +224,7 @@ impl Deep {
         on: bool,
         pair: &TupleI32U8,
     ) -> Result<Deep> {
-        __f::get(context, 9, &mut [
+        __f::get(context, 9, [
             __f::observed(at),
             __f::scalar(half),
             __f::scalar(on),
@@ -299,7 +299,7 @@ impl Held {
         many: &TupleI8I8I8I8I8I8I8I8I8I8I8I8I8,
         xs: &Array<f32, 1>,
     ) -> Result<Held> {
-        __f::get(context, 10, &mut [__f::observed(many), __f::observed(xs)])
+        __f::get(context, 10, [__f::observed(many), __f::observed(xs)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -334,7 +334,7 @@ pub struct HeldFields {
 impl Long {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, at: &Pt, many: &TupleI8I8I8I8I8I8I8I8I8I8I8I8I8) -> Result<Long> {
-        __f::get(context, 11, &mut [__f::observed(at), __f::observed(many)])
+        __f::get(context, 11, [__f::observed(at), __f::observed(many)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -379,7 +379,7 @@ pub struct LongFields {
 impl Outer {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, inner: &Long, n: i64) -> Result<Outer> {
-        __f::get(context, 12, &mut [__f::observed(inner), __f::scalar(n)])
+        __f::get(context, 12, [__f::observed(inner), __f::scalar(n)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -421,8 +421,8 @@ impl Place {
     /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &PlaceVariant) -> Result<Place> {
         match variant {
-            PlaceVariant::At(v0) => __f::get(context, 13, &mut [__f::observed(v0)]),
-            PlaceVariant::Nowhere => __f::get(context, 14, &mut []),
+            PlaceVariant::At(v0) => __f::get(context, 13, [__f::observed(v0)]),
+            PlaceVariant::Nowhere => __f::get(context, 14, []),
         }
     }
 
@@ -466,7 +466,7 @@ pub enum PlaceVariant {
 impl Pt {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: PtFields) -> Result<Pt> {
-        __f::get(context, 15, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
+        __f::get(context, 15, [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -508,11 +508,11 @@ impl State {
     /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &StateVariant) -> Result<State> {
         match variant {
-            StateVariant::Busy(v0, v1) => __f::get(context, 16, &mut [
+            StateVariant::Busy(v0, v1) => __f::get(context, 16, [
                 __f::scalar(*v0),
                 __f::scalar(*v1),
             ]),
-            StateVariant::Idle => __f::get(context, 17, &mut []),
+            StateVariant::Idle => __f::get(context, 17, []),
         }
     }
 
@@ -567,26 +567,26 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry deeper (d: deep) : deep`
     pub fn deeper(&self, d: &Deep) -> Result<Deep> {
-        __f::get(self.context, 4, &mut [__f::observed(d)])
+        __f::get(self.context, 4, [__f::observed(d)])
     }
 
     /// `entry keep (h: held) : held`
     pub fn keep(&self, h: &Held) -> Result<Held> {
-        __f::get(self.context, 5, &mut [__f::observed(h)])
+        __f::get(self.context, 5, [__f::observed(h)])
     }
 
     /// `entry leave (p: place) : place`
     pub fn leave(&self, p: &Place) -> Result<Place> {
-        __f::get(self.context, 6, &mut [__f::observed(p)])
+        __f::get(self.context, 6, [__f::observed(p)])
     }
 
     /// `entry longer (l: outer) : long`
     pub fn longer(&self, l: &Outer) -> Result<Long> {
-        __f::get(self.context, 7, &mut [__f::observed(l)])
+        __f::get(self.context, 7, [__f::observed(l)])
     }
 
     /// `entry toggle (s: state) : state`
     pub fn toggle(&self, s: &State) -> Result<State> {
-        __f::get(self.context, 8, &mut [__f::observed(s)])
+        __f::get(self.context, 8, [__f::observed(s)])
     }
 }

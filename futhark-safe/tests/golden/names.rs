@@ -34,7 +34,7 @@ impl __f::Linked for Program {
 impl PROGRAM {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: PROGRAMFields) -> Result<PROGRAM> {
-        __f::get(context, 14, &mut [
+        __f::get(context, 14, [
             __f::scalar(parts.a),
             __f::scalar(parts.a_prime_hbdd92796),
             __f::scalar(parts.a_prime),
@@ -90,7 +90,7 @@ pub struct PROGRAMFields {
 impl Ok_ {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, fields_: i32) -> Result<Ok_> {
-        __f::get(context, 15, &mut [__f::scalar(fields_)])
+        __f::get(context, 15, [__f::scalar(fields_)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -124,7 +124,7 @@ pub struct OkFields_ {
 impl OkFields {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, r#move: i32) -> Result<OkFields> {
-        __f::get(context, 16, &mut [__f::scalar(r#move)])
+        __f::get(context, 16, [__f::scalar(r#move)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -158,7 +158,7 @@ pub struct OkFieldsFields {
 impl Program_ {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: ProgramFields) -> Result<Program_> {
-        __f::get(context, 17, &mut [__f::scalar(parts.crate_), __f::scalar(parts.self_)])
+        __f::get(context, 17, [__f::scalar(parts.crate_), __f::scalar(parts.self_)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -200,8 +200,8 @@ impl Result_ {
     /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ResultVariant) -> Result<Result_> {
         match variant {
-            ResultVariant::Err(v0) => __f::get(context, 18, &mut [__f::scalar(*v0)]),
-            ResultVariant::Ok(v0) => __f::get(context, 19, &mut [__f::scalar(*v0)]),
+            ResultVariant::Err(v0) => __f::get(context, 18, [__f::scalar(*v0)]),
+            ResultVariant::Ok(v0) => __f::get(context, 19, [__f::scalar(*v0)]),
         }
     }
 
@@ -245,7 +245,7 @@ pub enum ResultVariant {
 impl Shadows {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: ShadowsFields) -> Result<Shadows> {
-        __f::get(context, 20, &mut [__f::scalar(parts.None_), __f::scalar(parts.Pt)])
+        __f::get(context, 20, [__f::scalar(parts.None_), __f::scalar(parts.Pt)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -293,42 +293,42 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry +++ (a: i32) (b: i32) : i32`
     pub fn op_plus_plus_plus(&self, a: i32, b: i32) -> Result<i32> {
-        __f::get(self.context, 13, &mut [__f::scalar(a), __f::scalar(b)])
+        __f::get(self.context, 13, [__f::scalar(a), __f::scalar(b)])
     }
 
     /// `entry clone (x: i32) : i32`
     pub fn clone(&self, x: i32) -> Result<i32> {
-        __f::get(self.context, 2, &mut [__f::scalar(x)])
+        __f::get(self.context, 2, [__f::scalar(x)])
     }
 
     /// `entry f' (x': i32) : i32`
     pub fn f_prime_hbddaec9d(&self, x_prime: i32) -> Result<i32> {
-        __f::get(self.context, 5, &mut [__f::scalar(x_prime)])
+        __f::get(self.context, 5, [__f::scalar(x_prime)])
     }
 
     /// `entry f_prime (x: i32) : i32`
     pub fn f_prime(&self, x: i32) -> Result<i32> {
-        __f::get(self.context, 3, &mut [__f::scalar(x)])
+        __f::get(self.context, 3, [__f::scalar(x)])
     }
 
     /// `entry from (x: i32) : i32`
     pub fn from(&self, x: i32) -> Result<i32> {
-        __f::get(self.context, 4, &mut [__f::scalar(x)])
+        __f::get(self.context, 4, [__f::scalar(x)])
     }
 
     /// `entry move (x: i32) : i32`
     pub fn r#move(&self, x: i32) -> Result<i32> {
-        __f::get(self.context, 6, &mut [__f::scalar(x)])
+        __f::get(self.context, 6, [__f::scalar(x)])
     }
 
     /// `entry self (self: i32) : i32`
     pub fn self_(&self, self_: i32) -> Result<i32> {
-        __f::get(self.context, 7, &mut [__f::scalar(self_)])
+        __f::get(self.context, 7, [__f::scalar(self_)])
     }
 
     /// `entry shadow (Ok: i32) (Program: i32) (Entries: i32) (OkFields: ok_fields) : i32`
     pub fn shadow(&self, Ok_: i32, Program: i32, Entries: i32, OkFields: &OkFields) -> Result<i32> {
-        __f::get(self.context, 8, &mut [
+        __f::get(self.context, 8, [
             __f::scalar(Ok_),
             __f::scalar(Program),
             __f::scalar(Entries),
@@ -338,7 +338,7 @@ impl Entries<'_> {
 
     /// `entry take_ok (r: ok) (s: ok_fields) (_: i32) (_: i32) : i32`
     pub fn take_ok(&self, r: &Ok_, s: &OkFields, arg: i32, arg_2: i32) -> Result<i32> {
-        __f::get(self.context, 9, &mut [
+        __f::get(self.context, 9, [
             __f::observed(r),
             __f::observed(s),
             __f::scalar(arg),
@@ -359,11 +359,11 @@ impl Entries<'_> {
 
     /// `entry take_result (r: result) : i32`
     pub fn take_result(&self, r: &Result_) -> Result<i32> {
-        __f::get(self.context, 11, &mut [__f::observed(r)])
+        __f::get(self.context, 11, [__f::observed(r)])
     }
 
     /// `entry take_shadows (s: shadows) : i32`
     pub fn take_shadows(&self, s: &Shadows) -> Result<i32> {
-        __f::get(self.context, 12, &mut [__f::observed(s)])
+        __f::get(self.context, 12, [__f::observed(s)])
     }
 }

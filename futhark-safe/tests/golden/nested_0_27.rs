@@ -38,7 +38,7 @@ impl ::futhark_safe::HasArray<bool, 1> for Program {
 impl TupleTupleI32F32EndBool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: &TupleI32F32, _1: bool) -> Result<TupleTupleI32F32EndBool> {
-        __f::get(context, 4, &mut [__f::observed(_0), __f::scalar(_1)])
+        __f::get(context, 4, [__f::observed(_0), __f::scalar(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -77,7 +77,7 @@ impl TupleTupleI32F32EndBool {
 impl TupleI32F32 {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: f32) -> Result<TupleI32F32> {
-        __f::get(context, 5, &mut [__f::scalar(_0), __f::scalar(_1)])
+        __f::get(context, 5, [__f::scalar(_0), __f::scalar(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -109,7 +109,7 @@ impl TupleI32F32 {
 impl TupleI32F32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: f32, _2: bool) -> Result<TupleI32F32Bool> {
-        __f::get(context, 6, &mut [__f::scalar(_0), __f::scalar(_1), __f::scalar(_2)])
+        __f::get(context, 6, [__f::scalar(_0), __f::scalar(_1), __f::scalar(_2)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -146,7 +146,7 @@ impl TupleI32F32Bool {
 impl AU8BArrayBool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, a: u8, b: &Array<bool, 1>) -> Result<AU8BArrayBool> {
-        __f::get(context, 3, &mut [__f::scalar(a), __f::observed(b)])
+        __f::get(context, 3, [__f::scalar(a), __f::observed(b)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -189,18 +189,18 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry count (r: {a: u8, b: []bool}) : i64`
     pub fn count(&self, r: &AU8BArrayBool) -> Result<i64> {
-        __f::get(self.context, 0, &mut [__f::observed(r)])
+        __f::get(self.context, 0, [__f::observed(r)])
     }
 
     /// `entry flatten (t: ((i32, f32), bool)) : (i32, f32, bool)`
     pub fn flatten(&self, t: &TupleTupleI32F32EndBool) -> Result<(i32, f32, bool)> {
-        let __out: TupleI32F32Bool = __f::get(self.context, 1, &mut [__f::observed(t)])?;
+        let __out: TupleI32F32Bool = __f::get(self.context, 1, [__f::observed(t)])?;
         Ok((__out._0()?, __out._1()?, __out._2()?))
     }
 
     /// `entry nest (a: i32) (b: f32) (c: bool) : ((i32, f32), bool)`
     pub fn nest(&self, a: i32, b: f32, c: bool) -> Result<(TupleI32F32, bool)> {
-        let __out: TupleTupleI32F32EndBool = __f::get(self.context, 2, &mut [
+        let __out: TupleTupleI32F32EndBool = __f::get(self.context, 2, [
             __f::scalar(a),
             __f::scalar(b),
             __f::scalar(c),

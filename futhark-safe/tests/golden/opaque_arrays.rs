@@ -49,8 +49,8 @@ impl Colour {
     /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ColourVariant) -> Result<Colour> {
         match variant {
-            ColourVariant::Green(v0) => __f::get(context, 5, &mut [__f::scalar(*v0)]),
-            ColourVariant::Red => __f::get(context, 6, &mut []),
+            ColourVariant::Green(v0) => __f::get(context, 5, [__f::scalar(*v0)]),
+            ColourVariant::Red => __f::get(context, 6, []),
         }
     }
 
@@ -101,16 +101,16 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry code (c: colour) : i32`
     pub fn code(&self, c: &Colour) -> Result<i32> {
-        __f::get(self.context, 2, &mut [__f::observed(c)])
+        __f::get(self.context, 2, [__f::observed(c)])
     }
 
     /// `entry colours (n: i64) : []colour`
     pub fn colours(&self, n: i64) -> Result<ArrayColour> {
-        __f::get(self.context, 3, &mut [__f::scalar(n)])
+        __f::get(self.context, 3, [__f::scalar(n)])
     }
 
     /// `entry grid (n: i64) : [][]colour`
     pub fn grid(&self, n: i64) -> Result<ArrayArrayColour> {
-        __f::get(self.context, 4, &mut [__f::scalar(n)])
+        __f::get(self.context, 4, [__f::scalar(n)])
     }
 }

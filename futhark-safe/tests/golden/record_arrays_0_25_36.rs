@@ -58,7 +58,7 @@ impl ::futhark_safe::HasArray<i32, 1> for Program {
 impl TupleI32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: bool) -> Result<TupleI32Bool> {
-        __f::get(context, 8, &mut [__f::scalar(_0), __f::scalar(_1)])
+        __f::get(context, 8, [__f::scalar(_0), __f::scalar(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -98,7 +98,7 @@ impl ArrayArrayTupleI32Bool {
         _0: &Array<i32, 2>,
         _1: &Array<bool, 2>,
     ) -> Result<ArrayArrayTupleI32Bool> {
-        __f::get(context, 33, &mut [__f::observed(_0), __f::observed(_1)])
+        __f::get(context, 33, [__f::observed(_0), __f::observed(_1)])
     }
 
     /// Returns all elements in row-major order. Waits until they are computed.
@@ -157,7 +157,7 @@ impl ArrayArrayCell {
         at: &ArrayArrayXF64YF64,
         pair: &ArrayArrayTupleI32Bool,
     ) -> Result<ArrayArrayCell> {
-        __f::get(context, 32, &mut [__f::observed(at), __f::observed(pair)])
+        __f::get(context, 32, [__f::observed(at), __f::observed(pair)])
     }
 
     /// Returns all elements in row-major order. Waits until they are computed.
@@ -230,7 +230,7 @@ impl ArrayArrayXF64YF64 {
         context: &Context,
         parts: ArrayArrayXF64YF64Parts<'_>,
     ) -> Result<ArrayArrayXF64YF64> {
-        __f::get(context, 29, &mut [__f::observed(parts.x), __f::observed(parts.y)])
+        __f::get(context, 29, [__f::observed(parts.x), __f::observed(parts.y)])
     }
 
     /// Returns all elements in row-major order. Waits until they are computed.
@@ -297,7 +297,7 @@ pub struct ArrayArrayXF64YF64Parts<'a> {
 impl ArrayNear {
     /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(context: &Context, by: &Array<i32, 2>, w: &Array<f32, 1>) -> Result<ArrayNear> {
-        __f::get(context, 30, &mut [__f::observed(by), __f::observed(w)])
+        __f::get(context, 30, [__f::observed(by), __f::observed(w)])
     }
 
     /// Field `by: [][]i32`.
@@ -323,7 +323,7 @@ impl ArrayNear {
 impl ArrayPt {
     /// Creates an array from the arrays of its fields, which must have one shape.
     pub fn zip(context: &Context, parts: ArrayPtParts<'_>) -> Result<ArrayPt> {
-        __f::get(context, 31, &mut [__f::observed(parts.x), __f::observed(parts.y)])
+        __f::get(context, 31, [__f::observed(parts.x), __f::observed(parts.y)])
     }
 
     /// Returns all elements in row-major order. Waits until they are computed.
@@ -378,7 +378,7 @@ pub struct ArrayPtParts<'a> {
 impl Cell {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, at: &Pt, pair: &TupleI32Bool) -> Result<Cell> {
-        __f::get(context, 5, &mut [__f::observed(at), __f::observed(pair)])
+        __f::get(context, 5, [__f::observed(at), __f::observed(pair)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -423,7 +423,7 @@ pub struct CellFields {
 impl Near {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, by: &Array<i32, 1>, w: f32) -> Result<Near> {
-        __f::get(context, 6, &mut [__f::observed(by), __f::scalar(w)])
+        __f::get(context, 6, [__f::observed(by), __f::scalar(w)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -459,7 +459,7 @@ pub struct NearFields {
 impl Pt {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: PtFields) -> Result<Pt> {
-        __f::get(context, 7, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
+        __f::get(context, 7, [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -500,7 +500,7 @@ pub struct PtFields {
 impl XF64YF64 {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: XF64YF64Fields) -> Result<XF64YF64> {
-        __f::get(context, 4, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
+        __f::get(context, 4, [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -548,21 +548,21 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry cells (cs: [][]cell) : i64`
     pub fn cells(&self, cs: &ArrayArrayCell) -> Result<i64> {
-        __f::get(self.context, 0, &mut [__f::observed(cs)])
+        __f::get(self.context, 0, [__f::observed(cs)])
     }
 
     /// `entry first (ps: []pt) : pt`
     pub fn first(&self, ps: &ArrayPt) -> Result<Pt> {
-        __f::get(self.context, 1, &mut [__f::observed(ps)])
+        __f::get(self.context, 1, [__f::observed(ps)])
     }
 
     /// `entry nears (xs: []near) : i64`
     pub fn nears(&self, xs: &ArrayNear) -> Result<i64> {
-        __f::get(self.context, 2, &mut [__f::observed(xs)])
+        __f::get(self.context, 2, [__f::observed(xs)])
     }
 
     /// `entry total (ps: []pt) : f64`
     pub fn total(&self, ps: &ArrayPt) -> Result<f64> {
-        __f::get(self.context, 3, &mut [__f::observed(ps)])
+        __f::get(self.context, 3, [__f::observed(ps)])
     }
 }

@@ -38,7 +38,7 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 impl Line {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: LineParts<'_>) -> Result<Line> {
-        __f::get(context, 5, &mut [__f::observed(parts.from), __f::observed(parts.to)])
+        __f::get(context, 5, [__f::observed(parts.from), __f::observed(parts.to)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -98,7 +98,7 @@ impl Mixed {
         x_prime: u8,
         ys: &Array<f32, 1>,
     ) -> Result<Mixed> {
-        __f::get(context, 6, &mut [
+        __f::get(context, 6, [
             __f::observed(end),
             __f::scalar(new_),
             __f::scalar(type_name_),
@@ -167,7 +167,7 @@ pub struct MixedFields {
 impl Pt {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: PtFields) -> Result<Pt> {
-        __f::get(context, 7, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
+        __f::get(context, 7, [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -208,7 +208,7 @@ pub struct PtFields {
 impl AI64BBool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, a: i64, b: bool) -> Result<AI64BBool> {
-        __f::get(context, 4, &mut [__f::scalar(a), __f::scalar(b)])
+        __f::get(context, 4, [__f::scalar(a), __f::scalar(b)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -256,25 +256,25 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry anonymous (p: {a:i64, b:bool}) : i64`
     pub fn anonymous(&self, p: &AI64BBool) -> Result<i64> {
-        __f::get(self.context, 0, &mut [__f::observed(p)])
+        __f::get(self.context, 0, [__f::observed(p)])
     }
 
     /// `entry midpoint (l: line) : pt`
     pub fn midpoint(&self, l: &Line) -> Result<Pt> {
-        __f::get(self.context, 1, &mut [__f::observed(l)])
+        __f::get(self.context, 1, [__f::observed(l)])
     }
 
     /// `entry mix (m: mixed) (xs: *[]f32) : mixed`
     ///
     /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.
     pub fn mix(&self, m: &Mixed, xs: impl __f::Consumed<Array<f32, 1>>) -> Result<Mixed> {
-        __f::get(self.context, 2, &mut [__f::observed(m), __f::consumed(xs)])
+        __f::get(self.context, 2, [__f::observed(m), __f::consumed(xs)])
     }
 
     /// `entry take (m: *mixed) : []f32`
     ///
     /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.
     pub fn take(&self, m: impl __f::Consumed<Mixed>) -> Result<Array<f32, 1>> {
-        __f::get(self.context, 3, &mut [__f::consumed(m)])
+        __f::get(self.context, 3, [__f::consumed(m)])
     }
 }

@@ -39,8 +39,8 @@ impl Colour {
     /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ColourVariant) -> Result<Colour> {
         match variant {
-            ColourVariant::Green(v0) => __f::get(context, 14, &mut [__f::scalar(*v0)]),
-            ColourVariant::Red => __f::get(context, 15, &mut []),
+            ColourVariant::Green(v0) => __f::get(context, 14, [__f::scalar(*v0)]),
+            ColourVariant::Red => __f::get(context, 15, []),
         }
     }
 
@@ -84,7 +84,7 @@ pub enum ColourVariant {
 impl Pt {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, parts: PtFields) -> Result<Pt> {
-        __f::get(context, 16, &mut [__f::scalar(parts.x), __f::scalar(parts.y)])
+        __f::get(context, 16, [__f::scalar(parts.x), __f::scalar(parts.y)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -126,8 +126,8 @@ impl SelfI32Type {
     /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &SelfI32TypeVariant) -> Result<SelfI32Type> {
         match variant {
-            SelfI32TypeVariant::Self_(v0) => __f::get(context, 12, &mut [__f::scalar(*v0)]),
-            SelfI32TypeVariant::Type => __f::get(context, 13, &mut []),
+            SelfI32TypeVariant::Self_(v0) => __f::get(context, 12, [__f::scalar(*v0)]),
+            SelfI32TypeVariant::Type => __f::get(context, 13, []),
         }
     }
 
@@ -172,13 +172,13 @@ impl Shape {
     /// Creates a value of a variant.
     pub fn new(context: &Context, variant: &ShapeVariant) -> Result<Shape> {
         match variant {
-            ShapeVariant::Circle(v0) => __f::get(context, 17, &mut [__f::scalar(*v0)]),
-            ShapeVariant::Path(v0, v1) => __f::get(context, 18, &mut [
+            ShapeVariant::Circle(v0) => __f::get(context, 17, [__f::scalar(*v0)]),
+            ShapeVariant::Path(v0, v1) => __f::get(context, 18, [
                 __f::observed(v0),
                 __f::observed(v1),
             ]),
-            ShapeVariant::Point => __f::get(context, 19, &mut []),
-            ShapeVariant::Rect(v0, v1) => __f::get(context, 20, &mut [
+            ShapeVariant::Point => __f::get(context, 19, []),
+            ShapeVariant::Rect(v0, v1) => __f::get(context, 20, [
                 __f::scalar(*v0),
                 __f::scalar(*v1),
             ]),
@@ -248,21 +248,21 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry area (s: shape) : f64`
     pub fn area(&self, s: &Shape) -> Result<f64> {
-        __f::get(self.context, 8, &mut [__f::observed(s)])
+        __f::get(self.context, 8, [__f::observed(s)])
     }
 
     /// `entry hue (c: colour) : i32`
     pub fn hue(&self, c: &Colour) -> Result<i32> {
-        __f::get(self.context, 9, &mut [__f::observed(c)])
+        __f::get(self.context, 9, [__f::observed(c)])
     }
 
     /// `entry same (s: shape) : shape`
     pub fn same(&self, s: &Shape) -> Result<Shape> {
-        __f::get(self.context, 10, &mut [__f::observed(s)])
+        __f::get(self.context, 10, [__f::observed(s)])
     }
 
     /// `entry turn (s: self:i32 | type:) : i32`
     pub fn turn(&self, s: &SelfI32Type) -> Result<i32> {
-        __f::get(self.context, 11, &mut [__f::observed(s)])
+        __f::get(self.context, 11, [__f::observed(s)])
     }
 }

@@ -38,7 +38,7 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 impl TupleF32TupleI32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: f32, _1: &TupleI32Bool) -> Result<TupleF32TupleI32Bool> {
-        __f::get(context, 4, &mut [__f::scalar(_0), __f::observed(_1)])
+        __f::get(context, 4, [__f::scalar(_0), __f::observed(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -73,7 +73,7 @@ impl TupleF32TupleI32Bool {
 impl TupleI32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: bool) -> Result<TupleI32Bool> {
-        __f::get(context, 5, &mut [__f::scalar(_0), __f::scalar(_1)])
+        __f::get(context, 5, [__f::scalar(_0), __f::scalar(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -105,7 +105,7 @@ impl TupleI32Bool {
 impl Tagged {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: &Array<f32, 1>) -> Result<Tagged> {
-        __f::get(context, 3, &mut [__f::scalar(_0), __f::observed(_1)])
+        __f::get(context, 3, [__f::scalar(_0), __f::observed(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -139,7 +139,7 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry pick (t: tagged) : []f32`
     pub fn pick(&self, t: &Tagged) -> Result<Array<f32, 1>> {
-        __f::get(self.context, 0, &mut [__f::observed(t)])
+        __f::get(self.context, 0, [__f::observed(t)])
     }
 
     /// `entry swap (p: (f32, (i32, bool))) : ((i32, bool), f32)`
@@ -151,7 +151,7 @@ impl Entries<'_> {
 
     /// `entry tag (k: i32) (xs: []f32) : tagged`
     pub fn tag(&self, k: i32, xs: &Array<f32, 1>) -> Result<(i32, Array<f32, 1>)> {
-        let __out: Tagged = __f::get(self.context, 2, &mut [__f::scalar(k), __f::observed(xs)])?;
+        let __out: Tagged = __f::get(self.context, 2, [__f::scalar(k), __f::observed(xs)])?;
         Ok((__out._0()?, __out._1()?))
     }
 }

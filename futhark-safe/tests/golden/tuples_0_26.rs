@@ -38,7 +38,7 @@ impl ::futhark_safe::HasArray<f32, 1> for Program {
 impl TupleTupleI32BoolEndF32 {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: &TupleI32Bool, _1: f32) -> Result<TupleTupleI32BoolEndF32> {
-        __f::get(context, 4, &mut [__f::observed(_0), __f::scalar(_1)])
+        __f::get(context, 4, [__f::observed(_0), __f::scalar(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -77,7 +77,7 @@ impl TupleTupleI32BoolEndF32 {
 impl TupleF32TupleI32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: f32, _1: &TupleI32Bool) -> Result<TupleF32TupleI32Bool> {
-        __f::get(context, 5, &mut [__f::scalar(_0), __f::observed(_1)])
+        __f::get(context, 5, [__f::scalar(_0), __f::observed(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -112,7 +112,7 @@ impl TupleF32TupleI32Bool {
 impl TupleI32Bool {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: bool) -> Result<TupleI32Bool> {
-        __f::get(context, 6, &mut [__f::scalar(_0), __f::scalar(_1)])
+        __f::get(context, 6, [__f::scalar(_0), __f::scalar(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -144,7 +144,7 @@ impl TupleI32Bool {
 impl Tagged {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: &Array<f32, 1>) -> Result<Tagged> {
-        __f::get(context, 3, &mut [__f::scalar(_0), __f::observed(_1)])
+        __f::get(context, 3, [__f::scalar(_0), __f::observed(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -178,18 +178,18 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry pick (t: tagged) : []f32`
     pub fn pick(&self, t: &Tagged) -> Result<Array<f32, 1>> {
-        __f::get(self.context, 0, &mut [__f::observed(t)])
+        __f::get(self.context, 0, [__f::observed(t)])
     }
 
     /// `entry swap (p: (f32, (i32, bool))) : ((i32, bool), f32)`
     pub fn swap(&self, p: &TupleF32TupleI32Bool) -> Result<(TupleI32Bool, f32)> {
-        let __out: TupleTupleI32BoolEndF32 = __f::get(self.context, 1, &mut [__f::observed(p)])?;
+        let __out: TupleTupleI32BoolEndF32 = __f::get(self.context, 1, [__f::observed(p)])?;
         Ok((__out._0()?, __out._1()?))
     }
 
     /// `entry tag (k: i32) (xs: []f32) : tagged`
     pub fn tag(&self, k: i32, xs: &Array<f32, 1>) -> Result<(i32, Array<f32, 1>)> {
-        let __out: Tagged = __f::get(self.context, 2, &mut [__f::scalar(k), __f::observed(xs)])?;
+        let __out: Tagged = __f::get(self.context, 2, [__f::scalar(k), __f::observed(xs)])?;
         Ok((__out._0()?, __out._1()?))
     }
 }

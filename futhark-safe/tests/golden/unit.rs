@@ -75,6 +75,6 @@ impl Entries<'_> {
 
     /// `entry units (n: i64) : []()`
     pub fn units(&self, n: i64) -> Result<Array_> {
-        __f::get(self.context, 2, &mut [__f::scalar(n)])
+        __f::get(self.context, 2, [__f::scalar(n)])
     }
 }

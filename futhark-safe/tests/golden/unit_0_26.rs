@@ -34,7 +34,7 @@ impl __f::Linked for Program {
 impl Unit {
     /// Creates the value.
     pub fn new(context: &Context) -> Result<Unit> {
-        __f::get(context, 4, &mut [])
+        __f::get(context, 4, [])
     }
 }
 
@@ -46,7 +46,7 @@ impl Unit {
 impl TupleI32 {
     /// Creates a value from its fields. Calls that take it check its sizes.
     pub fn new(context: &Context, _0: i32, _1: &Unit) -> Result<TupleI32> {
-        __f::get(context, 3, &mut [__f::scalar(_0), __f::observed(_1)])
+        __f::get(context, 3, [__f::scalar(_0), __f::observed(_1)])
     }
 
     /// Returns all fields. Fields that are records of scalars are plain structs or tuples.
@@ -89,18 +89,18 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 impl Entries<'_> {
     /// `entry beside (u: ()) (x: i32) : (i32, ())`
     pub fn beside(&self, u: &Unit, x: i32) -> Result<(i32, Unit)> {
-        let __out: TupleI32 = __f::get(self.context, 0, &mut [__f::observed(u), __f::scalar(x)])?;
+        let __out: TupleI32 = __f::get(self.context, 0, [__f::observed(u), __f::scalar(x)])?;
         Ok((__out._0()?, __out._1()?))
     }
 
     /// `entry same (u: ()) : ()`
     pub fn same(&self, u: &Unit) -> Result<()> {
-        let _unit: Unit = __f::get(self.context, 1, &mut [__f::observed(u)])?;
+        let _unit: Unit = __f::get(self.context, 1, [__f::observed(u)])?;
         Ok(())
     }
 
     /// `entry units (n: i64) : []()`
     pub fn units(&self, n: i64) -> Result<Array_> {
-        __f::get(self.context, 2, &mut [__f::scalar(n)])
+        __f::get(self.context, 2, [__f::scalar(n)])
     }
 }
