@@ -373,6 +373,18 @@ static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size);
 static void fut_host_alloc(struct futhark_context *ctx, size_t size, const char *what, size_t *size_out, void **out);
 
+// The generated code calls these functions directly: see unit/runtime.rs.
+#if FUT_MULTICORE
+struct scheduler_segop;
+struct scheduler_parloop;
+static int fut_prepare_task(struct futhark_context *ctx, struct scheduler_segop *task);
+static int fut_execute_task(struct futhark_context *ctx, struct scheduler_parloop *task);
+#endif
+#if FUT_GPU_BACKEND
+static int fut_check_launch(struct futhark_context *ctx, int64_t grid_x, int64_t grid_y, int64_t grid_z, int64_t block_x,
+                            int64_t block_y, int64_t block_z, int64_t shared_bytes);
+#endif
+
 #if FUT_GPU_BACKEND
 #define memblock_alloc_device(first, ...) FUT_MEMBLOCK_ALLOC_DEVICE_##first, __VA_ARGS__)
 #define FUT_MEMBLOCK_ALLOC_DEVICE_struct fut_runtime_memblock_alloc_device(struct

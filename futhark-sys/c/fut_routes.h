@@ -67,6 +67,31 @@ static int fut_refuse_length(struct futhark_context *ctx) {
   return FUTHARK_PROGRAM_ERROR;
 }
 
+static int fut_refuse_count(struct futhark_context *ctx) {
+  set_error(ctx, msgprintf("an array with a negative dimension, or with more elements than there can be, was created or used\n"));
+  return FUTHARK_PROGRAM_ERROR;
+}
+
+#if FUT_MULTICORE
+static int fut_refuse_iterations(struct futhark_context *ctx) {
+  set_error(ctx, msgprintf("a parallel loop over an array with a negative dimension, or with more elements than there can be\n"));
+  return FUTHARK_PROGRAM_ERROR;
+}
+
+// The scheduler divides the iterations among threads, and trusts both numbers.
+static int fut_prepare_task(struct futhark_context *ctx, struct scheduler_segop *task) {
+  if (FUT_UNLIKELY(fut_size(task->iterations) == FUT_NO_SIZE))
+    return fut_refuse_iterations(ctx);
+  return scheduler_prepare_task(&ctx->scheduler, task);
+}
+
+static int fut_execute_task(struct futhark_context *ctx, struct scheduler_parloop *task) {
+  if (FUT_UNLIKELY(fut_size(task->iterations) == FUT_NO_SIZE || task->info.nsubtasks < 0))
+    return fut_refuse_iterations(ctx);
+  return scheduler_execute_task(&ctx->scheduler, task);
+}
+#endif
+
 static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what) {
   (void)memblock_unref(ctx, block, what);
   block->mem = NULL;  // tested by fut_memmove
@@ -171,6 +196,23 @@ static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64
     c->checked = true;
   }
   return fut_runtime_failure_msg(failure_idx, args);
+}
+
+static int fut_refuse_launch(struct futhark_context *ctx, int64_t size) {
+  if (size < 0 || size == FUT_NO_SIZE)
+    return fut_refuse_count(ctx);
+  set_error(ctx, msgprintf("a kernel cannot be launched with %lld blocks, threads or bytes of shared memory\n", (long long)size));
+  return FUTHARK_PROGRAM_ERROR;
+}
+
+// Drivers get grid and block as 32-bit numbers.
+static int fut_check_launch(struct futhark_context *ctx, int64_t grid_x, int64_t grid_y, int64_t grid_z, int64_t block_x,
+                            int64_t block_y, int64_t block_z, int64_t shared_bytes) {
+  int64_t sizes[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    if (FUT_UNLIKELY(sizes[i] < 0 || sizes[i] > INT32_MAX))
+      return fut_refuse_launch(ctx, sizes[i]);
+  return FUTHARK_SUCCESS;
 }
 
 static int fut_allocate_device(struct futhark_context *ctx, struct memblock_device *block, int64_t size, const char *what) {

@@ -1,22 +1,18 @@
-// Functions that unit/sizes.rs, unit/bounds.rs and unit/concat.rs insert into the generated code.
+// Functions that unit/sizes.rs, unit/bounds.rs, unit/concat.rs and unit/runtime.rs insert into the generated code.
 //
 // The generated code multiplies dimensions without checking their signs: two negative dimensions
 // have a positive product, and every index of such an array is out of bounds. Therefore each size is
-// computed a second time, by the functions below, and passed to the allocation. FUT_NO_SIZE is
-// sticky, and every allocation rejects it.
+// computed a second time, by the functions below, and passed to the runtime. FUT_NO_SIZE is
+// sticky, and whatever receives a size rejects it.
 
 #define FUT_NO_SIZE INT64_MAX
 
 static inline int64_t fut_size(int64_t n) { return n < 0 ? FUT_NO_SIZE : n; }
 
-// An array with a dimension of zero has no elements, so the other dimension may be negative.
+// A product of dimensions. A negative one is invalid even beside a zero, so that no shape has one.
 static inline int64_t fut_times(int64_t a, int64_t b) {
   int64_t product;
-  if (a == FUT_NO_SIZE || b == FUT_NO_SIZE)
-    return FUT_NO_SIZE;
-  if (a == 0 || b == 0)
-    return 0;
-  bool valid = a > 0 && b > 0 && !__builtin_mul_overflow(a, b, &product);
+  bool valid = a >= 0 && b >= 0 && a != FUT_NO_SIZE && b != FUT_NO_SIZE && !__builtin_mul_overflow(a, b, &product);
   return valid ? product : FUT_NO_SIZE;
 }
 
@@ -32,7 +28,44 @@ static inline int64_t fut_concat(int64_t a, int64_t b) {
   return a < 0 || b < 0 ? FUT_NO_SIZE : fut_plus(a, b);
 }
 
-// Reports a part of a concatenation whose length is negative; defined in fut_routes.h.
+// The generated code computes sizes from sizes by functions without the prefix.
+// FUT_NO_SIZE is the largest number.
+static inline int64_t fut_size_max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static inline int64_t fut_size_min(int64_t a, int64_t b) {
+  return a == FUT_NO_SIZE || (b != FUT_NO_SIZE && a < b) ? a : b;
+}
+
+static inline int64_t fut_size_div_up(int64_t a, int64_t b) {
+  if (a == FUT_NO_SIZE || b == FUT_NO_SIZE || b <= 0)
+    return FUT_NO_SIZE;
+  return a <= 0 ? a / b : (a - 1) / b + 1;
+}
+
+static inline int64_t fut_size_div_up_safe(int64_t a, int64_t b) { return b == 0 ? 0 : fut_size_div_up(a, b); }
+
+// Conversions to 32 bits and back.
+static inline int64_t fut_size_cut(int64_t n) { return n < INT32_MIN || n > INT32_MAX ? FUT_NO_SIZE : n; }
+static inline int64_t fut_size_uncut(int64_t n) { return n; }
+
+// Ends a generated function with an error if it would create, fill or copy a negative number of elements, or
+// more than there can be. The function that reports it is in fut_routes.h, because the cause of an error is
+// derived from the name of the function that sets it.
+#define FUT_CHECK_COUNT(count)                        \
+  if (FUT_UNLIKELY(fut_size(count) == FUT_NO_SIZE)) { \
+    err = fut_refuse_count(ctx);                      \
+    goto cleanup;                                     \
+  }
+static int fut_refuse_count(struct futhark_context *ctx);
+
+// The same for a loop. A negative number of iterations is none, which is valid in a loop of the program.
+#define FUT_CHECK_ITERATIONS(count)         \
+  if (FUT_UNLIKELY((count) == FUT_NO_SIZE)) { \
+    err = fut_refuse_count(ctx);            \
+    goto cleanup;                           \
+  }
+
+// The same for a part of a concatenation.
 static int fut_refuse_length(struct futhark_context *ctx);
 
 // Whether a product in a size type, such as `[n*m]`, wraps.

@@ -6,6 +6,7 @@
 //! memory.
 
 mod constructs;
+mod loops;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -13,6 +14,7 @@ use constructs::{CONSTRUCTS, Construct};
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
 use futhark_safe::{Backend, Config, Error, ErrorKind};
+use loops::LOOPS;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -125,6 +127,72 @@ fn sizes_on_emulated_cuda() {
     }
 }
 
+#[test]
+fn loops_on_c() {
+    if support::needs::compiler().is_none() {
+        return;
+    }
+    for compiler in Compiler::all() {
+        loops::check(Backend::C, &compiler, LOOPS, std::iter::once(1));
+    }
+}
+
+/// Uses few numbers of threads, or all from 2 to 32 with `FUTHARK_TESTS_FULL`.
+#[test]
+fn loops_on_multicore() {
+    if support::needs::compiler().is_none() {
+        return;
+    }
+    let threads = match full() {
+        true => (2..=32).collect(),
+        false => vec![2, 3, 16],
+    };
+    for compiler in Compiler::all() {
+        loops::check(
+            Backend::Multicore,
+            &compiler,
+            LOOPS,
+            threads.iter().copied(),
+        );
+    }
+}
+
+/// Uses three loops, or all with `FUTHARK_TESTS_FULL`, like the next two.
+#[test]
+fn loops_on_opencl() {
+    let Some(compiler) = support::needs::compiler() else {
+        return;
+    };
+    let device =
+        build(Backend::OpenCl, &compiler, &CONSTRUCTS[..1]).and_then(|library| start(&library));
+    if support::needs::or_skip(device.map_err(|error| error.to_string())).is_some() {
+        loops::check(
+            Backend::OpenCl,
+            &compiler,
+            &some_loops(),
+            std::iter::once(1),
+        );
+    }
+}
+
+#[test]
+fn loops_on_emulated_cuda() {
+    if support::in_a_process_with_the_device("loops_on_emulated_cuda", "") {
+        loops::check(
+            Backend::Cuda,
+            &Compiler::find().unwrap(),
+            &some_loops(),
+            std::iter::once(1),
+        );
+    }
+}
+
+fn some_loops() -> Vec<loops::Loop> {
+    let few = ["unit_copy", "scatter", "vjp_scan"];
+    let all = LOOPS.iter().copied();
+    all.filter(|l| full() || few.contains(&l.name)).collect()
+}
+
 fn full() -> bool {
     std::env::var_os("FUTHARK_TESTS_FULL").is_some()
 }
@@ -160,9 +228,19 @@ fn build(
     compiler: &Compiler,
     constructs: &[Construct],
 ) -> Result<Library, Error> {
+    let name = format!("sizes_{backend}_{}", constructs.len());
+    build_text(backend, compiler, &name, &program(constructs))
+}
+
+fn build_text(
+    backend: Backend,
+    compiler: &Compiler,
+    name: &str,
+    text: &str,
+) -> Result<Library, Error> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sizes");
-    let source = folder.join(format!("sizes_{backend}.fut"));
-    support::write_at_once(&source, &program(constructs));
+    let source = folder.join(format!("{name}.fut"));
+    support::write_at_once(&source, text);
     let build = Build::new(source, backend)
         .compiler(compiler.clone())
         .out_dir(&folder)

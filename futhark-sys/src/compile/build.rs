@@ -401,7 +401,7 @@ impl Build {
         if self.hardened {
             paths.write(
                 unit::CHECKED,
-                &unit::checked_c(&generated.lines()?, self.backend, self.fast),
+                &unit::checked_c(&generated.lines()?, &program, self.fast)?,
             )?;
         }
         let (beginning, rest) = unit.write();

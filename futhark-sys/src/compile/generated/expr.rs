@@ -35,10 +35,18 @@ impl<'a> Expr<'a> {
                 b.names(names);
             }
             Expr::Call(function, arguments) => {
-                if is_of_sizes(function) {
+                if checked_function(function).is_some() {
                     arguments.iter().for_each(|argument| argument.names(names));
                 }
             }
+        }
+    }
+
+    /// Whether the value does not depend on variables.
+    pub(in crate::compile) fn is_constant(&self) -> bool {
+        match self {
+            Expr::Text(text) => text.starts_with(|c: char| c == '(' || c.is_ascii_digit()),
+            _ => false,
         }
     }
 
@@ -50,7 +58,8 @@ impl<'a> Expr<'a> {
             Expr::Times(..) | Expr::Plus(..) => false,
             Expr::Minus(a, b) => a.is_plain(checked) && b.is_plain(checked),
             Expr::Call(function, arguments) => {
-                !is_of_sizes(function) || arguments.iter().all(|a| a.is_plain(checked))
+                checked_function(function).is_none()
+                    || arguments.iter().all(|a| a.is_plain(checked))
             }
         }
     }
@@ -65,8 +74,9 @@ impl<'a> Expr<'a> {
             Expr::Times(a, b) => two("fut_times", a, b),
             Expr::Plus(a, b) => two("fut_plus", a, b),
             Expr::Minus(a, b) => format!("fut_plus({}, -{b})", a.checked(checked)),
-            Expr::Call(function, arguments) if is_of_sizes(function) => {
+            Expr::Call(function, arguments) if !self.is_plain(checked) => {
                 let arguments: Vec<_> = arguments.iter().map(|a| a.checked(checked)).collect();
+                let function = checked_function(function).unwrap_or(function);
                 format!("{function}({})", arguments.join(", "))
             }
             _ => self.to_string(),
@@ -86,9 +96,17 @@ impl<'a> Expr<'a> {
     }
 }
 
-/// Whether the function computes a size from sizes.
-fn is_of_sizes(function: &str) -> bool {
-    matches!(function, "smax64" | "smin64" | "sdiv_up64")
+/// The function of `fut_sizes.h` in place of one that computes a size from sizes.
+fn checked_function(function: &str) -> Option<&'static str> {
+    match function {
+        "smax64" => Some("fut_size_max"),
+        "smin64" => Some("fut_size_min"),
+        "sdiv_up64" => Some("fut_size_div_up"),
+        "sdiv_up_safe64" => Some("fut_size_div_up_safe"),
+        "sext_i64_i32" => Some("fut_size_cut"),
+        "sext_i32_i64" => Some("fut_size_uncut"),
+        _ => None,
+    }
 }
 
 impl fmt::Display for Expr<'_> {
@@ -156,22 +174,70 @@ impl<'a> Parser<'a> {
             self.word(|c| c.is_ascii_digit())?;
             return Some(Expr::Text(&self.text[start..self.at]));
         }
+        if self.rest().starts_with("((") {
+            // ((int64_t *) mem_1.mem)[i_2 + 1]: an element, whose value the program computed
+            let is_element = self.group('(', ')').is_some() && self.group('[', ']').is_some();
+            if is_element {
+                return Some(Expr::Text(&self.text[start..self.at]));
+            }
+            self.at = start;
+        }
         if self.take("(") {
             let inner = self.sum()?;
             return self.take(")").then_some(inner);
         }
+        self.take("*");
         let word = self.word(|c| c.is_ascii_alphanumeric() || c == '_')?;
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             return Some(Expr::Text(word));
         }
-        if !self.take("(") {
+        let mut is_name = self.text[start..self.at] == *word;
+        // ctx->max_thread_block_size, *ctx->tuning_params.f_1, in0->v1->shape[0]
+        while self.take("->") || self.take(".") {
+            self.word(|c| c.is_ascii_alphanumeric() || c == '_')?;
+            self.group('[', ']');
+            is_name = false;
+        }
+        if !is_name {
+            return Some(Expr::Text(&self.text[start..self.at]));
+        }
+        if !self.rest().starts_with('(') {
             return Some(Expr::Name(word));
         }
+        let open = self.at;
+        if let Some(arguments) = self.arguments() {
+            return Some(Expr::Call(word, arguments));
+        }
+        // Arguments of other types, such as floats.
+        self.at = open;
+        self.group('(', ')')?;
+        let text = &self.text[start..self.at];
+        checked_function(word).is_none().then_some(Expr::Text(text))
+    }
+
+    fn arguments(&mut self) -> Option<Vec<Expr<'a>>> {
+        self.take("(");
         let mut arguments = vec![self.sum()?];
         while self.take(", ") {
             arguments.push(self.sum()?);
         }
-        self.take(")").then_some(Expr::Call(word, arguments))
+        self.take(")").then_some(arguments)
+    }
+
+    /// Skips a group in parentheses or brackets.
+    fn group(&mut self, open: char, close: char) -> Option<()> {
+        if !self.rest().starts_with(open) {
+            return None;
+        }
+        let mut depth = 0;
+        for (i, c) in self.rest().char_indices() {
+            depth += i32::from(c == open) - i32::from(c == close);
+            if depth == 0 {
+                self.at += i + 1;
+                return Some(());
+            }
+        }
+        None
     }
 
     fn word(&mut self, is_part: impl Fn(char) -> bool) -> Option<&'a str> {

@@ -1,8 +1,11 @@
 //! The statements of generated functions that compute sizes, allocate, or check.
 
+use std::ops::Range;
+
 use futhark_manifest::Version;
 
 use super::expr::Expr;
+use super::token::identifier;
 use crate::compile::error::Error;
 
 /// A line of the generated C.
@@ -17,21 +20,34 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The statement on a line.
+/// The statement on a line. Values are `None` if they are not in a known form.
 pub(in crate::compile) enum Statement<'a> {
     /// `int64_t name = value;`
     Define {
         name: &'a str,
-        value: Expr<'a>,
+        value: Option<Expr<'a>>,
+    },
+    /// `int64_t name;`
+    Declare(&'a str),
+    /// `name = value;`
+    Assign {
+        name: &'a str,
+        value: Option<Expr<'a>>,
     },
     /// `tmp_offs_1 += length;`: the length of one part of a concatenation.
     Advance {
         offset: &'a str,
         length: &'a str,
     },
-    /// A call that allocates, or the condition in front of it.
-    Allocate(Allocation<'a>),
-    /// `int64_t free_name;`: a variable of a task of multicore.
+    /// A line that passes sizes to the runtime.
+    Pass(Passed<'a>),
+    /// `for (int64_t i_1 = 0; i_1 < count; i_1++) {`
+    Loop {
+        count: Option<Expr<'a>>,
+        /// A fill with a value that needs no memory: the loop has no body, and its variable is a `nest_i`.
+        is_empty: bool,
+    },
+    /// `int64_t free_name;` in a structure that passes variables to a task of multicore
     Field(&'a str),
     /// `task.free_name = name;`
     Store {
@@ -55,11 +71,25 @@ pub(in crate::compile) enum Statement<'a> {
     Other,
 }
 
-/// An allocation: its size, and the text of the line before and after it.
-pub(in crate::compile) struct Allocation<'a> {
-    pub before: &'a str,
-    pub size: Expr<'a>,
-    pub after: &'a str,
+/// What the runtime does with the sizes on a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::compile) enum Purpose {
+    /// The bytes of an allocation, in its call or in the condition in front of it.
+    Allocate,
+    /// The iterations of a parallel loop of multicore or ispc.
+    Iterate,
+    /// The elements that a function of a GPU backend fills.
+    Fill,
+    /// Grid, block and shared memory of a kernel.
+    Launch,
+    /// The shape of a copy.
+    Copy,
+}
+
+/// The sizes on a line, and their places in its text, in order.
+pub(in crate::compile) struct Passed<'a> {
+    pub purpose: Purpose,
+    pub sizes: Vec<(Range<usize>, Expr<'a>)>,
 }
 
 /// The message of a failed check.
@@ -71,9 +101,16 @@ pub(in crate::compile) struct Message<'a> {
 }
 
 /// Reads each line of `c_text`.
-pub(super) fn read<'a>(c_text: &'a str, version: &Version) -> Result<Vec<Line<'a>>, Error> {
+pub(in crate::compile) fn read<'a>(
+    c_text: &'a str,
+    version: &Version,
+) -> Result<Vec<Line<'a>>, Error> {
+    let mut in_struct = false;
     let lines = c_text.lines().map(|text| {
-        let statement = statement(text).map_err(|item| {
+        if text.starts_with("struct ") || text.starts_with('}') {
+            in_struct = text.ends_with('{');
+        }
+        let statement = statement(text, in_struct).map_err(|item| {
             let why = format!("the size in `{}` cannot be read", text.trim());
             Error::unsupported(version, item, &why)
         })?;
@@ -82,15 +119,18 @@ pub(super) fn read<'a>(c_text: &'a str, version: &Version) -> Result<Vec<Line<'a
     lines.collect()
 }
 
-/// The error is the name of the function that allocates.
-fn statement(line: &str) -> Result<Statement<'_>, &'static str> {
-    if let Some(allocation) = Allocation::read(line)? {
-        return Ok(Statement::Allocate(allocation));
+/// The error is the name of the function that receives a size.
+fn statement(line: &str, in_struct: bool) -> Result<Statement<'_>, &str> {
+    if let Some(passed) = Passed::read(line)? {
+        return Ok(Statement::Pass(passed));
     }
     let text = line.trim_start();
-    let statement = define(text)
-        .or_else(|| advance(text))
+    let statement = field(text)
+        .filter(|_| in_struct)
         .or_else(|| task(text))
+        .or_else(|| define(text))
+        .or_else(|| counted_loop(text))
+        .or_else(|| advance(text))
         .or_else(|| compare(text))
         .or_else(|| check(text))
         .or_else(|| Message::read(text).map(Statement::Message));
@@ -99,23 +139,65 @@ fn statement(line: &str) -> Result<Statement<'_>, &'static str> {
 
 fn define(text: &str) -> Option<Statement<'_>> {
     let text = text.strip_prefix("const ").unwrap_or(text);
-    let (name, value) = text.strip_prefix("int64_t ")?.split_once(" = ")?;
-    let value = Expr::parse(value.strip_suffix(';')?)?;
-    Some(Statement::Define { name, value })
+    let code = text.strip_suffix(';')?;
+    let (is_definition, code) = match code.strip_prefix("int64_t ") {
+        Some(rest) => (true, rest),
+        None => (false, code),
+    };
+    let (name, value) = match code.split_once(" = ") {
+        Some((name, value)) => (name, Some(value)),
+        None => (code, None),
+    };
+    if identifier(name) != name || name.is_empty() {
+        return None;
+    }
+    match (is_definition, value) {
+        (true, None) => Some(Statement::Declare(name)),
+        (true, Some(value)) => {
+            let value = Expr::parse(value);
+            Some(Statement::Define { name, value })
+        }
+        (false, Some(value)) => {
+            let value = Expr::parse(value);
+            Some(Statement::Assign { name, value })
+        }
+        (false, None) => None,
+    }
 }
 
+fn counted_loop(text: &str) -> Option<Statement<'_>> {
+    let (name, code) = text.strip_prefix("for (int64_t ")?.split_once(" = 0; ")?;
+    let code = code.strip_prefix(name)?.strip_prefix(" < ")?;
+    let (count, end) = code.split_once("; ")?;
+    let count = Expr::parse(count);
+    let is_empty = name.starts_with("nest_i_") && end.ends_with("{ }");
+    Some(Statement::Loop { count, is_empty })
+}
+
+fn field(text: &str) -> Option<Statement<'_>> {
+    let name = text.strip_prefix("int64_t free_")?.strip_suffix(';')?;
+    Some(Statement::Field(name))
+}
+
+/// `name += value;` and the like.
 fn advance(text: &str) -> Option<Statement<'_>> {
-    let (offset, length) = text.strip_suffix(';')?.split_once(" += ")?;
-    let is_offset = offset.starts_with("tmp_offs_");
-    is_offset.then_some(Statement::Advance { offset, length })
+    let (name, value) = text.strip_suffix(';')?.split_once("= ")?;
+    let (name, is_sum) = match name.strip_suffix(" +") {
+        Some(name) => (name, true),
+        None => (name.trim_end_matches(['-', '*', '/', ' ']), false),
+    };
+    if identifier(name) != name {
+        return None;
+    }
+    if is_sum && name.starts_with("tmp_offs_") {
+        let (offset, length) = (name, value);
+        return Some(Statement::Advance { offset, length });
+    }
+    Some(Statement::Assign { name, value: None })
 }
 
 fn task(text: &str) -> Option<Statement<'_>> {
-    let text = text.strip_suffix(';')?;
-    if let Some(name) = text.strip_prefix("int64_t free_") {
-        return Some(Statement::Field(name));
-    }
-    let (target, value) = text.split_once(" = ")?;
+    let (target, value) = text.strip_suffix(';')?.split_once(" = ")?;
     if let Some(name) = target.strip_prefix("int64_t ") {
         let task = value.strip_suffix(name)?.strip_suffix("->free_")?;
         return Some(Statement::Load { task, name });
@@ -136,53 +218,109 @@ fn check(text: &str) -> Option<Statement<'_>> {
     Some(Statement::Check(condition))
 }
 
-impl<'a> Allocation<'a> {
-    fn read(line: &'a str) -> Result<Option<Allocation<'a>>, &'static str> {
-        let Some((function, size)) = Self::size(line) else {
-            return Ok(None);
-        };
-        let (start, end) = size.ok_or(function)?;
-        let size = line.get(start..end).ok_or(function)?;
-        match Expr::parse(size) {
-            Some(expr) => Ok(Some(Allocation {
-                before: &line[..start],
-                size: expr,
-                after: &line[end..],
-            })),
-            // The functions of the API multiply dimensions of existing arrays, which are valid.
-            None if size.contains("->shape[") => Ok(None),
-            None => Err(function),
+/// The functions of the runtime that get sizes, and the places of these in their arguments.
+const RECEIVERS: [(&str, Purpose, Range<usize>); 8] = [
+    // memblock_alloc(ctx, &mem, SIZE, "mem")
+    ("memblock_alloc(ctx, ", Purpose::Allocate, 1..2),
+    ("memblock_alloc_device(ctx, ", Purpose::Allocate, 1..2),
+    // lexical_realloc(ctx, &mem, &mem_cached_sizze, SIZE)
+    ("lexical_realloc(ctx, ", Purpose::Allocate, 2..3),
+    // futhark_mc_schedule_shim_1(ctx, &task, ITERATIONS)
+    ("futhark_mc_schedule_shim_", Purpose::Iterate, 1..2),
+    // futrts_builtinzhreplicate_i32(ctx, mem, COUNT, value)
+    ("futrts_builtinzh", Purpose::Fill, 1..2),
+    // gpu_kernel_f(ctx, GRID, GRID, GRID, BLOCK, BLOCK, BLOCK, SHARED, …)
+    ("gpu_kernel_", Purpose::Launch, 0..7),
+    // lmad_copy_4b(ctx, …, (int64_t []) {SHAPE, …})
+    ("lmad_copy_", Purpose::Copy, 0..0),
+    // if (mem_cached_sizze < SIZE) {
+    ("_cached_sizze_", Purpose::Allocate, 0..0),
+];
+
+impl<'a> Passed<'a> {
+    /// `None` if the line passes no size; the error is the function that receives one in an unknown form.
+    fn read(line: &'a str) -> Result<Option<Passed<'a>>, &'a str> {
+        if let Some((task, value)) = line.split_once(".iterations = ") {
+            let start = line.len() - value.len();
+            return Self::parse(
+                line,
+                "iterations",
+                Purpose::Iterate,
+                &[start..line.len() - 1],
+            )
+            .map(|passed| passed.filter(|_| !task.contains('"')));
         }
+        for (function, purpose, places) in RECEIVERS {
+            let Some(at) = line.find(function) else {
+                continue;
+            };
+            let name = identifier(&line[at..]);
+            if places.is_empty() && purpose == Purpose::Allocate {
+                let size = line.find(" < ").zip(line.strip_suffix(") {"));
+                let Some((less, code)) = size else { continue };
+                return Self::parse(line, "lexical_realloc", purpose, &[less + 3..code.len()]);
+            }
+            // Definitions and prototypes begin with a type.
+            let Some(open) = line[at + name.len()..].strip_prefix("(ctx, ") else {
+                continue;
+            };
+            let start = line.len() - open.len();
+            let sizes = match purpose {
+                Purpose::Copy => shape(line, start),
+                _ => arguments(line, start).and_then(|all| Some(all.get(places)?.to_vec())),
+            };
+            return Self::parse(line, name, purpose, &sizes.ok_or(name)?);
+        }
+        Ok(None)
     }
 
-    /// The function that allocates on this line, and the range of the size.
-    fn size(line: &str) -> Option<(&'static str, Option<(usize, usize)>)> {
-        // The arguments of calls are separated by a comma and a space.
-        let argument = |call: usize, n: usize| {
-            let (at, _) = line[call..].match_indices(", ").nth(n)?;
-            Some(call + at + 2)
-        };
-        if let Some(call) = line.find("lexical_realloc(ctx, ") {
-            // lexical_realloc(ctx, &mem, &mem_cached_sizze, SIZE)
-            let range = argument(call, 2).zip(line.rfind(')'));
-            return Some(("lexical_realloc", range));
-        }
-        if line.contains("_cached_sizze_")
-            && let Some(less) = line.find(" < ")
+    fn parse(
+        line: &'a str,
+        function: &'a str,
+        purpose: Purpose,
+        places: &[Range<usize>],
+    ) -> Result<Option<Passed<'a>>, &'a str> {
+        // The functions of the API multiply dimensions of existing arrays, which are valid.
+        if places
+            .iter()
+            .any(|place| line[place.clone()].contains("->shape["))
         {
-            // if (mem_cached_sizze < SIZE) {
-            let end = line.strip_suffix(") {").map(str::len);
-            return Some(("lexical_realloc", end.map(|end| (less + 3, end))));
+            return Ok(None);
         }
-        for function in ["memblock_alloc", "memblock_alloc_device"] {
-            if let Some(call) = line.find(&format!("{function}(ctx, ")) {
-                // memblock_alloc(ctx, &mem, SIZE, "mem")
-                let range = argument(call, 1).zip(line.rfind(", \""));
-                return Some((function, range));
-            }
-        }
-        None
+        let read = |place: &Range<usize>| Some((place.clone(), Expr::parse(&line[place.clone()])?));
+        let sizes = places.iter().map(read).collect::<Option<_>>();
+        let sizes = sizes.ok_or(function)?;
+        Ok(Some(Passed { purpose, sizes }))
     }
+}
+
+/// The arguments of a call, of which the first begins at `start`.
+fn arguments(line: &str, start: usize) -> Option<Vec<Range<usize>>> {
+    let mut arguments = Vec::new();
+    let (mut depth, mut begin) = (0, start);
+    for (i, c) in line[start..].char_indices().map(|(i, c)| (start + i, c)) {
+        match c {
+            ')' | '}' | ']' if depth == 0 => {
+                arguments.push(begin..i);
+                return Some(arguments);
+            }
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                arguments.push(begin..i);
+                begin = i + 2;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The dimensions of a copy: the elements of the last argument, `(int64_t []) {n, m}`.
+fn shape(line: &str, start: usize) -> Option<Vec<Range<usize>>> {
+    let last = arguments(line, start)?.pop()?;
+    let elements = line[last.clone()].strip_prefix("(int64_t []) {")?;
+    arguments(line, last.end - elements.len())
 }
 
 impl<'a> Message<'a> {
@@ -236,7 +374,7 @@ mod tests {
                 "memblock_alloc",
             ),
             (
-                "memblock_alloc_device(ctx, &mem_1, n_2)",
+                "memblock_alloc_device(ctx, &mem_1)",
                 "memblock_alloc_device",
             ),
             ("lexical_realloc(ctx, &mem_1)", "lexical_realloc"),

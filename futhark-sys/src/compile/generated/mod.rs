@@ -26,7 +26,7 @@ mod kernels;
 pub(super) mod layout;
 pub(super) mod lines;
 mod source;
-mod token;
+pub(super) mod token;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -70,7 +70,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// The identifier at the beginning of `text`.
-pub(super) fn identifier(text: &str) -> &str {
+pub(in crate::compile) fn identifier(text: &str) -> &str {
     &text[..word(text)]
 }
 

@@ -11,8 +11,10 @@ mod bounds;
 mod concat;
 mod driver;
 mod elements;
+mod fills;
 mod given;
 mod opaque;
+mod runtime;
 mod shapes;
 mod sizes;
 mod state;
@@ -24,6 +26,7 @@ use std::fmt::Write as _;
 
 use futhark_manifest::{Backend, ElemType, Program, TypeRef};
 
+use super::error::Error;
 use super::generated::Generated;
 use super::generated::lines::Line;
 use super::plain;
@@ -32,14 +35,21 @@ use crate::table as number;
 /// The file with the generated C as [`checked_c`] changes it.
 pub(super) const CHECKED: &str = "fut_checked.c";
 
-/// The generated C with checked allocation sizes. A hardened unit includes it. `fast` leaves out unused
-/// functions.
-pub(super) fn checked_c(lines: &[Line<'_>], backend: Backend, fast: bool) -> String {
-    let text = sizes::checked(lines, backend);
-    match fast {
+/// The generated C with checked sizes. A hardened unit includes it. `fast` leaves out unused functions.
+///
+/// # Errors
+///
+/// [`ErrorKind::Layout`](super::ErrorKind::Layout): a size is computed or passed on in an unknown form.
+pub(super) fn checked_c(
+    lines: &[Line<'_>],
+    program: &Program,
+    fast: bool,
+) -> Result<String, Error> {
+    let text = sizes::checked(lines, program.backend, &program.version)?;
+    Ok(match fast {
         true => unused::inline_functions(&text),
         false => text,
-    }
+    })
 }
 
 /// The inputs of a unit.

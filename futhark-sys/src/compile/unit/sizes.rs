@@ -1,9 +1,10 @@
-//! Computes each allocation size of the generated C in checked arithmetic.
+//! Computes each size that the generated C passes to the runtime in checked arithmetic.
 //!
 //! The compiler computes the size of `replicate n (replicate m x)` as `n * m * size` without
 //! comparing `n` and `m` with zero. The product of two negative dimensions is a valid size of an
-//! array that cannot exist. In the size of a concatenation, one negative length is enough.
-//! Therefore the text that we compile has a second definition of each variable that an allocation
+//! array that cannot exist. In the size of a concatenation, one negative length is enough. The same
+//! numbers become the iterations of parallel loops and the grids of kernels.
+//! Therefore the text that we compile has a second definition of each variable that such a number
 //! depends on, by the functions of `fut_sizes.h`:
 //!
 //! ```c
@@ -15,165 +16,525 @@
 //! ```
 //!
 //! The original definition stays, because the compiler moves size computations out of branches, and
-//! only the allocation may fail. All other code uses the original.
+//! only the use of a size may fail. All other code uses the original. The functions of the runtime
+//! that receive a size refuse it if it is negative or has overflowed: allocations and parallel loops in
+//! `fut_routes.h`, fills, copies and launches by checks that are inserted here and in `runtime.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use futhark_manifest::Backend;
+use futhark_manifest::{Backend, Version};
 
 use super::bounds::Bounds;
-use super::concat;
+use super::runtime::{self, Definition};
+use super::{concat, fills};
+use crate::compile::error::Error;
 use crate::compile::generated::expr::Expr;
-use crate::compile::generated::lines::{Line, Statement};
+use crate::compile::generated::lines::{Line, Passed, Purpose, Statement};
+use crate::compile::generated::token::identifier;
 
 /// The generated C with checked sizes.
-pub(super) fn checked(lines: &[Line<'_>], backend: Backend) -> String {
-    let sizes = size_variables(lines);
+///
+/// # Errors
+///
+/// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a size is computed or passed on in an
+/// unknown form.
+pub(super) fn checked(
+    lines: &[Line<'_>],
+    backend: Backend,
+    version: &Version,
+) -> Result<String, Error> {
+    let sizes = variables(lines, |line| match &line.statement {
+        Statement::Pass(passed) => passed.sizes.iter().map(|(_, size)| size).collect(),
+        _ => Vec::new(),
+    });
+    let counts = variables(lines, |line| match &line.statement {
+        Statement::Loop { count, .. } => count.iter().collect(),
+        _ => Vec::new(),
+    });
     let concatenations = concat::checks(lines);
-    let passed = match backend {
-        Backend::Multicore => passed_variables(lines, &sizes),
-        // On ISPC, kernels share these structures, and kernels are not changed.
-        _ => BTreeSet::new(),
+    let fills = fills::of_units(lines);
+    let mut writer = Writer {
+        sizes,
+        counts,
+        passed: BTreeSet::new(),
+        version,
+        text: String::new(),
     };
-    let mut text = String::new();
-    let mut scope = Scope::default();
-    for (i, line) in lines.iter().enumerate() {
-        if line.text.starts_with('}') {
-            scope = Scope::default();
-        }
-        if let Some(check) = concatenations.get(&i) {
-            text.push_str(check);
-        }
-        scope.write_line(line, lines.get(i + 1), &sizes, &passed, &mut text);
+    // On ISPC, kernels share the structures that pass variables, and kernels are not changed.
+    if backend == Backend::Multicore {
+        writer.find_passed(lines);
     }
-    text
+    for (begin, end) in items(lines) {
+        let mut scope = writer.scope(&lines[begin..end]);
+        let mut i = begin;
+        while i < end {
+            if let Some(check) = concatenations.get(&i) {
+                writer.text.push_str(check);
+            }
+            if let Some(fill) = fills.get(&i) {
+                writer.write_check(lines[i].indent(), fill.counts.iter().copied(), &scope);
+                i = fill.end;
+            } else {
+                writer.write_line(&lines[i], lines.get(i + 1), &mut scope)?;
+                i += 1;
+            }
+        }
+        writer.end(&scope)?;
+    }
+    Ok(writer.text)
 }
 
-/// The variables that the size of an allocation depends on.
-fn size_variables<'a>(lines: &[Line<'a>]) -> BTreeSet<&'a str> {
+/// The first line and the end of each function, together with the text before it.
+fn items(lines: &[Line<'_>]) -> Vec<(usize, usize)> {
+    let is_end = |&i: &usize| i == lines.len() || lines[i - 1].text.starts_with('}');
+    let ends = (1..=lines.len()).filter(is_end);
+    ends.scan(0, |begin, end| Some((std::mem::replace(begin, end), end)))
+        .collect()
+}
+
+/// The variables on which the expressions depend that `roots` returns.
+fn variables<'l, 'a>(
+    lines: &'l [Line<'a>],
+    roots: impl Fn(&'l Line<'a>) -> Vec<&'l Expr<'a>>,
+) -> BTreeSet<&'a str> {
     let mut definitions: BTreeMap<&str, Vec<&Expr<'_>>> = BTreeMap::new();
     let mut open = Vec::new();
     for line in lines {
-        match &line.statement {
-            Statement::Define { name, value } => {
-                definitions.entry(name).or_default().push(value);
-            }
-            Statement::Allocate(allocation) => allocation.size.names(&mut open),
-            _ => {}
+        if let Statement::Define { name, value } | Statement::Assign { name, value } =
+            &line.statement
+        {
+            definitions.entry(name).or_default().extend(value);
         }
+        roots(line).iter().for_each(|root| root.names(&mut open));
     }
-    let mut sizes = BTreeSet::new();
+    let mut found = BTreeSet::new();
     while let Some(name) = open.pop() {
-        if sizes.insert(name) {
+        if is_of_program(name) && found.insert(name) {
             for expr in definitions.get(name).into_iter().flatten() {
                 expr.names(&mut open);
             }
         }
     }
-    sizes
+    found
 }
 
-/// The size variables that are passed to tasks.
-fn passed_variables<'a>(lines: &[Line<'a>], sizes: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
-    let field = |line: &Line<'a>| match line.statement {
-        Statement::Field(name) if sizes.contains(name) => Some(name),
-        _ => None,
-    };
-    lines.iter().filter_map(field).collect()
+/// Whether the name ends in a number, as the compiler's names of variables do, but not those of
+/// parameters that are the same in all programs.
+fn is_of_program(name: &str) -> bool {
+    let (_, number) = name.rsplit_once('_').unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The definitions so far in one function.
+/// A function, or other text that ends with a brace.
 #[derive(Default)]
 struct Scope<'a, 'l> {
-    /// Size variables with a checked counterpart.
+    /// The size variables with a checked counterpart: their value is computed, in at least one place,
+    /// from a product, a sum or such a variable.
     checked: BTreeSet<&'a str>,
+    /// The variables of type `int64_t`.
+    declared: BTreeSet<&'a str>,
+    /// The definition that the next lines belong to, and its first line, until its check is written.
+    definition: Option<(Definition<'a>, &'a str)>,
+    /// Whether the line before is a condition whose statement has no braces.
+    is_condition: bool,
     bounds: Bounds<'a, 'l>,
 }
 
-impl<'a, 'l> Scope<'a, 'l> {
-    fn write_line(
+struct Writer<'a, 'v> {
+    /// The variables that a size depends on which the runtime receives.
+    sizes: BTreeSet<&'a str>,
+    /// Those that the number of iterations of a loop depends on.
+    counts: BTreeSet<&'a str>,
+    /// Those that are passed to a task of multicore with their checked counterpart.
+    passed: BTreeSet<&'a str>,
+    version: &'v Version,
+    text: String,
+}
+
+impl<'a> Writer<'a, '_> {
+    fn find_passed(&mut self, lines: &[Line<'a>]) {
+        loop {
+            let count = self.passed.len();
+            for (begin, end) in items(lines) {
+                let scope = self.scope(&lines[begin..end]);
+                let stored = lines[begin..end]
+                    .iter()
+                    .filter_map(|line| match line.statement {
+                        Statement::Store { name, .. } => Some(name),
+                        _ => None,
+                    });
+                let stored = stored.filter(|name| scope.checked.contains(name));
+                self.passed.extend(stored);
+            }
+            if self.passed.len() == count {
+                return;
+            }
+        }
+    }
+
+    fn scope<'l>(&self, lines: &[Line<'a>]) -> Scope<'a, 'l> {
+        let mut scope = Scope::default();
+        let mut values: Vec<(&str, &Expr<'_>)> = Vec::new();
+        for line in lines {
+            match &line.statement {
+                Statement::Declare(name) => _ = scope.declared.insert(name),
+                Statement::Load { name, .. } if self.passed.contains(name) => {
+                    scope.checked.insert(name);
+                }
+                Statement::Define { name, value } => {
+                    scope.declared.insert(name);
+                    values.extend(value.as_ref().map(|value| (*name, value)));
+                }
+                Statement::Assign { name, value } if scope.declared.contains(name) => {
+                    values.extend(value.as_ref().map(|value| (*name, value)));
+                }
+                _ => {}
+            }
+        }
+        values.retain(|(name, _)| self.sizes.contains(name) || self.counts.contains(name));
+        loop {
+            let count = scope.checked.len();
+            for (name, value) in &values {
+                if !value.is_plain(&scope.checked) {
+                    scope.checked.insert(name);
+                }
+            }
+            if scope.checked.len() == count {
+                return scope;
+            }
+        }
+    }
+
+    fn write_line<'l>(
         &mut self,
         line: &'l Line<'a>,
         next: Option<&Line<'a>>,
-        sizes: &BTreeSet<&'a str>,
-        passed: &BTreeSet<&'a str>,
-        text: &mut String,
-    ) {
+        scope: &mut Scope<'a, 'l>,
+    ) -> Result<(), Error> {
         let next = next.map(|next| &next.statement);
         match (&line.statement, next) {
-            (Statement::Allocate(allocation), _) => {
-                let size = allocation.size.checked(&self.checked);
-                text.push_str(allocation.before);
-                if matches!(allocation.size, Expr::Name(_)) {
-                    // A length in bytes, or the size in a task, without a multiplication.
-                    let _ = write!(text, "fut_size({size})");
-                } else {
-                    text.push_str(&size);
+            (Statement::Pass(passed), _) => self.write_passed(line, passed, scope)?,
+            (
+                Statement::Loop {
+                    count: Some(count), ..
+                },
+                _,
+            ) => {
+                // A product of negative sizes would be a number of iterations of an array that cannot exist.
+                if !count.is_plain(&scope.checked) {
+                    self.refuse_condition(line, scope)?;
+                    let count = count.checked(&scope.checked);
+                    let _ = writeln!(self.text, "{}FUT_CHECK_ITERATIONS({count})", line.indent());
                 }
-                text.push_str(allocation.after);
+                self.text.push_str(line.text);
             }
             (Statement::Check(condition), Some(Statement::Message(message))) => {
-                let terms = self.bounds.missing(condition, message);
+                let terms = scope.bounds.missing(condition, message);
                 if terms.is_empty() {
-                    text.push_str(line.text);
+                    self.text.push_str(line.text);
                 } else {
                     let (indent, terms) = (line.indent(), terms.join(" || "));
-                    let _ = write!(text, "{indent}if (!{condition} || {terms}) {{");
+                    let _ = write!(self.text, "{indent}if (!{condition} || {terms}) {{");
                 }
             }
-            _ => text.push_str(line.text),
+            _ => self.write_other(line, scope)?,
         }
-        text.push('\n');
+        self.text.push('\n');
         match &line.statement {
-            Statement::Define { name, value } => {
-                if sizes.contains(name) {
-                    self.define(line, name, value, text);
-                }
-                self.bounds.define(name, value);
+            Statement::Declare(name) if scope.checked.contains(name) => {
+                let _ = writeln!(self.text, "{}int64_t fut_{name};", line.indent());
             }
-            Statement::Compare { name, values } => self.bounds.compare(name, *values),
-            _ => self.pass(line, passed, text),
+            Statement::Define { name, value } => {
+                self.define(line, "int64_t ", name, value.as_ref(), scope)?;
+                if let Some(value) = value {
+                    scope.bounds.define(name, value);
+                }
+            }
+            Statement::Assign { name, value } if scope.declared.contains(name) => {
+                self.define(line, "", name, value.as_ref(), scope)?;
+            }
+            Statement::Compare { name, values } => scope.bounds.compare(name, *values),
+            _ => self.pass(line, scope),
+        }
+        let code = line.text.trim();
+        if !code.is_empty() && !code.starts_with("//") {
+            let mut conditions = ["if (", "else", "for (", "while ("].iter();
+            scope.is_condition = conditions.any(|condition| code.starts_with(condition))
+                && !code.ends_with(['{', '}', ';']);
+        }
+        Ok(())
+    }
+
+    /// Writes a line with its sizes in checked arithmetic.
+    fn write_passed(
+        &mut self,
+        line: &Line<'a>,
+        passed: &Passed<'a>,
+        scope: &Scope<'a, '_>,
+    ) -> Result<(), Error> {
+        if passed.purpose == Purpose::Copy {
+            self.refuse_condition(line, scope)?;
+            let dims = passed.sizes.iter().map(|(_, dim)| dim);
+            self.write_check(line.indent(), dims, scope);
+            self.text.push_str(line.text);
+            return Ok(());
+        }
+        let mut at = 0;
+        for (place, size) in &passed.sizes {
+            self.text.push_str(&line.text[at..place.start]);
+            let checked = size.checked(&scope.checked);
+            match (passed.purpose, size) {
+                // A length in bytes, or the size in a task, without a multiplication.
+                (Purpose::Allocate, Expr::Name(_)) => {
+                    let _ = write!(self.text, "fut_size({checked})");
+                }
+                _ => self.text.push_str(&checked),
+            }
+            at = place.end;
+        }
+        self.text.push_str(&line.text[at..]);
+        Ok(())
+    }
+
+    /// Writes a check that ends the function if the product of `dims` is not a size.
+    fn write_check<'e>(
+        &mut self,
+        indent: &str,
+        dims: impl Iterator<Item = &'e Expr<'a>>,
+        scope: &Scope<'a, '_>,
+    ) where
+        'a: 'e,
+    {
+        let dims = dims.filter(|dim| !dim.is_constant());
+        let times = |product: String, dim: String| format!("fut_times({product}, {dim})");
+        let dims = dims.map(|dim| dim.checked(&scope.checked));
+        if let Some(count) = dims.reduce(times) {
+            let _ = writeln!(self.text, "{indent}FUT_CHECK_COUNT({count})");
+        }
+    }
+
+    fn write_other(&mut self, line: &Line<'a>, scope: &mut Scope<'a, '_>) -> Result<(), Error> {
+        self.refuse_address(line, scope)?;
+        let fail = |why: &str| Err(Error::unsupported(self.version, line.text.trim(), why));
+        if let Some(definition) = Definition::read(line.text) {
+            let Some((definition, text)) = definition else {
+                return fail("its sizes are not in the known form");
+            };
+            scope.definition = Some((definition, line.text));
+            self.text.push_str(&text);
+            return Ok(());
+        }
+        let check = scope.definition.as_ref();
+        if let Some(text) = check.and_then(|(definition, _)| definition.check(line.text)) {
+            scope.definition = None;
+            self.text.push_str(&text);
+        } else if let Some(text) = runtime::replaced(line.text) {
+            self.text.push_str(&text);
+        } else if runtime::is_unknown_call(line.text) {
+            return fail("it starts a parallel loop in an unknown form");
+        } else {
+            self.text.push_str(line.text);
+        }
+        Ok(())
+    }
+
+    /// Refuses a function whose check was not written, since no line in it is the expected one.
+    fn end(&self, scope: &Scope<'_, '_>) -> Result<(), Error> {
+        match scope.definition {
+            Some((_, line)) => {
+                let why = "no check of its sizes can be added";
+                Err(Error::unsupported(self.version, line, why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses to add a statement to one that is conditional without braces.
+    fn refuse_condition(&self, line: &Line<'_>, scope: &Scope<'_, '_>) -> Result<(), Error> {
+        match scope.is_condition {
+            true => {
+                let why = "no check can be added to a statement without braces";
+                Err(Error::unsupported(self.version, line.text.trim(), why))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses to take the address of a variable with a checked counterpart, which would not change with it.
+    fn refuse_address(&self, line: &Line<'a>, scope: &Scope<'a, '_>) -> Result<(), Error> {
+        let mut names = line.text.split('&').skip(1).map(identifier);
+        match names.find(|name| scope.checked.contains(name)) {
+            Some(name) => Err(Error::unsupported(
+                self.version,
+                name,
+                "a size is assigned through its address",
+            )),
+            None => Ok(()),
         }
     }
 
     /// On multicore, structures pass variables to tasks. Adds the checked counterpart of each size.
-    fn pass(&mut self, line: &Line<'a>, passed: &BTreeSet<&'a str>, text: &mut String) {
-        let indent = line.indent();
+    fn pass(&mut self, line: &Line<'a>, scope: &Scope<'a, '_>) {
+        let (indent, text) = (line.indent(), &mut self.text);
         match line.statement {
-            Statement::Field(name) if passed.contains(name) => {
+            Statement::Field(name) if self.passed.contains(name) => {
                 let _ = writeln!(text, "{indent}int64_t fut_free_{name};");
             }
-            Statement::Store { task, name } if passed.contains(name) => {
-                let fut = if self.checked.contains(name) {
-                    "fut_"
-                } else {
-                    ""
+            Statement::Store { task, name } if self.passed.contains(name) => {
+                let fut = match scope.checked.contains(name) {
+                    true => "fut_",
+                    false => "",
                 };
                 let _ = writeln!(text, "{indent}{task}.fut_free_{name} = {fut}{name};");
             }
-            Statement::Load { task, name } if passed.contains(name) => {
+            Statement::Load { task, name } if self.passed.contains(name) => {
                 let _ = writeln!(
                     text,
                     "{indent}int64_t fut_{name} = {task}->fut_free_{name};"
                 );
-                self.checked.insert(name);
             }
             _ => {}
         }
     }
 
-    /// Writes the checked counterpart of a definition, if it differs from the definition.
-    fn define(&mut self, line: &Line<'_>, name: &'a str, expr: &Expr<'a>, text: &mut String) {
-        let value = if name.starts_with("conc_tmp_") {
-            expr.concatenation(&self.checked)
-        } else {
-            expr.checked(&self.checked)
+    /// Writes the checked counterpart of a definition or an assignment.
+    fn define(
+        &mut self,
+        line: &Line<'_>,
+        declaration: &str,
+        name: &str,
+        value: Option<&Expr<'a>>,
+        scope: &Scope<'a, '_>,
+    ) -> Result<(), Error> {
+        let Some(value) = value else {
+            if !self.sizes.contains(name) {
+                return Ok(());
+            }
+            let why = format!("the size in `{}` cannot be read", line.text.trim());
+            return Err(Error::unsupported(self.version, name, &why));
         };
-        if expr.is_plain(&self.checked) {
-            return;
+        if scope.checked.contains(name) {
+            let value = match name.starts_with("conc_tmp_") {
+                true => value.concatenation(&scope.checked),
+                false => value.checked(&scope.checked),
+            };
+            self.refuse_condition(line, scope)?;
+            let indent = line.indent();
+            let _ = writeln!(self.text, "{indent}{declaration}fut_{name} = {value};");
         }
-        let _ = writeln!(text, "{}int64_t fut_{name} = {value};", line.indent());
-        self.checked.insert(name);
+        Ok(())
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::error::ErrorKind;
+    use crate::compile::generated::lines;
+
+    fn checked(text: &str) -> Result<String, Error> {
+        let version = Version::new("0.26.1");
+        super::checked(&lines::read(text, &version)?, Backend::Multicore, &version)
+    }
+
+    /// A function in which `n_1` becomes a size.
+    fn function(lines: &str) -> String {
+        let alloc = "if (memblock_alloc(ctx, &mem_9, n_1, \"mem_9\")) {\n    }";
+        format!("int f(struct futhark_context *ctx)\n{{\n{lines}\n    {alloc}\n}}\n")
+    }
+
+    #[test]
+    fn an_assigned_size_is_computed_like_a_defined_one() {
+        let text = function(
+            "    int64_t n_1;\n    int64_t k_2 = a_3 * b_4;\n    if (a_3 == b_4) {\n        n_1 = k_2;\n    } else {\n        n_1 = a_3;\n    }",
+        );
+        let checked = checked(&text).unwrap();
+        for line in [
+            "    int64_t fut_n_1;",
+            "    int64_t fut_k_2 = fut_times(a_3, b_4);",
+            "        fut_n_1 = fut_k_2;",
+            "        fut_n_1 = a_3;",
+            "    if (memblock_alloc(ctx, &mem_9, fut_size(fut_n_1), \"mem_9\")) {",
+        ] {
+            assert!(checked.lines().any(|l| l == line), "{line}: {checked}");
+        }
+    }
+
+    #[test]
+    fn a_size_of_unknown_form_is_refused() {
+        let product = "    int64_t n_1;\n    n_1 = a_3 * b_4;";
+        assert!(checked(&function(product)).is_ok());
+        for lines in [
+            "    int64_t n_1 = a_3 < 0 ? 0 : b_4 * a_3;",
+            "    int64_t n_1;\n    n_1 = a_3 << 2;",
+            "    int64_t n_1 = a_3;\n    n_1 += b_4;",
+            "    int64_t n_1 = a_3;\n    n_1 *= b_4;",
+            "    int64_t n_1 = a_3 * b_4;\n    task.result = &n_1;",
+            "    int64_t n_1;\n    if (a_3 < 0)\n        n_1 = a_3 * b_4;",
+        ] {
+            let error = checked(&function(lines)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Layout, "{lines}");
+            for word in ["n_1", "0.26.1", "UPGRADING.md"] {
+                assert!(error.to_string().contains(word), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_function_of_the_runtime_that_cannot_be_checked_is_refused() {
+        const LAUNCH: &str = "static int gpu_kernel_f(struct futhark_context *ctx, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, int64_t arg0)\n{\n    if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {\n    }\n}\n";
+        const FILL: &str = "FUTHARK_FUN_ATTR int futrts_builtinzhreplicate_unit(struct futhark_context *ctx, struct memblock_device mem_1, int64_t count_2, bool val_3)\n{\n    int err = 0;\n}\n";
+        const TASK: &str = "int f(struct futhark_context *ctx)\n{\n    int err = scheduler_prepare_task(&ctx->scheduler, &task_1);\n}\n";
+        for (text, check, known, unknown) in [
+            (
+                LAUNCH,
+                "fut_check_launch(ctx, grid_x, grid_y",
+                "unsigned int block_y",
+                "size_t block_y",
+            ),
+            (
+                LAUNCH,
+                "int64_t shared_bytes, int64_t arg0",
+                "grid_x * grid_y",
+                "grid_y * grid_x",
+            ),
+            (
+                FILL,
+                "FUT_CHECK_COUNT(count_2)\n    goto cleanup;",
+                "int64_t count_2",
+                "size_t count_2",
+            ),
+            (
+                FILL,
+                "FUT_CHECK_COUNT(count_2)",
+                "int err = 0;",
+                "int err = 1;",
+            ),
+            (
+                TASK,
+                "fut_prepare_task(ctx, &task_1)",
+                "&ctx->scheduler",
+                "ctx->scheduler",
+            ),
+        ] {
+            let ok = checked(text).unwrap();
+            assert!(ok.contains(check), "{ok}");
+            assert!(text.contains(known));
+            let error = checked(&text.replace(known, unknown)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Layout, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn fills_without_memory_and_loops_over_products_are_checked() {
+        let text = "int f(struct futhark_context *ctx)\n{\n    int64_t k_2 = a_3 * b_4;\n    \
+             for (int64_t nest_i_5 = 0; nest_i_5 < a_3; nest_i_5++) {\n        \
+             for (int64_t nest_i_6 = 0; nest_i_6 < b_4; nest_i_6++) { }\n    }\n    \
+             for (int64_t i_7 = 0; i_7 < k_2; i_7++) {\n    }\n}\n";
+        let checked = checked(text).unwrap();
+        assert!(checked.contains(
+            "    FUT_CHECK_COUNT(fut_times(b_4, a_3))\n    FUT_CHECK_ITERATIONS(fut_k_2)\n"
+        ));
+        assert!(!checked.contains("nest_i"), "{checked}");
     }
 }

@@ -1,0 +1,255 @@
+//! Loops and launches over a number of elements that is an argument, and whose results need no memory of
+//! that size. No allocation refuses such a number, so the runtime's own functions must.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futhark_safe::compile::Compiler;
+use futhark_safe::dynamic::{Arg, Context, Library, Value};
+use futhark_safe::{Backend, Config, Error, ErrorKind};
+
+use crate::{build_text, scalar};
+
+/// An expression over the arguments `a` and `b`, of type `i64`.
+#[derive(Clone, Copy)]
+pub struct Loop {
+    pub name: &'static str,
+    expression: &'static str,
+    /// A seventh of the value.
+    value: fn(i128, i128) -> i128,
+    /// Whether a huge number of elements takes no time.
+    units: bool,
+    /// The compiler that cannot compile it.
+    not_in: &'static str,
+}
+
+const fn of(name: &'static str, expression: &'static str, value: fn(i128, i128) -> i128) -> Loop {
+    Loop {
+        name,
+        expression,
+        value,
+        units: false,
+        not_in: "",
+    }
+}
+
+impl Loop {
+    const fn units(mut self) -> Loop {
+        self.units = true;
+        self
+    }
+
+    const fn not_in(mut self, version: &'static str) -> Loop {
+        self.not_in = version;
+        self
+    }
+
+    /// Whether `found` is the value, or, if the arguments are negative, one of those that a program gets that
+    /// takes them as numbers of iterations: none, or their product.
+    fn accepts(&self, found: i64, [a, b]: [i64; 2]) -> bool {
+        let value = |a: i64, b: i64| ((self.value)(a.into(), b.into()) * 7) as i64;
+        let is_negative = a < 0 || b < 0;
+        let clamped = [value(a.max(0), b.max(0)), value(a.max(0), b)];
+        found == value(a, b) || (is_negative && clamped.contains(&found))
+    }
+}
+
+#[rustfmt::skip]
+pub const LOOPS: &[Loop] = &[
+    of("reduce", "i64.sum (replicate a 7)", |a, _| a),
+    of("map_reduce", "i64.sum (map (\\i -> if i > 0 then 7 else 0) (replicate a (opaque 1i64)))", |a, _| a),
+    of("units", "7 * length (map (const ()) (opaque (replicate a ())))", |a, _| a),
+    of("unit_copy", "7 * length (copy (replicate a ()))", |a, _| a).units(),
+    of("unit_rows", "7 * length (flatten (replicate a (replicate b ())))", |a, b| a * b).units(),
+    of("unit_concat", "7 * length (replicate a () ++ replicate b ())", |a, b| a + b).units(),
+    of("unit_tabulate", "7 * length (tabulate a (const ()))", |a, _| a),
+    of("scan", "i64.sum (scan (+) 0 (replicate a 0)) + 7", |_, _| 1),
+    of("scan_rows", "i64.sum (map (\\x -> i64.sum (scan (+) 0 (replicate b x))) (replicate a 0)) + 7", |_, _| 1),
+    of("scatter", "i64.sum (scatter (replicate 3 0) (replicate a 1) (replicate a 7))", |a, _| i128::from(a > 0)),
+    of("scatter_2d", "i64.sum (flatten (scatter_2d (replicate 3 (replicate 3 0)) (replicate a (1, 1)) (replicate a 7)))", |a, _| i128::from(a > 0)),
+    of("scatter_rows", "i64.sum (map (\\x -> i64.sum (scatter (replicate 2 0) (replicate b 1) (replicate b x))) (replicate a 7))", |a, b| if b > 0 { a } else { 0 }),
+    of("hist", "i64.sum (hist (+) 0 3 (replicate a 1) (replicate a 7))", |a, _| a),
+    of("reduce_by_index", "i64.sum (reduce_by_index (replicate 3 0) (+) 0 (replicate a 1) (replicate a 7))", |a, _| a),
+    of("reduce_by_index_2d", "i64.sum (flatten (reduce_by_index_2d (replicate 2 (replicate 2 0)) (+) 0 (replicate a (1, 1)) (replicate a 7)))", |a, _| a),
+    of("hist_rows", "i64.sum (map (\\x -> i64.sum (hist (+) 0 3 (replicate b 1) (replicate b x))) (replicate a 7))", |a, b| a * b),
+    of("nested_rows", "i64.sum (map (\\x -> i64.sum (replicate b x)) (replicate a 7))", |a, b| a * b),
+    of("deep", "i64.sum (map (\\x -> i64.sum (map (\\y -> i64.sum (map (+ y) (replicate a x))) (replicate b 0))) (replicate 1 7))", |a, b| a * b),
+    of("flat", "i64.sum (flatten (replicate a (replicate b 7)))", |a, b| a * b),
+    of("transposed", "i64.sum (flatten (transpose (replicate a (replicate b 7))))", |a, b| a * b),
+    of("column_sums", "i64.sum (map i64.sum (transpose (replicate a (replicate b 7))))", |a, b| a * b),
+    of("sum_of_columns", "i64.sum (reduce (map2 (+)) (replicate b 0) (replicate a (replicate b 7)))", |a, b| a * b),
+    of("all", "if all (== 7) (replicate a (opaque 7i64)) then 7 else 0", |_, _| 1),
+    of("filter", "7 * length (filter (> 6) (replicate a 7i64))", |a, _| a),
+    of("partition", "7 * length (partition (> 6) (replicate a 7i64)).0", |a, _| a),
+    of("for_loop", "loop s = 0 for _i < a do s + i64.sum (replicate b 7)", |a, b| a * b),
+    of("while_loop", "(loop (s, i) = (0, 0) while i < a do (s + i64.sum (replicate b 7), i + 1)).0", |a, b| a * b),
+    of("vjp_scan", "i64.f64 (f64.sum (vjp (\\xs -> f64.sum (scan (+) 0 (flatten (opaque (replicate a xs))))) (replicate b 0f64) 0)) + 7", |_, _| 1).not_in("0.25.27"),
+    of("vjp_map", "i64.f64 (f64.sum (vjp (\\xs -> f64.sum (map (* 7) xs)) (replicate a 2f64) 1))", |a, _| a),
+    of("vjp_rows", "i64.f64 (f64.sum (vjp (\\x -> f64.sum (flatten (replicate a (replicate b x)))) 2f64 7 |> \\x -> [x]))", |a, b| a * b),
+    of("vjp_product", "i64.f64 (f64.sum (vjp (\\xs -> f64.product xs) (replicate a 1f64) 7))", |a, _| a),
+    of("vjp_maximum", "i64.f64 (f64.sum (vjp (\\xs -> f64.sum (map (\\x -> f64.maximum (map (* x) xs)) (replicate b 1f64))) (replicate a 7f64) 0)) + 7", |_, _| 1),
+    of("vjp_scatter", "i64.f64 (f64.sum (vjp (\\xs -> f64.sum (scatter (replicate 3 0f64) (replicate a 1) xs)) (replicate a 0f64) 0)) + 7", |_, _| 1),
+    of("vjp_hist", "i64.f64 (f64.sum (vjp (\\xs -> f64.sum (reduce_by_index (replicate 3 0f64) (+) 0 (replicate a 1) xs)) (replicate a 2f64) 7))", |a, _| a),
+    of("vjp_gather", "i64.f64 (f64.sum (vjp (\\xs -> f64.sum (map (\\i -> #[unsafe] xs[i]) (replicate a 0))) (replicate 1 2f64) 7))", |a, _| a),
+    of("vjp_loop", "i64.f64 (f64.sum (vjp (\\xs -> loop s = 0 for _i < b do s + f64.sum xs) (replicate a 1f64) 7))", |a, b| a * b),
+    of("jvp_map", "i64.f64 (f64.sum (jvp (map (* 7)) (replicate a 1f64) (replicate a 1f64)))", |a, _| a),
+    of("jvp_scan", "i64.f64 (f64.sum (jvp (scan (+) 0) (replicate a 1f64) (replicate a 0f64))) + 7", |_, _| 1),
+    of("jvp_hist", "i64.f64 (f64.sum (jvp (\\xs -> reduce_by_index (replicate 3 0f64) (+) 0 (replicate a 1) xs) (replicate a 2f64) (replicate a 7f64)))", |a, _| a),
+    of("jvp_rows", "i64.f64 (jvp (\\x -> f64.sum (flatten (replicate a (replicate b x)))) 2f64 7)", |a, b| a * b),];
+
+/// Numbers that are negative whatever the number of threads.
+const NEGATIVE: [i64; 6] = [
+    i64::MIN,
+    i64::MIN + 1,
+    -(1 << 32) - 1,
+    -(1 << 31) - 1,
+    -5000,
+    -1,
+];
+
+/// The number of elements of a fill that needs no memory, in each dimension.
+const HUGE: i64 = 1 << 62;
+
+/// A call that takes longer does not end.
+const LIMIT: Duration = Duration::from_secs(100);
+
+/// Calls every loop with each pair of arguments, in contexts with each of these numbers of threads.
+pub fn check(
+    backend: Backend,
+    compiler: &Compiler,
+    loops: &[Loop],
+    threads: impl Iterator<Item = usize>,
+) {
+    let version = compiler.version().to_string();
+    let loops: Vec<Loop> = loops
+        .iter()
+        .copied()
+        .filter(|l| l.not_in != version)
+        .collect();
+    let mut text = String::new();
+    for Loop {
+        name, expression, ..
+    } in &loops
+    {
+        let _ = writeln!(
+            text,
+            "entry l_{name} (a: i64) (b: i64) : i64 = {expression}"
+        );
+    }
+    let library = build_text(backend, compiler, &format!("loops_{backend}"), &text).unwrap();
+    let watch = Watch::start();
+    let (mut calls, mut errors, mut wrong) = (0, 0, Vec::new());
+    for threads in threads {
+        let mut context = start(&library, threads).unwrap();
+        for l in &loops {
+            for arguments in arguments(backend, l, threads) {
+                let case = format!("{} {arguments:?} with {threads} threads", l.name);
+                watch.begin(&case);
+                calls += 1;
+                let found = match call(&context, l, arguments) {
+                    Ok(found) => l
+                        .accepts(found, arguments)
+                        .then_some(())
+                        .ok_or(found.to_string()),
+                    Err(error) => {
+                        errors += 1;
+                        if error.kind() == ErrorKind::ContextLost {
+                            context = start(&library, threads).unwrap();
+                        }
+                        let invalid = arguments.iter().any(|&n| !(0..HUGE).contains(&n));
+                        invalid.then_some(()).ok_or(error.to_string())
+                    }
+                };
+                watch.end();
+                wrong.extend(found.err().map(|found| format!("{case}: {found}")));
+            }
+        }
+    }
+    println!(
+        "{backend}, {version}: {} loops, {calls} calls, {errors} errors",
+        loops.len()
+    );
+    let first = &wrong[..wrong.len().min(20)];
+    assert!(wrong.is_empty(), "{} of {calls}: {first:#?}", wrong.len());
+    assert!(errors > 0 && errors < calls);
+}
+
+/// Fewer where a call takes a quarter of a second.
+fn arguments(backend: Backend, l: &Loop, threads: usize) -> Vec<[i64; 2]> {
+    let threads = threads as i64;
+    let mut all = match backend {
+        Backend::OpenCl => vec![-5000, 2],
+        _ => {
+            let mut all = vec![
+                0,
+                1,
+                5,
+                -2,
+                1 - threads,
+                -threads,
+                -threads - 1,
+                -3 * threads,
+            ];
+            all.extend(NEGATIVE);
+            all
+        }
+    };
+    all.extend(l.units.then_some(HUGE));
+    let others: &[i64] = match backend {
+        Backend::OpenCl => &[0, -3],
+        _ => &[0, 1, 3, -1, -3],
+    };
+    let pairs = all
+        .iter()
+        .flat_map(|&a| others.iter().map(move |&b| [a, b]));
+    pairs.collect()
+}
+
+fn call(context: &Context, l: &Loop, arguments: [i64; 2]) -> Result<i64, Error> {
+    let values = arguments.map(Value::from);
+    let entry = format!("l_{}", l.name);
+    let results = context.call(&entry, values.iter().map(Arg::Borrow).collect())?;
+    context.sync()?;
+    Ok(scalar(&results[0]))
+}
+
+fn start(library: &Library, threads: usize) -> Result<Context, Error> {
+    let config = match library.backend() {
+        Backend::Multicore | Backend::Ispc => Config::new().num_threads(threads),
+        backend if backend.is_gpu() => Config::new().block_size(16).grid_size(2),
+        _ => Config::new(),
+    };
+    Context::new(library, &config)
+}
+
+/// Ends the process if a call does not end, since nothing else could.
+struct Watch(Arc<Mutex<Option<(Instant, String)>>>);
+
+impl Watch {
+    fn start() -> Watch {
+        let running = Arc::new(Mutex::new(None::<(Instant, String)>));
+        let weak = Arc::downgrade(&running);
+        std::thread::spawn(move || {
+            while let Some(running) = weak.upgrade() {
+                if let Some((since, case)) = &*running.lock().unwrap()
+                    && since.elapsed() > LIMIT
+                {
+                    eprintln!("{case}: no answer within {} s", LIMIT.as_secs());
+                    std::process::abort();
+                }
+                drop(running);
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        });
+        Watch(running)
+    }
+
+    fn begin(&self, case: &str) {
+        *self.0.lock().unwrap() = Some((Instant::now(), case.to_owned()));
+    }
+
+    fn end(&self) {
+        *self.0.lock().unwrap() = None;
+    }
+}

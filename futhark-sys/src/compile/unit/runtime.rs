@@ -1,0 +1,135 @@
+//! Checks the sizes that functions of the runtime receive, inside of these functions, and replaces
+//! arithmetic of the runtime that cuts sizes to 32 bits.
+
+use std::borrow::Cow;
+
+/// A function of a GPU backend that receives sizes from the functions of the program.
+pub(super) enum Definition<'a> {
+    /// `gpu_kernel_f(ctx, grid_x, …, block_x, …, shared_bytes, …)`: launches a kernel.
+    Launch,
+    /// `futrts_builtinzhreplicate_i32(ctx, mem, count, value)` and the like: fill an array.
+    Fill { count: &'a str, of_units: bool },
+}
+
+/// The sizes of a launch, which the compiler declares as 32-bit numbers.
+const LAUNCH: [&str; 7] = [
+    "grid_x",
+    "grid_y",
+    "grid_z",
+    "block_x",
+    "block_y",
+    "block_z",
+    "shared_bytes",
+];
+
+/// The condition in a function that launches a kernel.
+const LAUNCHES: &str = "if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {";
+
+/// Lines that cut sizes to 32 bits, and those that do not.
+const CUTS: [(&str, &str); 6] = [
+    // Whether a copy is a transposition, and of which size.
+    ("    int n = 1, m = 1;", "    int64_t n = 1, m = 1;"),
+    // A general copy on the host.
+    (
+        "      for (int i = 0; i < shape[0]; i++) {",
+        "      for (int64_t i = 0; i < shape[0]; i++) {",
+    ),
+    // A transposition on the host.
+    ("  int32_t r = re - rb;", "  int64_t r = re - rb;"),
+    ("  int32_t c = ce - cb;", "  int64_t c = ce - cb;"),
+    // Transpositions and general copies on a GPU, whose grid is an array of 32-bit numbers.
+    (
+        "  int64_t mulx = TR_BLOCK_DIM / n;",
+        "  if (fut_check_launch(ctx, (m - 1) / TR_TILE_DIM + 1, (n - 1) / TR_TILE_DIM + 1, k, 1, 1, 1, 0) != FUTHARK_SUCCESS)\n    \
+             return FUTHARK_PROGRAM_ERROR;\n  int64_t mulx = TR_BLOCK_DIM / n;",
+    ),
+    (
+        "  const size_t w = 256; // XXX: hardcoded thread block size.",
+        "  const size_t w = 256;\n  \
+           if (fut_check_launch(ctx, (n - 1) / 256 + 1, 1, 1, 256, 1, 1, 0) != FUTHARK_SUCCESS)\n    \
+             return FUTHARK_PROGRAM_ERROR;",
+    ),
+];
+
+/// The functions of multicore and ispc that get the number of iterations of a parallel loop, and our functions,
+/// which check it.
+const LOOPS: [(&str, &str); 2] = [
+    (
+        "scheduler_prepare_task(&ctx->scheduler, ",
+        "fut_prepare_task(ctx, ",
+    ),
+    (
+        "scheduler_execute_task(&ctx->scheduler, ",
+        "fut_execute_task(ctx, ",
+    ),
+];
+
+impl<'a> Definition<'a> {
+    /// Reads the first line of a definition, and returns it with wide parameters. The inner `None` stands for
+    /// one in an unknown form.
+    pub(super) fn read(line: &'a str) -> Option<Option<(Definition<'a>, Cow<'a, str>)>> {
+        if line.ends_with(';') || line.starts_with([' ', '/', '"', '#']) {
+            return None;
+        }
+        if line.contains(" gpu_kernel_") {
+            let wide = |line: Cow<'a, str>, name: &str| {
+                let narrow = format!("unsigned int {name}");
+                let wide = format!("int64_t {name}");
+                line.contains(&narrow)
+                    .then(|| line.replacen(&narrow, &wide, 1).into())
+            };
+            let line = LAUNCH.into_iter().try_fold(line.into(), wide);
+            return Some(line.map(|line| (Definition::Launch, line)));
+        }
+        let (_, fill) = line.split_once(" futrts_builtinzh")?;
+        let count = fill.split_once(", int64_t ").map(|(_, rest)| {
+            let end = rest.find([',', ')']).unwrap_or(rest.len());
+            &rest[..end]
+        });
+        let of_units = fill.starts_with("replicate_unit(");
+        let fill = |count| (Definition::Fill { count, of_units }, line.into());
+        Some(count.map(fill))
+    }
+
+    /// The line with the check in front of or behind it, if it is the one where the check belongs.
+    pub(super) fn check(&self, line: &str) -> Option<String> {
+        match (self, line.trim_start()) {
+            (Definition::Launch, LAUNCHES) => {
+                let sizes = LAUNCH.join(", ");
+                let launches = LAUNCH[..6].join(" != 0 && ");
+                Some(format!(
+                    "    if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)\n        \
+                             return FUTHARK_PROGRAM_ERROR;\n    if ({launches} != 0) {{"
+                ))
+            }
+            (Definition::Fill { count, of_units }, "int err = 0;") => {
+                let nothing_else = match of_units {
+                    true => "\n    goto cleanup;",
+                    false => "",
+                };
+                Some(format!(
+                    "{line}\n    FUT_CHECK_COUNT({count}){nothing_else}"
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The line without cuts, and with our functions that start parallel loops, if it changes.
+pub(super) fn replaced(line: &str) -> Option<String> {
+    let mut all = CUTS.iter().chain(&LOOPS);
+    let (from, to) = all.find(|(from, _)| line.contains(from))?;
+    Some(line.replacen(from, to, 1))
+}
+
+/// Whether the line starts a parallel loop in a form that [`replaced`] does not know. The runtime itself starts
+/// one, of a constant number of iterations, when a context is created.
+pub(super) fn is_unknown_call(line: &str) -> bool {
+    LOOPS.iter().any(|(known, _)| {
+        let name = known.split('(').next().unwrap_or(known);
+        line.contains(&format!("{name}("))
+            && !line.contains(&format!("{name}(struct scheduler"))
+            && !line.contains(&format!("{name}(&scheduler,"))
+    })
+}
