@@ -382,7 +382,7 @@ impl Build {
         }
         let c_text = paths.read("c")?;
         let h_text = paths.read("h")?;
-        let generated = Generated::read(&c_text, &h_text, &program)?;
+        let generated = Generated::read(&c_text, &h_text, &program, self.hardened)?;
         let plain = match self.raw {
             true => plain::functions(&generated.declared),
             false => Vec::new(),

@@ -239,7 +239,7 @@ const RECEIVERS: [(&str, Purpose, Range<usize>); 8] = [
 
 impl<'a> Passed<'a> {
     /// `None` if the line passes no size; the error is the function that receives one in an unknown form.
-    fn read(line: &'a str) -> Result<Option<Passed<'a>>, &'a str> {
+    pub(super) fn read(line: &'a str) -> Result<Option<Passed<'a>>, &'a str> {
         if let Some((task, value)) = line.split_once(".iterations = ") {
             let start = line.len() - value.len();
             return Self::parse(

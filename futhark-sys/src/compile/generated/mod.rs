@@ -8,6 +8,7 @@
 //! token.rs    the text as tokens
 //! source.rs   directives, functions, structs, declarations and calls
 //! hooks.rs    which functions our C file replaces or uses
+//! calls.rs    which functions of the runtime a program calls, and where their sizes are checked
 //! layout.rs   the components of opaque values, from their structs
 //! columns.rs  which of them are the columns of an array of records
 //! blanks.rs   the sizes of unused parts of sums, from constructors and entry points
@@ -18,6 +19,7 @@
 //! ```
 
 pub(super) mod blanks;
+mod calls;
 mod columns;
 pub(super) mod expr;
 pub(super) mod fills;
@@ -59,7 +61,7 @@ pub(super) struct Generated<'a> {
 }
 
 impl<'a> Generated<'a> {
-    /// Reads `name.c` and `name.h`.
+    /// Reads `name.c` and `name.h`. A hardened unit needs more of it to be in a known form.
     ///
     /// # Errors
     ///
@@ -68,9 +70,13 @@ impl<'a> Generated<'a> {
         c_text: &'a str,
         h_text: &'a str,
         program: &'a Program,
+        hardened: bool,
     ) -> Result<Generated<'a>, Error> {
         let source = Source::read(c_text);
         hooks::check(&source, program)?;
+        if hardened {
+            calls::check(&source, &program.version)?;
+        }
         let layouts = Layouts::read(&source, program)?;
         let fills = match program.backend.is_gpu() {
             true => fills::read(c_text, &source, &program.version)?,
