@@ -80,13 +80,13 @@ static int fut_refuse_iterations(struct futhark_context *ctx) {
 
 // The scheduler divides the iterations among threads, and trusts both numbers.
 static int fut_prepare_task(struct futhark_context *ctx, struct scheduler_segop *task) {
-  if (FUT_UNLIKELY(fut_size(task->iterations) == FUT_NO_SIZE))
+  if (FUT_FAILS(FUT_OF_TASK, fut_size(task->iterations) == FUT_NO_SIZE))
     return fut_refuse_iterations(ctx);
   return scheduler_prepare_task(&ctx->scheduler, task);
 }
 
 static int fut_execute_task(struct futhark_context *ctx, struct scheduler_parloop *task) {
-  if (FUT_UNLIKELY(fut_size(task->iterations) == FUT_NO_SIZE || task->info.nsubtasks < 0))
+  if (FUT_FAILS(FUT_OF_TASK, fut_size(task->iterations) == FUT_NO_SIZE || task->info.nsubtasks < 0))
     return fut_refuse_iterations(ctx);
   return scheduler_execute_task(&ctx->scheduler, task);
 }

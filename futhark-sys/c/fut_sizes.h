@@ -7,11 +7,23 @@
 
 #define FUT_NO_SIZE INT64_MAX
 
+// Tests leave out one check at a time, to prove that it is needed: `-DFUT_WITHOUT=FUT_OF_TASK`.
+#define FUT_OF_PRODUCT 1
+#define FUT_OF_TASK 2
+#define FUT_OF_COUNT 3
+#define FUT_OF_LOOP 4
+#ifndef FUT_WITHOUT
+#define FUT_WITHOUT 0
+#endif
+#define FUT_FAILS(check, condition) (FUT_WITHOUT != (check) && FUT_UNLIKELY(condition))
+
 static inline int64_t fut_size(int64_t n) { return n < 0 ? FUT_NO_SIZE : n; }
 
 // A product of dimensions. A negative one is invalid even beside a zero, so that no shape has one.
 static inline int64_t fut_times(int64_t a, int64_t b) {
   int64_t product;
+  if (FUT_WITHOUT == FUT_OF_PRODUCT)
+    return (int64_t)((uint64_t)a * (uint64_t)b);
   bool valid = a >= 0 && b >= 0 && a != FUT_NO_SIZE && b != FUT_NO_SIZE && !__builtin_mul_overflow(a, b, &product);
   return valid ? product : FUT_NO_SIZE;
 }
@@ -51,18 +63,18 @@ static inline int64_t fut_size_uncut(int64_t n) { return n; }
 // Ends a generated function with an error if it would create, fill or copy a negative number of elements, or
 // more than there can be. The function that reports it is in fut_routes.h, because the cause of an error is
 // derived from the name of the function that sets it.
-#define FUT_CHECK_COUNT(count)                        \
-  if (FUT_UNLIKELY(fut_size(count) == FUT_NO_SIZE)) { \
-    err = fut_refuse_count(ctx);                      \
-    goto cleanup;                                     \
+#define FUT_CHECK_COUNT(count)                                   \
+  if (FUT_FAILS(FUT_OF_COUNT, fut_size(count) == FUT_NO_SIZE)) { \
+    err = fut_refuse_count(ctx);                                 \
+    goto cleanup;                                                \
   }
 static int fut_refuse_count(struct futhark_context *ctx);
 
 // The same for a loop. A negative number of iterations is none, which is valid in a loop of the program.
-#define FUT_CHECK_ITERATIONS(count)         \
-  if (FUT_UNLIKELY((count) == FUT_NO_SIZE)) { \
-    err = fut_refuse_count(ctx);            \
-    goto cleanup;                           \
+#define FUT_CHECK_ITERATIONS(count)                     \
+  if (FUT_FAILS(FUT_OF_LOOP, (count) == FUT_NO_SIZE)) { \
+    err = fut_refuse_count(ctx);                        \
+    goto cleanup;                                       \
   }
 
 // The same for a part of a concatenation.

@@ -1,6 +1,7 @@
 //! Loops and launches over a number of elements that is an argument, and whose results need no memory of
 //! that size. No allocation refuses such a number, so the runtime's own functions must.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,8 +19,6 @@ pub struct Loop {
     expression: &'static str,
     /// A seventh of the value.
     value: fn(i128, i128) -> i128,
-    /// Whether a huge number of elements takes no time.
-    units: bool,
     /// The compiler that cannot compile it.
     not_in: &'static str,
 }
@@ -29,29 +28,26 @@ const fn of(name: &'static str, expression: &'static str, value: fn(i128, i128) 
         name,
         expression,
         value,
-        units: false,
         not_in: "",
     }
 }
 
 impl Loop {
-    const fn units(mut self) -> Loop {
-        self.units = true;
-        self
-    }
-
     const fn not_in(mut self, version: &'static str) -> Loop {
         self.not_in = version;
         self
     }
 
-    /// Whether `found` is the value, or, if the arguments are negative, one of those that a program gets that
-    /// takes them as numbers of iterations: none, or their product.
+    /// Whether `found` is the value. For negative arguments, which no check can distinguish from valid numbers
+    /// of iterations if there is no array, it can be the value of a loop without iterations, or the one that the
+    /// compiler computes without a loop.
     fn accepts(&self, found: i64, [a, b]: [i64; 2]) -> bool {
         let value = |a: i64, b: i64| ((self.value)(a.into(), b.into()) * 7) as i64;
-        let is_negative = a < 0 || b < 0;
-        let clamped = [value(a.max(0), b.max(0)), value(a.max(0), b)];
-        found == value(a, b) || (is_negative && clamped.contains(&found))
+        let mut values = vec![value(a, b)];
+        if a < 0 || b < 0 {
+            values.extend([value(a.max(0), b.max(0)), value(a.max(0), b)]);
+        }
+        values.contains(&found)
     }
 }
 
@@ -60,9 +56,9 @@ pub const LOOPS: &[Loop] = &[
     of("reduce", "i64.sum (replicate a 7)", |a, _| a),
     of("map_reduce", "i64.sum (map (\\i -> if i > 0 then 7 else 0) (replicate a (opaque 1i64)))", |a, _| a),
     of("units", "7 * length (map (const ()) (opaque (replicate a ())))", |a, _| a),
-    of("unit_copy", "7 * length (copy (replicate a ()))", |a, _| a).units(),
-    of("unit_rows", "7 * length (flatten (replicate a (replicate b ())))", |a, b| a * b).units(),
-    of("unit_concat", "7 * length (replicate a () ++ replicate b ())", |a, b| a + b).units(),
+    of("unit_copy", "7 * length (copy (replicate a ()))", |a, _| a),
+    of("unit_rows", "7 * length (flatten (replicate a (replicate b ())))", |a, b| a * b),
+    of("unit_concat", "7 * length (replicate a () ++ replicate b ())", |a, b| a + b),
     of("unit_tabulate", "7 * length (tabulate a (const ()))", |a, _| a),
     of("scan", "i64.sum (scan (+) 0 (replicate a 0)) + 7", |_, _| 1),
     of("scan_rows", "i64.sum (map (\\x -> i64.sum (scan (+) 0 (replicate b x))) (replicate a 0)) + 7", |_, _| 1),
@@ -98,6 +94,20 @@ pub const LOOPS: &[Loop] = &[
     of("jvp_hist", "i64.f64 (f64.sum (jvp (\\xs -> reduce_by_index (replicate 3 0f64) (+) 0 (replicate a 1) xs) (replicate a 2f64) (replicate a 7f64)))", |a, _| a),
     of("jvp_rows", "i64.f64 (jvp (\\x -> f64.sum (flatten (replicate a (replicate b x)))) 2f64 7)", |a, b| a * b),];
 
+/// The compilers multiply the values of these by the number of lanes on ispc, also in a plain program with valid
+/// arguments.
+const WRONG_ON_ISPC: [&str; 9] = [
+    "column_sums",
+    "jvp_map",
+    "jvp_rows",
+    "transposed",
+    "vjp_gather",
+    "vjp_hist",
+    "vjp_map",
+    "vjp_product",
+    "vjp_rows",
+];
+
 /// Numbers that are negative whatever the number of threads.
 const NEGATIVE: [i64; 6] = [
     i64::MIN,
@@ -108,11 +118,11 @@ const NEGATIVE: [i64; 6] = [
     -1,
 ];
 
-/// The number of elements of a fill that needs no memory, in each dimension.
-const HUGE: i64 = 1 << 62;
-
 /// A call that takes longer does not end.
-const LIMIT: Duration = Duration::from_secs(100);
+fn limit() -> Duration {
+    let seconds = std::env::var("FUTHARK_TESTS_LIMIT").map(|text| text.parse().unwrap());
+    Duration::from_secs(seconds.unwrap_or(100))
+}
 
 /// Calls every loop with each pair of arguments, in contexts with each of these numbers of threads.
 pub fn check(
@@ -137,13 +147,20 @@ pub fn check(
             "entry l_{name} (a: i64) (b: i64) : i64 = {expression}"
         );
     }
-    let library = build_text(backend, compiler, &format!("loops_{backend}"), &text).unwrap();
+    let library = build_text(
+        backend,
+        compiler,
+        &format!("loops_{backend}_{version}"),
+        &text,
+    )
+    .unwrap();
     let watch = Watch::start();
     let (mut calls, mut errors, mut wrong) = (0, 0, Vec::new());
+    let mut known = BTreeSet::new();
     for threads in threads {
         let mut context = start(&library, threads).unwrap();
         for l in &loops {
-            for arguments in arguments(backend, l, threads) {
+            for arguments in arguments(backend, threads) {
                 let case = format!("{} {arguments:?} with {threads} threads", l.name);
                 watch.begin(&case);
                 calls += 1;
@@ -157,11 +174,15 @@ pub fn check(
                         if error.kind() == ErrorKind::ContextLost {
                             context = start(&library, threads).unwrap();
                         }
-                        let invalid = arguments.iter().any(|&n| !(0..HUGE).contains(&n));
+                        let invalid = arguments.iter().any(|&n| n < 0);
                         invalid.then_some(()).ok_or(error.to_string())
                     }
                 };
                 watch.end();
+                if found.is_err() && backend == Backend::Ispc && WRONG_ON_ISPC.contains(&l.name) {
+                    known.insert(l.name);
+                    continue;
+                }
                 wrong.extend(found.err().map(|found| format!("{case}: {found}")));
             }
         }
@@ -173,12 +194,17 @@ pub fn check(
     let first = &wrong[..wrong.len().min(20)];
     assert!(wrong.is_empty(), "{} of {calls}: {first:#?}", wrong.len());
     assert!(errors > 0 && errors < calls);
+    let expected = WRONG_ON_ISPC
+        .iter()
+        .copied()
+        .filter(|_| backend == Backend::Ispc);
+    assert_eq!(known, expected.collect(), "known mistakes of the compiler");
 }
 
 /// Fewer where a call takes a quarter of a second.
-fn arguments(backend: Backend, l: &Loop, threads: usize) -> Vec<[i64; 2]> {
+fn arguments(backend: Backend, threads: usize) -> Vec<[i64; 2]> {
     let threads = threads as i64;
-    let mut all = match backend {
+    let all = match backend {
         Backend::OpenCl => vec![-5000, 2],
         _ => {
             let mut all = vec![
@@ -195,7 +221,6 @@ fn arguments(backend: Backend, l: &Loop, threads: usize) -> Vec<[i64; 2]> {
             all
         }
     };
-    all.extend(l.units.then_some(HUGE));
     let others: &[i64] = match backend {
         Backend::OpenCl => &[0, -3],
         _ => &[0, 1, 3, -1, -3],
@@ -204,6 +229,52 @@ fn arguments(backend: Backend, l: &Loop, threads: usize) -> Vec<[i64; 2]> {
         .iter()
         .flat_map(|&a| others.iter().map(move |&b| [a, b]));
     pairs.collect()
+}
+
+/// Makes arrays of units, which need no memory, of negative and huge sizes.
+pub fn check_units(backend: Backend, compiler: &Compiler) {
+    if compiler.version().to_string() == "0.25.27" {
+        return println!("skipped: 0.25.27 does not compile arrays of units as results");
+    }
+    const TEXT: &str = "
+entry fill (a: i64) (_: i64) : []() = replicate a ()
+entry copied (a: i64) (_: i64) : []() = copy (replicate a ())
+entry rows (a: i64) (b: i64) : [][]() = replicate a (replicate b ())
+entry joined (a: i64) (b: i64) : []() = replicate a () ++ replicate b ()";
+    const HUGE: i64 = 1 << 62;
+    let name = format!("units_{backend}");
+    let library = build_text(backend, compiler, &name, TEXT).unwrap();
+    let context = start(&library, 3).unwrap();
+    let watch = Watch::start();
+    for (entry, arguments, shape) in [
+        ("fill", [5, 0], Some(vec![5])),
+        ("fill", [HUGE, 0], Some(vec![HUGE])),
+        ("fill", [-5000, 0], None),
+        ("fill", [-(1 << 31) - 1, 0], None),
+        ("copied", [HUGE, 0], Some(vec![HUGE])),
+        ("copied", [-5000, 0], None),
+        ("rows", [2, 3], Some(vec![2, 3])),
+        ("rows", [HUGE, 1], Some(vec![HUGE, 1])),
+        ("rows", [-5000, 2], None),
+        ("rows", [-5000, 0], None),
+        ("rows", [-2, -3], None),
+        ("joined", [2, 3], Some(vec![5])),
+        ("joined", [HUGE, 3], Some(vec![HUGE + 3])),
+        ("joined", [-2, 3], None),
+        ("joined", [-5000, 3], None),
+    ] {
+        let case = format!("{entry} {arguments:?} on {backend}");
+        watch.begin(&case);
+        let values = arguments.map(Value::from);
+        let result = context.call(entry, values.iter().map(Arg::Borrow).collect());
+        watch.end();
+        let found = result.ok().map(|results| match &results[0] {
+            Value::Opaque(units) => units.shape().unwrap(),
+            other => panic!("{other:?}"),
+        });
+        let found = found.map(|shape| shape.iter().map(|&dim| dim as i64).collect());
+        assert_eq!(found, shape, "{case}");
+    }
 }
 
 fn call(context: &Context, l: &Loop, arguments: [i64; 2]) -> Result<i64, Error> {
@@ -233,9 +304,9 @@ impl Watch {
         std::thread::spawn(move || {
             while let Some(running) = weak.upgrade() {
                 if let Some((since, case)) = &*running.lock().unwrap()
-                    && since.elapsed() > LIMIT
+                    && since.elapsed() > limit()
                 {
-                    eprintln!("{case}: no answer within {} s", LIMIT.as_secs());
+                    eprintln!("{case}: no answer within {} s", limit().as_secs());
                     std::process::abort();
                 }
                 drop(running);

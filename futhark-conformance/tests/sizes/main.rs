@@ -17,6 +17,7 @@ use futhark_safe::{Backend, Config, Error, ErrorKind};
 use loops::LOOPS;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 const MIN: i64 = i64::MIN;
 const MAX: i64 = i64::MAX;
@@ -134,6 +135,7 @@ fn loops_on_c() {
     }
     for compiler in Compiler::all() {
         loops::check(Backend::C, &compiler, LOOPS, std::iter::once(1));
+        loops::check_units(Backend::C, &compiler);
     }
 }
 
@@ -154,6 +156,7 @@ fn loops_on_multicore() {
             LOOPS,
             threads.iter().copied(),
         );
+        loops::check_units(Backend::Multicore, &compiler);
     }
 }
 
@@ -172,18 +175,55 @@ fn loops_on_opencl() {
             &some_loops(),
             std::iter::once(1),
         );
+        loops::check_units(Backend::OpenCl, &compiler);
     }
 }
 
 #[test]
 fn loops_on_emulated_cuda() {
     if support::in_a_process_with_the_device("loops_on_emulated_cuda", "") {
-        loops::check(
-            Backend::Cuda,
-            &Compiler::find().unwrap(),
-            &some_loops(),
-            std::iter::once(1),
-        );
+        let compiler = Compiler::find().unwrap();
+        loops::check(Backend::Cuda, &compiler, &some_loops(), std::iter::once(1));
+        loops::check_units(Backend::Cuda, &compiler);
+    }
+}
+
+/// Only with `FUTHARK_TESTS_FULL`, where ISPC is installed.
+#[test]
+fn loops_on_ispc() {
+    if !full() || support::needs::compiler().is_none() {
+        return println!("skipped: FUTHARK_TESTS_FULL is not set, or there is no compiler");
+    }
+    for compiler in Compiler::all() {
+        match build(Backend::Ispc, &compiler, &CONSTRUCTS[..1]) {
+            Err(error) if error.to_string().contains("ISPC") => println!("skipped: {error}"),
+            _ => loops::check(Backend::Ispc, &compiler, LOOPS, [2, 3, 16].into_iter()),
+        }
+    }
+}
+
+/// Names a check that the C code leaves out.
+const WITHOUT: &str = "FUTHARK_TESTS_WITHOUT";
+
+#[test]
+fn each_check_is_needed() {
+    if support::needs::compiler().is_none() {
+        return;
+    }
+    for (check, test) in [
+        ("FUT_OF_PRODUCT", "loops_on_c"),
+        ("FUT_OF_COUNT", "loops_on_c"),
+        ("FUT_OF_LOOP", "loops_on_c"),
+        ("FUT_OF_TASK", "loops_on_multicore"),
+    ] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(WITHOUT, check)
+            .env("FUTHARK_TESTS_LIMIT", "3")
+            .output()
+            .unwrap();
+        println!("without {check}, {test}: {}", output.status);
+        assert!(!output.status.success(), "{check}");
     }
 }
 
@@ -241,10 +281,13 @@ fn build_text(
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sizes");
     let source = folder.join(format!("{name}.fut"));
     support::write_at_once(&source, text);
-    let build = Build::new(source, backend)
+    let mut build = Build::new(source, backend)
         .compiler(compiler.clone())
         .out_dir(&folder)
         .fast(true);
+    if let Ok(check) = std::env::var(WITHOUT) {
+        build = build.flag(format!("-DFUT_WITHOUT={check}"));
+    }
     Library::build(&build)
 }
 

@@ -434,8 +434,10 @@ impl Build {
         }
         if let Some(ispc) = ispc {
             let kernels = paths.in_folder("kernels.o");
+            let text = unit::checked_kernels(&paths.read("kernels.ispc")?);
+            paths.write(unit::CHECKED_KERNELS, &text)?;
             ispc.compile(
-                &paths.in_folder(&format!("{}.kernels.ispc", paths.name)),
+                &paths.in_folder(unit::CHECKED_KERNELS),
                 &kernels,
                 self.level(),
             )?;

@@ -52,6 +52,15 @@ pub(super) fn checked_c(
     })
 }
 
+/// The file with the kernels of ISPC as [`checked_kernels`] changes them.
+pub(super) const CHECKED_KERNELS: &str = "fut_checked.ispc";
+
+/// The kernels of ISPC, which pass numbers of iterations to C. Their prototypes have 32 bits, and the definitions
+/// in C have 64.
+pub(super) fn checked_kernels(text: &str) -> String {
+    text.replace(", uniform int iterations);", ", uniform int64 iterations);")
+}
+
 /// The inputs of a unit.
 pub(super) struct Unit<'a> {
     pub program: &'a Program,
