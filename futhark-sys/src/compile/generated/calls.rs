@@ -180,8 +180,8 @@ static int futrts_entry_f(struct futhark_context *ctx, int64_t n_1)
 
     #[test]
     fn unknown_calls_and_calls_in_unknown_forms_are_refused() {
-        let check = |text: &str| super::check(&Source::read(text), &Version::new("0.26.1"));
-        check(TEXT).unwrap();
+        let checked = |text: &str| check(&Source::read(text), &Version::new("0.26.1"));
+        checked(TEXT).unwrap();
         for (from, to, named) in [
             ("add64(n_1", "fill(ctx, n_1", "fill"),
             ("add64(n_1", "memset(p_5, 0, n_1", "memset"),
@@ -195,7 +195,7 @@ static int futrts_entry_f(struct futhark_context *ctx, int64_t n_1)
             ("mem_3, m_2, 0", "mem_3, m_2 << 1, 0", "futrts_entry_f"),
         ] {
             assert!(TEXT.contains(from), "{from}");
-            let error = check(&TEXT.replacen(from, to, 1)).unwrap_err();
+            let error = checked(&TEXT.replacen(from, to, 1)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Layout);
             for word in [&format!("`{named}`"), "0.26.1", "UPGRADING.md"] {
                 assert!(error.to_string().contains(word), "{to}: {error}");

@@ -1,6 +1,7 @@
 //! The statements of generated functions that compute sizes, allocate, or check.
 
 use std::ops::Range;
+use std::slice::from_ref;
 
 use futhark_manifest::Version;
 
@@ -240,15 +241,12 @@ const RECEIVERS: [(&str, Purpose, Range<usize>); 8] = [
 impl<'a> Passed<'a> {
     /// `None` if the line passes no size; the error is the function that receives one in an unknown form.
     pub(super) fn read(line: &'a str) -> Result<Option<Passed<'a>>, &'a str> {
-        if let Some((task, value)) = line.split_once(".iterations = ") {
-            let start = line.len() - value.len();
-            return Self::parse(
-                line,
-                "iterations",
-                Purpose::Iterate,
-                &[start..line.len() - 1],
-            )
-            .map(|passed| passed.filter(|_| !task.contains('"')));
+        let code = line.strip_suffix(';').unwrap_or(line);
+        if let Some((task, value)) = code.split_once(".iterations = ")
+            && !task.contains('"')
+        {
+            let place = code.len() - value.len()..code.len();
+            return Self::parse(line, "iterations", Purpose::Iterate, from_ref(&place));
         }
         for (function, purpose, places) in RECEIVERS {
             let Some(at) = line.find(function) else {
@@ -258,7 +256,8 @@ impl<'a> Passed<'a> {
             if places.is_empty() && purpose == Purpose::Allocate {
                 let size = line.find(" < ").zip(line.strip_suffix(") {"));
                 let Some((less, code)) = size else { continue };
-                return Self::parse(line, "lexical_realloc", purpose, &[less + 3..code.len()]);
+                let place = less + 3..code.len();
+                return Self::parse(line, "lexical_realloc", purpose, from_ref(&place));
             }
             // Definitions and prototypes begin with a type.
             let Some(open) = line[at + name.len()..].strip_prefix("(ctx, ") else {
