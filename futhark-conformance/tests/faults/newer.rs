@@ -185,6 +185,32 @@ const UNKNOWN: &[(Fault, &[&str])] = &[
         ),
         &["host_alloc", "no function calls it", "UPGRADING.md"],
     ),
+    (
+        unknown(
+            "new-function-of-the-runtime",
+            ("multicore", "parallel.fut"),
+            "compile",
+            &[code(
+                "futrts_entry_sum",
+                r"scheduler_prepare_task\(",
+                "scheduler_start_task(",
+            )],
+        ),
+        &["scheduler_start_task", "gets a size", "UPGRADING.md"],
+    ),
+    (
+        unknown(
+            "size-in-another-form",
+            ("c", "parallel.fut"),
+            "compile",
+            &[code(
+                "futrts_entry_running",
+                r"(int64_t bytes_\d+) = \(int64_t\) 8 \* (\w+);",
+                "${1} = ${2} << 3;",
+            )],
+        ),
+        &["bytes_", "cannot be read", "UPGRADING.md"],
+    ),
 ];
 
 #[test]

@@ -63,7 +63,7 @@ macro_rules! of_backend {
                     &[code(
                         "futrts_entry_turned",
                         r"(err = gpu_kernel_turnedzisegmap_\d+\([^;]*, (mem_\d+)\.mem\);)",
-                        "(void) gpu_free_actual(ctx, ${2}.mem); ${1}",
+                        "(void) (gpu_free_actual)(ctx, ${2}.mem); ${1}",
                     )],
                 )
             },

@@ -120,7 +120,7 @@ pub(super) const FAULTS: &[Fault] = &[
             "an entry point ends the process",
             ERRORS,
             "blocks",
-            &[code("futrts_entry_divide", r"int err = 0;", "int err = 0; exit(0);")],
+            &[code("futhark_entry_divide", r"int ret = 0;", "int ret = 0; exit(0);")],
         )
     },
     Fault {
@@ -173,7 +173,7 @@ pub(super) const FAULTS: &[Fault] = &[
             &[code(
                 "futrts_entry_identity",
                 r"memblock_set\(ctx, &(mem_out_\d+), &(xs_mem_\d+), .*\) != 0",
-                "(${1} = ${2}, ${1}.references = malloc(sizeof(int)), *${1}.references = 1) != 1",
+                "(${1} = ${2}, ${1}.references = (int *) strdup(\"count\"), *${1}.references = 1) != 1",
             )],
         )
     },

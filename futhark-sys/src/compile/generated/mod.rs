@@ -74,14 +74,14 @@ impl<'a> Generated<'a> {
     ) -> Result<Generated<'a>, Error> {
         let source = Source::read(c_text);
         hooks::check(&source, program)?;
-        if hardened {
-            calls::check(&source, &program.version)?;
-        }
         let layouts = Layouts::read(&source, program)?;
         let fills = match program.backend.is_gpu() {
             true => fills::read(c_text, &source, &program.version)?,
             false => Vec::new(),
         };
+        if hardened {
+            calls::check(&source, &program.version)?;
+        }
         Ok(Generated {
             c_text,
             version: &program.version,
