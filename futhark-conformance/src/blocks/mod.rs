@@ -17,7 +17,7 @@ use futhark_manifest::Backend;
 use regex::Regex;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The test blocks of one program.
@@ -53,6 +53,21 @@ impl TestBlocks {
         }
         scan::name_uniquely(&mut all.cases);
         Ok(all)
+    }
+
+    /// The files with values or scripts, relative to the folder of the program.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let sources = self.cases.iter().flat_map(|case| {
+            let expected = match &case.expected {
+                Expected::Values(source) => Some(source),
+                _ => None,
+            };
+            [Some(&case.input), expected]
+        });
+        sources.flatten().filter_map(|source| match source {
+            Source::File(path) | Source::ScriptFile(path) => Some(&**path),
+            _ => None,
+        })
     }
 
     /// Why the program is excluded on all backends, if a tag excludes it.

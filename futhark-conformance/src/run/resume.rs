@@ -1,5 +1,6 @@
 //! Reading back the jobs of JSON reports: to continue an interrupted run, and for their times.
 
+use crate::blocks::TestBlocks;
 use crate::jobs::Job;
 use crate::key::key;
 use crate::protocol::RunSpec;
@@ -203,12 +204,18 @@ fn with_checks(source: &str, job: &Job) -> String {
     key(&[source.as_bytes(), checks.join("\n").as_bytes()])
 }
 
-/// A hash of the names and texts of the files of a job's program, test blocks included.
+/// A hash of the names and contents of the files of a job's program: its source, with the test blocks, those that
+/// it imports, and those with values of test blocks.
 fn source(job: &Job, run: &RunSpec) -> String {
     let compiler = toolchain::open(job.compiler.path.as_ref(), &run.seen, &run.build_dir);
     let files = compiler.and_then(|compiler| compiler.imports(&job.program));
     // If imports cannot be found, that is a finding of the job, as is an unreadable file.
-    let files = files.unwrap_or_else(|_| vec![job.program.clone()]);
+    let mut files = files.unwrap_or_else(|_| vec![job.program.clone()]);
+    let text = fs::read_to_string(&job.program).unwrap_or_default();
+    if let Ok(blocks) = TestBlocks::parse(&text) {
+        let folder = job.program.parent().unwrap_or(Path::new(""));
+        files.extend(blocks.files().map(|file| folder.join(file)));
+    }
     let mut parts: Vec<Vec<u8>> = Vec::new();
     for file in files {
         parts.push(fs::read(&file).unwrap_or_default());

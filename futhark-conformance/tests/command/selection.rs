@@ -351,11 +351,17 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
 }
 
 #[test]
-fn a_resumed_run_repeats_programs_whose_imports_have_changed() {
+fn a_resumed_run_repeats_programs_whose_imports_or_data_have_changed() {
     let importing = "-- ==\n-- input { 1 } output { 2 }\nimport \"lib/inc\"\nentry main = inc\n";
     let files = [
         ("a.fut", importing),
         ("b.fut", GOOD),
+        (
+            "c.fut",
+            "-- ==\n-- input @ c.in\n-- output @ c.out\nentry main (x: i32) = x\n",
+        ),
+        ("c.in", "7\n"),
+        ("c.out", "7\n"),
         ("lib/inc.fut", "def inc (x: i32) = x + 1\n"),
     ];
     let Some(corpus) = Corpus::new(&files) else {
@@ -370,9 +376,16 @@ fn a_resumed_run_repeats_programs_whose_imports_have_changed() {
     corpus.write("lib/inc.fut", "def inc (x: i32) = x + 2\n");
     let (code, said) = run(&["--resume"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("keeps the results of 1 job\n"), "{said}");
+    assert!(said.contains("keeps the results of 2 jobs"), "{said}");
+    corpus.write("c.out", "8\n");
     let (_, said) = run(&["--resume"]);
     assert!(said.contains("keeps the results of 2 jobs"), "{said}");
+    assert!(
+        said.contains("c.fut") && said.contains("2 failed"),
+        "{said}"
+    );
+    let (_, said) = run(&["--resume"]);
+    assert!(said.contains("keeps the results of 3 jobs"), "{said}");
 }
 
 #[test]
