@@ -154,7 +154,7 @@
 //! | `dynamic` | programs that are known only at run time, and programs of a module that are shared objects; with `compile`, it also builds them | libloading, serde_json |
 //! | `report` | profiling reports as typed data | serde_json |
 //! | `tracing` | spans for calls, transfers and compile steps, events for copies, starts and the log of the runtime | tracing |
-//! | `ndarray` | converts arrays to and from those of the crate `ndarray` | ndarray |
+//! | `ndarray` | converts arrays to and from those of the crate `ndarray`, 0.16 or 0.17; Cargo selects 0.17, so for 0.16 run `cargo update ndarray@0.17 --precise 0.16.1` once | ndarray |
 //! | `serde` | serializes stored values | serde_core |
 //! | `mac` | seals stored values with a key of yours, so that they are restored without `unsafe` (`Stored::seal`) | hmac-sha256 |
 //!

@@ -154,6 +154,13 @@ impl Program {
     pub fn compile(&self) -> Result<()> {
         let out_dir = PathBuf::from(self.variable("OUT_DIR")?);
         let target = self.variable("TARGET")?.to_string_lossy().into_owned();
+        let cfg = |name: &str| {
+            let value = std::env::var(format!("CARGO_CFG_TARGET_{name}"));
+            value.unwrap_or_default()
+        };
+        if let Some(why) = unsupported(&cfg("OS"), &cfg("FAMILY"), &cfg("POINTER_WIDTH")) {
+            return Err(self.error(format!("cannot compile for {target}: {why}")));
+        }
         let name = self.module_name()?;
         let backends = self.chosen_backends()?;
         // Cargo runs a script that failed again in any case, and shows its output.
@@ -503,10 +510,27 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
         cargo.add(format!("rustc-link-search=native={folder}"));
         cargo.add(format!("rustc-link-lib=static={}", artifact.symbol()));
     }
-    if !target.contains("apple") {
+    // Part of the system library on macOS. On musl they are part of libc, which Rust links, and the linker would
+    // find those of glibc, which end the process.
+    if !["apple", "musl"]
+        .iter()
+        .any(|system| target.contains(system))
+    {
         for library in ["m", "dl", "pthread"] {
             cargo.add(format!("rustc-link-lib=dylib={library}"));
         }
+    }
+}
+
+/// Why programs cannot be compiled for a target, by `CARGO_CFG_TARGET_OS`, `…_FAMILY` and `…_POINTER_WIDTH`.
+fn unsupported(os: &str, family: &str, pointer_width: &str) -> Option<&'static str> {
+    match (os, family, pointer_width) {
+        ("windows", ..) => Some("Windows is not supported; use WSL, which is Linux"),
+        _ if family.split(',').any(|family| family == "wasm") => {
+            Some("WebAssembly is not supported: programs need threads and signals of Unix")
+        }
+        (.., "16" | "32") => Some("sizes in Futhark have 64 bits, so a 64-bit target is needed"),
+        _ => None,
     }
 }
 

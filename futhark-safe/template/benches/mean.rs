@@ -1,5 +1,5 @@
 use criterion::{Criterion, criterion_group, criterion_main};
-use {{crate_name}}::stats::{Config, Context};
+use my_crate::stats::{Config, Context};
 
 fn mean(criterion: &mut Criterion) {
     let ctx = Context::new(&Config::new()).expect("a backend works");

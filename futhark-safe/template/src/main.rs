@@ -1,5 +1,5 @@
 use futhark_safe::Error;
-use {{crate_name}}::stats::{Config, Context};
+use my_crate::stats::{Config, Context};
 
 fn main() -> Result<(), Error> {
     let ctx = Context::new(&Config::new())?;

@@ -1,5 +1,5 @@
 use futhark_safe::Error;
-use {{crate_name}}::stats::{Config, Context};
+use my_crate::stats::{Config, Context};
 
 #[test]
 fn normalised_values_have_the_sum_one() -> Result<(), Error> {

@@ -67,8 +67,7 @@ fn the_program_of_the_readme_runs() {
             let dependency = "\"../futhark-rust/futhark-safe\"";
             assert_eq!(text.matches(dependency).count(), 2, "{text}");
             let text = text.replace(dependency, &format!("{:?}", env!("CARGO_MANIFEST_DIR")));
-            let head = "[package]\nname = \"readme\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n";
-            package.write(name, &format!("{head}{text}\n[workspace]\n"));
+            package.write(name, &format!("{text}\n[workspace]\n"));
         } else {
             package.write(name, text);
         }
