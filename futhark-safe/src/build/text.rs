@@ -38,17 +38,55 @@ pub(super) fn list(text: &mut String, indent: usize, before: &str, items: &[Stri
     let _ = writeln!(text, "{pad}{after}");
 }
 
-/// Writes the author's documentation as a text block, so that nothing in it becomes a link or a
-/// doctest.
+/// Writes the author's documentation as paragraphs, lists and code in backquotes. Nothing else in it has a
+/// meaning in Markdown, so that it contains no link and no doctest.
 pub(super) fn author_doc(text: &mut String, indent: usize, doc: Option<&str>) {
     let Some(doc) = doc else { return };
     let pad = " ".repeat(indent);
-    let _ = writeln!(text, "{pad}/// ```text");
     for line in doc.lines() {
-        let line = inert(line).replace("```", "'''");
-        let _ = writeln!(text, "{pad}/// {}", line.trim_end());
+        let line = format!("{pad}/// {}", paragraph_line(inert(line).trim()));
+        let _ = writeln!(text, "{}", line.trim_end());
     }
-    let _ = writeln!(text, "{pad}/// ```\n{pad}///");
+    let _ = writeln!(text, "{pad}///");
+}
+
+fn paragraph_line(line: &str) -> String {
+    let (bullet, line) = match line.split_at_checked(2) {
+        Some((bullet @ ("- " | "* "), rest)) => (bullet, rest.trim_start()),
+        _ => ("", line),
+    };
+    // Backquotes in pairs; what is between them is code.
+    let has_code = line.matches('`').count() % 2 == 0 && !line.contains("``");
+    let parts = line.split('`').enumerate();
+    let parts = parts.map(|(i, part)| match has_code && i % 2 == 1 {
+        true => part.to_owned(),
+        false => escaped(part, bullet.is_empty() && i == 0),
+    });
+    let quote = if has_code { "`" } else { "\\`" };
+    format!("{bullet}{}", parts.collect::<Vec<_>>().join(quote))
+}
+
+fn escaped(text: &str, starts_line: bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for (i, word) in text.split(' ').enumerate() {
+        if i > 0 {
+            escaped.push(' ');
+        }
+        if word.starts_with("https://") || word.starts_with("http://") {
+            let word = word.replace(['<', '>'], "");
+            let address = word.trim_end_matches(['.', ',', ';', ':', ')']);
+            let _ = write!(escaped, "<{address}>{}", &word[address.len()..]);
+            continue;
+        }
+        for (at, c) in word.char_indices() {
+            let starts = starts_line && i == 0 && at == 0 && "-+=".contains(c);
+            if starts || "\\*_[]<>#|~&".contains(c) {
+                escaped.push('\\');
+            }
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 /// Text of the program in backquotes, for documentation.
@@ -72,5 +110,22 @@ pub(super) fn tuple(items: &[String]) -> String {
     match items {
         [one] => one.clone(),
         _ => format!("({})", items.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::author_doc;
+
+    #[test]
+    fn comments_of_the_program_become_paragraphs() {
+        let doc = "The mean of `xs`, see https://example.org/a_b.\n\n    indented [link] *x* <b>\n- one_a\n--- \n```\nassert!(false)\n# h";
+        let mut text = String::new();
+        author_doc(&mut text, 0, Some(doc));
+        assert_eq!(
+            text,
+            "/// The mean of `xs`, see <https://example.org/a_b>.\n///\n/// indented \\[link\\] \\*x\\* \\<b\\>\n\
+             /// - one\\_a\n/// \\---\n/// \\`\\`\\`\n/// assert!(false)\n/// \\# h\n///\n"
+        );
     }
 }

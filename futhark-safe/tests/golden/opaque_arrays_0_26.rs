@@ -45,9 +45,7 @@ impl __f::Linked for Program {
 ::futhark_safe::__array_set!(ArrayColour, 1, Colour);
 
 ::futhark_safe::__opaque! {
-    /// ```text
     /// Colours.
-    /// ```
     ///
     /// A value of type `colour`, a sum.
     pub struct Colour: Program, 2, "colour";
@@ -107,14 +105,12 @@ impl<'c> ::core::convert::From<&'c Context> for Entries<'c> {
 }
 
 impl Entries<'_> {
-    /// ```text
     /// The number of a colour,
-    /// with `code`, a [link], "quotes",  a bell  ,
-    /// '''
+    /// with `code`, a \[link\], "quotes",  a bell  ,
+    /// \`\`\`
     /// assert!(false)
-    /// '''
+    /// \`\`\`
     /// and �right to left
-    /// ```
     ///
     /// `entry code (c: colour) : i32`
     pub fn code(&self, c: &Colour) -> Result<i32> {
