@@ -47,10 +47,13 @@
     folders.get(name).push(index);
   });
   // What all folders begin with is in the head, once: a phone would show little else.
-  let common = folders.keys().next().value ?? "";
-  for (const name of folders.keys()) {
-    while (!name.startsWith(common)) common = common.slice(0, common.lastIndexOf("/", common.length - 2) + 1);
+  const paths = [...folders.keys()].map((name) => name.split("/").slice(0, -1));
+  let shared = paths[0]?.length ?? 0;
+  for (const path of paths) {
+    const differs = path.findIndex((part, i) => part !== paths[0][i]);
+    shared = Math.min(shared, differs < 0 ? path.length : differs);
   }
+  const common = (paths[0] ?? []).slice(0, shared).map((part) => `${part}/`).join("");
   const open = new Set(data.programs.length <= 60 ? folders.keys() : []);
 
   // The failures of each program and column, for links; and the texts to search.

@@ -3,7 +3,8 @@
 use super::command;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const HEADER: &str = r#"{"schema":3,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","kind":"real","usable":true,"reason":""}]}"#;
 
@@ -358,4 +359,59 @@ fn a_report_may_have_lines_of_later_versions() {
     let output = folder.report(&["old", "--baseline", "later"]);
     assert!(text(&output.stdout).contains("1 unchanged"), "{output:?}");
     assert_eq!(folder.report(&["later"]).status.code(), Some(0));
+}
+
+/// Absolute paths, relative paths, and files without a folder, in each pair. Without Chromium, a browser
+/// cannot be asked.
+#[test]
+fn the_page_is_drawn_for_programs_in_all_kinds_of_folders() {
+    let names = ["/a/b/p.fut", "/c.fut", "a/b/q.fut", "../r.fut", "s.fut"];
+    let browser = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok());
+    let Some(browser) = browser else {
+        return eprintln!("skipped: needs chromium");
+    };
+    for (i, first) in names.iter().enumerate() {
+        for second in &names[i..] {
+            let folder = Folder::new();
+            let records = [first, second].map(|name| record(name, "pass", ""));
+            folder.part("a.jsonl", "", &records);
+            let output = folder.report(&["a.jsonl", "--html", "a.html"]);
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+            let profile = folder.path("profile");
+            let mut child = Command::new(browser)
+                .args([
+                    "--headless",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--no-first-run",
+                ])
+                .args([
+                    "--disable-background-networking",
+                    "--disable-sync",
+                    "--dump-dom",
+                ])
+                .arg(format!("--user-data-dir={}", profile.display()))
+                .arg(format!("file://{}", folder.path("a.html").display()))
+                .stdout(fs::File::create(folder.path("dom")).unwrap())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let begun = Instant::now();
+            while child.try_wait().unwrap().is_none() {
+                if begun.elapsed() > Duration::from_secs(60) {
+                    child.kill().unwrap();
+                    panic!("{first} and {second}: the page hangs");
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            let dom = fs::read_to_string(folder.path("dom")).unwrap();
+            for name in [first, second] {
+                let file = name.rsplit('/').next().unwrap();
+                let drawn = dom.split("<tbody>").nth(1).unwrap_or_default();
+                assert!(drawn.contains(file), "{first} and {second}: {name}");
+            }
+        }
+    }
 }
