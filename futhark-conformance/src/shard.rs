@@ -14,6 +14,9 @@ pub struct Shard {
     pub count: usize,
 }
 
+/// The most parts. Reports list those that are missing.
+const MOST: usize = 10_000;
+
 impl Shard {
     /// Whether the job with this number, counted from 0, belongs to this part.
     #[must_use]
@@ -30,8 +33,12 @@ impl FromStr for Shard {
             .split_once('/')
             .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
         match parts {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
-            _ => Err("expected I/N with I from 1 to N, such as 1/4".to_owned()),
+            Some((index, count)) if count <= MOST && (1..=count).contains(&index) => {
+                Ok(Shard { index, count })
+            }
+            _ => Err(format!(
+                "expected I/N with I from 1 to N, such as 1/4, and N up to {MOST}"
+            )),
         }
     }
 }
@@ -69,7 +76,7 @@ mod tests {
         for job in 0..10 {
             assert_eq!(shards.iter().filter(|shard| shard.takes(job)).count(), 1);
         }
-        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
+        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", "", "1/4000000000"] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong:?}");
         }
     }

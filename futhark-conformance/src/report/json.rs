@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 /// The version of the report's format.
@@ -180,7 +180,7 @@ impl Lines {
         }
         let mut reader = BufReader::new(file);
         let mut line = String::new();
-        let read = reader.read_line(&mut line);
+        let read = read_line(&mut reader, &mut line);
         if read.map_err(|error| fail(1, error.to_string()))? == 0 {
             return Err(fail(0, "the file is empty".to_owned()));
         }
@@ -217,7 +217,7 @@ impl Lines {
             line: self.number,
             message,
         };
-        let read = self.reader.read_line(&mut self.line);
+        let read = read_line(&mut self.reader, &mut self.line);
         if read.map_err(|error| fail(error.to_string()))? == 0 {
             return Ok(None);
         }
@@ -232,6 +232,21 @@ impl Lines {
             },
         };
         Ok(Some(line))
+    }
+}
+
+/// The longest line in bytes. A run shortens the texts in its records.
+pub(super) const LONGEST: usize = 1 << 20;
+
+pub(super) fn too_long() -> String {
+    format!("the line is longer than {LONGEST} bytes, which no run writes")
+}
+
+fn read_line(reader: &mut impl BufRead, line: &mut String) -> io::Result<usize> {
+    let read = reader.take(LONGEST as u64 + 1).read_line(line)?;
+    match read > LONGEST {
+        true => Err(io::Error::other(too_long())),
+        false => Ok(read),
     }
 }
 

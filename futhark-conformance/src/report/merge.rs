@@ -1,6 +1,6 @@
 //! Reads reports, and merges those of the parts of one run.
 
-use super::json::{End, SCHEMA, is_unknown};
+use super::json::{End, LONGEST, SCHEMA, is_unknown, too_long};
 use super::output::part_of;
 use super::part::Part;
 use crate::key::key;
@@ -141,8 +141,15 @@ fn read(path: &Path) -> Result<Contents, MergeError> {
         line,
         message,
     };
-    let text =
-        std::fs::read_to_string(file_of(path)).map_err(|error| fail(None, error.to_string()))?;
+    let file = file_of(path);
+    if file.metadata().is_ok_and(|data| !data.is_file()) {
+        return Err(fail(None, "not a regular file".to_owned()));
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| fail(None, error.to_string()))?;
+    let long = text.lines().position(|line| line.len() > LONGEST);
+    if let Some(line) = long {
+        return Err(fail(Some(line + 1), too_long()));
+    }
     let hash = key(&[text.as_bytes()]);
     // A run that is killed, or a full disk, leaves a part of a line.
     let cut = !text.ends_with('\n');

@@ -249,7 +249,7 @@ fn a_report_that_cannot_be_written_whole_is_readable_to_there() {
     folder.part("a", "", &records);
     fs::write(folder.path("out"), "old").unwrap();
     let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" report a --json out";
-    let output = std::process::Command::new("sh")
+    let output = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_futhark-conformance")])
         .current_dir(folder.path("."))
         .output()
@@ -412,6 +412,38 @@ fn the_page_is_drawn_for_programs_in_all_kinds_of_folders() {
                 let drawn = dom.split("<tbody>").nth(1).unwrap_or_default();
                 assert!(drawn.contains(file), "{first} and {second}: {name}");
             }
+        }
+    }
+}
+
+#[test]
+fn reports_that_would_exhaust_memory_are_refused() {
+    let folder = Folder::new();
+    folder.part("shards.jsonl", "1/4000000000", &[]);
+    folder.part(
+        "line.jsonl",
+        "",
+        &[record("p.fut", "fail", &"x".repeat(2 << 20))],
+    );
+    // As long as a line can be.
+    let lines: Vec<String> = (0..40)
+        .map(|i| record(&format!("p{i}.fut"), "fail", &"<&[`".repeat(240 << 10)))
+        .collect();
+    folder.part("long.jsonl", "", &lines);
+    for (file, said) in [
+        ("shards.jsonl", "N up to 10000"),
+        ("line.jsonl", "line 2: the line is longer than"),
+        ("long.jsonl", ""),
+    ] {
+        for arguments in [
+            &["report", file, "--html", "h.html"][..],
+            &["diff", file, file],
+        ] {
+            let begun = Instant::now();
+            let output = folder.run(arguments[0], &arguments[1..]);
+            let stderr = text(&output.stderr);
+            assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+            assert!(begun.elapsed() < Duration::from_secs(60), "{arguments:?}");
         }
     }
 }
