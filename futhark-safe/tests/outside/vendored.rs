@@ -1,6 +1,7 @@
 //! A package that contains its generated code, built without a Futhark compiler.
 
 use std::fs;
+use std::process::Command;
 
 use super::build_script::no_futhark;
 use super::package::{Package, assert_says, compiler};
@@ -99,23 +100,40 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     );
     package.write("build.rs", BUILD);
 
-    let c = generated.join("stats-c/stats.c");
-    fs::write(
-        &c,
-        fs::read_to_string(&c).unwrap() + "// Changed by hand.\n",
-    )
-    .unwrap();
-    let other = "another file stats.c now than the one in futhark-generated/stats-c";
-    assert_says(&package.fails(&[CHECK]), &[other]);
-    // Also if only the module is needed.
-    let output = package.cargo("check", &[], &[CHECK, ("FUTHARK_SAFE_FACE_ONLY", "1")]);
-    assert!(!output.status.success());
-    assert_says(&String::from_utf8_lossy(&output.stderr), &[other]);
-    // Cargo sees that the code has changed.
-    let text = fs::read_to_string(&c).unwrap();
-    fs::write(&c, format!("#error changed by hand\n{text}")).unwrap();
-    assert_says(&package.fails(&without), &["changed by hand"]);
+    // A changed file, one of another version or backend, an additional and a missing file, and what is no file.
+    let folder = generated.join("stats-c");
+    let c = folder.join("stats.c");
+    let text = fs::read(&c).unwrap();
+    let not_generated = "is not the file that the Futhark compiler generated for this program";
+    let multicore = fs::read(generated.join("stats-multicore/stats.c")).unwrap();
+    for changed in [[&text[..], b"// Changed by hand.\n"].concat(), multicore] {
+        fs::write(&c, changed).unwrap();
+        for environment in [&[CHECK][..], &without] {
+            assert_says(
+                &package.fails(environment),
+                &["stats-c/stats.c", not_generated],
+            );
+        }
+        // Also if only the module is needed.
+        let output = package.cargo("check", &[], &[CHECK, ("FUTHARK_SAFE_FACE_ONLY", "1")]);
+        assert!(!output.status.success());
+        assert_says(&String::from_utf8_lossy(&output.stderr), &[not_generated]);
+    }
+    fs::remove_file(&c).unwrap();
+    assert_says(&package.fails(&without), &["stats-c/stats.c is missing"]);
+    Command::new("mkfifo").arg(&c).status().unwrap();
+    assert_says(
+        &package.fails(&without),
+        &["stats-c/stats.c is not a regular file"],
+    );
+    fs::remove_file(&c).unwrap();
     fs::write(&c, text).unwrap();
+    fs::write(folder.join("more.h"), "").unwrap();
+    assert_says(
+        &package.fails(&without),
+        &["stats-c/more.h is not a file that"],
+    );
+    fs::remove_file(folder.join("more.h")).unwrap();
     // A backend that is named twice counts once.
     let twice = [&without[..], &[("FUTHARK_BACKENDS", "c,c")]].concat();
     assert_says(&succeeds("run", &twice), &["c 5.3333335"]);

@@ -2,17 +2,18 @@
 //! from it needs a C compiler and no Futhark compiler, on any machine.
 //!
 //! ```text
-//! DIR/NAME-BACKEND/futhark-vendored   the hash of the program, the options for the compiler, and the
-//!                                     hashes of the source files
+//! DIR/NAME-BACKEND/futhark-vendored   the backend, the hash of the program, the options for the compiler, and
+//!                                     the hashes of the source files and of the files beside it
 //! DIR/NAME-BACKEND/NAME.c .h .json    as generated; also NAME.kernels.ispc on the backend ispc
 //! DIR/NAME-BACKEND/warnings.txt       the warnings of the compiler
 //! ```
 //!
 //! Such a folder takes the place of the compiler in a build. It is used only while all source files are
-//! those that it was generated from.
+//! those that it was generated from, and only with the files that were generated: a merge can take one of them
+//! from another version of the program.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -97,7 +98,9 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
         return Err(Error::no_source(source));
     }
     let file = folder.join(DESCRIPTION);
-    let Ok(text) = fs::read_to_string(&file) else {
+    let Ok(text) = must_be_regular(&file)
+        .and_then(|()| fs::read_to_string(&file).map_err(|error| Error::io("read", &file, error)))
+    else {
         let message = format!(
             "there is no generated code of {} in {}",
             source.display(),
@@ -108,13 +111,32 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
     let mut vendored = Vendored {
         folder: folder.to_owned(),
         sources: Vec::new(),
-        files: generated_files(folder)?,
+        files: Vec::new(),
     };
     let mut options = None;
+    let mut backend = None;
+    let mut expected = entries(folder)?;
     for line in text.lines().skip(1) {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
             ["program", _, ..] => options = Some(line.split(' ').skip(2)),
+            ["backend", name] => backend = Some(name),
+            ["generated", hash, name] => {
+                let path = folder.join(name);
+                if !expected.remove(OsStr::new(name)) {
+                    return Err(Error::vendored(format!("{} is missing", path.display())));
+                }
+                must_be_regular(&path)?;
+                if hash_of(&path).ok().as_deref() != Some(hash) {
+                    return Err(Error::vendored(format!(
+                        "{} is not the file that the Futhark compiler generated for this program",
+                        path.display()
+                    )));
+                }
+                if name != WARNINGS {
+                    vendored.files.push(path);
+                }
+            }
             ["source", hash, path] => {
                 let path = folder_of(source).join(path);
                 must_be_current(&path, hash, folder)?;
@@ -126,9 +148,23 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
             }
         }
     }
-    let Some(options) = options.filter(|_| !vendored.sources.is_empty()) else {
+    expected.remove(OsStr::new(DESCRIPTION));
+    let is_complete = !vendored.sources.is_empty() && !vendored.files.is_empty();
+    let Some(options) = options.filter(|_| is_complete) else {
         return Err(Error::vendored(format!("{} is incomplete", file.display())));
     };
+    if let Some(name) = expected.first() {
+        return Err(Error::vendored(format!(
+            "{} is not a file that the Futhark compiler generated for this program",
+            folder.join(name).display()
+        )));
+    }
+    if backend != Some(&*build.backend().to_string()) {
+        return Err(Error::vendored(format!(
+            "the code in {} was generated for another backend",
+            folder.display()
+        )));
+    }
     if !options.eq(build.options()) {
         return Err(Error::vendored(format!(
             "the code in {} was generated with other options for the Futhark compiler",
@@ -176,39 +212,50 @@ fn generate(build: &Build, futhark: &Compiler, folder: &Path) -> Result<(), Erro
         return Err(Error::changing(source));
     }
     write(&folder.join(WARNINGS), warnings)?;
-    let mut text = format!("{FIRST_LINE}\nprogram {}\n", futhark.identity(&files));
+    let mut text = format!(
+        "{FIRST_LINE}\nbackend {}\nprogram {}\n",
+        build.backend(),
+        futhark.identity(&files)
+    );
     let own = Path::new(source.file_name().unwrap_or_default());
     for (name, hash) in files.hashes() {
         let name = name.unwrap_or(own);
         text += &format!("source {hash} {}\n", name.display());
     }
+    for name in entries(folder)? {
+        let hash = hash_of(&folder.join(&name))?;
+        text += &format!("generated {hash} {}\n", name.display());
+    }
     write(&folder.join(DESCRIPTION), text)
 }
 
-/// What the compiler wrote, sorted.
-fn generated_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |error| Error::io("read", folder, error);
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if ![DESCRIPTION, WARNINGS]
-            .map(OsString::from)
-            .contains(&entry.file_name())
-        {
-            files.push(entry.path());
-        }
+/// Larger files are not read.
+const LARGEST: u64 = 256 << 20;
+
+/// Fails for a link, a folder, a FIFO or a device, which could block, and for a file that is too large.
+fn must_be_regular(path: &Path) -> Result<(), Error> {
+    let about = fs::symlink_metadata(path).map_err(|error| Error::io("read", path, error))?;
+    match about.is_file() && about.len() <= LARGEST {
+        true => Ok(()),
+        false => Err(Error::vendored(format!(
+            "{} is not a regular file of at most {LARGEST} bytes",
+            path.display()
+        ))),
     }
-    files.sort();
-    Ok(files)
+}
+
+/// The names in a folder.
+fn entries(folder: &Path) -> Result<BTreeSet<OsString>, Error> {
+    let failed = |error| Error::io("read", folder, error);
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name()));
+    names.collect()
 }
 
 /// The name of a file that differs between two folders.
 fn difference(one: &Path, other: &Path) -> Result<Option<OsString>, Error> {
-    let mut names: BTreeSet<OsString> = BTreeSet::new();
-    for folder in [one, other] {
-        let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, error))?;
-        names.extend(entries.filter_map(|entry| Some(entry.ok()?.file_name())));
-    }
+    let mut names = entries(one)?;
+    names.extend(entries(other)?);
     let content = |folder: &Path, name: &OsString| fs::read(folder.join(name)).ok();
     let differs = |name: &OsString| content(one, name) != content(other, name);
     Ok(names.into_iter().find(differs))
