@@ -261,8 +261,11 @@ impl Core {
             fine &= output.type_number() == slot.type_;
             place.write(match &mut output.0 {
                 Out::Scalar(_, place, _) => *place,
-                Out::Value(..) => {
+                Out::Value(_, old) => {
                     has_values = true;
+                    if old.is_some() {
+                        clear(old);
+                    }
                     std::ptr::from_mut::<*mut c_void>(value.write(std::ptr::null_mut())).cast()
                 }
             });
@@ -307,7 +310,9 @@ impl Core {
                     locked.hold(serial);
                     // SAFETY: T: after success each place for a value holds a new one of the slot's
                     // type, which is equal to `ty`.
-                    **place = Some(unsafe { Handle::new(Arc::clone(self), value, *ty, serial) });
+                    let handle = unsafe { Handle::new(Arc::clone(self), value, *ty, serial) };
+                    // The place was empty before the call. To free a value here would take other locks.
+                    std::mem::forget(place.replace(handle));
                 }
             }
         }
@@ -491,6 +496,13 @@ fn clear_owned(inputs: &mut [Input<'_>]) {
             input.0 = In::Gone;
         }
     }
+}
+
+/// Frees the value that a place still holds, before the lock is taken: if it is of another context, that can
+/// run a writer of the log.
+#[cold]
+fn clear(place: &mut Option<Handle>) {
+    *place = None;
 }
 
 #[cold]

@@ -33,7 +33,7 @@ use futhark_sys::table::{self as c, Table};
 
 use super::failure::Failure;
 use super::handle::Handle;
-use super::lock::{Hold, Lock};
+use super::lock::{Hold, Lock, count_held};
 use super::log::Log;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
@@ -205,6 +205,7 @@ impl Core {
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
         let hold = self.lock.take(|| self.check_lent());
+        count_held(1);
         if self.lock.has_queued() {
             return self.free_dropped_first(hold);
         }
@@ -216,6 +217,7 @@ impl Core {
     /// Takes the lock, without the check for plain calls, which panics.
     pub(super) fn locked_at_once(&self) -> Locked<'_> {
         let hold = self.lock.take(|| ());
+        count_held(1);
         Locked { core: self, hold }
     }
 
@@ -246,6 +248,7 @@ impl Core {
     /// Takes the lock, unless a call is running.
     fn try_locked(&self) -> Option<Locked<'_>> {
         let hold = self.lock.try_take()?;
+        count_held(1);
         Some(Locked { core: self, hold })
     }
 
@@ -604,6 +607,7 @@ impl Locked<'_> {
         impl Drop for OnPanic<'_, '_> {
             fn drop(&mut self) {
                 self.0.core.lock.leave(&self.0.hold);
+                count_held(-1);
             }
         }
         let this = OnPanic(self);
@@ -643,6 +647,7 @@ impl Drop for Locked<'_> {
         if !self.core.lock.leave_at_once(&self.hold) {
             self.unlock_contended();
         }
+        count_held(-1);
         // The lock is still held in a scope. Its end delivers.
         if !self.is_in_scope() {
             self.core.deliver_log();
@@ -673,6 +678,32 @@ mod tests {
     use super::*;
     use crate::fake_tests::in_time;
 
+    /// Only `exclusive` and `with_raw` run code of the user under the lock.
+    #[test]
+    #[cfg(debug_assertions)]
+    fn code_of_the_user_under_a_lock_is_a_panic() {
+        use super::super::{Lent, exclusive, lock::expect_none_held};
+        let panics = || catch_unwind(expect_none_held).is_err();
+        let world = World::new();
+        world.enter();
+        let core = Core::new(program::table(Flavour::Host), &[]).unwrap();
+        let locked = core.locked();
+        assert!(panics());
+        drop(locked);
+        assert!(!panics());
+        exclusive(&core, || {
+            assert!(!panics());
+            let _locked = core.locked();
+            assert!(panics());
+        });
+        let lent = Lent::new(&core).unwrap();
+        assert!(!panics());
+        drop(lent);
+        assert!(!panics());
+        assert!(catch_unwind(AssertUnwindSafe(|| exclusive(&core, || panic!()))).is_err());
+        assert!(!panics());
+    }
+
     /// The queue is emptied while the lock is held, and a panic there leaves the lock.
     #[test]
     fn a_panic_while_values_are_freed_leaves_the_lock() {
@@ -694,6 +725,7 @@ mod tests {
                     }
                 }));
                 assert!(panicked.is_err());
+                super::super::lock::expect_none_held();
                 thread::scope(|scope| scope.spawn(|| drop(core.locked())).join().unwrap());
             }
         });

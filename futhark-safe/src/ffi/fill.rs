@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::core::Core;
 use super::fresh::reserve;
 use super::handle::Handle;
+use super::lock::expect_none_held;
 use super::memory::address;
 use super::rows::write_two;
 use super::shape::elements;
@@ -31,6 +32,7 @@ pub(crate) fn create_of<T: Element>(
     values: impl Iterator<Item = T>,
 ) -> Result<Handle> {
     let mut new = NewArray::start(core, ty, shape)?;
+    expect_none_held();
     let written = write(new.unwritten(), values);
     new.has_written(written);
     new.finish()

@@ -15,6 +15,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::hint;
 use std::io::Write as _;
+use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -58,6 +59,39 @@ pub(super) struct Scope {
 thread_local! {
     /// The innermost scope of this thread, or null.
     static INNERMOST: Cell<*const Scope> = const { Cell::new(ptr::null()) };
+    /// Debug builds: how many locks of contexts this thread holds, without those of [`Lending`]s.
+    static COUNT: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Counts locks that this thread takes, or leaves.
+#[inline]
+pub(super) fn count_held(change: isize) {
+    if cfg!(debug_assertions) {
+        COUNT.set(COUNT.get() + change);
+    }
+}
+
+/// Expects that this thread holds no lock of a context: code of the user comes next, and may wait for a thread
+/// that waits for the lock.
+#[inline]
+pub(super) fn expect_none_held() {
+    debug_assert_eq!(COUNT.get(), 0, "code of the user would run under a lock");
+}
+
+/// A held lock under which code of the user runs, as documented: of `exclusive` and `with_raw`.
+pub(super) struct Lending(PhantomData<*mut ()>);
+
+impl Lending {
+    pub(super) fn new() -> Lending {
+        count_held(-1);
+        Lending(PhantomData)
+    }
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        count_held(1);
+    }
 }
 
 impl<T> Lock<T> {
