@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -157,12 +157,23 @@ struct Lists<'l> {
     values: &'l mut [MaybeUninit<*mut c_void>],
 }
 
-/// What is left to do after a call.
-struct After {
+/// The arguments of a call. When it ends, in whatever way, this frees those that the call owns, so the list
+/// needs no destructor.
+struct Inputs<'l, 'a> {
+    list: &'l mut [Input<'a>],
     /// Arguments are owned, or may be.
     owned: bool,
     /// An argument was copied.
     copied: bool,
+}
+
+impl Drop for Inputs<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.owned {
+            clear_owned(self.list);
+        }
+    }
 }
 
 impl Core {
@@ -182,45 +193,58 @@ impl Core {
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let mut after = After {
+        let mut inputs = Inputs {
+            list: inputs,
             owned: true,
             copied: false,
         };
-        let result = match inputs.len() > FEW || outputs.len() > FEW {
-            true => self.call_with_long_lists(function, inputs, outputs, &mut after),
+        let n_in = inputs.list.len();
+        let result = match n_in > FEW || outputs.len() > FEW {
+            true => self.call_with_long_lists(function, &mut inputs, outputs),
             false => {
                 let (mut arguments, mut places, mut values) = (places(), places(), places());
                 let lists = Lists {
-                    arguments: &mut arguments[..inputs.len()],
+                    arguments: &mut arguments[..n_in],
                     places: &mut places[..outputs.len()],
                     values: &mut values[..outputs.len()],
                 };
-                self.call_with(function, inputs, outputs, lists, &mut after)
+                self.call_with(function, &mut inputs, outputs, lists)
             }
         };
-        if after.owned {
-            clear_owned(inputs);
-        }
-        if after.copied {
+        let copied = inputs.copied;
+        drop(inputs);
+        if copied {
             trace::copied(self.table().functions()[function].label());
         }
         result
+    }
+
+    /// As [`call`](Self::call). The arguments are not looked at after the call, which takes as long as its check
+    /// for errors.
+    #[inline]
+    pub(crate) fn call_by_value<const N: usize>(
+        self: &Arc<Core>,
+        function: usize,
+        inputs: [Input<'_>; N],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        // `Inputs` frees what they own.
+        self.call(function, &mut *ManuallyDrop::new(inputs), outputs)
     }
 
     #[cold]
     fn call_with_long_lists(
         self: &Arc<Core>,
         function: usize,
-        inputs: &mut [Input<'_>],
+        inputs: &mut Inputs<'_, '_>,
         outputs: &mut [Output<'_>],
-        after: &mut After,
     ) -> Result<()> {
         let lists = Lists {
-            arguments: &mut Box::new_uninit_slice(inputs.len()),
+            arguments: &mut Box::new_uninit_slice(inputs.list.len()),
             places: &mut Box::new_uninit_slice(outputs.len()),
             values: &mut Box::new_uninit_slice(outputs.len()),
         };
-        self.call_with(function, inputs, outputs, lists, after)
+        self.call_with(function, inputs, outputs, lists)
     }
 
     /// `lists` are as long as `inputs` and `outputs`.
@@ -228,10 +252,13 @@ impl Core {
     fn call_with(
         self: &Arc<Core>,
         number: usize,
-        inputs: &mut [Input<'_>],
+        Inputs {
+            list: inputs,
+            owned: is_owned,
+            copied,
+        }: &mut Inputs<'_, '_>,
         outputs: &mut [Output<'_>],
         lists: Lists<'_>,
-        after: &mut After,
     ) -> Result<()> {
         let Some(function) = self.table().functions().get(number) else {
             return Err(no_function());
@@ -247,7 +274,7 @@ impl Core {
         } = lists;
         // All checks, in one pass over the arguments and one over the places.
         let (mut fine, mut owned, mut consumes, mut has_values) = (true, false, false, false);
-        for ((place, input), slot) in arguments.iter_mut().zip(&*inputs).zip(parameters) {
+        for ((place, input), slot) in arguments.iter_mut().zip(&**inputs).zip(parameters) {
             let pointer = input.pointer(slot, self);
             place.write(pointer);
             fine &= !pointer.is_null();
@@ -273,13 +300,13 @@ impl Core {
         if !fine {
             return Err(self.refusal(function, inputs, outputs));
         }
-        after.owned = owned;
+        *is_owned = owned;
         let _span = trace::call(self, || function.label(), inputs);
 
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
         if consumes {
-            self.make_all_unique(&mut locked, number, inputs, arguments, after)?;
+            self.make_all_unique(&mut locked, number, inputs, arguments, copied)?;
         }
 
         let call = function.raw().call.expect("every function can be called");
@@ -332,7 +359,7 @@ impl Core {
         number: usize,
         inputs: &mut [Input<'_>],
         arguments: &mut [MaybeUninit<*const c_void>],
-        after: &mut After,
+        copied: &mut bool,
     ) -> Result<()> {
         let function = &self.table().functions()[number];
         let operation = || Cow::Borrowed(function.label());
@@ -341,8 +368,7 @@ impl Core {
             if slot.flags & FUT_CONSUMED != 0
                 && let Some(handle) = input.handle_to_consume()
             {
-                after.copied |=
-                    make_unique(locked, handle, Copied::Argument(number, i), operation)?;
+                *copied |= make_unique(locked, handle, Copied::Argument(number, i), operation)?;
             }
         }
         // Copies have other pointers.
