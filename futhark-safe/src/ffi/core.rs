@@ -50,7 +50,7 @@ pub(crate) struct Core {
     dropped: Mutex<Vec<Dropped>>,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
-    /// Whether the context was lost, or an error was deferred. Outside of the lock, so that downloads on host
+    /// Whether the context is lost, or an error is deferred. Outside of the lock, so that downloads on host
     /// backends need not take it.
     has_failed: AtomicBool,
     /// Text that the runtime may still point to.
@@ -73,15 +73,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Returns the deferred error, if there is one.
-    #[cold]
-    fn report_deferred(&mut self) -> Result<()> {
-        self.deferred.take().map_or(Ok(()), |error| {
-            let operation = error.operation().to_owned();
-            Err(error.into_earlier(operation.into()))
-        })
-    }
-
     /// Returns the failure that invalidated one of these values, if there is one.
     #[inline(never)] // It would take registers from calls on host backends.
     fn verdicts(&mut self, mut values: impl Iterator<Item = Serial>) -> Result<()> {
@@ -252,7 +243,7 @@ impl Core {
         Some(Locked { core: self, hold })
     }
 
-    /// Whether the context was lost, or an error was deferred, ever. Then a call is needed, which reports that.
+    /// Whether the context is lost, or an error is deferred. Then a call is needed, which reports that.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
@@ -408,12 +399,24 @@ impl Locked<'_> {
         let gpu = self.core.table.is_gpu();
         let state = self.state();
         if state.deferred.is_some() {
-            return state.report_deferred();
+            return self.report_deferred();
         }
         match gpu {
             true => state.verdicts(values.into_iter().map(Handle::serial)),
             false => Ok(()),
         }
+    }
+
+    /// Returns the deferred error, if there is one. Then downloads need no call again.
+    #[cold]
+    fn report_deferred(&mut self) -> Result<()> {
+        let state = self.state();
+        let (deferred, is_lost) = (state.deferred.take(), state.lost_in.is_some());
+        self.core.has_failed.store(is_lost, Ordering::Relaxed);
+        deferred.map_or(Ok(()), |error| {
+            let operation = error.operation().to_owned();
+            Err(error.into_earlier(operation.into()))
+        })
     }
 
     /// Waits for all work that was started.
