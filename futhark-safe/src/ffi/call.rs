@@ -252,17 +252,14 @@ impl Core {
     fn call_with(
         self: &Arc<Core>,
         number: usize,
-        Inputs {
-            list: inputs,
-            owned: is_owned,
-            copied,
-        }: &mut Inputs<'_, '_>,
+        all: &mut Inputs<'_, '_>,
         outputs: &mut [Output<'_>],
         lists: Lists<'_>,
     ) -> Result<()> {
         let Some(function) = self.table().functions().get(number) else {
             return Err(no_function());
         };
+        let inputs = &mut *all.list;
         let (parameters, results) = (function.inputs(), function.outputs());
         if inputs.len() != parameters.len() || outputs.len() != results.len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
@@ -274,7 +271,7 @@ impl Core {
         } = lists;
         // All checks, in one pass over the arguments and one over the places.
         let (mut fine, mut owned, mut consumes, mut has_values) = (true, false, false, false);
-        for ((place, input), slot) in arguments.iter_mut().zip(&**inputs).zip(parameters) {
+        for ((place, input), slot) in arguments.iter_mut().zip(&*inputs).zip(parameters) {
             let pointer = input.pointer(slot, self);
             place.write(pointer);
             fine &= !pointer.is_null();
@@ -290,23 +287,25 @@ impl Core {
                 Out::Scalar(_, place, _) => *place,
                 Out::Value(_, old) => {
                     has_values = true;
-                    if old.is_some() {
-                        clear(old);
-                    }
+                    fine &= old.is_none();
                     std::ptr::from_mut::<*mut c_void>(value.write(std::ptr::null_mut())).cast()
                 }
             });
         }
         if !fine {
-            return Err(self.refusal(function, inputs, outputs));
+            return match clear(outputs) {
+                // Again, with empty places. This way costs other calls nothing.
+                true => self.call_with_long_lists(number, all, outputs),
+                false => Err(self.refusal(function, inputs, outputs)),
+            };
         }
-        *is_owned = owned;
+        all.owned = owned;
         let _span = trace::call(self, || function.label(), inputs);
 
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
         if consumes {
-            self.make_all_unique(&mut locked, number, inputs, arguments, copied)?;
+            self.make_all_unique(&mut locked, number, inputs, arguments, &mut all.copied)?;
         }
 
         let call = function.raw().call.expect("every function can be called");
@@ -524,11 +523,15 @@ fn clear_owned(inputs: &mut [Input<'_>]) {
     }
 }
 
-/// Frees the value that a place still holds, before the lock is taken: if it is of another context, that can
-/// run a writer of the log.
+/// Frees the values that places still hold, before the lock is taken: if they are of another context, that can
+/// run a writer of the log. Returns whether there are any.
 #[cold]
-fn clear(place: &mut Option<Handle>) {
-    *place = None;
+fn clear(outputs: &mut [Output<'_>]) -> bool {
+    let places = outputs.iter_mut().filter_map(|output| match &mut output.0 {
+        Out::Value(_, place) => place.take(),
+        Out::Scalar(..) => None,
+    });
+    places.count() > 0
 }
 
 #[cold]
