@@ -17,7 +17,7 @@ use super::progress::Serial;
 use super::shape::describe;
 use super::trace;
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// An argument of a call.
 pub struct Input<'a>(In<'a>);
@@ -555,9 +555,9 @@ fn no_value(function: &c::Function) -> Error {
 #[cold]
 fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
     let message = format!(
-        "expected {} arguments and {} results, got {inputs} and {outputs}",
-        function.inputs().len(),
-        function.outputs().len()
+        "expected {} and {}, got {inputs} and {outputs}",
+        counted(function.inputs().len(), "argument"),
+        counted(function.outputs().len(), "result")
     );
     Error::new(ErrorKind::InvalidArgument, function.label(), message)
 }

@@ -37,7 +37,7 @@ use super::lock::{Hold, Lock, count_held};
 use super::log::Log;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
-use crate::error::{Call, Error, ErrorKind, Origin, Result};
+use crate::error::{Call, Error, ErrorKind, Origin, Result, counted};
 
 /// A context of the C side and everything that it owns. All its values share it.
 pub(crate) struct Core {
@@ -286,7 +286,8 @@ impl Core {
         let others = Arc::strong_count(&self) - 1;
         if others > 0 {
             let message = format!(
-                "{others} values or other handles of the context are in use; drop them first"
+                "the context has {}, such as values or clones; drop them first",
+                counted(others, "other handle")
             );
             let error = Error::new(ErrorKind::InvalidArgument, "close", message);
             return Err((self, error));

@@ -15,7 +15,7 @@ use super::rows::write_two;
 use super::shape::elements;
 use super::transfer::{NEW, array_type, create, create_from};
 use crate::elem::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// Makes an array of `types()[ty]` from the first elements of an iterator, in row-major order.
 ///
@@ -191,7 +191,8 @@ pub(crate) fn fill_two<Row, A: Element, B: Element>(
 fn next<T>(places: &mut [MaybeUninit<T>], n: usize) -> Result<&mut [MaybeUninit<T>]> {
     let left = places.len();
     places.get_mut(..n).ok_or_else(|| {
-        let message = format!("a column has {left} elements left, but {n} rows are to be written");
+        let (left, rows) = (counted(left, "element"), counted(n, "row"));
+        let message = format!("a column has {left} left, got {rows}");
         Error::new(ErrorKind::InvalidArgument, NEW, message)
     })
 }
@@ -230,6 +231,6 @@ pub(super) fn expect_all(written: usize, n: usize) -> Result<()> {
     if written == n {
         return Ok(());
     }
-    let message = format!("expected {n} elements, got {written}");
+    let message = format!("expected {}, got {written}", counted(n, "element"));
     Err(Error::new(ErrorKind::InvalidArgument, NEW, message))
 }
