@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
+use crate::error::counted;
+
 /// A device of a backend, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -27,7 +29,11 @@ impl Device {
         Device {
             platform: "host".to_owned(),
             platform_version: std::env::consts::OS.to_owned(),
-            name: format!("{}, {threads} processors", std::env::consts::ARCH),
+            name: format!(
+                "{}, {}",
+                std::env::consts::ARCH,
+                counted(threads, "processor")
+            ),
             driver_version: String::new(),
             memory: None,
         }

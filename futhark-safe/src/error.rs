@@ -40,6 +40,12 @@ pub(crate) enum Origin {
     Either(Option<Vec<Call>>),
 }
 
+/// A count with its noun, such as `1 value` or `2 values`.
+pub(crate) fn counted<N: fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+    let plural = if n == N::from(1) { "" } else { "s" };
+    format!("{n} {noun}{plural}")
+}
+
 /// A call, as [`Error::operation`] names it.
 pub(crate) type Call = Cow<'static, str>;
 
@@ -337,6 +343,12 @@ mod tests {
     fn place(text: &str) -> Option<String> {
         let error = Error::from_c(ErrorKind::Program, "call", "", Some(text.to_owned()), 2);
         error.place().map(|place| place.to_string())
+    }
+
+    #[test]
+    fn a_count_of_one_has_a_noun_in_the_singular() {
+        let counts = [0, 1, 2].map(|n: usize| counted(n, "value"));
+        assert_eq!(counts, ["0 values", "1 value", "2 values"]);
     }
 
     #[test]

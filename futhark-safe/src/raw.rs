@@ -72,7 +72,8 @@ impl<P: Program> Context<P> {
     /// runs, and the work of the closure is complete when this returns.
     ///
     /// Threads that nest contexts (lend one inside the closure of another) must do so in the same
-    /// order, or they deadlock.
+    /// order, or they deadlock. For the same reason the closure, and subscribers of the crate `tracing` and writers
+    /// of the logs of other contexts that run in it, must not wait for threads that use this context.
     ///
     /// On cuda and hip the context's device is current on the thread while the closure runs;
     /// afterwards the previous one is restored. With nested contexts, the device of the

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
-use std::mem;
 
 use crate::array::{Array, ArrayIndex};
 use crate::context::Context;
@@ -18,13 +17,11 @@ use crate::program::{HasArray, OpaqueTag, Program, Receive, observed, slot};
 pub fn get<P: Program, T: Receive, const N: usize>(
     context: &Context<P>,
     function: usize,
-    mut inputs: [Input<'_>; N],
+    inputs: [Input<'_>; N],
 ) -> Result<T> {
     let mut out = slot::<T>();
-    let called = context.__call(function, &mut inputs, &mut [out.output()]);
-    // The call has dropped what they owned. To look for that in each takes as long as the error check.
-    mem::forget(inputs);
-    called?;
+    let core = context.core();
+    core.call_by_value(function, inputs, &mut [out.output()])?;
     Ok(out.finish())
 }
 

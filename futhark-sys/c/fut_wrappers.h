@@ -50,6 +50,20 @@
     FUT_LEAVE(c, 0, (void)0)                             \
   }
 
+// Refuses a value of another variant: the C function would end in an assertion. `variant` returns the
+// index of the variant, and `...` are the names. Tests define this away, to reach the assertion.
+#ifndef FUT_EXPECT_VARIANT
+#define FUT_EXPECT_VARIANT(variant, type, expected, ...)                                        \
+  {                                                                                             \
+    static const char *const names[] = {__VA_ARGS__};                                           \
+    size_t actual = (size_t)variant(c->ctx, FUT_VALUE_IN(0, type));                             \
+    bool exists = actual < sizeof names / sizeof *names;                                        \
+    FUT_REFUSE(c, actual == expected ? NULL                                                     \
+                                     : msgprintf("expected variant `%s`, got `%s`", names[expected], \
+                                                 exists ? names[actual] : "?"))                 \
+  }
+#endif
+
 // Replaces the empty array in component `i` of a sum by an array of zeros, if the component belongs
 // to another variant and has a fixed size. `fut_zeros` is static, so that a device may read it
 // after the call.

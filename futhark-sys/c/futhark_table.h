@@ -106,7 +106,7 @@ struct fut_function {
   uint32_t n_in;
   uint32_t n_tuning_params;
   const char *const *tuning_params;  // entry points: the names of the parameters that influence it
-  fut_call call;
+  fut_call call;  // refuses to return the payload of a sum of another variant
 };
 
 // One component of an opaque value in memory. Rank 0: a scalar at `offset`; otherwise a pointer to an

@@ -1,4 +1,4 @@
-//! A failed assertion of the runtime ends the call, and the process continues.
+//! Failures of the runtime that would end the process end the call.
 #![cfg(all(feature = "compile", feature = "load", unix))]
 
 mod support;
@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 
 use futhark_manifest::Backend;
 use futhark_sys::compile::{Build, Compiler};
-use futhark_sys::table::{FUT_LOST, FUT_OK, Table};
+use futhark_sys::table::{FUT_LOST, FUT_OK, FUT_REFUSED, Table};
 
 const PROGRAM: &str = "\
 type shape = #circle f64 | #square f64 f64
@@ -34,18 +34,34 @@ fn call(
     unsafe { call(context, out.as_ptr(), inputs.as_ptr()) as u32 }
 }
 
+/// A build with this flag does not compare the variant, so the assertion of the generated code fails.
+const UNCHECKED: &str = "-DFUT_EXPECT_VARIANT(...)=";
+
+#[test]
+fn destructing_another_variant_is_refused() {
+    destruct_as_another_variant(None, FUT_REFUSED, "expected variant `square`, got `circle`");
+}
+
 #[test]
 fn a_failed_assertion_ends_only_the_call() {
+    let words = "an assertion of the runtime failed";
+    destruct_as_another_variant(Some(UNCHECKED), FUT_LOST, words);
+}
+
+fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
     if support::no_compiler() {
         return;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ends");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("ends")
+        .join(expected.to_string());
     std::fs::create_dir_all(&folder).unwrap();
     let source = folder.join("ends.fut");
     std::fs::write(&source, PROGRAM).unwrap();
     for compiler in Compiler::all() {
         for backend in [Backend::C, Backend::Multicore] {
             let build = Build::new(&source, backend).compiler(compiler.clone());
+            let build = flag.into_iter().fold(build, Build::flag);
             let artifact = build.out_dir(&folder).fast(true).run().unwrap();
             let table = artifact.open().unwrap();
             let mut status = FUT_LOST as i32;
@@ -63,21 +79,29 @@ fn a_failed_assertion_ends_only_the_call() {
                 &[(&raw const radius).cast()],
             );
             assert_eq!(status, FUT_OK);
-            // The core in futhark-safe never takes a value apart as another variant.
             let (mut a, mut b) = (0.0f64, 0.0f64);
             let sides = [(&raw mut a).cast(), (&raw mut b).cast()];
             let status = call(table, "destruct #square", context, &sides, &[circle]);
-            assert_eq!(status, FUT_LOST, "{} {backend}", compiler.version());
+            assert_eq!(status, expected, "{} {backend}", compiler.version());
             // SAFETY: the context is live.
             let failure = unsafe { table.raw().failure.unwrap()(context, 0) };
             // SAFETY: it is valid until the next call.
             let words = unsafe { (*failure).words };
-            // SAFETY: as above; a lost context has words.
+            // SAFETY: as above; both failures have words.
             let words = unsafe { CStr::from_ptr(words) }.to_str().unwrap();
-            assert!(
-                words.contains("an assertion of the runtime failed"),
-                "{words}"
-            );
+            assert!(words.contains(said), "{words}");
+            // A refused call leaves the context usable, a fatal failure does not.
+            let status = call(table, "destruct #circle", context, &sides[..1], &[circle]);
+            match expected {
+                FUT_REFUSED => assert_eq!((status, a), (FUT_OK, radius)),
+                _ => assert_eq!(status, FUT_LOST),
+            }
+            if expected == FUT_REFUSED {
+                let mut types = table.types().iter();
+                let free = types.find_map(|ty| ty.raw().free).unwrap();
+                // SAFETY: the program has one type, and the value is not used again.
+                unsafe { free(context, std::ptr::null(), [circle.cast_const()].as_ptr()) };
+            }
             // SAFETY: the context is live, its value is not used again, and neither is the context.
             unsafe { table.raw().context_free.unwrap()(context) };
         }

@@ -12,7 +12,7 @@ use super::value::{Arg, Array, Scalar, Value};
 use crate::config::Config;
 use crate::device::Device;
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::tuning::TuningParam;
 use crate::usage::{Copies, MemoryUse};
@@ -69,8 +69,8 @@ impl Context {
         })?;
         if args.len() != point.inputs.len() {
             let message = format!(
-                "expected {} arguments, got {}",
-                point.inputs.len(),
+                "expected {}, got {}",
+                counted(point.inputs.len(), "argument"),
                 args.len()
             );
             return Err(Error::new(

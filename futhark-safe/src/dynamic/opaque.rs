@@ -102,11 +102,6 @@ impl Opaque {
         let Structure::Sum(sum) = self.structure() else {
             return Err(self.no("variants"));
         };
-        let is = self.variant()?;
-        if is != variant {
-            let message = format!("expected variant `{variant}`, got `{is}`");
-            return Err(Error::new(ErrorKind::InvalidArgument, "destruct", message));
-        }
         match sum.variants.iter().find(|v| v.name == variant) {
             Some(variant) => self.run(&variant.destruct, &variant.payload),
             None => Err(self.no("such variant")),

@@ -94,7 +94,7 @@ fn close_reports_pending_failures() {
     let xs = ints(&core, &[1, 2]);
     let failed = bad_gather_of(&core, &xs);
     let (core, error) = core.close().unwrap_err();
-    assert!(error.to_string().contains("are in use"), "{error}");
+    assert!(error.to_string().contains("other handle"), "{error}");
     drop((xs, failed));
     let (core, error) = core.close().unwrap_err();
     assert_eq!(error.operation(), "close");

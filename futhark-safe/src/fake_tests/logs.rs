@@ -202,6 +202,33 @@ fn text_of_a_scope_is_delivered_at_its_end() {
     });
 }
 
+/// Freeing it passes the text of the running call to the writer, which both contexts share.
+#[test]
+fn a_value_of_another_context_in_the_place_of_a_result_is_freed_before_the_call() {
+    in_time(|| {
+        for flavour in FLAVOURS {
+            let (world, writer) = (World::new(), Writer::default());
+            let log = Log::new(Box::new(writer.clone()));
+            let start = || world.start(flavour, &[Setting::Log(log.clone())]).unwrap();
+            let (core, other) = (start(), start());
+            writer.get().core = Some(Arc::clone(&core));
+            let mut place = Some(ints(&other, &[5]));
+            let xs = ints(&core, &[1, 2]);
+            let alias = identity(&core, &xs).unwrap();
+            let inputs = [Input::consumed(alias), Input::scalar(9)];
+            let set_first = function(&core, "entry_set_first");
+            let output = Output::value(INTS, &mut place);
+            call(&core, set_first, inputs, &mut [output]).unwrap();
+            assert_eq!(read(&place.unwrap()).unwrap(), [9, 2]);
+            let mut written = writer.get();
+            assert!(written.calls > 0);
+            let kept = written.core.take();
+            drop(written);
+            drop(kept);
+        }
+    });
+}
+
 /// The thread's list of writers is destroyed before the value, which was stored earlier.
 #[test]
 fn text_of_a_thread_that_ends_is_delivered_by_another_thread() {

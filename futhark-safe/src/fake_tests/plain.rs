@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::in_time;
 use super::interfaces::Fake;
+use crate::__private::{consumed, scalar, slot};
 use crate::{Array, Backend, Config, Context, ErrorKind, Raw, RawContext, RawValue, Result};
 use futhark_fake::World;
 use futhark_fake::plain as c;
@@ -68,6 +69,7 @@ on_both! {
     a_panic_in_the_closure_returns_the_context
     a_fatal_failure_loses_the_context
     nested_safe_calls_panic_after_the_context_was_lost
+    a_call_that_panics_frees_the_arguments_that_it_owns
     the_drop_of_a_result_can_make_calls
     failures_are_reported_after_the_context_could_not_be_lent
     batches_and_plain_calls_are_nested
@@ -77,6 +79,23 @@ on_both! {
 
 mod of {
     use super::*;
+
+    /// The caller still has the list of the arguments.
+    pub(super) fn a_call_that_panics_frees_the_arguments_that_it_owns<const GPU: bool>() {
+        let world = World::new();
+        let ctx = context::<GPU>();
+        let xs = ctx.array(&[1, 2]).unwrap();
+        let set_first = crate::fake_tests::function(ctx.core(), "entry_set_first");
+        let mut place = slot::<Array<Fake, i32, 1>>();
+        let mut inputs = [consumed(xs), scalar(9i32)];
+        let panicked = ctx.with_raw(|_: &mut Raw<'_, Plain<GPU>>| {
+            let call = || ctx.__call(set_first, &mut inputs, &mut [place.output()]);
+            Ok(catch_unwind(AssertUnwindSafe(call)).is_err())
+        });
+        assert!(panicked.unwrap());
+        assert_eq!(world.values(), 0);
+        drop(inputs);
+    }
 
     pub(super) fn values_can_be_lent_released_and_adopted<const GPU: bool>() {
         let world = World::new();

@@ -24,7 +24,7 @@ fn a_wrong_number_or_type_of_arguments_is_rejected() {
         says(
             value(&core, "entry_identity", []),
             invalid,
-            "expected 1 arguments and 1 results, got 0 and 1",
+            "expected 1 argument and 1 result, got 0 and 1",
         );
         says(
             value(&core, "entry_identity", [Input::scalar(1i32)]),

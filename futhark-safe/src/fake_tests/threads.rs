@@ -25,6 +25,32 @@ fn a_drop_does_not_wait_for_a_call() {
     }
 }
 
+/// Also after a failure, once that is reported.
+#[test]
+fn a_download_on_a_host_backend_does_not_wait_for_a_call() {
+    in_time(|| {
+        let world = World::new();
+        let core = world.core(Flavour::Host);
+        let xs = ints(&core, &[1, 2, 3]);
+        for fails in [false, true] {
+            if fails {
+                world.fail_frees(1);
+                drop(ints(&core, &[4]));
+                let error = read(&xs).unwrap_err();
+                assert!(error.to_string().contains("refused to free"), "{error}");
+            }
+            std::thread::scope(|scope| {
+                let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
+                world.await_gated();
+                assert_eq!(read(&xs).unwrap(), [1, 2, 3]);
+                world.open_gate();
+                call.join().unwrap().unwrap();
+            });
+            world.close_gate();
+        }
+    });
+}
+
 /// The context itself is dropped while its last call runs elsewhere.
 #[test]
 fn the_context_is_freed_with_its_last_user() {

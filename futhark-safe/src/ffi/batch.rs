@@ -23,6 +23,7 @@ use futhark_manifest::ElemType;
 use super::core::{Core, Locked};
 use super::fresh::reserve;
 use super::handle::Handle;
+use super::lock::expect_none_held;
 use super::progress::Serial;
 use super::shape::length_of;
 use super::transfer::{READ, create_from, expect_length, read_to};
@@ -108,6 +109,7 @@ pub(crate) fn batch<'env, R>(
         pending: Mutex::default(),
     };
     let on_panic = WaitOnPanic(&batch);
+    expect_none_held();
     let result = body(&batch);
     mem::forget(on_panic);
     let Ended { waited, valid } = batch.end();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::progress::Serial;
 use super::shape::describe;
 use super::trace;
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// An argument of a call.
 pub struct Input<'a>(In<'a>);
@@ -157,12 +157,23 @@ struct Lists<'l> {
     values: &'l mut [MaybeUninit<*mut c_void>],
 }
 
-/// What is left to do after a call.
-struct After {
+/// The arguments of a call. When it ends, in whatever way, this frees those that the call owns, so the list
+/// needs no destructor.
+struct Inputs<'l, 'a> {
+    list: &'l mut [Input<'a>],
     /// Arguments are owned, or may be.
     owned: bool,
     /// An argument was copied.
     copied: bool,
+}
+
+impl Drop for Inputs<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.owned {
+            clear_owned(self.list);
+        }
+    }
 }
 
 impl Core {
@@ -182,45 +193,58 @@ impl Core {
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let mut after = After {
+        let mut inputs = Inputs {
+            list: inputs,
             owned: true,
             copied: false,
         };
-        let result = match inputs.len() > FEW || outputs.len() > FEW {
-            true => self.call_with_long_lists(function, inputs, outputs, &mut after),
+        let n_in = inputs.list.len();
+        let result = match n_in > FEW || outputs.len() > FEW {
+            true => self.call_with_long_lists(function, &mut inputs, outputs),
             false => {
                 let (mut arguments, mut places, mut values) = (places(), places(), places());
                 let lists = Lists {
-                    arguments: &mut arguments[..inputs.len()],
+                    arguments: &mut arguments[..n_in],
                     places: &mut places[..outputs.len()],
                     values: &mut values[..outputs.len()],
                 };
-                self.call_with(function, inputs, outputs, lists, &mut after)
+                self.call_with(function, &mut inputs, outputs, lists)
             }
         };
-        if after.owned {
-            clear_owned(inputs);
-        }
-        if after.copied {
+        let copied = inputs.copied;
+        drop(inputs);
+        if copied {
             trace::copied(self.table().functions()[function].label());
         }
         result
+    }
+
+    /// As [`call`](Self::call). The arguments are not looked at after the call, which takes as long as its check
+    /// for errors.
+    #[inline]
+    pub(crate) fn call_by_value<const N: usize>(
+        self: &Arc<Core>,
+        function: usize,
+        inputs: [Input<'_>; N],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        // `Inputs` frees what they own.
+        self.call(function, &mut *ManuallyDrop::new(inputs), outputs)
     }
 
     #[cold]
     fn call_with_long_lists(
         self: &Arc<Core>,
         function: usize,
-        inputs: &mut [Input<'_>],
+        inputs: &mut Inputs<'_, '_>,
         outputs: &mut [Output<'_>],
-        after: &mut After,
     ) -> Result<()> {
         let lists = Lists {
-            arguments: &mut Box::new_uninit_slice(inputs.len()),
+            arguments: &mut Box::new_uninit_slice(inputs.list.len()),
             places: &mut Box::new_uninit_slice(outputs.len()),
             values: &mut Box::new_uninit_slice(outputs.len()),
         };
-        self.call_with(function, inputs, outputs, lists, after)
+        self.call_with(function, inputs, outputs, lists)
     }
 
     /// `lists` are as long as `inputs` and `outputs`.
@@ -228,14 +252,14 @@ impl Core {
     fn call_with(
         self: &Arc<Core>,
         number: usize,
-        inputs: &mut [Input<'_>],
+        all: &mut Inputs<'_, '_>,
         outputs: &mut [Output<'_>],
         lists: Lists<'_>,
-        after: &mut After,
     ) -> Result<()> {
         let Some(function) = self.table().functions().get(number) else {
             return Err(no_function());
         };
+        let inputs = &mut *all.list;
         let (parameters, results) = (function.inputs(), function.outputs());
         if inputs.len() != parameters.len() || outputs.len() != results.len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
@@ -261,22 +285,27 @@ impl Core {
             fine &= output.type_number() == slot.type_;
             place.write(match &mut output.0 {
                 Out::Scalar(_, place, _) => *place,
-                Out::Value(..) => {
+                Out::Value(_, old) => {
                     has_values = true;
+                    fine &= old.is_none();
                     std::ptr::from_mut::<*mut c_void>(value.write(std::ptr::null_mut())).cast()
                 }
             });
         }
         if !fine {
-            return Err(self.refusal(function, inputs, outputs));
+            return match clear(outputs) {
+                // Again, with empty places. This way costs other calls nothing.
+                true => self.call_with_long_lists(number, all, outputs),
+                false => Err(self.refusal(function, inputs, outputs)),
+            };
         }
-        after.owned = owned;
+        all.owned = owned;
         let _span = trace::call(self, || function.label(), inputs);
 
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
         if consumes {
-            self.make_all_unique(&mut locked, number, inputs, arguments, after)?;
+            self.make_all_unique(&mut locked, number, inputs, arguments, &mut all.copied)?;
         }
 
         let call = function.raw().call.expect("every function can be called");
@@ -307,7 +336,9 @@ impl Core {
                     locked.hold(serial);
                     // SAFETY: T: after success each place for a value holds a new one of the slot's
                     // type, which is equal to `ty`.
-                    **place = Some(unsafe { Handle::new(Arc::clone(self), value, *ty, serial) });
+                    let handle = unsafe { Handle::new(Arc::clone(self), value, *ty, serial) };
+                    // The place was empty before the call. To free a value here would take other locks.
+                    std::mem::forget(place.replace(handle));
                 }
             }
         }
@@ -327,7 +358,7 @@ impl Core {
         number: usize,
         inputs: &mut [Input<'_>],
         arguments: &mut [MaybeUninit<*const c_void>],
-        after: &mut After,
+        copied: &mut bool,
     ) -> Result<()> {
         let function = &self.table().functions()[number];
         let operation = || Cow::Borrowed(function.label());
@@ -336,8 +367,7 @@ impl Core {
             if slot.flags & FUT_CONSUMED != 0
                 && let Some(handle) = input.handle_to_consume()
             {
-                after.copied |=
-                    make_unique(locked, handle, Copied::Argument(number, i), operation)?;
+                *copied |= make_unique(locked, handle, Copied::Argument(number, i), operation)?;
             }
         }
         // Copies have other pointers.
@@ -493,6 +523,17 @@ fn clear_owned(inputs: &mut [Input<'_>]) {
     }
 }
 
+/// Frees the values that places still hold, before the lock is taken: if they are of another context, that can
+/// run a writer of the log. Returns whether there are any.
+#[cold]
+fn clear(outputs: &mut [Output<'_>]) -> bool {
+    let places = outputs.iter_mut().filter_map(|output| match &mut output.0 {
+        Out::Value(_, place) => place.take(),
+        Out::Scalar(..) => None,
+    });
+    places.count() > 0
+}
+
 #[cold]
 fn no_function() -> Error {
     Error::new(
@@ -514,9 +555,9 @@ fn no_value(function: &c::Function) -> Error {
 #[cold]
 fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
     let message = format!(
-        "expected {} arguments and {} results, got {inputs} and {outputs}",
-        function.inputs().len(),
-        function.outputs().len()
+        "expected {} and {}, got {inputs} and {outputs}",
+        counted(function.inputs().len(), "argument"),
+        counted(function.outputs().len(), "result")
     );
     Error::new(ErrorKind::InvalidArgument, function.label(), message)
 }

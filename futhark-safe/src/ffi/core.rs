@@ -33,11 +33,11 @@ use futhark_sys::table::{self as c, Table};
 
 use super::failure::Failure;
 use super::handle::Handle;
-use super::lock::{Hold, Lock};
+use super::lock::{Hold, Lock, count_held};
 use super::log::Log;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
-use crate::error::{Call, Error, ErrorKind, Origin, Result};
+use crate::error::{Call, Error, ErrorKind, Origin, Result, counted};
 
 /// A context of the C side and everything that it owns. All its values share it.
 pub(crate) struct Core {
@@ -50,7 +50,7 @@ pub(crate) struct Core {
     dropped: Mutex<Vec<Dropped>>,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
-    /// Whether the context was lost, or an error was deferred. Outside of the lock, so that downloads on host
+    /// Whether the context is lost, or an error is deferred. Outside of the lock, so that downloads on host
     /// backends need not take it.
     has_failed: AtomicBool,
     /// Text that the runtime may still point to.
@@ -73,15 +73,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Returns the deferred error, if there is one.
-    #[cold]
-    fn report_deferred(&mut self) -> Result<()> {
-        self.deferred.take().map_or(Ok(()), |error| {
-            let operation = error.operation().to_owned();
-            Err(error.into_earlier(operation.into()))
-        })
-    }
-
     /// Returns the failure that invalidated one of these values, if there is one.
     #[inline(never)] // It would take registers from calls on host backends.
     fn verdicts(&mut self, mut values: impl Iterator<Item = Serial>) -> Result<()> {
@@ -205,6 +196,7 @@ impl Core {
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
         let hold = self.lock.take(|| self.check_lent());
+        count_held(1);
         if self.lock.has_queued() {
             return self.free_dropped_first(hold);
         }
@@ -216,6 +208,7 @@ impl Core {
     /// Takes the lock, without the check for plain calls, which panics.
     pub(super) fn locked_at_once(&self) -> Locked<'_> {
         let hold = self.lock.take(|| ());
+        count_held(1);
         Locked { core: self, hold }
     }
 
@@ -246,10 +239,11 @@ impl Core {
     /// Takes the lock, unless a call is running.
     fn try_locked(&self) -> Option<Locked<'_>> {
         let hold = self.lock.try_take()?;
+        count_held(1);
         Some(Locked { core: self, hold })
     }
 
-    /// Whether the context was lost, or an error was deferred, ever. Then a call is needed, which reports that.
+    /// Whether the context is lost, or an error is deferred. Then a call is needed, which reports that.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
@@ -292,7 +286,8 @@ impl Core {
         let others = Arc::strong_count(&self) - 1;
         if others > 0 {
             let message = format!(
-                "{others} values or other handles of the context are in use; drop them first"
+                "the context has {}, such as values or clones; drop them first",
+                counted(others, "other handle")
             );
             let error = Error::new(ErrorKind::InvalidArgument, "close", message);
             return Err((self, error));
@@ -405,12 +400,24 @@ impl Locked<'_> {
         let gpu = self.core.table.is_gpu();
         let state = self.state();
         if state.deferred.is_some() {
-            return state.report_deferred();
+            return self.report_deferred();
         }
         match gpu {
             true => state.verdicts(values.into_iter().map(Handle::serial)),
             false => Ok(()),
         }
+    }
+
+    /// Returns the deferred error, if there is one. Then downloads need no call again.
+    #[cold]
+    fn report_deferred(&mut self) -> Result<()> {
+        let state = self.state();
+        let (deferred, is_lost) = (state.deferred.take(), state.lost_in.is_some());
+        self.core.has_failed.store(is_lost, Ordering::Relaxed);
+        deferred.map_or(Ok(()), |error| {
+            let operation = error.operation().to_owned();
+            Err(error.into_earlier(operation.into()))
+        })
     }
 
     /// Waits for all work that was started.
@@ -604,6 +611,7 @@ impl Locked<'_> {
         impl Drop for OnPanic<'_, '_> {
             fn drop(&mut self) {
                 self.0.core.lock.leave(&self.0.hold);
+                count_held(-1);
             }
         }
         let this = OnPanic(self);
@@ -643,6 +651,7 @@ impl Drop for Locked<'_> {
         if !self.core.lock.leave_at_once(&self.hold) {
             self.unlock_contended();
         }
+        count_held(-1);
         // The lock is still held in a scope. Its end delivers.
         if !self.is_in_scope() {
             self.core.deliver_log();
@@ -673,6 +682,32 @@ mod tests {
     use super::*;
     use crate::fake_tests::in_time;
 
+    /// Only `exclusive` and `with_raw` run code of the user under the lock.
+    #[test]
+    #[cfg(debug_assertions)]
+    fn code_of_the_user_under_a_lock_is_a_panic() {
+        use super::super::{Lent, exclusive, lock::expect_none_held};
+        let panics = || catch_unwind(expect_none_held).is_err();
+        let world = World::new();
+        world.enter();
+        let core = Core::new(program::table(Flavour::Host), &[]).unwrap();
+        let locked = core.locked();
+        assert!(panics());
+        drop(locked);
+        assert!(!panics());
+        exclusive(&core, || {
+            assert!(!panics());
+            let _locked = core.locked();
+            assert!(panics());
+        });
+        let lent = Lent::new(&core).unwrap();
+        assert!(!panics());
+        drop(lent);
+        assert!(!panics());
+        assert!(catch_unwind(AssertUnwindSafe(|| exclusive(&core, || panic!()))).is_err());
+        assert!(!panics());
+    }
+
     /// The queue is emptied while the lock is held, and a panic there leaves the lock.
     #[test]
     fn a_panic_while_values_are_freed_leaves_the_lock() {
@@ -694,6 +729,7 @@ mod tests {
                     }
                 }));
                 assert!(panicked.is_err());
+                super::super::lock::expect_none_held();
                 thread::scope(|scope| scope.spawn(|| drop(core.locked())).join().unwrap());
             }
         });

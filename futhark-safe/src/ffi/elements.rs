@@ -12,7 +12,7 @@ use super::handle::Handle;
 use super::make::Make;
 use super::shape::{Bounds, elements, expect_index};
 use super::trace;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// One element: a copy.
 pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
@@ -160,7 +160,8 @@ pub(crate) fn expect_count(shape: &[usize], n: usize) -> Result<()> {
     if expected == n {
         return Ok(());
     }
-    let message = format!("shape {shape:?} has {expected} elements, got {n}");
+    let expected = counted(expected, "element");
+    let message = format!("shape {shape:?} has {expected}, got {n}");
     Err(Error::new(ErrorKind::InvalidArgument, "new array", message))
 }
 

@@ -6,7 +6,7 @@
 //! still set by each call, in its C wrapper: set once, a jump would skip Rust code between the calls.
 
 use super::core::Core;
-use super::lock::Scope;
+use super::lock::{Lending, Scope};
 
 /// Calls `body` while this thread holds the lock, unless it already does so.
 pub(crate) fn exclusive<R>(core: &Core, body: impl FnOnce() -> R) -> R {
@@ -18,7 +18,9 @@ pub(crate) fn exclusive<R>(core: &Core, body: impl FnOnce() -> R) -> R {
     let scope = Scope::of(core.lock());
     // SAFETY: of the same lock. Dropped before `scope`, also by a panic. `locked` is only dropped, after that.
     let listed = unsafe { core.lock().begin(&scope) };
+    let lending = Lending::new();
     let result = body();
+    drop(lending);
     drop(listed);
     drop(locked);
     result

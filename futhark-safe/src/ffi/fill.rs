@@ -9,12 +9,13 @@ use std::sync::Arc;
 use super::core::Core;
 use super::fresh::reserve;
 use super::handle::Handle;
+use super::lock::expect_none_held;
 use super::memory::address;
 use super::rows::write_two;
 use super::shape::elements;
 use super::transfer::{NEW, array_type, create, create_from};
 use crate::elem::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// Makes an array of `types()[ty]` from the first elements of an iterator, in row-major order.
 ///
@@ -31,6 +32,7 @@ pub(crate) fn create_of<T: Element>(
     values: impl Iterator<Item = T>,
 ) -> Result<Handle> {
     let mut new = NewArray::start(core, ty, shape)?;
+    expect_none_held();
     let written = write(new.unwritten(), values);
     new.has_written(written);
     new.finish()
@@ -189,7 +191,8 @@ pub(crate) fn fill_two<Row, A: Element, B: Element>(
 fn next<T>(places: &mut [MaybeUninit<T>], n: usize) -> Result<&mut [MaybeUninit<T>]> {
     let left = places.len();
     places.get_mut(..n).ok_or_else(|| {
-        let message = format!("a column has {left} elements left, but {n} rows are to be written");
+        let (left, rows) = (counted(left, "element"), counted(n, "row"));
+        let message = format!("a column has {left} left, got {rows}");
         Error::new(ErrorKind::InvalidArgument, NEW, message)
     })
 }
@@ -228,6 +231,6 @@ pub(super) fn expect_all(written: usize, n: usize) -> Result<()> {
     if written == n {
         return Ok(());
     }
-    let message = format!("expected {n} elements, got {written}");
+    let message = format!("expected {}, got {written}", counted(n, "element"));
     Err(Error::new(ErrorKind::InvalidArgument, NEW, message))
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// The size of a huge page on x86-64, and on other processors with base pages of 4 KiB. A multiple of
 /// every size of base pages, as `madvise` requires of the address.
@@ -31,7 +31,7 @@ pub(crate) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) ->
         Error::new(
             ErrorKind::OutOfMemory,
             operation,
-            format!("no memory for {n} elements"),
+            format!("no memory for {}", counted(n, "element")),
         )
         .with_source(error)
     })?;

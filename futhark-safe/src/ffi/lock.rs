@@ -15,7 +15,8 @@
 use std::cell::{Cell, UnsafeCell};
 use std::hint;
 use std::io::Write as _;
-use std::ptr;
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -43,7 +44,12 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 
 /// A thread holds the lock: by a call, or by one inside of a scope. Ended by [`Lock::leave`].
 #[must_use]
-pub(super) struct Hold<'a>(Option<&'a Scope>);
+pub(super) struct Hold<'a> {
+    /// The scope, which does not end while the hold exists: `entered` is set, and the end of the scope ends the
+    /// process then.
+    scope: Option<NonNull<Scope>>,
+    lock: PhantomData<&'a ()>,
+}
 
 /// The lock of a context is held by this thread for several calls. Lives on the stack of `exclusive`.
 pub(super) struct Scope {
@@ -58,6 +64,39 @@ pub(super) struct Scope {
 thread_local! {
     /// The innermost scope of this thread, or null.
     static INNERMOST: Cell<*const Scope> = const { Cell::new(ptr::null()) };
+    /// Debug builds: how many locks of contexts this thread holds, without those of [`Lending`]s.
+    static COUNT: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Counts locks that this thread takes, or leaves.
+#[inline]
+pub(super) fn count_held(change: isize) {
+    if cfg!(debug_assertions) {
+        COUNT.set(COUNT.get() + change);
+    }
+}
+
+/// Expects that this thread holds no lock of a context: code of the user comes next, and may wait for a thread
+/// that waits for the lock.
+#[inline]
+pub(super) fn expect_none_held() {
+    debug_assert_eq!(COUNT.get(), 0, "code of the user would run under a lock");
+}
+
+/// A held lock under which code of the user runs, as documented: of `exclusive` and `with_raw`.
+pub(super) struct Lending(PhantomData<*mut ()>);
+
+impl Lending {
+    pub(super) fn new() -> Lending {
+        count_held(-1);
+        Lending(PhantomData)
+    }
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        count_held(1);
+    }
 }
 
 impl<T> Lock<T> {
@@ -68,34 +107,27 @@ impl<T> Lock<T> {
     /// If a call of this thread runs inside of a scope of the same lock: it would wait for itself.
     #[inline]
     pub(super) fn take(&self, before_wait: impl FnOnce()) -> Hold<'_> {
-        if let Some(scope) = innermost()
-            && scope.is_of(self)
-        {
-            scope.enter();
-            return Hold(Some(scope));
+        if let Some(hold) = self.in_scope(Hold::enter) {
+            return hold;
         }
         let taken = self
             .word
             .compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed);
         match taken {
-            Ok(_) => Hold(None),
+            Ok(_) => Hold::new(None),
             Err(_) => self.take_contended(before_wait),
         }
     }
 
     #[cold]
     fn take_contended(&self, before_wait: impl FnOnce()) -> Hold<'_> {
-        if let Some(scope) = self.scope() {
-            scope.enter();
-            return Hold(Some(scope));
-        }
         if self.take_if_free() {
-            return Hold(None);
+            return Hold::new(None);
         }
         before_wait();
         for () in std::iter::repeat_n((), SPINS) {
             if self.take_if_free() {
-                return Hold(None);
+                return Hold::new(None);
             }
             hint::spin_loop();
         }
@@ -109,22 +141,16 @@ impl<T> Lock<T> {
                 .wait(waiting)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        Hold(None)
+        Hold::new(None)
     }
 
     /// Takes the lock, unless a call runs.
     #[inline]
     pub(super) fn try_take(&self) -> Option<Hold<'_>> {
-        if let Some(scope) = innermost()
-            && scope.is_of(self)
-        {
-            return scope.try_enter().then_some(Hold(Some(scope)));
+        match self.in_scope(Hold::try_enter) {
+            Some(hold) => hold,
+            None => self.take_if_free().then(|| Hold::new(None)),
         }
-        if self.take_if_free() {
-            return Some(Hold(None));
-        }
-        let scope = self.scope()?;
-        scope.try_enter().then_some(Hold(Some(scope)))
     }
 
     /// Takes the lock if it is free, whether or not values are queued.
@@ -140,7 +166,7 @@ impl<T> Lock<T> {
     /// thread waits.
     #[inline]
     pub(super) fn leave_at_once(&self, hold: &Hold<'_>) -> bool {
-        match hold.0 {
+        match hold.scope() {
             None => {
                 let left =
                     self.word
@@ -157,7 +183,7 @@ impl<T> Lock<T> {
 
     /// Leaves the lock and returns true, unless values are queued.
     pub(super) fn leave_unless_queued(&self, hold: &Hold<'_>) -> bool {
-        if hold.0.is_some() {
+        if hold.is_in_scope() {
             return self.leave_at_once(hold);
         }
         let leave = |word: u32| (word & QUEUED == 0).then_some(0);
@@ -172,7 +198,7 @@ impl<T> Lock<T> {
 
     /// Leaves the lock, whether or not values are queued.
     pub(super) fn leave(&self, hold: &Hold<'_>) {
-        match hold.0 {
+        match hold.scope() {
             None => self.wake(self.word.fetch_and(!(HELD | WAITERS), Ordering::Release)),
             Some(scope) => scope.entered.set(false),
         }
@@ -228,23 +254,49 @@ impl<T> Lock<T> {
         Listed(scope)
     }
 
-    /// A scope of this thread and this lock.
-    fn scope(&self) -> Option<&Scope> {
-        let mut next = innermost();
-        while let Some(scope) = next {
-            if scope.is_of(self) {
-                return Some(scope);
+    /// Calls `found` with the scope of this thread and this lock, if there is one.
+    #[inline]
+    fn in_scope<R>(&self, found: impl FnOnce(&Scope) -> R) -> Option<R> {
+        let mut next = INNERMOST.get();
+        // SAFETY: the list has scopes of this thread that have begun and not ended, and `Lock::begin` requires that
+        // they live until then. No code of the user runs here, which could end one.
+        while let Some(scope) = unsafe { next.as_ref() } {
+            if ptr::eq(scope.lock, ptr::from_ref(self).cast()) {
+                return Some(found(scope));
             }
-            next = scope.outer();
+            next = scope.outer.get();
         }
         None
     }
 }
 
 impl Hold<'_> {
+    fn new(scope: Option<&Scope>) -> Self {
+        Hold {
+            scope: scope.map(NonNull::from),
+            lock: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn try_enter(scope: &Scope) -> Option<Self> {
+        (!scope.entered.replace(true)).then(|| Hold::new(Some(scope)))
+    }
+
+    #[inline]
+    fn enter(scope: &Scope) -> Self {
+        Hold::try_enter(scope).unwrap_or_else(|| super::core::within_plain())
+    }
+
+    #[inline]
+    fn scope(&self) -> Option<&Scope> {
+        // SAFETY: the scope lives longer than the hold: see the field.
+        self.scope.map(|scope| unsafe { scope.as_ref() })
+    }
+
     /// Whether it is part of a scope.
     pub(super) fn is_in_scope(&self) -> bool {
-        self.0.is_some()
+        self.scope.is_some()
     }
 }
 
@@ -257,38 +309,6 @@ impl Scope {
             entered: Cell::new(false),
         }
     }
-
-    /// The scope of this thread around this one, which is in the list.
-    fn outer<'a>(&self) -> Option<&'a Scope> {
-        // SAFETY: as in `innermost`, since it is in the same list.
-        unsafe { self.outer.get().as_ref() }
-    }
-
-    #[inline]
-    fn is_of<T>(&self, lock: &Lock<T>) -> bool {
-        ptr::eq(self.lock, ptr::from_ref(lock).cast())
-    }
-
-    #[inline]
-    fn try_enter(&self) -> bool {
-        !self.entered.replace(true)
-    }
-
-    #[inline]
-    fn enter(&self) {
-        if !self.try_enter() {
-            super::core::within_plain();
-        }
-    }
-}
-
-/// The innermost scope of this thread. No caller uses it after code of the user ran, except as a [`Hold`].
-#[inline]
-fn innermost<'a>() -> Option<&'a Scope> {
-    // SAFETY: the list has scopes of this thread that have begun and not ended, and `Lock::begin`
-    // requires that they live until then. A hold does not outlive its scope: while it exists, `entered` is set,
-    // and the end of the scope ends the process then.
-    unsafe { INNERMOST.get().as_ref() }
 }
 
 /// A scope in the list of its thread.
@@ -301,19 +321,17 @@ impl Drop for Listed<'_> {
         }
         // Not always the innermost: code of the user can switch between stacks (coroutines), and end scopes in
         // any order.
-        let outer = self.0.outer.get();
-        if ptr::eq(INNERMOST.get(), self.0) {
-            INNERMOST.set(outer);
-            return;
-        }
-        let mut next = innermost();
-        while let Some(scope) = next {
-            if ptr::eq(scope.outer.get(), self.0) {
-                scope.outer.set(outer);
-                return;
+        INNERMOST.with(|innermost| {
+            let mut place = innermost;
+            while !ptr::eq(place.get(), self.0) {
+                // SAFETY: as in `Lock::in_scope`.
+                match unsafe { place.get().as_ref() } {
+                    Some(scope) => place = &scope.outer,
+                    None => return,
+                }
             }
-            next = scope.outer();
-        }
+            place.set(self.0.outer.get());
+        });
     }
 }
 

@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 
 use futhark_sys::table as c;
 
+use super::lock::expect_none_held;
+
 /// How often a delivery repeats because a writer caused more text. The rest comes with the next operation.
 const MOST_ROUNDS: usize = 8;
 
@@ -106,6 +108,7 @@ impl Log {
         if outermost != Ok(true) {
             return;
         }
+        expect_none_held();
         self.write_pending();
         for _ in 0..MOST_ROUNDS {
             let caused = CAUSED.with_borrow_mut(|caused| caused.as_mut().map(std::mem::take));
@@ -148,6 +151,7 @@ impl Drop for Target {
     /// Drops the writer, whose destructor is code of the user, without a panic. A log can be dropped
     /// wherever an operation ends (`deliver_now`), and a panic there would unwind from the operation.
     fn drop(&mut self) {
+        expect_none_held();
         let writer = self.writer.get_mut();
         let writer = writer.unwrap_or_else(PoisonError::into_inner);
         let writer = std::mem::replace(writer, Box::new(std::io::sink()));

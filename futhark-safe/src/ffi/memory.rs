@@ -13,7 +13,7 @@ use super::make::wrap;
 use super::shape::{elements, for_c};
 use super::table::backend_of;
 use super::transfer::array_type;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// The memory of an array, in the form that its backend uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,7 +120,8 @@ pub(crate) unsafe fn borrow(
     };
     if pointer.is_null() && n > 0 {
         return invalid(format!(
-            "shape {shape:?} has {n} elements, but the memory is null"
+            "shape {shape:?} has {}, but the memory is null",
+            counted(n, "element")
         ));
     }
     if matches!(memory, RawMemory::Host(_)) && !pointer.addr().is_multiple_of(elem.size()) {

@@ -9,11 +9,14 @@ use futhark_sys::table::{Call, CallFn};
 
 use super::core::{Core, Locked};
 use super::handle::Handle;
+use super::lock::Lending;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A context that is lent to plain C calls on this thread.
 pub(crate) struct Lent<'a> {
     core: &'a Arc<Core>,
+    // Dropped before `locked`.
+    _lending: Lending,
     locked: Locked<'a>,
     /// Null while the context is not lent.
     context: *mut c_void,
@@ -29,6 +32,7 @@ impl<'a> Lent<'a> {
         locked.check([])?;
         let mut lent = Lent {
             core,
+            _lending: Lending::new(),
             locked,
             context: std::ptr::null_mut(),
         };

@@ -5,12 +5,19 @@
 
 use super::call::Input;
 use super::core::Core;
+use super::lock::expect_none_held;
 
 /// A span that ends when it is dropped.
 #[must_use]
 pub(super) struct Span {
     #[cfg(feature = "tracing")]
     _entered: Option<tracing::span::EnteredSpan>,
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        expect_none_held();
+    }
 }
 
 /// A call, with the sizes of its arguments.
@@ -24,6 +31,7 @@ pub(super) fn call(
     operation: impl FnOnce() -> &'static str,
     inputs: &[Input<'_>],
 ) -> Span {
+    expect_none_held();
     #[cfg(feature = "tracing")]
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let operation = operation();
@@ -51,6 +59,7 @@ pub(super) fn transfer(
     operation: &'static str,
     bytes: impl FnOnce() -> usize,
 ) -> Span {
+    expect_none_held();
     #[cfg(feature = "tracing")]
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let (backend, bytes) = (core.table().backend(), bytes());
@@ -74,6 +83,7 @@ pub(super) fn operation(core: &Core, operation: &'static str) -> Span {
 /// whose elements are to be written.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
 pub(super) fn copied(operation: &str) {
+    expect_none_held();
     #[cfg(feature = "tracing")]
     tracing::debug!(target: TARGET, operation, "copied a shared argument");
 }

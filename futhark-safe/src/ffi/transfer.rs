@@ -17,7 +17,7 @@ use super::memory::{address, wait};
 use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
 use super::trace;
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 pub(super) const READ: &str = "read array";
 pub(super) const NEW: &str = "new array";
@@ -59,8 +59,8 @@ pub(crate) fn create_from_bytes(
 ) -> Result<Handle> {
     if !bytes.len().is_multiple_of(elem.size()) {
         let message = format!(
-            "expected a multiple of the size of {elem}, got {} bytes",
-            bytes.len()
+            "expected a multiple of the size of {elem}, got {}",
+            counted(bytes.len(), "byte")
         );
         return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
     }
@@ -93,7 +93,8 @@ pub(super) unsafe fn create_from(
     let array = array_type(core, ty, elem, shape.len())?;
     let n = elements(shape, elem)?;
     if n != len {
-        let message = format!("shape {shape:?} has {n} elements, got {len}");
+        let n = counted(n, "element");
+        let message = format!("shape {shape:?} has {n}, got {len}");
         return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
     }
     let mut dims = Few::new();
@@ -262,7 +263,8 @@ pub(super) fn expect_length(n: usize, len: usize) -> Result<()> {
 
 #[cold]
 fn other_length(n: usize, len: usize) -> Error {
-    let message = format!("the array has {n} elements, but the slice has {len}");
+    let n = counted(n, "element");
+    let message = format!("the array has {n}, but the slice has {len}");
     Error::new(ErrorKind::InvalidArgument, READ, message)
 }
 

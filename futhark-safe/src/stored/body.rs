@@ -19,7 +19,7 @@ use futhark_manifest::ElemType;
 use futhark_sys::table::Component;
 
 use super::fail;
-use crate::error::Result;
+use crate::error::{Result, counted};
 
 const HEAD: [u8; 2] = [b'b', 2];
 
@@ -39,10 +39,10 @@ pub(super) fn check(body: &[u8], components: &[Component]) -> Result<()> {
             let outer = like.and_then(|like| like.get(..n));
             if outer.is_none() || outer != shape.get(..n) {
                 return Err(fail(format!(
-                    "component {i} has shape {shape:?}, component {} has {:?}; their {n} outer \
-                     dimensions must be equal",
+                    "component {i} has shape {shape:?}, component {} has {:?}; their {} must be equal",
                     component.like,
-                    like.map_or(&[][..], |like| like)
+                    like.map_or(&[][..], |like| like),
+                    counted(n, "outer dimension")
                 )));
             }
         }
@@ -51,7 +51,8 @@ pub(super) fn check(body: &[u8], components: &[Component]) -> Result<()> {
     match body.len() - rest.at {
         0 => Ok(()),
         n => Err(fail(format!(
-            "expected the end after the last component, got {n} more bytes"
+            "expected the end after the last component, got {}",
+            counted(n, "more byte")
         ))),
     }
 }
@@ -93,8 +94,8 @@ fn check_component(rest: &mut Reader<'_>, component: &Component) -> Result<Vec<u
             .find(|&&tag| u32::from(tag) >= component.variants)
     {
         return Err(format!(
-            "it has variant {tag}, but the type has {} variants",
-            component.variants
+            "it has variant {tag}, but the type has {}",
+            counted(component.variants, "variant")
         ));
     }
     Ok(shape)
@@ -117,7 +118,7 @@ impl<'a> Reader<'a> {
         let rest = &self.body[self.at..];
         let taken = rest
             .get(..n)
-            .ok_or_else(|| format!("expected {n} more bytes, got {}", rest.len()))?;
+            .ok_or_else(|| format!("expected {}, got {}", counted(n, "more byte"), rest.len()))?;
         self.at += n;
         Ok(taken)
     }
@@ -236,7 +237,7 @@ mod tests {
             [first, bytes(" i32", &[n, 1], &vec![0; 4 * n as usize])].concat()
         };
         check(&body(2), &all).unwrap();
-        refused(&body(1), &all, "their 1 outer dimensions must be equal");
+        refused(&body(1), &all, "their 1 outer dimension must be equal");
         refused(&body(3), &all, "component 1 has shape [3, 1]");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::fail;
 use crate::checksum::{checksum, little_endian};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 const MAGIC: [u8; 8] = *b"\x89FUT\r\n\x1a\n";
 const VERSION: u8 = 1;
@@ -27,7 +27,7 @@ impl<'a> Frame<'a> {
         let name = u32::try_from(self.type_name.len()).map_err(|_| too_long())?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|error| {
-            let message = format!("cannot allocate {size} bytes");
+            let message = format!("cannot allocate {}", counted(size, "byte"));
             Error::new(ErrorKind::OutOfMemory, "store", message).with_source(error)
         })?;
         bytes.extend(MAGIC);
@@ -69,8 +69,8 @@ impl<'a> Frame<'a> {
         let wanted = lengths.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
         if wanted != Some(rest.len() as u64) {
             return Err(fail(format!(
-                "truncated or too long: expected {} bytes after the header, got {}",
-                wanted.map_or_else(|| "2^64 or more".into(), |n| n.to_string()),
+                "truncated or too long: expected {} after the header, got {}",
+                wanted.map_or_else(|| "2^64 or more bytes".into(), |n| counted(n, "byte")),
                 rest.len()
             )));
         }

@@ -314,7 +314,7 @@ impl Captured {
     fn text(&self) -> String {
         let mut bytes = self.first.clone();
         if self.omitted > 0 {
-            bytes.extend(format!("\n[{} bytes omitted]\n", self.omitted).as_bytes());
+            bytes.extend(format!("\n[bytes omitted: {}]\n", self.omitted).as_bytes());
         }
         bytes.extend(&self.last);
         String::from_utf8_lossy(&bytes).into_owned()
@@ -400,7 +400,7 @@ mod tests {
         let text = output.stdout();
         assert!(text.len() < 1100, "{}", text.len());
         assert!(text.starts_with("firstxx") && text.ends_with("xxlast"));
-        assert!(text.contains("[4999009 bytes omitted]"), "{text}");
+        assert!(text.contains("[bytes omitted: 4999009]"), "{text}");
         assert_eq!(
             output.data().unwrap_err().kind(),
             io::ErrorKind::FileTooLarge

@@ -254,13 +254,14 @@ fn project_scalar(call: &mut Call<'_>, part: usize) -> Answer {
     Ok(())
 }
 
-/// Argument 0, if it has this variant. The real runtime aborts otherwise.
+/// Argument 0, if it has this variant.
 fn expect_variant(call: &Call<'_>, tag: i32) -> Result<Value, Failure> {
     let value = call.value(0);
     match value.parts[0].to_int() {
         is if is == tag => Ok(value),
-        is => Err(call
-            .context
-            .breach(format!("variant {is} was destructed as {tag}"))),
+        is => {
+            let text = format!("expected variant {tag}, got {is}");
+            Err(Failure::new(c::FUT_REFUSED, 1, text))
+        }
     }
 }

@@ -114,6 +114,11 @@ impl World {
         self.journal.changed.notify_all();
     }
 
+    /// Later calls of `gated` wait again.
+    pub fn close_gate(&self) {
+        self.journal.gate().open = false;
+    }
+
     /// Takes the recorded violations: for the tests of the fake program itself.
     pub fn take_violations(&self) -> Vec<String> {
         std::mem::take(&mut *self.journal.violations())

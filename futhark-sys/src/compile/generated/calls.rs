@@ -129,7 +129,8 @@ pub(super) fn check(source: &Source<'_>, version: &Version) -> Result<(), Error>
         }
         let read = function.body.lines().filter(|line| is_call(line)).count();
         if read != calls {
-            let why = format!("{calls} calls get sizes, and those of {read} can be read");
+            let why =
+                format!("calls that get sizes: expected {calls} that can be read, got {read}");
             return Err(Error::unsupported(version, caller, &why));
         }
     }

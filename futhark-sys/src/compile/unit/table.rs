@@ -243,7 +243,7 @@ fn write_op(slot: &str, cfun: Option<&str>, c: &mut String) {
 }
 
 /// Writes a C string literal, split into pieces, with all special characters escaped.
-fn write_text(text: &str, c: &mut String) {
+pub(super) fn write_text(text: &str, c: &mut String) {
     c.push_str("    \"");
     for (i, byte) in text.bytes().enumerate() {
         if i > 0 && i % 100 == 0 {

@@ -12,6 +12,7 @@ use futhark_manifest::{
     TypeKind, TypeRef,
 };
 
+use super::table::write_text;
 use super::{Unit, shapes};
 use crate::compile::generated::blanks::Blank;
 
@@ -153,6 +154,9 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut S
         let _ = write!(call, ", {}", argument(program, ty, i));
         arguments += &shapes::argument(program, ty, i);
     }
+    if f.call.function.operation == Operation::SumDestruct {
+        arguments += &expect_variant(program, f);
+    }
     for blank in blanks {
         if let TypeRef::Type(sum) = outputs[0] {
             results += &fill_blank(program.get(sum).c_ident(), blank);
@@ -171,6 +175,32 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut S
         c,
         "FUT_WRAP_{kind}({cfun}, {clear}, {arguments}, ({call}), {results}, {frees})"
     );
+}
+
+/// The validation of the variant of a sum before its payload is read.
+fn expect_variant(program: &Program, f: &Function<'_>) -> String {
+    let (Owner::Type(id), Some(part)) = (f.call.function.owner, f.call.function.part) else {
+        unreachable!("a payload is that of a variant");
+    };
+    let ty = program.get(id);
+    let structure = ty.as_opaque().map(|opaque| &opaque.structure);
+    let Some(Structure::Sum(sum)) = structure else {
+        unreachable!("only sums have variants");
+    };
+    // No other variant, and no assertion.
+    if sum.variants.len() == 1 {
+        return String::new();
+    }
+    let mut c = format!(
+        "FUT_EXPECT_VARIANT({}, {}, {part}",
+        sum.variant,
+        ty.c_ident()
+    );
+    for variant in &sum.variants {
+        c.push_str(",\n");
+        write_text(&variant.name, &mut c);
+    }
+    c + ") "
 }
 
 fn fill_blank(sum: &str, blank: &Blank) -> String {
