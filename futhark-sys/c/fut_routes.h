@@ -67,27 +67,25 @@ static int fut_refuse_length(struct futhark_context *ctx) {
   return FUTHARK_PROGRAM_ERROR;
 }
 
-static int fut_refuse_count(struct futhark_context *ctx) {
-  set_error(ctx, msgprintf("an array with a negative dimension, or with more elements than there can be, was created or used\n"));
+static int fut_refuse_count(struct futhark_context *ctx, int64_t count) {
+  if (count < 0)
+    set_error(ctx, msgprintf("an array of shape [%lld] cannot be created or used\n", (long long)count));
+  else
+    set_error(ctx, msgprintf("an array with a negative dimension, or with more elements than there can be, cannot be created or used\n"));
   return FUTHARK_PROGRAM_ERROR;
 }
 
 #if FUT_MULTICORE
-static int fut_refuse_iterations(struct futhark_context *ctx) {
-  set_error(ctx, msgprintf("a parallel loop over an array with a negative dimension, or with more elements than there can be\n"));
-  return FUTHARK_PROGRAM_ERROR;
-}
-
 // The scheduler divides the iterations among threads, and trusts both numbers.
 static int fut_prepare_task(struct futhark_context *ctx, struct scheduler_segop *task) {
   if (FUT_FAILS(FUT_OF_TASK, fut_size(task->iterations) == FUT_NO_SIZE))
-    return fut_refuse_iterations(ctx);
+    return fut_refuse_count(ctx, task->iterations);
   return scheduler_prepare_task(&ctx->scheduler, task);
 }
 
 static int fut_execute_task(struct futhark_context *ctx, struct scheduler_parloop *task) {
   if (FUT_FAILS(FUT_OF_TASK, fut_size(task->iterations) == FUT_NO_SIZE || task->info.nsubtasks < 0))
-    return fut_refuse_iterations(ctx);
+    return fut_refuse_count(ctx, task->iterations);
   return scheduler_execute_task(&ctx->scheduler, task);
 }
 #endif
@@ -200,7 +198,7 @@ static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64
 
 static int fut_refuse_launch(struct futhark_context *ctx, int64_t size) {
   if (size < 0 || size == FUT_NO_SIZE)
-    return fut_refuse_count(ctx);
+    return fut_refuse_count(ctx, FUT_NO_SIZE);
   set_error(ctx, msgprintf("a kernel cannot be launched with %lld blocks, threads or bytes of shared memory\n", (long long)size));
   return FUTHARK_PROGRAM_ERROR;
 }

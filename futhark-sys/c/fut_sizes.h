@@ -63,17 +63,20 @@ static inline int64_t fut_size_uncut(int64_t n) { return n; }
 // Ends a generated function with an error if it would create, fill or copy a negative number of elements, or
 // more than there can be. The function that reports it is in fut_routes.h, because the cause of an error is
 // derived from the name of the function that sets it.
-#define FUT_CHECK_COUNT(count)                                   \
-  if (FUT_FAILS(FUT_OF_COUNT, fut_size(count) == FUT_NO_SIZE)) { \
-    err = fut_refuse_count(ctx);                                 \
-    goto cleanup;                                                \
+#define FUT_CHECK_COUNT(count)                                           \
+  {                                                                      \
+    int64_t fut_count = (count);                                         \
+    if (FUT_FAILS(FUT_OF_COUNT, fut_size(fut_count) == FUT_NO_SIZE)) {   \
+      err = fut_refuse_count(ctx, fut_count);                            \
+      goto cleanup;                                                      \
+    }                                                                    \
   }
-static int fut_refuse_count(struct futhark_context *ctx);
+static int fut_refuse_count(struct futhark_context *ctx, int64_t count);
 
 // The same for a loop. A negative number of iterations is none, which is valid in a loop of the program.
 #define FUT_CHECK_ITERATIONS(count)                     \
   if (FUT_FAILS(FUT_OF_LOOP, (count) == FUT_NO_SIZE)) { \
-    err = fut_refuse_count(ctx);                        \
+    err = fut_refuse_count(ctx, FUT_NO_SIZE);           \
     goto cleanup;                                       \
   }
 
