@@ -325,6 +325,19 @@ fn thousands_of_findings_are_all_printed() {
     assert_eq!(out(&output).lines().count(), 5_001);
 }
 
+/// In C, a backslash at the end of a line also continues a comment.
+#[test]
+fn no_name_of_a_type_comments_out_the_next_declaration() {
+    let text = r#"{"backend": "c", "version": "0.25.32", "entry_points": {}, "types": {"t\\": {
+        "kind": "opaque", "ctype": "struct futhark_opaque_t *", "ops": {"free": "futhark_free_opaque_t",
+        "store": "futhark_store_opaque_t", "restore": "futhark_restore_opaque_t"}}}}"#;
+    let output = run(&["prototypes"], text);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    assert!(out(&output).contains("// t\\"), "{}", out(&output));
+    let continues = |line: &str| line.ends_with('\\') || line.ends_with("??/");
+    assert!(!out(&output).lines().any(continues), "{}", out(&output));
+}
+
 #[test]
 fn prototypes_can_be_printed_for_any_backend() {
     let text = read("0.25.14");

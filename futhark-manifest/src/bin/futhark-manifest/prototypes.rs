@@ -32,7 +32,8 @@ pub(crate) fn run(args: &PrototypesArgs, out: &mut impl Write) -> Result<(), Fai
         }
     }
     for (id, ty) in program.types_with_ids() {
-        writeln!(out, "{DIM}// {}{DIM:#}", Printable(&ty.name))?;
+        // A backslash at the end would append the next line to the comment.
+        writeln!(out, "{DIM}// {}:{DIM:#}", Printable(&ty.name))?;
         writeln!(out, "{};", ty.c_struct())?;
         for function in program.functions_of(id) {
             writeln!(out, "{}", program.prototype(&function))?;
