@@ -22,11 +22,9 @@ entry get_both (h: holder) : ([]i32, []i32) = (h.xs, h.ys)
 
 entry bump (xs: *[]i32) : *[]i32 = work.bump xs
 
--- Consumes the whole record, and writes into one of its two arrays. Newer compilers refuse
--- `h with xs = work.bump h.xs` (see versions/field_consumption.fut).
-entry bump_xs (h: *holder) : *holder =
-  let xs = h.xs
-  in h with xs = work.bump xs
+-- Consumes the whole record, and writes into one of its two arrays. Newer compilers refuse to consume a field by its
+-- name (see versions/field_consumption.fut and versions/field_hidden.fut).
+entry bump_xs ({scale, xs, ys}: *holder) : *holder = {scale, xs = work.bump xs, ys}
 
 -- Consumes only a part of its parameter; the manifest marks the whole parameter as consumed.
 entry bump_left (p: (*[]i32, []i32)) : ([]i32, i32) =
