@@ -147,12 +147,17 @@ impl<'a> Parser<'a> {
     }
 
     fn sum(&mut self) -> Option<Expr<'a>> {
+        let start = self.at;
         let mut left = self.product()?;
         loop {
             if self.take(" + ") {
                 left = Expr::Plus(Box::new(left), Box::new(self.product()?));
             } else if self.take(" - ") {
                 left = Expr::Minus(Box::new(left), Box::new(self.product()?));
+            } else if self.take(" & ") || self.take(" | ") || self.take(" ^ ") {
+                // Arithmetic of the program, like `mul64`.
+                self.product()?;
+                left = Expr::Text(&self.text[start..self.at]);
             } else {
                 return Some(left);
             }
@@ -172,6 +177,10 @@ impl<'a> Parser<'a> {
         if self.take("(int64_t) ") {
             self.take("-");
             self.word(|c| c.is_ascii_digit())?;
+            return Some(Expr::Text(&self.text[start..self.at]));
+        }
+        if self.take("-") || self.take("~") {
+            self.atom()?;
             return Some(Expr::Text(&self.text[start..self.at]));
         }
         if self.rest().starts_with("((") {

@@ -249,7 +249,13 @@ impl<'a> Passed<'a> {
             return Self::parse(line, "iterations", Purpose::Iterate, from_ref(&place));
         }
         for (function, purpose, places) in RECEIVERS {
-            let Some(at) = line.find(function) else {
+            // Neither in a string nor in a longer name.
+            let code = &line[..line.find('"').unwrap_or(line.len())];
+            let is_part = |&(at, _): &(usize, &str)| {
+                let before = code[..at].chars().next_back();
+                !function.starts_with('_') && before.is_some_and(is_word)
+            };
+            let Some((at, _)) = code.match_indices(function).find(|found| !is_part(found)) else {
                 continue;
             };
             let name = identifier(&line[at..]);
@@ -293,11 +299,23 @@ impl<'a> Passed<'a> {
     }
 }
 
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// The arguments of a call, of which the first begins at `start`.
 fn arguments(line: &str, start: usize) -> Option<Vec<Range<usize>>> {
     let mut arguments = Vec::new();
     let (mut depth, mut begin) = (0, start);
+    let (mut in_string, mut escaped) = (false, false);
     for (i, c) in line[start..].char_indices().map(|(i, c)| (start + i, c)) {
+        if c == '"' && !escaped {
+            in_string = !in_string;
+        }
+        escaped = c == '\\' && !escaped;
+        if in_string {
+            continue;
+        }
         match c {
             ')' | '}' | ']' if depth == 0 => {
                 arguments.push(begin..i);

@@ -9,10 +9,12 @@
 //!     set_error(ctx, msgprintf("Error: ...", "Value of (desugared) shape [", (long long) k_5929, ...
 //! ```
 //!
-//! Three checks accept values that cause accesses out of bounds:
+//! These checks accept values that cause accesses out of bounds:
 //!
 //! * Sizes in types (`sized (n*m) xs`) are compared with a product that can wrap.
 //! * `unflatten` compares nothing, because its type implies that the product is the length.
+//! * An index is compared with a shape of constants that is larger than any memory, if the compiler has computed its
+//!   product and so removed the check of the type.
 //! * A slice with a negative stride can begin after the end of the array (`xs[a:b:-1]`).
 
 use std::collections::BTreeMap;
@@ -103,6 +105,19 @@ fn wrapping_shape(message: &Message<'_>, terms: &mut Vec<String>) {
     }
 }
 
+/// Whether the shape consists of constants with a product that overflows. The compiler computes that product itself,
+/// and removes the check of the type.
+fn is_too_large<'m>(shape: impl Iterator<Item = &'m &'m str>) -> bool {
+    let constants = shape.map(|dim| dim.strip_prefix("(int64_t) ")?.parse::<i64>().ok());
+    let Some(dims) = constants.collect::<Option<Vec<i64>>>() else {
+        return false;
+    };
+    let product = dims
+        .iter()
+        .try_fold(1i64, |product, &dim| product.checked_mul(dim));
+    product.is_none()
+}
+
 /// Adds a term for each slice with a stride and an explicit start: if the stride is negative and the
 /// slice has elements, it must start inside the array.
 fn slices(message: &Message<'_>, terms: &mut Vec<String>) {
@@ -115,6 +130,9 @@ fn slices(message: &Message<'_>, terms: &mut Vec<String>) {
     };
     let mut value = message.values.iter();
     let shape = message.values.iter().skip(indices.matches('%').count());
+    if is_too_large(shape.clone()) {
+        terms.push("true".to_owned());
+    }
     for (index, dim) in indices.split(", ").zip(shape) {
         let parts: Vec<_> = index
             .split(':')

@@ -71,7 +71,8 @@ impl<'a> Definition<'a> {
         if line.ends_with(';') || line.starts_with([' ', '/', '"', '#']) {
             return None;
         }
-        if line.contains(" gpu_kernel_") {
+        let (head, _) = line.split_once('(')?;
+        if head.contains(" gpu_kernel_") {
             let wide = |line: Cow<'a, str>, name: &str| {
                 let narrow = format!("unsigned int {name}");
                 let wide = format!("int64_t {name}");
@@ -81,7 +82,8 @@ impl<'a> Definition<'a> {
             let line = LAUNCH.into_iter().try_fold(line.into(), wide);
             return Some(line.map(|line| (Definition::Launch, line)));
         }
-        let (_, fill) = line.split_once(" futrts_builtinzh")?;
+        let (at, _) = head.match_indices(" futrts_builtinzh").next()?;
+        let fill = &line[at + " futrts_builtinzh".len()..];
         let count = fill.split_once(", int64_t ").map(|(_, rest)| {
             let end = rest.find([',', ')']).unwrap_or(rest.len());
             &rest[..end]

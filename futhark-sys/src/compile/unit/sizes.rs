@@ -408,7 +408,7 @@ impl<'a> Writer<'a, '_> {
         scope: &Scope<'a, '_>,
     ) -> Result<(), Error> {
         let Some(value) = value else {
-            if !self.sizes.contains(name) {
+            if !self.sizes.contains(name) && !scope.checked.contains(name) {
                 return Ok(());
             }
             let why = format!("the size in `{}` cannot be read", line.text.trim());
@@ -457,6 +457,39 @@ mod tests {
             "    if (memblock_alloc(ctx, &mem_9, fut_size(fut_n_1), \"mem_9\")) {",
         ] {
             assert!(checked.lines().any(|l| l == line), "{line}: {checked}");
+        }
+    }
+
+    #[test]
+    fn a_size_may_be_computed_by_the_program_in_any_way() {
+        for value in [
+            "a_3 & b_4",
+            "a_3 + 7 | ~b_4",
+            "a_3 ^ (int64_t) 1",
+            "-a_3",
+            "smax64((int64_t) 0, -a_3)",
+            "((int64_t *) mem_5.mem)[i_6 * m_7]",
+        ] {
+            let text = function(&format!("    int64_t n_1 = {value};"));
+            let checked = checked(&text).unwrap();
+            assert!(
+                checked.contains("memblock_alloc(ctx, &mem_9, fut_size(n_1), "),
+                "{checked}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_and_strings_of_the_program_are_no_calls() {
+        for line in [
+            "    if (futrts_lmad_copy_all_46(ctx, &n_1, a_3) != 0)",
+            "    set_error(ctx, msgprintf(\"memblock_alloc(ctx, &x_1, a << b, c)\", 1));",
+            "FUTHARK_FUN_ATTR int futrts_f_1(struct futhark_context *ctx, int64_t gpu_kernel_f_2)",
+        ] {
+            assert!(
+                checked(&format!("{line}\n")).unwrap().contains(line),
+                "{line}"
+            );
         }
     }
 
