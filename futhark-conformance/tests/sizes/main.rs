@@ -18,6 +18,7 @@ use loops::LOOPS;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const MIN: i64 = i64::MIN;
 const MAX: i64 = i64::MAX;
@@ -99,8 +100,15 @@ fn sizes_on_multicore() {
     }
 }
 
+/// Oclgrind works with one context of a process at a time.
+fn alone_on_opencl() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn sizes_on_opencl() {
+    let _alone = alone_on_opencl();
     let Some(compiler) = support::needs::compiler() else {
         return;
     };
@@ -163,6 +171,7 @@ fn loops_on_multicore() {
 /// Uses three loops, or all with `FUTHARK_TESTS_FULL`, like the next two.
 #[test]
 fn loops_on_opencl() {
+    let _alone = alone_on_opencl();
     let Some(compiler) = support::needs::compiler() else {
         return;
     };
