@@ -243,14 +243,15 @@ fn lost_contexts_are_freed() {
 }
 
 fn lose_in_a_loop(context: &Context, row: usize) {
-    let mut sizes = [1000; ROWS];
+    let mut divisors = [3; ROWS];
     // The second run of a loop is parallel.
-    for last in [1000, 1000, 1 << 62] {
-        sizes[row] = last;
-        let [a, b] = [sizes, [2000; ROWS]].map(|column| array(context, &column));
-        let result = context.call("replicate_map", vec![Arg::Borrow(&a), Arg::Borrow(&b)]);
+    for last in [3, 3, -1] {
+        divisors[row] = last;
+        let columns =
+            [[i64::MIN; ROWS], divisors, [2000; ROWS]].map(|column| array(context, &column));
+        let result = context.call("divide_map", columns.iter().map(Arg::Borrow).collect());
         match last {
-            1000 => drop(result.unwrap()),
+            3 => drop(result.unwrap()),
             _ => assert_eq!(result.unwrap_err().kind(), ErrorKind::ContextLost),
         }
     }

@@ -416,32 +416,3 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
 #endif
   FUT_LEAVE(c, rc, (void)0)
 }
-
-// --- The self-test --------------------------------------------------------------------------
-
-#if FUT_TRAPS
-static int32_t fut_overflow(struct fut_context *c, int which) {
-  FUT_ENTER(c)
-  volatile int64_t most = INT64_MAX, least = INT64_MIN, one = 1;
-  volatile int64_t result = which == 0 ? most + one : which == 1 ? most * (one + 1) : least / -one;
-  (void)result;
-  fut_pop_guard();
-  return FUT_OK;
-}
-#endif
-
-static int32_t fut_self_test(void) {
-#if FUT_TRAPS
-  for (int which = 0; which < 3; which++) {
-    // On the stack, because missing memory must not look like a missing trap.
-    struct fut_context c = {0};
-    fut_init_context(&c);
-    int32_t status = fut_overflow(&c, which);
-    fut_clear_context(&c);
-    // If the first trap does not work, the last operation would raise a signal.
-    if (status != FUT_LOST)
-      return 1;
-  }
-#endif
-  return 0;
-}

@@ -34,6 +34,9 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
 #endif
   case FUT_SET_DEVICE:
 #ifdef FUT_HAS_set_device
+    // The runtime reads the number into an `int`.
+    if (*s->text == '#' && strtoll(s->text + 1, NULL, 10) > INT_MAX)
+      return msgprintf("no device has the number in `%s`", s->text);
     futhark_context_config_set_device(cfg, s->text);
     return NULL;
 #else

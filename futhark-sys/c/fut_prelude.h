@@ -48,7 +48,6 @@ struct futhark_context_config;
 #endif
 #endif
 #include "fut_sizes.h"
-#include "fut_traps.h"
 
 // The context of the running call, on any of its threads; NULL outside of calls.
 static struct fut_context *fut_current(void) {

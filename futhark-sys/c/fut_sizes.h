@@ -5,6 +5,17 @@
 // computed a second time, by the functions below, and passed to the runtime. FUT_NO_SIZE is
 // sticky, and whatever receives a size rejects it.
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_mul_overflow)
+#define FUT_HAS_CHECKED_ARITHMETIC
+#endif
+#elif defined(__GNUC__) && __GNUC__ >= 5
+#define FUT_HAS_CHECKED_ARITHMETIC
+#endif
+#ifndef FUT_HAS_CHECKED_ARITHMETIC
+#error "this C compiler lacks __builtin_mul_overflow; set CC to gcc 10 or later, or clang 14 or later"
+#endif
+
 #define FUT_NO_SIZE INT64_MAX
 
 // Tests leave out one check at a time, to prove that it is needed: `-DFUT_WITHOUT=FUT_OF_TASK`.
@@ -33,6 +44,12 @@ static inline int64_t fut_plus(int64_t a, int64_t b) {
   int64_t sum;
   bool valid = a != FUT_NO_SIZE && b != FUT_NO_SIZE && !__builtin_add_overflow(a, b, &sum);
   return valid ? sum : FUT_NO_SIZE;
+}
+
+static inline int64_t fut_minus(int64_t a, int64_t b) {
+  int64_t difference;
+  bool valid = a != FUT_NO_SIZE && b != FUT_NO_SIZE && !__builtin_sub_overflow(a, b, &difference);
+  return valid ? difference : FUT_NO_SIZE;
 }
 
 // The length of a concatenation.
@@ -93,3 +110,20 @@ static inline bool fut_wraps(int64_t a, int64_t b) {
 static inline bool fut_starts_outside(int64_t start, int64_t end, int64_t stride, int64_t length) {
   return stride < 0 && end < start && start >= length;
 }
+
+// --- Divisions ---------------------------------------------------------------------------------
+//
+// A division by zero, or of the smallest number by -1, raises a signal. The program compares the divisor with zero
+// itself, except where the compiler loses that check.
+
+__attribute__((cold)) _Noreturn static void fut_end_division(bool by_zero) {
+  fut_fatal(by_zero ? "division by zero" : "integer overflow in a division");
+}
+
+// The divisor `y` of `x`, for all integer types. Only the smallest numbers of 32 and 64 bits are negative and equal
+// to their negation; shorter numbers become `int` before they are negated or divided.
+#define FUT_DIVISOR(x, y)                                              \
+  ((FUT_UNLIKELY((y) == 0 || ((y) == -1 && (x) < 0 && (x) == -(x)))    \
+        ? fut_end_division((y) == 0)                                   \
+        : (void)0),                                                    \
+   (y))

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 7u
+#define FUT_ABI 8u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -75,7 +75,7 @@
 #define FUT_ENTRY_POINT 1u
 
 // Flags of `struct fut_table`.
-#define FUT_HARDENED 1u // integer traps are compiled in
+#define FUT_HARDENED 1u // sizes and divisions are checked
 #define FUT_GPU 2u      // results of array type can be pending when a call returns
 
 // A context, with its configuration and the state of the hooks.
@@ -290,9 +290,6 @@ struct fut_table {
   const char *(*tuning_param_name)(uint32_t i);
   const char *(*tuning_param_class)(uint32_t i);
   int64_t (*tuning_param_default)(uint32_t i);  // 0: chosen for the device when a context is created
-
-  // 0: the integer traps of this build work.
-  int32_t (*self_test)(void);
 };
 
 #endif

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the header documents each item")]
 #![expect(non_camel_case_types, reason = "the names are C's")]
 
-pub const FUT_ABI: u32 = 7;
+pub const FUT_ABI: u32 = 8;
 pub const FUT_OK: u32 = 0;
 pub const FUT_FAILED: u32 = 1;
 pub const FUT_MEMORY: u32 = 2;
@@ -331,11 +331,10 @@ pub struct fut_table {
     pub tuning_param_class:
         ::core::option::Option<unsafe extern "C" fn(i: u32) -> *const ::core::ffi::c_char>,
     pub tuning_param_default: ::core::option::Option<unsafe extern "C" fn(i: u32) -> i64>,
-    pub self_test: ::core::option::Option<unsafe extern "C" fn() -> i32>,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 280usize];
+    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 272usize];
     ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
     ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
     ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
@@ -392,6 +391,4 @@ const _: () = {
         [::core::mem::offset_of!(fut_table, tuning_param_class) - 256usize];
     ["Offset of field: fut_table::tuning_param_default"]
         [::core::mem::offset_of!(fut_table, tuning_param_default) - 264usize];
-    ["Offset of field: fut_table::self_test"]
-        [::core::mem::offset_of!(fut_table, self_test) - 272usize];
 };

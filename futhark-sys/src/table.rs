@@ -123,12 +123,7 @@ impl Table {
             let text = unsafe { CStr::from_ptr(text) };
             text.to_str().map_err(|_| Error::text())?;
         }
-        let self_test = self.0.self_test.ok_or_else(Error::self_test)?;
-        // SAFETY: it has no arguments, uses only its own memory, and any thread may call it.
-        match unsafe { self_test() } {
-            0 => Ok(()),
-            _ => Err(Error::self_test()),
-        }
+        Ok(())
     }
 
     /// The table as C declares it.
@@ -169,7 +164,7 @@ impl Table {
         self.0.functions_hash
     }
 
-    /// Returns whether integer traps are compiled in.
+    /// Returns whether sizes and divisions are checked.
     #[must_use]
     pub fn is_hardened(&self) -> bool {
         self.0.flags & FUT_HARDENED != 0
@@ -386,8 +381,6 @@ pub enum ErrorKind {
     OtherVersion,
     /// A text in the table is missing or not UTF-8.
     Text,
-    /// An integer overflow did not end the call.
-    SelfTest,
 }
 
 impl Error {
@@ -407,12 +400,6 @@ impl Error {
     fn text() -> Error {
         let message = "a name in the table is missing or not UTF-8";
         Error::new(ErrorKind::Text, message)
-    }
-
-    fn self_test() -> Error {
-        let message = "the integer traps of this library do not work; `-fwrapv` and link-time optimisation \
-                       disable them, so check the C flags of the build";
-        Error::new(ErrorKind::SelfTest, message)
     }
 
     fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Error {

@@ -24,10 +24,9 @@ fn starts_fail(backend: Backend) {
     let library = child::build(backend, compiler).library();
     // SAFETY: it was built from a program of this test.
     let library = unsafe { Library::open(library) }.expect("the library can be loaded");
-    // The runtime reads the number into an `int`. On cuda it would use another device if none matches, so
-    // that is refused before.
+    // On cuda the runtime would use another device if none matches, so that is refused before.
     let words = match backend {
-        Backend::Hip => ["integer overflow", "device found"],
+        Backend::Hip => ["no device has the number", "device found"],
         _ => ["no device matches"; 2],
     };
     for (device, words) in ["#99999999999", "no such device"].into_iter().zip(words) {

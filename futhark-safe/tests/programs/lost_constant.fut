@@ -1,7 +1,7 @@
--- A constant whose size overflows: the runtime dies while a context is being set up.
+-- A constant whose division overflows: the runtime dies while a context is being set up.
 
 def six = i64.sum (iota 4)
 
-def table = replicate (six << 60) 1i32
+def table = replicate six (i64.lowest / (5 - six))
 
-entry get : []i32 = copy table
+entry get : []i64 = copy table

@@ -28,7 +28,7 @@ pub(super) struct CCompiler {
 /// `futhark` itself uses `-O3 -std=c99`; we need the static assertions of C11.
 const STANDARD: &[&str] = &["-std=c11", "-fPIC", "-fvisibility=hidden", "-pthread"];
 
-/// After all other flags, so that the user's flags cannot disable the traps and results equal those
+/// After all other flags, so that the user's flags cannot disable the checks and results equal those
 /// of `futhark test`.
 const LAST: &[&str] = &["-ffp-contract=off", "-fno-fast-math", "-fno-lto"];
 
@@ -38,13 +38,6 @@ const STRICT: &[&str] = &[
     "-Werror=incompatible-pointer-types",
     "-Werror=int-conversion",
     "-Werror=implicit-function-declaration",
-];
-
-const TRAPS: &[&str] = &[
-    "-fno-wrapv",
-    "-fsanitize=signed-integer-overflow,integer-divide-by-zero",
-    // The handler of negations returns, the others do not.
-    "-fsanitize-recover=signed-integer-overflow,integer-divide-by-zero",
 ];
 
 /// The options that determine the result.
@@ -68,7 +61,8 @@ impl Options<'_> {
         all.extend(self.extra.iter().cloned());
         let mut add = |list: &[&str]| all.extend(list.iter().map(|&a| a.to_owned()));
         if self.hardened {
-            add(TRAPS);
+            // See docs/arithmetic.md.
+            add(&["-fwrapv"]);
         }
         add(LAST);
         if self.zero {

@@ -104,7 +104,6 @@ fn raw_with<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFuncti
     raw.free_text = Some(free_text);
     raw.lend = Some(plain::lend);
     raw.take_back = Some(plain::take_back);
-    raw.self_test = Some(self_test);
     raw
 }
 
@@ -137,10 +136,6 @@ unsafe extern "C" fn report(
 unsafe extern "C" fn free_text(text: *mut c_char) {
     // SAFETY: T: `report` made it, and it is freed once.
     drop(unsafe { CString::from_raw(text) });
-}
-
-unsafe extern "C" fn self_test() -> i32 {
-    0
 }
 
 fn manifest(backend: &str) -> String {

@@ -55,8 +55,7 @@ impl<'a> Expr<'a> {
         match self {
             Expr::Name(name) => !checked.contains(name),
             Expr::Text(_) => true,
-            Expr::Times(..) | Expr::Plus(..) => false,
-            Expr::Minus(a, b) => a.is_plain(checked) && b.is_plain(checked),
+            Expr::Times(..) | Expr::Plus(..) | Expr::Minus(..) => false,
             Expr::Call(function, arguments) => {
                 checked_function(function).is_none()
                     || arguments.iter().all(|a| a.is_plain(checked))
@@ -73,7 +72,7 @@ impl<'a> Expr<'a> {
             Expr::Name(name) if checked.contains(name) => format!("fut_{name}"),
             Expr::Times(a, b) => two("fut_times", a, b),
             Expr::Plus(a, b) => two("fut_plus", a, b),
-            Expr::Minus(a, b) => format!("fut_plus({}, -{b})", a.checked(checked)),
+            Expr::Minus(a, b) => two("fut_minus", a, b),
             Expr::Call(function, arguments) if !self.is_plain(checked) => {
                 let arguments: Vec<_> = arguments.iter().map(|a| a.checked(checked)).collect();
                 let function = checked_function(function).unwrap_or(function);

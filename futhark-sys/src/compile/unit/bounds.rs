@@ -39,7 +39,7 @@ const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 /// The definitions read so far in the current C function.
 #[derive(Default)]
 pub(super) struct Bounds<'a, 'l> {
-    /// The products that the program itself computes (`mul64`, which wraps), by variable.
+    /// The products, by variable: those of the program (`mul64`) and those of the compiler (`*`). Both wrap.
     products: BTreeMap<&'a str, &'l Expr<'a>>,
     /// The two operands of each comparison, by the variable that holds its result.
     comparisons: BTreeMap<&'a str, [&'a str; 2]>,
@@ -48,7 +48,7 @@ pub(super) struct Bounds<'a, 'l> {
 impl<'a, 'l> Bounds<'a, 'l> {
     /// Records the definition of an integer.
     pub(super) fn define(&mut self, name: &'a str, value: &'l Expr<'a>) {
-        if matches!(value, Expr::Call("mul64", _)) {
+        if let Expr::Call("mul64", _) | Expr::Times(..) = value {
             self.products.insert(name, value);
         }
     }
@@ -79,12 +79,14 @@ impl<'a, 'l> Bounds<'a, 'l> {
 
     /// Adds a term if `name` is defined as a product, and for each of its factors that is one.
     fn wraps(&self, name: &str, terms: &mut Vec<String>) {
-        if let Some(Expr::Call(_, factors)) = self.products.get(name) {
-            let factors: Vec<_> = factors.iter().map(Expr::to_string).collect();
-            terms.push(format!("fut_wraps({})", factors.join(", ")));
-            for factor in &factors {
-                self.wraps(factor, terms);
-            }
+        let factors = match self.products.get(name) {
+            Some(Expr::Call(_, factors)) => factors.iter().map(Expr::to_string).collect(),
+            Some(Expr::Times(a, b)) => vec![a.to_string(), b.to_string()],
+            _ => return,
+        };
+        terms.push(format!("fut_wraps({})", factors.join(", ")));
+        for factor in &factors {
+            self.wraps(factor, terms);
         }
     }
 }

@@ -78,7 +78,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The name and text of the fixed files that a unit includes.
-pub(super) const FIXED_FILES: [(&str, &str); 18] = [
+pub(super) const FIXED_FILES: [(&str, &str); 17] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
@@ -96,7 +96,6 @@ pub(super) const FIXED_FILES: [(&str, &str); 18] = [
     ("fut_routes.h", include_str!("../../../c/fut_routes.h")),
     ("fut_shapes.h", include_str!("../../../c/fut_shapes.h")),
     ("fut_sizes.h", include_str!("../../../c/fut_sizes.h")),
-    ("fut_traps.h", include_str!("../../../c/fut_traps.h")),
     ("fut_workers.h", include_str!("../../../c/fut_workers.h")),
     ("fut_wrappers.h", include_str!("../../../c/fut_wrappers.h")),
     (
@@ -137,7 +136,7 @@ impl Unit<'_> {
         let _ = writeln!(c, "#define FUT_GPU_BACKEND {}", u8::from(backend.is_gpu()));
         let has_current = matches!(backend, Backend::Cuda | Backend::Hip);
         let _ = writeln!(c, "#define FUT_HAS_CURRENT {}", u8::from(has_current));
-        let _ = writeln!(c, "#define FUT_TRAPS {}", u8::from(self.hardened));
+        let _ = writeln!(c, "#define FUT_IS_HARDENED {}", u8::from(self.hardened));
         let direct = !self.plain.is_empty();
         let _ = writeln!(c, "#define FUT_DIRECT_CALLS {}", u8::from(direct));
         self.write_setters(&mut c);

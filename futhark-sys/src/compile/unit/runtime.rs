@@ -51,6 +51,12 @@ const CUTS: [(&str, &str); 6] = [
     ),
 ];
 
+/// The ends of lines that divide integers, unchecked and checked.
+const DIVISIONS: [(&str, &str); 2] = [
+    (" / y;", " / FUT_DIVISOR(x, y);"),
+    (" % y;", " % FUT_DIVISOR(x, y);"),
+];
+
 /// The functions of multicore and ispc that get the number of iterations of a parallel loop, and our functions,
 /// which check it.
 const LOOPS: [(&str, &str); 2] = [
@@ -118,9 +124,16 @@ impl<'a> Definition<'a> {
     }
 }
 
-/// The line without cuts, and with our functions that start parallel loops, if it changes.
-pub(super) fn replaced(line: &str) -> Option<String> {
-    let mut all = CUTS.iter().chain(&LOOPS);
+/// Whether a function begins on the line that can divide integers, as `SCALAR_FUN_ATTR int64_t sdiv64(int64_t x, int64_t y) {`.
+pub(super) fn divides(line: &str) -> bool {
+    line.starts_with("SCALAR_FUN_ATTR ") && line.contains("_t x, ") && line.contains("_t y)")
+}
+
+/// The line without cuts, with checked divisions if it `divides`, and with our functions that start parallel loops,
+/// if it changes.
+pub(super) fn replaced(line: &str, divides: bool) -> Option<String> {
+    let divisions = if divides { &DIVISIONS[..] } else { &[] };
+    let mut all = CUTS.iter().chain(&LOOPS).chain(divisions);
     let (from, to) = all.find(|(from, _)| line.contains(from))?;
     Some(line.replacen(from, to, 1))
 }

@@ -138,6 +138,8 @@ struct Scope<'a, 'l> {
     definition: Option<(Definition<'a>, &'a str)>,
     /// Whether the line before is a condition whose statement has no braces.
     is_condition: bool,
+    /// Whether the line belongs to a function of the runtime that divides integers.
+    divides: bool,
     bounds: Bounds<'a, 'l>,
 }
 
@@ -325,11 +327,14 @@ impl<'a> Writer<'a, '_> {
             self.text.push_str(&text);
             return Ok(());
         }
+        if !line.text.starts_with(' ') {
+            scope.divides = runtime::divides(line.text);
+        }
         let check = scope.definition.as_ref();
         if let Some(text) = check.and_then(|(definition, _)| definition.check(line.text)) {
             scope.definition = None;
             self.text.push_str(&text);
-        } else if let Some(text) = runtime::replaced(line.text) {
+        } else if let Some(text) = runtime::replaced(line.text, scope.divides) {
             self.text.push_str(&text);
         } else if runtime::is_unknown_call(line.text) {
             return fail("it starts a parallel loop in an unknown form");

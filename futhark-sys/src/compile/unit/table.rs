@@ -38,7 +38,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
         "extern const struct fut_table {symbol};\n\
          __attribute__((visibility(\"default\"))) const struct fut_table {symbol} = {{\n  \
          .abi = FUT_ABI,\n  .size = sizeof(struct fut_table),\n  \
-         .flags = (FUT_TRAPS ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u),\n  \
+         .flags = (FUT_IS_HARDENED ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u),\n  \
          .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program}\",\n  \
          .interface_hash = {hash:#x}u,\n  .functions_hash = {functions_hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
@@ -51,8 +51,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
          .lend = fut_lend,\n  .take_back = fut_take_back,\n  \
          .n_tuning_params = sizeof tuning_param_names / sizeof *tuning_param_names - 1,\n  \
          .tuning_param_name = fut_tuning_param_name,\n  .tuning_param_class = fut_tuning_param_class,\n  \
-         .tuning_param_default = fut_tuning_param_default,\n  \
-         .self_test = fut_self_test,\n}};",
+         .tuning_param_default = fut_tuning_param_default,\n}};",
         symbol = unit.symbol,
         backend = unit.program.backend,
         program = unit.program_id,
