@@ -4,7 +4,7 @@
 //! fits into memory. Results are compared as by the subcommand `diff`.
 
 use super::column::Column;
-use super::difference::{Change, Devices};
+use super::difference::{Change, Devices, Verdict};
 use super::json::{Line, Lines, ReadError};
 use super::{counted, groups};
 use crate::record::{Header, Outcome, Place, Record};
@@ -32,7 +32,7 @@ pub struct Baseline {
 /// An earlier result.
 #[derive(Clone, Copy, Debug)]
 struct Old {
-    outcome: Outcome,
+    verdict: Verdict,
     place: u32,
     is_found: bool,
 }
@@ -150,13 +150,13 @@ impl Baseline {
                 next
             });
             let old = Old {
-                outcome: record.finding.outcome,
+                verdict: Verdict::of(&record.finding),
                 place: number,
                 is_found: false,
             };
             // A case that died can also have a skip. The failure counts.
             let known = baseline.old.entry(key).or_insert(old);
-            if rank(old.outcome) > rank(known.outcome) {
+            if rank(old.verdict) > rank(known.verdict) {
                 *known = old;
             }
         }
@@ -172,13 +172,14 @@ impl Baseline {
         };
         self.seen.insert(place_hash(place, compiler));
         let old = self.old.get_mut(&key(record, compiler));
-        let new = record.finding.outcome;
+        let new = Verdict::of(&record.finding);
         let before = old.map(|old| {
             old.is_found = true;
-            old.outcome
+            old.verdict
         });
         self.compared += usize::from(before == Some(new));
-        self.still += usize::from(new == Outcome::Fail && before == Some(Outcome::Fail));
+        let is_failure = record.finding.outcome == Outcome::Fail;
+        self.still += usize::from(is_failure && before == Some(new));
         let Some(change) = Change::between(before, Some(new)) else {
             return false;
         };
@@ -187,7 +188,7 @@ impl Baseline {
             let what = what(&record.finding.check, place);
             *self.fixed.entry(what).or_default() += 1;
         }
-        change == Change::Broken
+        is_failure
     }
 
     /// What changed, when all results have been added.
@@ -203,7 +204,7 @@ impl Baseline {
         for old in self.old.values().filter(|old| !old.is_found) {
             if !ran.get(old.place as usize).copied().unwrap_or(false) {
                 not_run += 1;
-            } else if old.outcome == Outcome::Pass {
+            } else if Change::between(Some(old.verdict), None) == Some(Change::Lost) {
                 *lost.entry(old.place).or_default() += 1;
             }
         }
@@ -222,7 +223,7 @@ impl Baseline {
         }
         Changes {
             name: self.name.clone(),
-            new: count(Change::Broken),
+            new: count(Change::Broken) + count(Change::Unexpected),
             fixed: list(&self.fixed),
             lost,
             known: count(Change::Known),
@@ -234,12 +235,12 @@ impl Baseline {
     }
 }
 
-fn rank(outcome: Outcome) -> u8 {
-    match outcome {
-        Outcome::Skip => 0,
-        Outcome::Pass => 1,
-        Outcome::ExpectedFail => 2,
-        Outcome::Fail => 3,
+fn rank(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Skip => 0,
+        Verdict::Pass => 1,
+        Verdict::ExpectedFail => 2,
+        Verdict::Fail | Verdict::UnexpectedPass => 3,
     }
 }
 

@@ -60,13 +60,41 @@ fn of_two(old: &Merged, old_path: &Path, new: &Merged, new_path: &Path) -> Vec<C
             both.collect()
         }
     };
+    let selections = [old, new].map(|report| selection(&report.header.selection));
     let pairs = pairs.into_iter().map(|(before, after)| {
         let (before, after) = (before.label.as_str(), after.label.as_str());
         let names = [(old_path, before), (new_path, after)]
             .map(|(path, label)| format!("{} (Futhark {label})", path.display()));
-        difference::compare(names, &with(old, before), &with(new, after))
+        let mut found = difference::compare(names, &with(old, before), &with(new, after));
+        if selections[0] != selections[1] {
+            let [old, new] = &selections;
+            found.selection = Some(format!(
+                "the runs had different options, so coverage differs: {old} -> {new}"
+            ));
+        }
+        found
     });
     pairs.collect()
+}
+
+/// The options of a run that select jobs and checks.
+fn selection(words: &[String]) -> String {
+    let mut options = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--all" => options.push(word.clone()),
+            "--exclude" | "--check" | "--budget" | "--architectures" => {
+                let value = words.next().map_or("", |value| value);
+                options.push(format!("{word} {value}"));
+            }
+            _ => {}
+        }
+    }
+    match options.is_empty() {
+        true => "none".to_owned(),
+        false => options.join(" "),
+    }
 }
 
 /// The compiler of the newer report that is this one of the older report: the one with its label;

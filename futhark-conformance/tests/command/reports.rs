@@ -194,6 +194,88 @@ fn two_runs_are_compared() {
 }
 
 #[test]
+fn an_unexpected_pass_is_not_broken() {
+    let folder = Folder::new();
+    let known = record("a.fut", "expected-fail", "known");
+    let passes = record("a.fut", "fail", "passed, but was expected to fail: known");
+    folder.part("old", "", &[known]);
+    folder.part("new", "", &[passes.replace("crash", "unexpected-pass")]);
+    let output = folder.run("diff", &["old", "new"]);
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(
+        shown.contains("passing unexpectedly:\n  a.fut on c blocks:main #0: passed, but"),
+        "{shown}"
+    );
+    assert!(shown.contains("0 broken"), "{shown}");
+}
+
+#[test]
+fn a_difference_names_every_program_and_backend() {
+    let folder = Folder::new();
+    let both = |outcome: &str| -> Vec<String> {
+        let programs = ["a.fut", "b.fut"].map(|program| record(program, outcome, "it died"));
+        let other =
+            |record: &String| record.replace(r#""backend":"c""#, r#""backend":"multicore""#);
+        let others = programs.each_ref().map(other);
+        [&programs[..], &others[..1]].concat()
+    };
+    folder.part("old", "", &both("pass"));
+    folder.part("new", "", &both("fail"));
+    let output = folder.run("diff", &["old", "new"]);
+    let shown = text(&output.stdout);
+    let expected = "broken:\n  a.fut on c, multicore blocks:main #0 and 1 more: it died\n    \
+                    b.fut on c blocks:main #0\n";
+    assert!(shown.contains(expected), "{shown}");
+}
+
+#[test]
+fn a_missing_result_has_the_reason_of_the_newer_run() {
+    let folder = Folder::new();
+    let whole = |program: &str, check: &str, outcome: &str, message: &str| {
+        let record = record(program, outcome, message);
+        record.replace("blocks", check).replace("main #0", "")
+    };
+    let programs = ["a.fut", "b.fut", "c.fut", "d.fut"];
+    folder.part("old", "", &programs.map(|name| record(name, "pass", "")));
+    let news = [
+        whole("a.fut", "compile", "fail", "a type error"),
+        whole("b.fut", "blocks", "skip", "tagged no_c"),
+        whole("c.fut", "compile", "pass", ""),
+    ];
+    folder.part("new", "", &news);
+    let shown = text(&folder.run("diff", &["old", "new"]).stdout);
+    for words in [
+        "a.fut on c blocks:main #0: the program did not compile\n",
+        "b.fut on c blocks:main #0: tagged no_c\n",
+        "c.fut on c blocks:main #0: no result\n",
+        "d.fut on c blocks:main #0: the program was not run there\n",
+    ] {
+        assert!(shown.contains(words), "no {words:?} in\n{shown}");
+    }
+}
+
+#[test]
+fn different_options_explain_different_coverage() {
+    let folder = Folder::new();
+    for (name, selection) in [
+        ("old", r#"["a.fut","--check","compile","--timeout","9"]"#),
+        ("new", r#"["a.fut","--timeout","7"]"#),
+    ] {
+        folder.part(name, "", &[record("a.fut", "pass", "")]);
+        let field = format!(r#""seed":1,"selection":{selection},"#);
+        let report = fs::read_to_string(folder.path(name)).unwrap();
+        fs::write(folder.path(name), report.replace(r#""seed":1,"#, &field)).unwrap();
+    }
+    let of = |old: &str, new: &str| text(&folder.run("diff", &[old, new]).stdout);
+    let shown = of("old", "new").replace('\n', " ");
+    let line = "the runs had different options, so coverage differs: --check compile -> none";
+    assert!(shown.contains(line), "{shown}");
+    fs::copy(folder.path("old"), folder.path("copy")).unwrap();
+    assert!(!of("old", "copy").contains("options"), "{shown}");
+}
+
+#[test]
 fn a_report_that_is_given_twice_is_refused() {
     let folder = Folder::new();
     folder.part("a", "", &[record("a.fut", "fail", "died")]);

@@ -15,6 +15,7 @@ struct Page {
 struct One {
     names: [String; 2],
     common: usize,
+    selection: String,
     lists: Vec<List>,
 }
 
@@ -43,15 +44,16 @@ fn one(comparison: &Comparison) -> One {
         change,
         class: match change {
             Change::Broken => "fail",
-            Change::Lost | Change::Known => "expected",
+            Change::Lost | Change::Known | Change::Unexpected => "expected",
             Change::Fixed | Change::Gained => "pass",
         },
-        open: matches!(change, Change::Broken | Change::Lost),
+        open: matches!(change, Change::Broken | Change::Lost | Change::Unexpected),
         rows: comparison
             .of(change)
             .map(|one| Difference {
                 change,
-                place: printable(&one.place),
+                program: printable(&one.program),
+                target: printable(&one.target),
                 case: printable(&one.case),
                 message: printable(&one.message),
             })
@@ -60,6 +62,7 @@ fn one(comparison: &Comparison) -> One {
     One {
         names: comparison.names.each_ref().map(|name| printable(name)),
         common: comparison.common,
+        selection: printable(comparison.selection.as_deref().unwrap_or_default()),
         lists: Change::ALL.into_iter().map(list).collect(),
     }
 }

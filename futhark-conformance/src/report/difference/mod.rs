@@ -7,7 +7,7 @@ mod text;
 pub use compilers::{Compilers, of_report};
 pub use html::write as write_html;
 
-use crate::record::{Outcome, Record};
+use crate::record::{Cause, Finding, Outcome, Record};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -20,6 +20,8 @@ pub enum Change {
     Lost,
     /// It passed, and fails now as expected.
     Known,
+    /// It passes, although it is listed as an expected failure.
+    Unexpected,
     /// It failed, as expected or not, and passes now.
     Fixed,
     /// It was not checked, and passes now.
@@ -28,23 +30,55 @@ pub enum Change {
 
 impl Change {
     /// All changes, in the order of reports.
-    pub const ALL: [Change; 5] = [
+    pub const ALL: [Change; 6] = [
         Change::Broken,
         Change::Lost,
         Change::Known,
+        Change::Unexpected,
         Change::Fixed,
         Change::Gained,
     ];
 
-    pub(super) fn between(old: Option<Outcome>, new: Option<Outcome>) -> Option<Change> {
-        use Outcome::{ExpectedFail, Fail, Pass, Skip};
+    pub(super) fn between(old: Option<Verdict>, new: Option<Verdict>) -> Option<Change> {
+        use Verdict::{ExpectedFail, Fail, Pass, Skip, UnexpectedPass};
+        // The list of expected failures does not change what the program does.
+        let old = match old {
+            Some(UnexpectedPass) if new != old => Some(Pass),
+            old => old,
+        };
         match (old, new) {
-            (old, Some(Fail)) if old != Some(Fail) => Some(Change::Broken),
+            (old, new) if old == new => None,
+            (_, Some(Fail)) => Some(Change::Broken),
+            (_, Some(UnexpectedPass)) => Some(Change::Unexpected),
             (Some(Fail | ExpectedFail), Some(Pass)) => Some(Change::Fixed),
             (Some(Pass), Some(ExpectedFail)) => Some(Change::Known),
             (Some(Pass), Some(Skip) | None) => Some(Change::Lost),
             (Some(Skip) | None, Some(Pass)) => Some(Change::Gained),
             _ => None,
+        }
+    }
+}
+
+/// An outcome, with unexpected passes apart from other failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Pass,
+    Fail,
+    Skip,
+    ExpectedFail,
+    UnexpectedPass,
+}
+
+impl Verdict {
+    pub(super) fn of(finding: &Finding) -> Verdict {
+        match finding.outcome {
+            Outcome::Pass => Verdict::Pass,
+            Outcome::Fail if finding.cause == Some(Cause::UnexpectedPass) => {
+                Verdict::UnexpectedPass
+            }
+            Outcome::Fail => Verdict::Fail,
+            Outcome::Skip => Verdict::Skip,
+            Outcome::ExpectedFail => Verdict::ExpectedFail,
         }
     }
 }
@@ -55,6 +89,7 @@ impl fmt::Display for Change {
             Change::Broken => "broken",
             Change::Lost => "lost coverage",
             Change::Known => "failing as expected",
+            Change::Unexpected => "passing unexpectedly",
             Change::Fixed => "fixed",
             Change::Gained => "gained coverage",
         })
@@ -66,8 +101,10 @@ impl fmt::Display for Change {
 pub struct Difference {
     /// How it changed.
     pub change: Change,
-    /// `PROGRAM on BACKEND (DEVICE)`
-    pub place: String,
+    /// The program's path.
+    pub program: String,
+    /// `BACKEND`, or `BACKEND (DEVICE)`
+    pub target: String,
     /// `CHECK` or `CHECK:CASE`
     pub case: String,
     /// The first line of the newer message, or why there is no result.
@@ -83,6 +120,8 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// The number of results that both runs have.
     pub common: usize,
+    /// How the runs were selected, if that differs: then coverage differs for this reason, too.
+    pub selection: Option<String>,
 }
 
 /// Program, backend, device, check and case. The compiler is not part of it.
@@ -99,16 +138,26 @@ pub fn compare(names: [String; 2], old: &[&Record], new: &[&Record]) -> Comparis
         .collect();
     let mut differences = Vec::new();
     let mut add = |old: Option<&Record>, new: Option<&Record>| {
-        let outcome = |record: Option<&Record>| record.map(|record| record.finding.outcome);
-        let Some(change) = Change::between(outcome(old), outcome(new)) else {
+        let verdict = |record: Option<&Record>| record.map(|one| Verdict::of(&one.finding));
+        let Some(change) = Change::between(verdict(old), verdict(new)) else {
             return;
         };
         let Some(record) = new.or(old) else { return };
+        let first_line = |record: &Record| {
+            let line = record.finding.message.lines().next();
+            line.unwrap_or_default().to_owned()
+        };
         differences.push(Difference {
             change,
-            place: place(record),
+            program: record.place.program.clone(),
+            target: target(record),
             case: case(record),
-            message: message(change, old, new),
+            message: match (change, old, new) {
+                // A pass has no message.
+                (Change::Fixed | Change::Gained, Some(old), _) => first_line(old),
+                (_, _, Some(new)) => first_line(new),
+                (_, _, None) => why_missing(key_of(record, Some(&devices)), &newer),
+            },
         });
     };
     let mut common = 0;
@@ -126,6 +175,7 @@ pub fn compare(names: [String; 2], old: &[&Record], new: &[&Record]) -> Comparis
         names,
         differences,
         common,
+        selection: None,
     };
     comparison.sort();
     comparison
@@ -133,8 +183,16 @@ pub fn compare(names: [String; 2], old: &[&Record], new: &[&Record]) -> Comparis
 
 impl Comparison {
     fn sort(&mut self) {
-        self.differences
-            .sort_by(|a, b| (a.change, &a.place, &a.case).cmp(&(b.change, &b.place, &b.case)));
+        let key = |one: &Difference| {
+            let Difference {
+                program,
+                target,
+                case,
+                ..
+            } = one.clone();
+            (one.change, program, target, case)
+        };
+        self.differences.sort_by_cached_key(key);
     }
 
     /// The number of differences of a kind.
@@ -217,11 +275,11 @@ fn key_of<'r>(record: &'r Record, devices: Option<&'r Devices>) -> Key<'r> {
     )
 }
 
-fn place(record: &Record) -> String {
+fn target(record: &Record) -> String {
     let place = &record.place;
     match place.device.as_str() {
-        "" | crate::devices::HOST => format!("{} on {}", place.program, place.backend),
-        device => format!("{} on {} ({device})", place.program, place.backend),
+        "" | crate::devices::HOST => place.backend.clone(),
+        device => format!("{} ({device})", place.backend),
     }
 }
 
@@ -233,16 +291,32 @@ fn case(record: &Record) -> String {
     }
 }
 
-fn message(change: Change, old: Option<&Record>, new: Option<&Record>) -> String {
-    let first_line = |record: &Record| {
-        let line = record.finding.message.lines().next();
-        line.unwrap_or_default().to_owned()
+/// Why the newer run has no result for a case: the reason for which it left out the check, or the
+/// program.
+fn why_missing(
+    (program, backend, device, check, _): Key<'_>,
+    newer: &HashMap<Key<'_>, &Record>,
+) -> String {
+    let result = |check, case| newer.get(&(program, backend, device, check, case));
+    let is_skip = |record: &&&Record| record.finding.outcome == Outcome::Skip;
+    let has_failed = |record: &&Record| {
+        matches!(
+            record.finding.outcome,
+            Outcome::Fail | Outcome::ExpectedFail
+        )
     };
-    match (change, old, new) {
-        // A pass has no message.
-        (Change::Fixed | Change::Gained, Some(old), _) => first_line(old),
-        (_, _, Some(new)) => first_line(new),
-        (_, _, None) => "no result".to_owned(),
+    if let Some(skip) = result(check, "").filter(is_skip) {
+        return skip.finding.message.clone();
+    }
+    if result("compile", "").is_some_and(|compile| has_failed(compile)) {
+        return "the program did not compile".to_owned();
+    }
+    match newer
+        .keys()
+        .any(|key| (key.0, key.1, key.2) == (program, backend, device))
+    {
+        true => "no result".to_owned(),
+        false => "the program was not run there".to_owned(),
     }
 }
 
@@ -269,11 +343,13 @@ mod tests {
 
     #[test]
     fn every_change_of_an_outcome_is_classified() {
-        use Outcome::{ExpectedFail, Fail, Pass, Skip};
-        let all = [None, Some(Pass), Some(Fail), Some(Skip), Some(ExpectedFail)];
+        use Verdict::{ExpectedFail, Fail, Pass, Skip, UnexpectedPass};
+        let verdicts = [Pass, Fail, Skip, ExpectedFail, UnexpectedPass];
+        let all = [None].into_iter().chain(verdicts.map(Some));
+        let all: Vec<Option<Verdict>> = all.collect();
         let mut found = Vec::new();
-        for old in all {
-            for new in all {
+        for &old in &all {
+            for &new in &all {
                 if let Some(change) = Change::between(old, new) {
                     found.push((old, new, change));
                 }
@@ -284,15 +360,24 @@ mod tests {
             [
                 (None, Some(Pass), Change::Gained),
                 (None, Some(Fail), Change::Broken),
+                (None, Some(UnexpectedPass), Change::Unexpected),
                 (Some(Pass), None, Change::Lost),
                 (Some(Pass), Some(Fail), Change::Broken),
                 (Some(Pass), Some(Skip), Change::Lost),
                 (Some(Pass), Some(ExpectedFail), Change::Known),
+                (Some(Pass), Some(UnexpectedPass), Change::Unexpected),
                 (Some(Fail), Some(Pass), Change::Fixed),
+                (Some(Fail), Some(UnexpectedPass), Change::Unexpected),
                 (Some(Skip), Some(Pass), Change::Gained),
                 (Some(Skip), Some(Fail), Change::Broken),
+                (Some(Skip), Some(UnexpectedPass), Change::Unexpected),
                 (Some(ExpectedFail), Some(Pass), Change::Fixed),
                 (Some(ExpectedFail), Some(Fail), Change::Broken),
+                (Some(ExpectedFail), Some(UnexpectedPass), Change::Unexpected),
+                (Some(UnexpectedPass), None, Change::Lost),
+                (Some(UnexpectedPass), Some(Fail), Change::Broken),
+                (Some(UnexpectedPass), Some(Skip), Change::Lost),
+                (Some(UnexpectedPass), Some(ExpectedFail), Change::Known),
             ]
         );
     }
@@ -329,7 +414,8 @@ mod tests {
             .map(|d| {
                 (
                     d.change,
-                    d.place.as_str(),
+                    d.program.as_str(),
+                    d.target.as_str(),
                     d.case.as_str(),
                     d.message.as_str(),
                 )
@@ -338,9 +424,9 @@ mod tests {
         assert_eq!(
             lines,
             [
-                (Change::Broken, "a.fut on c", "blocks:one", "3 is wrong"),
-                (Change::Lost, "a.fut on c", "blocks:two", "no arguments"),
-                (Change::Fixed, "a.fut on c", "blocks:four", "3 is wrong"),
+                (Change::Broken, "a.fut", "c", "blocks:one", "3 is wrong"),
+                (Change::Lost, "a.fut", "c", "blocks:two", "no arguments"),
+                (Change::Fixed, "a.fut", "c", "blocks:four", "3 is wrong"),
             ]
         );
         assert_eq!(found.common, 4);

@@ -4,7 +4,7 @@ use super::{Change, Comparison, Difference};
 use crate::report::terminal::WIDTH;
 use crate::report::terminal::fit::wrap;
 use crate::report::{counted, shown};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 impl fmt::Display for Comparison {
@@ -15,20 +15,18 @@ impl fmt::Display for Comparison {
                 continue;
             }
             writeln!(f, "{change}:")?;
-            let lines = match change {
-                // Each is a finding of its own.
-                Change::Broken | Change::Known | Change::Fixed => by_message(&list),
-                Change::Lost | Change::Gained => by_reason(&list),
-            };
             let mut text = String::new();
-            for line in lines {
-                wrap(&mut text, &shown(&line), "  ", WIDTH);
+            for (indent, line) in by_message(&list) {
+                wrap(&mut text, &shown(&line), indent, WIDTH);
             }
             f.write_str(&text)?;
             writeln!(f)?;
         }
         let [old, new] = &self.names;
-        let counts = Change::ALL.map(|change| format!("{} {change}", self.count(change)));
+        let is_shown = |change: &Change| *change != Change::Unexpected || self.count(*change) > 0;
+        let counts = Change::ALL.into_iter().filter(is_shown);
+        let counts = counts.map(|change| format!("{} {change}", self.count(change)));
+        let counts: Vec<String> = counts.collect();
         let sum = format!(
             "{} -> {}: {}; {}",
             shown(old),
@@ -38,6 +36,9 @@ impl fmt::Display for Comparison {
         );
         let mut text = String::new();
         wrap(&mut text, &sum, "", WIDTH);
+        if let Some(selection) = &self.selection {
+            wrap(&mut text, &shown(selection), "", WIDTH);
+        }
         f.write_str(&text)
     }
 }
@@ -49,44 +50,33 @@ impl Comparison {
     }
 }
 
-/// A line per message, with its first place and case, and the number of others.
-fn by_message(list: &[&Difference]) -> Vec<String> {
-    let mut groups: Vec<(&Difference, usize)> = Vec::new();
-    let mut index: HashMap<&str, usize> = HashMap::new();
-    for one in list {
-        let number = *index.entry(&one.message).or_insert_with(|| {
-            groups.push((one, 0));
-            groups.len() - 1
+/// Per message, a line for each program with its backends and cases. The first of them has the
+/// message, and the others are indented more.
+fn by_message<'d>(list: &[&'d Difference]) -> Vec<(&'static str, String)> {
+    let mut messages: Vec<&str> = Vec::new();
+    let mut programs: HashMap<&str, BTreeMap<&str, Vec<&Difference>>> = HashMap::new();
+    for &one in list {
+        let message = programs.entry(&one.message).or_insert_with(|| {
+            messages.push(&one.message);
+            BTreeMap::new()
         });
-        groups[number].1 += 1;
+        message.entry(&one.program).or_default().push(one);
     }
-    let lines = groups.into_iter().map(|(one, count)| {
-        let more = match count {
-            1 => String::new(),
-            _ => format!(" and {} more", count - 1),
-        };
-        format!("{} {}{more}: {}", one.place, one.case, one.message)
-    });
-    lines.collect()
-}
-
-/// A line per place and reason, with its number of cases.
-fn by_reason(list: &[&Difference]) -> Vec<String> {
-    let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for one in list {
-        let group = groups.entry((&one.place, &one.message)).or_default();
-        group.push(&one.case);
+    let mut lines = Vec::new();
+    for message in messages {
+        for (number, (program, cases)) in programs[message].iter().enumerate() {
+            let targets: BTreeSet<&str> = cases.iter().map(|one| &*one.target).collect();
+            let targets = Vec::from_iter(targets).join(", ");
+            let mut line = format!("{program} on {targets} {}", cases[0].case);
+            if cases.len() > 1 {
+                line += &format!(" and {} more", cases.len() - 1);
+            }
+            match (number, message) {
+                (0, "") => lines.push(("  ", line)),
+                (0, _) => lines.push(("  ", format!("{line}: {message}"))),
+                _ => lines.push(("    ", line)),
+            }
+        }
     }
-    let lines = groups.into_iter().map(|((place, reason), cases)| {
-        let more = match cases.len() {
-            1 => String::new(),
-            all => format!(" and {} more", all - 1),
-        };
-        let reason = match reason {
-            "" => String::new(),
-            reason => format!(": {reason}"),
-        };
-        format!("{place} {}{more}{reason}", cases[0])
-    });
-    lines.collect()
+    lines
 }
