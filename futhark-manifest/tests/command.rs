@@ -455,3 +455,43 @@ fn the_schema_is_printed_whole() {
         "https://json-schema.org/draft/2020-12/schema"
     );
 }
+
+/// The commands of UPGRADING.md that compare the manifests of two compilers, with one compiler as both.
+#[test]
+fn the_manifests_of_two_compilers_are_compared_as_documented() {
+    let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").map(PathBuf::from);
+    let compiler = toolchain.map(|folder| folder.join("bin/futhark"));
+    let Some(compiler) = compiler.filter(|path| path.is_file()) else {
+        let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
+        assert!(!needed, "no bin/futhark in FUTHARK_TOOLCHAIN");
+        println!("skipped: no bin/futhark in FUTHARK_TOOLCHAIN");
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("UPGRADING.md")).expect("a page");
+    let (_, step) = page.split_once("\n2. The manifest.").expect("a step");
+    let (_, commands) = step.split_once("```sh\n").expect("commands");
+    let (commands, _) = commands.split_once("```").expect("their end");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("upgrading");
+    fs::create_dir_all(&folder).expect("a writable folder");
+    let script = commands
+        .replace("/tmp", "\"$folder\"")
+        .replace(".toolchain/bin/futhark", "$FUTHARK")
+        .replace(
+            "cargo run -p futhark-manifest --features command --",
+            env!("CARGO_BIN_EXE_futhark-manifest"),
+        );
+    let output = Command::new("sh")
+        .args(["-euc", &script])
+        .current_dir(root)
+        .env("FUTHARK", compiler)
+        .env("folder", folder)
+        .output()
+        .expect("a shell");
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let shown = out(&output);
+    assert!(
+        shown.contains("12 entry points") && !shown.contains("removed"),
+        "{shown}"
+    );
+}

@@ -11,7 +11,12 @@ use futhark_safe::compile::process::{self, Limits};
 use std::io;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the search for constructs says nothing.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// The features of each source, in order, by this compiler.
 ///
@@ -36,10 +41,14 @@ pub fn scan(
         compiler: &compiler,
         given: given?,
         until: constructs.until,
+        last_line: Mutex::new(Instant::now()),
     };
+    let done = AtomicUsize::new(0);
     let scanned = parallel::map(sources, constructs.threads, |source| {
-        scan.one(source, &kept)
-            .with_context(|| format!("failed to scan {}", source.display()))
+        let features = scan.one(source, &kept);
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        scan.show(done, sources.len());
+        features.with_context(|| format!("failed to scan {}", source.display()))
     });
     let mut all = Vec::new();
     for scanned in scanned {
@@ -63,9 +72,25 @@ struct Scan<'a> {
     compiler: &'a Compiler,
     given: Vec<Kept>,
     until: Option<Instant>,
+    last_line: Mutex<Instant>,
 }
 
 impl Scan<'_> {
+    /// Prints how many programs are done, from time to time: to compile a large corpus takes minutes.
+    fn show(&self, done: usize, all: usize) {
+        let mut last = self
+            .last_line
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() >= SILENCE && done < all {
+            *last = Instant::now();
+            let version = self.compiler.version();
+            errln!(
+                "[{done}/{all}] compiling programs for their constructs, once for Futhark {version}"
+            );
+        }
+    }
+
     fn one(&self, source: &Path, kept: &Kept) -> anyhow::Result<Scanned> {
         let text = std::fs::read_to_string(source)?;
         let mut files = self.given.iter().chain([kept]);

@@ -162,6 +162,8 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 
 /// A duration for people, such as `about 40 s` or `about 12 min`.
 pub(crate) fn about(seconds: f64) -> String {
+    // The sum of no numbers is -0.0.
+    let seconds = seconds + 0.0;
     match seconds.round() {
         ..=90.0 => format!("about {seconds:.0} s"),
         ..=5400.0 => format!("about {:.0} min", seconds / 60.0),
@@ -227,6 +229,15 @@ mod tests {
             compilers: vec![CompilerInfo::new("1", "/x/futhark-1")],
             devices: vec![Device::host(Backend::C)],
         }
+    }
+
+    #[test]
+    fn durations_are_rounded() {
+        let nothing: f64 = [].iter().sum();
+        assert_eq!(about(nothing), "about 0 s");
+        assert_eq!(about(90.4), "about 90 s");
+        assert_eq!(about(100.0), "about 2 min");
+        assert_eq!(about(6000.0), "about 1.7 h");
     }
 
     #[test]

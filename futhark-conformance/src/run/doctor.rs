@@ -43,7 +43,7 @@ fn standing(version: &Version) -> &'static str {
     match version.number {
         Some(number) if known::TESTED.contains(&number) => "tested with this crate",
         Some(number) if number <= known::NEWEST => "not tested with this crate, but known",
-        _ => "newer than all known versions; an update of this crate may support it better",
+        _ => "newer than all known versions",
     }
 }
 

@@ -16,7 +16,7 @@ use crate::say::errln;
 use crate::scratch::{self, Scratch};
 use crate::toolchain;
 use anyhow::{Context as _, anyhow};
-use futhark_manifest::Backend;
+use futhark_manifest::{Backend, Version, known};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -114,6 +114,18 @@ pub fn find_compilers(
             Ok(_) => anyhow!("found no Futhark compiler"),
         };
         return Err(could_not_run(error));
+    }
+    for compiler in &compilers {
+        let version = Version::new(&compiler.version);
+        if version.number.is_none_or(|number| number > known::NEWEST) {
+            let (major, minor, patch) = known::NEWEST;
+            let text = format!(
+                "Futhark {} is newer than {major}.{minor}.{patch}, the newest known version; an update of \
+                 this program may support it better",
+                compiler.label
+            );
+            errln!("warning: {}", shown(&text));
+        }
     }
     Ok(compilers)
 }

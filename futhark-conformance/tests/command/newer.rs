@@ -3,6 +3,7 @@
 #[path = "../../../futhark-safe/tests/newer/mod.rs"]
 mod stand_in;
 
+use super::scene::{PROGRAM, Scene};
 use super::{build_dir, command, needs, text};
 use std::path::Path;
 
@@ -32,4 +33,40 @@ fn sums_without_a_tag_pass_the_checks_of_values() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let skipped = text(&output).contains("skipped, by reason");
     assert!(!skipped, "{}", text(&output));
+}
+
+/// A script before the real compiler.
+const NEWER: &str = "case $1 in --version) echo 'Futhark 0.99.0.'; exit ;; esac";
+
+#[test]
+fn a_compiler_after_the_newest_known_one_gets_a_warning() {
+    let Some(scene) = Scene::new() else { return };
+    scene.write("a.fut", PROGRAM);
+    let (newer, known) = (scene.compiler("newer", NEWER), scene.compiler("known", ""));
+    let run = |compiler: &Path| {
+        let arguments = ["a.fut", "--futhark", compiler.to_str().expect("UTF-8")];
+        text(&scene.run(arguments))
+    };
+    let warning = "warning: Futhark 0.99.0 is newer than 0.27.1, the newest known version";
+    let shown = run(&newer);
+    assert_eq!(shown.matches(warning).count(), 1, "{shown}");
+    assert!(!run(&known).contains("is newer than"));
+}
+
+#[test]
+fn a_long_search_for_constructs_shows_its_progress() {
+    let Some(scene) = Scene::new() else { return };
+    for name in ["a.fut", "b.fut", "c.fut", "d.fut"] {
+        scene.write(name, PROGRAM);
+    }
+    let slow = format!("{NEWER}\ncase $1 in c) sleep 2 ;; esac");
+    let slow = scene.compiler("slow", &slow);
+    let mut command = scene.command("run");
+    command.args([".", "--backend", "c", "--check", "compile", "--jobs", "1"]);
+    command.arg("--futhark").arg(slow);
+    // Where nothing is kept.
+    let output = command.args(["--build-dir", "builds"]).output();
+    let shown = text(&output.expect("the program starts"));
+    let line = "/4] compiling programs for their constructs, once for Futhark 0.99.0";
+    assert!(shown.contains(line), "{shown}");
 }
