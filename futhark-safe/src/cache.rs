@@ -11,9 +11,9 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::checksum::checksum;
 use crate::ffi::Quiet;
 use crate::regular::regular;
+use futhark_sys::checksum::checksum;
 
 /// Serializes the start of contexts that use a cache file: the runtime writes it in several steps, and
 /// another thread would seal an incomplete file.

@@ -8,11 +8,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::cache::{read, seal_of};
-use crate::checksum::checksum;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::Core;
 use crate::regular::regular;
+use futhark_sys::checksum::checksum;
 
 /// A file of device code that a context loads or writes.
 pub(crate) struct CodeFile<'a> {

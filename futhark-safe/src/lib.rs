@@ -192,7 +192,6 @@ mod batch;
 #[cfg(feature = "run")]
 mod cache;
 #[cfg(feature = "run")]
-mod checksum;
 #[cfg(feature = "run")]
 mod code_file;
 #[cfg(feature = "run")]

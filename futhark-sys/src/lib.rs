@@ -36,6 +36,8 @@
 mod bindings;
 #[cfg(any(feature = "compile", feature = "load"))]
 mod causes;
+#[doc(hidden)]
+pub mod checksum;
 #[cfg(feature = "compile")]
 pub mod compile;
 #[cfg(feature = "load")]

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Build, Compiler, ErrorKind};
+use futhark_sys::compile::{Build, Compiler, ErrorKind, Linkage};
 
 const PROGRAM: &str = "\
 type pt = {x: f64, y: f64}
@@ -337,6 +337,52 @@ fn an_equal_build_is_cached() {
     let other = build.clone().hardened(false).run().unwrap();
     assert_ne!(other.symbol(), first.symbol());
     assert!(!other.open().unwrap().is_hardened());
+}
+
+#[test]
+fn equal_builds_in_two_folders_have_equal_bytes() {
+    if support::no_compiler() {
+        return;
+    }
+    let folder = folder("reproducible");
+    let source = source(&folder);
+    let outs = ["one", "two"].map(|name| folder.join(name));
+    for (linkage, fast) in [
+        (Linkage::Shared, false),
+        (Linkage::Shared, true),
+        (Linkage::Static, true),
+    ] {
+        for backend in [Backend::C, Backend::OpenCl] {
+            outs.iter()
+                .for_each(|out| drop(std::fs::remove_dir_all(out)));
+            // The last one uses a precompiled header if it is fast.
+            let [first, second, third] = [0, 1, 1].map(|out| {
+                let build = Build::new(&source, backend).out_dir(&outs[out]);
+                let artifact = build
+                    .linkage(linkage)
+                    .fast(fast)
+                    .hardened(false)
+                    .run()
+                    .unwrap();
+                let bytes = std::fs::read(artifact.library()).unwrap();
+                if std::env::var_os("KEEP").is_none() {
+                    std::fs::remove_dir_all(artifact.folder()).unwrap();
+                }
+                bytes
+            });
+            let why = format!("{linkage:?} {fast} {backend}");
+            assert!(first == second && second == third, "{why}");
+            let text = String::from_utf8_lossy(&first);
+            assert!(!text.contains(outs[0].to_str().unwrap()), "{why}");
+        }
+    }
+    // Debuggers find the files that stay.
+    let build = Build::new(&source, Backend::C).out_dir(&outs[0]).flag("-g");
+    let artifact = build.run().unwrap();
+    let bytes = std::fs::read(artifact.library()).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains(artifact.folder().to_str().unwrap()));
+    assert!(!text.contains(".tmp"), "the folder in which it was built");
 }
 
 /// A compiler that edits its manifest by a sed script.

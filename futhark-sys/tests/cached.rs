@@ -246,7 +246,27 @@ fn an_incomplete_result_is_built_again() {
     // What a build that was killed leaves behind.
     let left = first.folder().with_extension("tmp1-0");
     std::fs::create_dir(&left).unwrap();
-    place.compiles("an incomplete folder").open().unwrap();
+    let first = place.compiles("an incomplete folder");
+    first.open().unwrap();
+    // What a crash leaves of files that were written before it.
+    let size = std::fs::metadata(first.library()).unwrap().len();
+    for (file, kept, length) in [
+        (first.library(), 0, size),
+        (first.library(), 4096, 4096),
+        (first.header().with_extension("json"), 20, 20),
+        (first.folder().join("warnings.txt"), 0, 10),
+        (first.folder().join("done"), 0, 0),
+        (first.folder().join("done"), 60, 60),
+    ] {
+        let mut bytes = std::fs::read(&file).unwrap();
+        bytes.truncate(kept);
+        bytes.resize(length.try_into().unwrap(), 0);
+        // The old file can be loaded.
+        remove(&file);
+        std::fs::write(&file, bytes).unwrap();
+        let why = format!("{} bytes are left of {}", kept, file.display());
+        place.compiles(&why);
+    }
     // The headers, which all builds share.
     let entries = std::fs::read_dir(place.folder.join("out")).unwrap();
     let mut folders = entries.map(|entry| entry.unwrap().path());
@@ -261,6 +281,9 @@ fn an_incomplete_result_is_built_again() {
     remove(&headers.join("fut_calls.h"));
     place.write("main.fut", "entry f (x: i32) = x + 1\n");
     place.compiles("incomplete headers");
+    std::fs::write(headers.join("fut_calls.h"), "int x").unwrap();
+    place.write("main.fut", "entry f (x: i32) = x + 2\n");
+    place.compiles("a header that was cut short");
 }
 
 #[test]

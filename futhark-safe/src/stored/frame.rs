@@ -2,8 +2,8 @@
 //! [`crate::stored`].
 
 use super::fail;
-use crate::checksum::{checksum, little_endian};
 use crate::error::{Error, ErrorKind, Result, counted};
+use futhark_sys::checksum::{checksum, little_endian};
 
 const MAGIC: [u8; 8] = *b"\x89FUT\r\n\x1a\n";
 const VERSION: u8 = 1;

@@ -7,10 +7,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::cache::{Temporary, is_complete};
 use super::cc::{CCompiler, Options};
 use super::error::Error;
 use super::hash::Hash;
-use super::recording::{Temporary, write};
+use super::recording::write;
 use super::stamp;
 
 /// The file with the text.
@@ -19,7 +20,7 @@ pub(super) const FILE: &str = "fut_begin.h";
 /// The folder with the precompiled header, which contains no text: gcc falls back to [`FILE`].
 const COMPILED: &str = "compiled";
 
-/// The stamps of all headers that the precompiled header contains, written last.
+/// The stamps of all headers that the precompiled header contains.
 const STAMPS: &str = "stamps";
 
 /// Folders in which the C compiler finds [`FILE`].
@@ -52,10 +53,10 @@ impl Beginning {
             hash = hash.with(argument);
         }
         let folder = results.join(format!("begin-{}", &hash.hex()[..16]));
-        if !folder.join(FILE).is_file() {
+        if !is_complete(&folder) {
             let new = Temporary::beside(&folder)?;
             write(&new.path().join(FILE), text)?;
-            new.complete(&folder, FILE)?;
+            new.complete(&folder)?;
             return Ok(Beginning {
                 folder,
                 compiled: None,
@@ -85,6 +86,9 @@ impl Beginning {
 
 /// Whether the folder has a precompiled header, all of whose headers are unchanged.
 fn is_current(compiled: &Path) -> bool {
+    if !is_complete(compiled) {
+        return false;
+    }
     let Ok(stamps) = std::fs::read_to_string(compiled.join(STAMPS)) else {
         return false;
     };
@@ -120,7 +124,7 @@ fn precompile(folder: &Path, headers: &Path, cc: &CCompiler, options: &Options<'
     if !is_current(&compiled) {
         let _ = std::fs::remove_dir_all(&compiled);
     }
-    new.complete(&compiled, STAMPS).is_ok()
+    new.complete(&compiled).is_ok()
 }
 
 /// The prerequisites of a rule for make, each followed by its stamp on a line; `None` if one does not
@@ -145,6 +149,7 @@ fn stamps_of(rule: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cache::list_files;
     use super::*;
 
     #[test]
@@ -161,10 +166,13 @@ mod tests {
         let stamps = stamps_of(&rule).unwrap();
         assert_eq!(stamps.lines().count(), 4);
         std::fs::write(compiled.join(STAMPS), &stamps).unwrap();
+        list_files(&compiled).unwrap();
         assert!(is_current(&compiled));
         std::fs::write(&two, "long y;").unwrap();
         assert!(!is_current(&compiled), "another size");
         std::fs::write(compiled.join(STAMPS), stamps_of(&rule).unwrap()).unwrap();
+        assert!(!is_current(&compiled), "damaged");
+        list_files(&compiled).unwrap();
         assert!(is_current(&compiled));
         std::fs::remove_file(&one).unwrap();
         assert!(!is_current(&compiled), "missing");

@@ -1,13 +1,11 @@
 //! Builds an artifact from a source file, and caches it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use futhark_manifest::{Backend, FunctionList, Manifest, Program};
 
 use super::beginning::{Beginning, FILE};
-use super::cache::cache_folder;
+use super::cache::{Temporary, cache_folder, is_complete};
 use super::cc::Options;
 use super::compiler::{self, Compiler};
 use super::error::{Error, ErrorKind};
@@ -17,16 +15,9 @@ use super::generated::{Generated, layout};
 use super::hash::Hash;
 use super::headers;
 use super::plain;
-use super::recording::Temporary;
 use super::tools::Tools;
 use super::unit::{self, Unit};
 use super::vendored;
-
-/// Makes the temporary folders of concurrent builds in this process distinct.
-static BUILDS: AtomicUsize = AtomicUsize::new(0);
-
-/// The file that is written last.
-const DONE: &str = "done";
 
 /// Our C file.
 const UNIT: &str = "fut_unit.c";
@@ -226,7 +217,7 @@ impl Build {
         let key = tools.identify(key).hex();
         let folder = format!("{name}-{}-{}", self.backend, &key[..16]);
         let paths = self.paths(results.join(folder), symbol);
-        if !paths.in_folder(DONE).is_file() {
+        if !is_complete(&paths.folder) {
             let inputs = Inputs {
                 tools: &tools,
                 files: &files,
@@ -343,7 +334,7 @@ impl Build {
             folder: folder.path().to_owned(),
             ..paths.clone()
         };
-        let result = self.build_in(inputs, &work);
+        let result = self.build_in(inputs, &work, &paths.folder);
         // The folder is named after what the files contained before, and an error can be one of a file
         // that was half written.
         let futhark = &inputs.tools.futhark;
@@ -354,11 +345,12 @@ impl Build {
             return Ok(false);
         }
         result?;
-        folder.complete(&paths.folder, DONE)?;
+        folder.complete(&paths.folder)?;
         Ok(true)
     }
 
-    fn build_in(&self, inputs: &Inputs<'_>, paths: &Paths) -> Result<(), Error> {
+    /// Builds in the folder of `paths`, which will be renamed to `home`.
+    fn build_in(&self, inputs: &Inputs<'_>, paths: &Paths, home: &Path) -> Result<(), Error> {
         let Inputs {
             tools,
             files,
@@ -424,7 +416,7 @@ impl Build {
         let object = paths.in_folder("unit.o");
         let file = paths.in_folder(UNIT);
         let compile = |beginning: Option<&Beginning>| {
-            cc.compile(&file, &object, &headers, beginning, options)
+            cc.compile(&file, home, &object, &headers, beginning, options)
         };
         let compiled = compile(shared.as_ref());
         // gcc stops if it cannot map a precompiled header.
@@ -458,7 +450,7 @@ impl Build {
                 .iter()
                 .for_each(|file| drop(std::fs::remove_file(file)));
         }
-        paths.write(DONE, "")
+        Ok(())
     }
 }
 
@@ -467,18 +459,6 @@ struct Inputs<'a> {
     tools: &'a Tools,
     files: &'a Files,
     options: &'a Options<'a>,
-}
-
-/// A sibling of `folder` for an incomplete build. The time distinguishes processes of equal numbers on
-/// two machines, or in two containers, that share the folder.
-pub(super) fn temporary(folder: &Path) -> PathBuf {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    folder.with_extension(format!(
-        "tmp{}-{}-{:x}",
-        std::process::id(),
-        BUILDS.fetch_add(1, Ordering::Relaxed),
-        now.unwrap_or_default().as_nanos()
-    ))
 }
 
 /// Resolves the manifest in `file`.
@@ -647,8 +627,8 @@ impl Artifact {
     #[cfg(feature = "load")]
     pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::Error> {
         // SAFETY: the file is a result of `Build::run`, which renames a folder to its final,
-        // content-derived name only when everything in it is complete; or it was recorded from
-        // such a folder, `recall` verified that its bytes are unchanged, and the user named the
+        // content-derived name only when everything in it is complete and on the disk, and compares
+        // it with its checksum when it finds it again; or it was recorded from such a folder, `recall` verified that its bytes are unchanged, and the user named the
         // recording as a compiler, whose code runs in any case.
         unsafe { crate::load::open(&self.library(), self.symbol()) }
     }

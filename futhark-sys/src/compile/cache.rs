@@ -1,9 +1,26 @@
-//! The default folder for build results. It is private to the user, because libraries from it are
-//! loaded into the process.
+//! The folders of build results: the default one, which is private to the user, because libraries from it
+//! are loaded into the process; and the folders in it, each of which has its final name only when it is
+//! complete.
 
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::{Error, ErrorKind};
+use super::recording::write;
+use crate::checksum::checksum;
+
+/// The list of the files of a complete folder, one per line: size, checksum and name.
+const LIST: &str = "done";
+
+/// The last line of the list.
+const END: &str = "end\n";
+
+/// The checksum is that of the first bytes, so that a warm build is not slow: a library of 400 kB takes
+/// 0.1 ms, and 2 ms in an unoptimised build script.
+const MOST: u64 = 1 << 20;
 
 /// Returns the folder `name` in the user's cache folder (`XDG_CACHE_HOME`, or `.cache` in `HOME`),
 /// created if it does not exist.
@@ -28,8 +45,7 @@ pub fn cache_folder(name: &str) -> Result<PathBuf, Error> {
         ));
     };
     let folder = cache.join(name);
-    std::fs::create_dir_all(&cache)
-        .map_err(|error| Error::io("create the folder", cache, error))?;
+    fs::create_dir_all(&cache).map_err(|error| Error::io("create the folder", cache, error))?;
     make_private(&folder)?;
     Ok(folder)
 }
@@ -38,14 +54,14 @@ pub fn cache_folder(name: &str) -> Result<PathBuf, Error> {
 fn make_private(folder: &Path) -> Result<(), Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
-    match std::fs::DirBuilder::new().mode(0o700).create(folder) {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
             return Err(Error::io("create the folder", folder, error));
         }
         _ => {}
     }
     // The owner of a link could redirect it to another folder, so links are refused.
-    let found = std::fs::symlink_metadata(folder)
+    let found = fs::symlink_metadata(folder)
         .map_err(|error| Error::io("inspect the folder", folder, error))?;
     let (user, mode) = (user(), found.mode() & 0o777);
     if found.is_dir() && found.uid() == user && mode & 0o077 == 0 {
@@ -74,12 +90,122 @@ fn user() -> u32 {
 
 #[cfg(not(unix))]
 fn make_private(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))
+    fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))
+}
+
+/// A folder that is renamed when it is complete, and otherwise removed.
+pub(super) struct Temporary(PathBuf);
+
+impl Temporary {
+    /// A new sibling of `folder`. The time distinguishes processes of equal numbers on two machines, or in
+    /// two containers, that share the folder.
+    pub(super) fn beside(folder: &Path) -> Result<Temporary, Error> {
+        /// Distinguishes concurrent builds in this process.
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let temporary = folder.with_extension(format!(
+            "tmp{}-{}-{:x}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed),
+            now.unwrap_or_default().as_nanos()
+        ));
+        fs::create_dir_all(&temporary)
+            .map_err(|error| Error::io("create the folder", &temporary, error))?;
+        Ok(Temporary(temporary))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Renames the folder when its files are on the disk, unless another process was first.
+    pub(super) fn complete(self, folder: &Path) -> Result<(), Error> {
+        list_files(&self.0)?;
+        let error = match fs::rename(&self.0, folder) {
+            Err(error) if !is_complete(folder) => error,
+            _ => return Ok(()),
+        };
+        // A file in it was removed or is damaged.
+        let _ = fs::remove_dir_all(folder);
+        match fs::rename(&self.0, folder) {
+            Err(_) if !is_complete(folder) => Err(Error::io("rename", &self.0, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Replaces `folder`.
+    pub(super) fn become_folder(self, folder: &Path) -> Result<(), Error> {
+        let _ = fs::remove_dir_all(folder);
+        match fs::rename(&self.0, folder) {
+            // Another process wrote the same.
+            Err(_) if folder.is_dir() => Ok(()),
+            moved => moved.map_err(|error| Error::io("rename", &self.0, error)),
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes the list of the files in a folder and in its subfolders. Each file is on the disk before: after a
+/// crash, a renamed folder can contain files without their content otherwise.
+pub(super) fn list_files(folder: &Path) -> Result<(), Error> {
+    let mut list = String::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(inner) = open.pop() {
+        let failed = |error| Error::io("read the folder", &inner, error);
+        for entry in fs::read_dir(&inner).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let stored = store(&path).map_err(|error| Error::io("store", &path, error))?;
+            let name = path.strip_prefix(folder).unwrap_or(&path);
+            list += &format!("{stored} {}\n", name.display());
+        }
+    }
+    let path = folder.join(LIST);
+    write(&path, list + END)?;
+    store(&path).map_err(|error| Error::io("store", &path, error))?;
+    Ok(())
+}
+
+/// Waits until a file is on the disk, and describes it.
+fn store(file: &Path) -> std::io::Result<String> {
+    let open = File::open(file)?;
+    open.sync_all()?;
+    describe(open)
+}
+
+/// The size and the checksum.
+fn describe(file: File) -> std::io::Result<String> {
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes)?;
+    Ok(format!("{size} {:016x}", checksum(&[&bytes])))
+}
+
+/// Whether every file of a folder that [`Temporary::complete`] renamed is still there, with its content.
+pub(super) fn is_complete(folder: &Path) -> bool {
+    let list = fs::read_to_string(folder.join(LIST)).unwrap_or_default();
+    let is_kept = |line: &str| {
+        // The name can contain spaces.
+        let place = line.match_indices(' ').nth(1)?.0;
+        let file = File::open(folder.join(&line[place + 1..])).ok()?;
+        (describe(file).ok()? == line[..place]).then_some(())
+    };
+    list.strip_suffix(END)
+        .is_some_and(|list| list.lines().all(|line| is_kept(line).is_some()))
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::fs::{self, Permissions};
+    use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
     use super::*;

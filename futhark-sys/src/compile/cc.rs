@@ -157,9 +157,9 @@ impl CCompiler {
         words
     }
 
-    /// Whether this is gcc 12, clang 16, or later, which support `-ftrivial-auto-var-init=zero`.
+    /// Whether the compiler supports `-ftrivial-auto-var-init=zero`.
     pub(super) fn zeroes_variables(&self) -> bool {
-        self.driver.zeroes_variables()
+        self.driver.is_at_least(12, 16)
     }
 
     /// Whether the result refers to source files, for debuggers.
@@ -169,10 +169,11 @@ impl CCompiler {
         own.chain(words).any(|word| word.starts_with("-g"))
     }
 
-    /// Compiles `unit`, which includes our headers, to `object`.
+    /// Compiles `unit`, which includes our headers, to `object`. The folder of both will be renamed to `home`.
     pub(super) fn compile(
         &self,
         unit: &Path,
+        home: &Path,
         object: &Path,
         headers: &Path,
         beginning: Option<&Beginning>,
@@ -183,6 +184,12 @@ impl CCompiler {
         command.arg(format!("-iquote{}", folder.display()));
         for folder in beginning.into_iter().flat_map(Beginning::folders) {
             command.arg(format!("-iquote{}", folder.display()));
+        }
+        if self.maps_folders() {
+            let (folder, home) = (folder.display(), home.display());
+            command.arg(format!("-fmacro-prefix-map={folder}/="));
+            // Debuggers find the files in the final folder.
+            command.arg(format!("-fdebug-prefix-map={folder}={home}"));
         }
         command.arg("-c").arg(unit).arg("-o").arg(object);
         let stderr = run(command)?;
@@ -215,6 +222,12 @@ impl CCompiler {
         matches!(run(command), Ok(Ok(())))
     }
 
+    /// Whether the compiler can replace the folder in `__FILE__`, so that equal builds have equal results
+    /// in every folder.
+    fn maps_folders(&self) -> bool {
+        self.driver.is_at_least(8, 10)
+    }
+
     /// The command that compiles with `options` and finds our headers.
     fn command_with(&self, headers: &Path, options: &Options<'_>) -> Command {
         let mut command = self.command();
@@ -222,7 +235,11 @@ impl CCompiler {
         // Our <assert.h> takes precedence over the system's. Our other headers are found only by
         // `#include "…"`, because a program can be called `math` or `strings`.
         command.arg(format!("-I{}", headers.join(OVERRIDE).display()));
-        command.arg(format!("-iquote{}", headers.display()));
+        let headers = headers.display();
+        command.arg(format!("-iquote{headers}"));
+        if self.maps_folders() {
+            command.arg(format!("-fmacro-prefix-map={headers}/="));
+        }
         command
     }
 
@@ -315,7 +332,9 @@ impl CCompiler {
     /// Creates a static library from `object`.
     pub(super) fn archive(&self, object: &Path, library: &Path) -> Result<(), Error> {
         let mut command = Command::new(&self.ar);
-        command.arg("crs").arg(library).arg(object);
+        // Without the time and the user.
+        command.arg(if self.apple { "crs" } else { "crsD" });
+        command.arg(library).arg(object);
         run_tool(command, "AR")?.map_err(|text| {
             let advice = self.advice("AR");
             let library = library.display();

@@ -143,8 +143,8 @@ impl Driver {
         self.family == Family::Gnu && is_program
     }
 
-    /// Whether this is gcc 12, clang 16, or later.
-    pub(super) fn zeroes_variables(&self) -> bool {
+    /// Whether this is a gcc or a clang of at least these versions.
+    pub(super) fn is_at_least(&self, gcc: u32, clang: u32) -> bool {
         // "gcc (Debian 12.2.0-14) 12.2.0", "Debian clang version 16.0.6 (1)": the first
         // number that stands alone.
         let words = self.version.split_whitespace();
@@ -152,8 +152,8 @@ impl Driver {
             .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains(')'))
             .find_map(|word| word.split('.').next()?.parse::<u32>().ok());
         let least = match self.family {
-            Family::Gnu => 12,
-            Family::Clang => 16,
+            Family::Gnu => gcc,
+            Family::Clang => clang,
             Family::Other => return false,
         };
         major.is_some_and(|major| major >= least)

@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::cache::{Temporary, is_complete};
 use super::error::Error;
-use super::recording::{Temporary, write};
+use super::recording::write;
 use super::unit::FIXED_FILES;
 
 /// The folder with `assert.h`, which takes precedence over that of the system.
 pub(super) const OVERRIDE: &str = "override";
-
-/// The last file that is written.
-const DONE: &str = "done";
 
 /// The folder of the headers below the folder of results, written unless it exists.
 ///
@@ -20,7 +18,7 @@ const DONE: &str = "done";
 pub(super) fn folder(results: &Path) -> Result<PathBuf, Error> {
     let sources = &env!("FUTHARK_SYS_SOURCES")[..16];
     let folder = results.join(format!("include-{sources}"));
-    if folder.join(DONE).is_file() {
+    if is_complete(&folder) {
         return Ok(folder);
     }
     let new = Temporary::beside(&folder)?;
@@ -30,7 +28,6 @@ pub(super) fn folder(results: &Path) -> Result<PathBuf, Error> {
     for (name, text) in FIXED_FILES {
         write(&new.path().join(name), text)?;
     }
-    write(&new.path().join(DONE), "")?;
-    new.complete(&folder, DONE)?;
+    new.complete(&folder)?;
     Ok(folder)
 }

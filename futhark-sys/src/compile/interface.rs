@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use futhark_manifest::{FunctionList, Program};
 
 use super::build::{Artifact, Build, read_program};
+use super::cache::Temporary;
 use super::error::{Error, ErrorKind};
-use super::recording::Temporary;
 use super::toolchain::Toolchain;
 use super::vendored::Vendor;
 

@@ -15,7 +15,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::build::{self, Artifact, Build};
+use super::build::{Artifact, Build};
+use super::cache::Temporary;
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::hash::Hash;
@@ -49,14 +50,17 @@ impl Build {
         let temporary = Temporary::beside(&folder)?;
         let recorded = match self.run() {
             Ok(artifact) => {
-                self.keep_library(&futhark, &artifact, &temporary.0)?;
+                self.keep_library(&futhark, &artifact, temporary.path())?;
                 Recorded::Library
             }
             Err(error) => {
                 let Some(kind) = name_of(error.kind()) else {
                     return Err(error);
                 };
-                write(&temporary.0.join("refused"), format!("{kind}\n{error:#}"))?;
+                write(
+                    &temporary.path().join("refused"),
+                    format!("{kind}\n{error:#}"),
+                )?;
                 Recorded::Refusal(error)
             }
         };
@@ -218,54 +222,6 @@ fn refusal(text: &str) -> Error {
     let (name, message) = text.split_once('\n').unwrap_or((text, ""));
     let found = REFUSALS.into_iter().find(|(_, other)| *other == name);
     Error::new(found.map_or(ErrorKind::Io, |(kind, _)| kind), message)
-}
-
-/// A folder that is renamed when it is complete, and otherwise removed.
-pub(super) struct Temporary(PathBuf);
-
-impl Temporary {
-    pub(super) fn beside(folder: &Path) -> Result<Temporary, Error> {
-        let temporary = build::temporary(folder);
-        let _ = fs::remove_dir_all(&temporary);
-        fs::create_dir_all(&temporary)
-            .map_err(|error| Error::io("create the folder", &temporary, error))?;
-        Ok(Temporary(temporary))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// Renames the folder, unless another process was first: a folder that contains the file `done` is
-    /// complete.
-    pub(super) fn complete(self, folder: &Path, done: &str) -> Result<(), Error> {
-        let is_complete = || folder.join(done).is_file();
-        let error = match fs::rename(&self.0, folder) {
-            Err(error) if !is_complete() => error,
-            _ => return Ok(()),
-        };
-        // Somebody removed a part of it.
-        let _ = fs::remove_dir_all(folder);
-        match fs::rename(&self.0, folder) {
-            Err(_) if !is_complete() => Err(Error::io("rename", &self.0, error)),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn become_folder(self, folder: &Path) -> Result<(), Error> {
-        let _ = fs::remove_dir_all(folder);
-        match fs::rename(&self.0, folder) {
-            // Another process recorded the same.
-            Err(_) if folder.is_dir() => Ok(()),
-            moved => moved.map_err(|error| Error::io("rename", &self.0, error)),
-        }
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 pub(super) fn folder_of(source: &Path) -> &Path {

@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 use futhark_manifest::{Manifest, Version};
 
 use super::build::Build;
+use super::cache::Temporary;
 use super::compiler::Compiler;
 use super::error::Error;
-use super::recording::{Temporary, folder_of, hash_of, write};
+use super::recording::{folder_of, hash_of, write};
 use super::toolchain::Toolchain;
 
 /// What a build does with vendored code; the variable `FUTHARK_VENDOR` selects it.

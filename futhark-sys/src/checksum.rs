@@ -1,4 +1,5 @@
-//! The checksum of stored values and of cache files, documented in [`crate::stored`].
+//! The checksum of results of builds, and of the stored values and cache files of futhark-safe, whose module
+//! `stored` documents it.
 //!
 //! It detects accidents, not attacks: anyone can compute it.
 
@@ -6,7 +7,8 @@
 ///
 /// Each step is a bijection of the state, and different words lead to different states, so a
 /// change within one word of eight bytes is always detected.
-pub(crate) fn checksum(parts: &[&[u8]]) -> u64 {
+#[must_use]
+pub fn checksum(parts: &[&[u8]]) -> u64 {
     let mut state = 0xcbf2_9ce4_8422_2325;
     for part in parts {
         let words = part.chunks_exact(8);
@@ -21,7 +23,12 @@ pub(crate) fn checksum(parts: &[&[u8]]) -> u64 {
 }
 
 /// At most eight bytes as a number.
-pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
+///
+/// # Panics
+///
+/// More than eight bytes.
+#[must_use]
+pub fn little_endian(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     u64::from_le_bytes(word)
