@@ -1,12 +1,11 @@
-# Shared by the scripts of ci/ and .ci/: paths, messages, times. Source it.
+# Shared by the scripts of ci/ and .ci/: paths, messages, options, steps. Source it.
 # shellcheck shell=bash disable=SC2034  # used by the scripts that source this
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
 prefix=${FUTHARK_TOOLCHAIN:-$root/.toolchain}
-case $prefix in
-/*) ;;
-*) prefix=$PWD/$prefix ;;
-esac
+case $target in /*) ;; *) target=$PWD/$target ;; esac
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 
 say() { printf '%s\n' "$*"; }
 
@@ -22,13 +21,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 # Microseconds since an arbitrary moment; the decimal mark depends on the locale. Bash before 5
 # (macOS) has whole seconds only.
-now() {
-    if [ -n "${EPOCHREALTIME:-}" ]; then
-        printf '%s' "${EPOCHREALTIME/[.,]/}"
-    else
-        printf '%s' "$((SECONDS * 1000000))"
-    fi
-}
+now() { if [ -n "${EPOCHREALTIME:-}" ]; then printf '%s' "${EPOCHREALTIME/[.,]/}"; else printf '%s' "$((SECONDS * 1000000))"; fi; }
 
 # since MOMENT: the seconds since then, as "12.3".
 since() {
@@ -36,85 +29,82 @@ since() {
     printf '%d.%d' "$((tenths / 10))" "$((tenths % 10))"
 }
 
-# collect_times: starts to record the times of steps, tests and jobs in a file, one per line:
-# seconds, kind, name. If a script that does the same runs this one, both write to one file.
-collect_times() {
-    owns_times=no
-    if [ -z "${STEP_TIMES:-}" ]; then
-        STEP_TIMES=$(mktemp)
-        export STEP_TIMES
-        owns_times=yes
-    fi
-}
-
-# took SECONDS KIND NAME
-took() { printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"${STEP_TIMES:-/dev/null}"; }
-
-# print_slowest: prints the ten slowest of each kind, at the end of the outermost script.
-print_slowest() {
-    local kind
-    [ "${owns_times:-no}" = yes ] || return 0
-    for kind in step test job; do
-        grep -q "	$kind	" "$STEP_TIMES" || continue
-        printf '\nthe slowest %ss\n' "$kind"
-        awk -F '\t' -v kind="$kind" '$2 == kind { printf "%8.1f s  %s\n", $1, $3 }' "$STEP_TIMES" |
-            sort -rn | sed -n '1,10p'
+# read_options "NAMES" ARGUMENT...: reads the arguments of a script. A name stands for --NAME: `name=` takes a value,
+# `name+` also, and may be repeated, `name` takes none. Sets the variable NAME, with _ for -, to the value, to an array
+# of the values, or to yes; `arguments` to the others, and to everything after --. The script sets the defaults before.
+# For --help it prints the comment at the beginning of the script.
+read_options() {
+    local known_=" $1 " name_ variable_ # other names than those of options
+    shift
+    arguments=()
+    while [ $# -gt 0 ]; do
+        case $1 in
+        -h | --help)
+            sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+            exit 0
+            ;;
+        --)
+            shift
+            arguments+=("$@")
+            break
+            ;;
+        --*=*)
+            name_=${1%%=*}
+            case $known_ in
+            *" ${name_#--}="* | *" ${name_#--}+"*) ;;
+            *) die "unknown option: $1 (see --help)" 2 ;;
+            esac
+            set -- "$name_" "${1#*=}" "${@:2}"
+            continue
+            ;;
+        esac
+        name_=${1#--}
+        variable_=${name_//-/_}
+        case $1,$known_ in
+        --*,*" $name_ "*) printf -v "$variable_" yes ;;
+        --*,*" $name_="* | --*,*" $name_+"*)
+            [ $# -ge 2 ] || die "$1 needs a value" 2
+            case $known_ in
+            *" $name_+ "*) eval "$variable_+=(\"\$2\")" ;;
+            *) printf -v "$variable_" '%s' "$2" ;;
+            esac
+            shift
+            ;;
+        -*) die "unknown option: $1 (see --help${after_options:-})" 2 ;;
+        *) arguments+=("$1") ;;
+        esac
+        shift
     done
-    rm -f "$STEP_TIMES"
 }
 
-# step TITLE COMMAND...: prints a heading, runs the command, prints the time. If the command fails,
-# names the step and exits.
+# no_arguments: for scripts that take only options.
+no_arguments() { [ ${#arguments[@]} -eq 0 ] || die "unexpected argument: ${arguments[0]} (see --help)" 2; }
+
+# step TITLE COMMAND...: prints a heading, runs the command, prints the time. If the command fails, names the step and
+# exits.
 step() {
     local title=$1 start status=0
     shift
     start=$(now)
     printf '\n=== %s\n' "$title"
     "$@" || status=$?
-    finish_step "$title" "$(since "$start")" "$status" "$*"
-}
-
-# finish_step TITLE SECONDS STATUS COMMAND
-finish_step() {
-    took "$2" step "$1"
-    if [ "$3" -ne 0 ]; then
-        warn "=== FAILED: $1 (exit code $3, $2 s)"
-        warn "    command: $4"
-        print_slowest
-        exit "$3"
+    if [ "$status" -ne 0 ]; then
+        warn "=== FAILED: $title (exit code $status, $(since "$start") s)"
+        warn "    command: $*"
+        exit "$status"
     fi
-    printf '=== %s: ok, %s s\n' "$1" "$2"
+    printf '=== %s: ok, %s s\n' "$title" "$(since "$start")"
 }
 
-# with_test_times COMMAND...: runs `cargo test` and records the time of each test binary.
-with_test_times() {
-    local log status=0
-    log=$(mktemp)
-    "$@" 2>&1 | tee "$log" || status=$?
-    awk -v file="${STEP_TIMES:-/dev/null}" '
-        $1 == "Running" && /\(.*\)$/ { name = $0; sub(/^ *Running /, "", name) }
-        $1 == "Doc-tests" { name = $0; sub(/^ */, "", name) }
-        /^test result: .* finished in / { seconds = $NF; sub(/s$/, "", seconds); printf "%s\ttest\t%s\n", seconds, name >> file }
-    ' "$log"
-    rm -f "$log"
-    return "$status"
+# expect CODE COMMAND...: succeeds if the command ends with this exit code.
+expect() {
+    local status=0
+    "${@:2}" || status=$?
+    [ "$status" -eq "$1" ] || { warn "expected exit code $1, got $status: ${*:2}" && return 1; }
 }
 
-# record_job_times FILE: records the seconds of each program in each column of a JSON report.
-record_job_times() {
-    awk -v file="${STEP_TIMES:-/dev/null}" '
-        function value(key,   at) {
-            at = index($0, "\"" key "\":\"")
-            if (!at) return ""
-            rest = substr($0, at + length(key) + 4)
-            return substr(rest, 1, index(rest, "\"") - 1)
-        }
-        /^\{"kind":"finished"/ && match($0, /"seconds":[0-9.e-]+\}$/) {
-            job = value("program") " on " value("backend") ", " value("device") ", " value("compiler")
-            printf "%.1f\tjob\t%s\n", substr($0, RSTART + 10, RLENGTH - 11), job >> file
-        }
-    ' "$1"
-}
+# The names of the parts of a run, which are in file names.
+name_pattern='[a-z0-9][a-z0-9-]*'
 
 # parse_shard I/N: sets $index and $count.
 parse_shard() {
@@ -126,11 +116,9 @@ parse_shard() {
 # build_conformance: sets $conformance to the program. The gate sets CONFORMANCE_PROGRAM to the one
 # that its tests built, and a matrix of runners to the one that its first job built.
 build_conformance() {
-    conformance=${CONFORMANCE_PROGRAM:-}
-    if [ -z "$conformance" ]; then
-        cargo build --quiet --release --locked --manifest-path "$root/Cargo.toml" -p futhark-conformance || return
-        conformance=${CARGO_TARGET_DIR:-$root/target}/release/futhark-conformance
-    fi
+    conformance=${CONFORMANCE_PROGRAM:-$target/release/futhark-conformance}
+    [ -n "${CONFORMANCE_PROGRAM:-}" ] ||
+        cargo build --quiet --release --locked --manifest-path "$root/Cargo.toml" -p futhark-conformance
 }
 
 # ci/setup installs everything but Rust, which only builds our own programs.
