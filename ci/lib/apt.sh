@@ -4,6 +4,15 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # shared with ci/setup
 # Expects: $work (scratch folder), because() (records why a part failed).
 
+# Whether this is Debian, with the tools that this file and ci/setup need.
+can_install_debian_packages() {
+    [ -r /etc/os-release ] && (
+        # shellcheck source=/dev/null
+        . /etc/os-release
+        [ "${ID:-}" = debian ]
+    ) && have apt-get && have dpkg-deb && have flock
+}
+
 # Counted as installed: every Debian system with a C compiler has these libraries, perhaps in a newer
 # version. The library parts must not contain another suite's build of them, because a process must
 # not load two versions of the C or C++ standard library.
@@ -37,6 +46,8 @@ apt_mirrors() {
 # own package cache after every update.
 apt_config() {
     local dir=$1
+    # In a word without quotes, apt decodes these.
+    dir=${dir//%/%25} dir=${dir//\"/%22} dir=${dir//\'/%27} dir=${dir// /%20} dir=${dir//;/%3b}
     cat <<CONF
 #clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;
@@ -54,14 +65,13 @@ Acquire::Languages "none";
 Acquire::Retries "2";
 Acquire::http::Timeout "20";
 Acquire::https::Timeout "20";
-Acquire::Check-Valid-Until "false";
 Dir::Etc::sourcelist "/dev/null";
-Dir::Etc::sourceparts "$dir/sources";
+Dir::Etc::sourceparts $dir/sources;
 Dir::Etc::preferences "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";
-Dir::State "$dir";
-Dir::State::status "$dir/status";
-Dir::Cache "$dir";
+Dir::State $dir;
+Dir::State::status $dir/status;
+Dir::Cache $dir;
 Dir::Cache::archives "archives";
 Dir::Cache::pkgcache "pkgcache.bin";
 Dir::Cache::srcpkgcache "srcpkgcache.bin";

@@ -15,7 +15,7 @@ recorded() {
     local recipe version
     [ -r "$prefix/.state/$1" ] || return 1
     { read -r recipe && read -r version; } <"$prefix/.state/$1" || return 1
-    [ "$recipe" = "$(part_recipe "$1")" ] && [ -e "$prefix/$(part_proof "$1" "$version")" ] || return 1
+    [ "$recipe" = "$(part_recipe "$1")" ] && [ -d "$prefix/$(part_folder "$1" "$version")" ] || return 1
     printf '%s' "$version"
 }
 
@@ -93,7 +93,8 @@ if [ -e "$futhark_home/llvm/lib/libclang.so" ]; then
     if [ -z "${LIBCLANG_PATH:-}" ]; then
         # This libclang comes without the clang program, from which bindgen would get the
         # path of stddef.h and other builtin headers.
-        futhark_args="'-resource-dir=$futhark_home/llvm/resource'"
+        # bindgen splits the arguments as a shell does.
+        futhark_args="'-resource-dir=$(printf '%s' "$futhark_home" | sed "s/'/'\\\\''/g")/llvm/resource'"
         export BINDGEN_EXTRA_CLANG_ARGS="${BINDGEN_EXTRA_CLANG_ARGS:-$futhark_args}"
         export LIBCLANG_PATH="$futhark_home/llvm/lib"
         unset futhark_args

@@ -20,52 +20,100 @@ lib_unused='clang-15'
 known_versions=$(sed -n 's/^ *pub const TESTED: .* = \[\(.*\)\];$/\1/p' "$root/futhark-manifest/src/version.rs" |
     sed 's/(\([0-9]*\), \([0-9]*\), \([0-9]*\)),*/\1.\2.\3/g')
 
-cuda_packages='nvidia-cuda-runtime-cu12==12.1.105 nvidia-cuda-nvrtc-cu12==12.1.105 nvidia-cuda-crt==13.5.37'
+# pip_packages PART: its requirements for pip. Each file has the hash that it was tested with.
+pip_packages() {
+    case $1 in
+    cuda)
+        cat <<'TEXT'
+nvidia-cuda-runtime-cu12==12.1.105 --hash=sha256:6e258468ddf5796e25f1dc591a31029fa317d97a0a94ed93468fc86301d61e40
+nvidia-cuda-nvrtc-cu12==12.1.105 --hash=sha256:339b385f50c309763ca65456ec75e17bbefcbbf2893f462cb8b90584cd27a1c2
+TEXT
+        cuda_crt
+        ;;
+    # Headers only, to compile against them; nvrtc.h has not changed and is that of the part cuda.
+    cuda13)
+        cat <<'TEXT'
+nvidia-cuda-runtime==13.5.37 --hash=sha256:df2b79a8852f10d1fef8c848489c49eebb5754051bf870202a862831412b179d --hash=sha256:de2dc5a7367974228b0a69588a9acc9340d3768bef1bf38bf0801eb08497cd2d
+TEXT
+        cuda_crt
+        ;;
+    # Supports newer cards than the part cuda; the compiled code needs a newer driver.
+    nvrtc)
+        cat <<'TEXT'
+nvidia-cuda-nvrtc-cu12==12.9.86 --hash=sha256:210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4 --hash=sha256:096d4de6bda726415dfaf3198d4f5c522b8e70139c97feef5cd2ca6d4cd9cead
+TEXT
+        ;;
+    esac
+}
 
-# Headers only, to compile against them; nvrtc.h has not changed and is that of the part cuda.
-cuda13_packages='nvidia-cuda-runtime==13.5.37 nvidia-cuda-crt==13.5.37'
-
-# Supports newer cards than the part cuda; the compiled code needs a newer driver.
-nvrtc_packages='nvidia-cuda-nvrtc-cu12==12.9.86'
+cuda_crt() {
+    cat <<'TEXT'
+nvidia-cuda-crt==13.5.37 --hash=sha256:e898b7f73d3035fa89915a3f7bf3b54a73e90249746111aed295822c4729bb29 --hash=sha256:9ed2c565fdf3244fa6719769a80a466b85bfd4b1467ea339353bc91c971d09e0
+TEXT
+}
 
 # part_recipe PART: a text that changes when the part must be reinstalled.
 part_recipe() {
     case $1 in
     futhark-* | ispc-*) printf '1 %s' "$1" ;;
-    cuda) printf '1 %s' "$cuda_packages" ;;
-    cuda13) printf '1 %s' "$cuda13_packages" ;;
-    nvrtc) printf '1 %s' "$nvrtc_packages" ;;
+    cuda* | nvrtc) printf '1 %s' "$(pip_packages "$1" | sed 's/ .*//' | paste -sd ' ' -)" ;;
     *) printf '1 %s %s' "$1" "$lib_suite" ;;
     esac
 }
 
-# part_title PART: a description for reports.
-part_title() {
+# part_folder PART VERSION: the folder of a complete part, relative to the prefix.
+part_folder() {
     case $1 in
-    futhark-*) printf 'Futhark compiler' ;;
-    ispc-*) printf 'ISPC, for the Futhark compiler of that suite' ;;
-    opencl) printf 'OpenCL: headers, loader, Oclgrind' ;;
-    pocl) printf 'PoCL, a second OpenCL device' ;;
-    cuda) printf 'CUDA: headers, NVRTC, runtime' ;;
-    cuda13) printf 'CUDA 13: headers' ;;
-    nvrtc) printf 'a newer NVRTC, for newer cards' ;;
-    hip) printf 'HIP: headers, runtime' ;;
-    llvm) printf 'libclang for bindgen' ;;
+    futhark-*) printf 'compilers/%s' "$2" ;;
+    ispc-*) printf 'ispc/%s' "$2" ;;
+    *) printf '%s' "$1" ;;
     esac
 }
 
-# part_proof PART VERSION: a file, relative to the prefix, that a complete part has.
-part_proof() {
+# about PART: sets $title, and $advice, how to install it by hand.
+about() {
     case $1 in
-    futhark-*) printf 'bin/futhark-%s' "$2" ;;
-    ispc-*) printf 'bin/ispc-%s' "$2" ;;
-    opencl) printf 'opencl/lib/libOpenCL.so.1' ;;
-    pocl) printf 'pocl/lib/host/libpocl.so' ;;
-    cuda) printf 'cuda/lib/libnvrtc.so' ;;
-    cuda13) printf 'cuda13/include/cuda.h' ;;
-    nvrtc) printf 'nvrtc/lib/libnvrtc.so' ;;
-    hip) printf 'hip/lib/libamdhip64.so' ;;
-    llvm) printf 'llvm/resource/include/stddef.h' ;;
+    futhark-*)
+        title='Futhark compiler'
+        advice="any of: the compiler's own releases (see futhark-lang.org), \`nix-env -iA nixpkgs.futhark\`,
+\`brew install futhark\`, \`apt-get install futhark\` on Debian 13. Put it on PATH, or set FUTHARK."
+        ;;
+    ispc-*)
+        title='ISPC, for the Futhark compiler of that suite'
+        advice="your system's package, in the version for your Futhark compiler (0.25.27: 1.26, 0.25.32: 1.28)."
+        ;;
+    opencl)
+        title='OpenCL: headers, loader, Oclgrind'
+        advice="headers and a loader (Debian, Ubuntu: opencl-headers ocl-icd-opencl-dev; Fedora: opencl-headers
+ocl-icd-devel; macOS has both), and a driver: the one of your GPU, or Oclgrind (oclgrind)."
+        ;;
+    pocl)
+        title='PoCL, a second OpenCL device'
+        advice="not required. If it is installed as a system package (Debian, Ubuntu: pocl-opencl-icd; Fedora: pocl),
+set OCL_ICD_VENDORS=/etc/OpenCL/vendors to use it."
+        ;;
+    cuda)
+        title='CUDA: headers, NVRTC, runtime'
+        advice='the toolkit, version 12 or 13, from its vendor; set CUDA_HOME. Its headers and NVRTC are also pip packages:
+see ci/lib/parts.sh.'
+        ;;
+    cuda13)
+        title='CUDA 13: headers'
+        advice='for one test; pip packages: see ci/lib/parts.sh.'
+        ;;
+    nvrtc)
+        title='a newer NVRTC, for newer cards'
+        advice='the newest NVRTC of CUDA 12; also a pip package: see ci/lib/parts.sh.'
+        ;;
+    hip)
+        title='HIP: headers, runtime'
+        advice="ROCm from its vendor, or your system's package (Debian, Ubuntu: libamdhip64-dev; Fedora: rocm-hip-devel)."
+        ;;
+    llvm)
+        title='libclang for bindgen'
+        advice="your system's package (Debian, Ubuntu: libclang-dev; Fedora: clang-libs; Homebrew: llvm); set LIBCLANG_PATH to
+its folder. Needed by the feature \`raw\` and to regenerate bindings."
+        ;;
     esac
 }
 
@@ -267,8 +315,8 @@ install_llvm() {
 
 install_cuda() {
     local stage=$work/$part
-    stage_cuda "$cuda_packages"
-    stage_cuda_libs
+    stage_pip
+    stage_pip_libraries
     # Linkers look for names without a version, and some builds for lib64.
     (cd "$stage/lib" && ln -s libnvrtc.so.* libnvrtc.so && ln -s libcudart.so.* libcudart.so)
     ln -s lib "$stage/lib64"
@@ -277,14 +325,14 @@ install_cuda() {
 }
 
 install_cuda13() {
-    stage_cuda "$cuda13_packages"
+    stage_pip
     adopt "$work/$part" cuda13
 }
 
 install_nvrtc() {
     local stage=$work/$part
-    stage_cuda "$nvrtc_packages"
-    stage_cuda_libs
+    stage_pip
+    stage_pip_libraries
     (cd "$stage/lib" && ln -s libnvrtc.so.12 libnvrtc.so)
     # Kernels include headers of the runtime, which the part cuda has.
     rm -rf "$stage/include"
@@ -293,17 +341,17 @@ install_nvrtc() {
     adopt "$stage" nvrtc
 }
 
-# stage_cuda PACKAGES: unpacks them next to the staged folder, and copies their headers into it.
+# stage_pip: unpacks the packages of this part next to the staged folder, and copies their headers into it.
 # The version of the part is that of the first package.
-stage_cuda() {
+stage_pip() {
     local python stage=$work/$part from
     python=$(python_with_pip) || {
         because 'needs python3 with pip (Debian: python3-pip)'
         return 1
     }
-    # shellcheck disable=SC2086  # a list of words
-    if ! "$python" -m pip install --no-deps --only-binary :all: --no-compile --no-cache-dir --no-input \
-        --disable-pip-version-check --retries 1 --timeout 20 --target "$stage.pip" $1 2>&1 | tee "$stage.pip.log"; then
+    pip_packages "$part" >"$stage.packages"
+    if ! "$python" -m pip install --require-hashes --no-deps --only-binary :all: --no-compile --no-cache-dir --no-input \
+        --disable-pip-version-check --retries 1 --timeout 20 --target "$stage.pip" -r "$stage.packages" 2>&1 | tee "$stage.pip.log"; then
         because "pip: $(sed -n 's/^ERROR: //p' "$stage.pip.log" | tail -1 | grep . || echo 'failed without a reason')"
         return 1
     fi
@@ -312,11 +360,11 @@ stage_cuda() {
         cp -al "$from"/. "$stage/include/"
     done
     find "$stage" -name '__init__.py' -delete
-    printf '%s' "${1#*==}" | sed 's/ .*//' >"$work/$part.version"
+    sed -n '1s/^[^ ]*==\([^ ]*\).*/\1/p' "$stage.packages" >"$stage.version"
 }
 
-# stage_cuda_libs: copies the libraries that stage_cuda has unpacked.
-stage_cuda_libs() {
+# stage_pip_libraries: copies the libraries that stage_pip has unpacked.
+stage_pip_libraries() {
     local library stage=$work/$part
     mkdir -p "$stage/lib"
     for library in "$stage.pip"/nvidia/*/lib/*.so*; do
@@ -330,11 +378,11 @@ stage_cuda_libs() {
 # The first python3 on PATH with a working pip.
 python_with_pip() {
     local python
-    for python in $(type -ap python3); do
+    while read -r python; do
         if "$python" -m pip --version >/dev/null 2>&1; then
             printf '%s' "$python"
             return
         fi
-    done
+    done < <(type -ap python3)
     return 1
 }

@@ -172,6 +172,7 @@ mod tests {
         assert!(!is_current(&compiled), "another size");
         std::fs::write(compiled.join(STAMPS), stamps_of(&rule).unwrap()).unwrap();
         assert!(!is_current(&compiled), "damaged");
+        std::fs::remove_file(compiled.join("done")).unwrap();
         list_files(&compiled).unwrap();
         assert!(is_current(&compiled));
         std::fs::remove_file(&one).unwrap();
