@@ -5,7 +5,8 @@
     cc -O3 -std=c99 -shared -fPIC prog.c -o libprog.so -lm
     futhark-manifest resolve prog.json | python3 ctypes_from_json.py > prog.py
 
-ctypes.rs writes the same module, byte for byte; this script needs no Rust.
+The page docs/resolved.md describes the input. The module starts with ctypes_runtime.py, which is the same for
+all programs.
 """
 
 import builtins
@@ -14,6 +15,7 @@ import keyword
 import pathlib
 import re
 import sys
+import zlib
 
 # Reserved names: for classes of a program, for members of values, and for methods of contexts.
 CLASSES = """Array BOOL Context F16 F32 F64 FutharkError I16 I32 I64 I8 Opaque OpaqueArray
@@ -21,7 +23,7 @@ CLASSES = """Array BOOL Context F16 F32 F64 FutharkError I16 I32 I64 I8 Opaque O
 MEMBERS = """ELEMENT NAME OPERATIONS RANK VARIANTS _data _do _flat _handle _label
     _operation _place argument cls copy ctx free from_elements handle match replaced restore self
     shape slot store take zip""".split()
-METHODS = """FUNCTIONS INTERFACE LIBRARY _c _call _check _config _context _errors _free
+METHODS = """FUNCTIONS INTERFACE _c _call _check _config _context _errors _free
     _garbage _live _lock _process _text close report""".split()
 
 # Not offered: the garbage collector could free a value while its memory is still in use.
@@ -40,8 +42,8 @@ RETURNS = {"status": "_Status", "handle": "_Handle", "shape": "_Shape", "variant
 
 def main():
     program = json.load(sys.stdin)
-    if program["format"] != "futhark-manifest-resolved" or program["format_version"] != 1:
-        sys.exit("expected a resolved manifest of format version 1")
+    if program["format"] != "futhark-manifest-resolved" or program["format_version"] != 2:
+        sys.exit("expected a resolved manifest of format version 2")
     runtime = pathlib.Path(__file__).with_name("ctypes_runtime.py").read_text(encoding="utf-8")
     module = "# @generated from the manifest of a Futhark program.\n\n" + runtime + Bridge(program).module()
     sys.stdout.buffer.write(module.encode())
@@ -99,16 +101,6 @@ class Bridge:
     def context(self):
         program = self.program
         text = f"\n\nclass Context(Program):\n    INTERFACE = {literal(program['interface']['hash'])}\n"
-        rows = []
-        for function in program["library"]:
-            types = [c_type(text) for text in [function["result"]] + [p["c_type"] for p in function["parameters"]]]
-            # Left out: functions that some compilers do not generate, and types of other headers,
-            # such as `cl_command_queue`, which have no equivalent in ctypes.
-            if function["certain"] and all(types):
-                if function["freed_by"] == "free":
-                    types[0] = "_Text"
-                rows.append(f"{literal(function['name'])}: ({', '.join(types)},)")
-        text += table("LIBRARY = {", rows, "}")
         functions = [f for ty in program["types"] for f in ty["functions"]]
         functions += [entry["function"] for entry in program["entry_points"]]
         rows = []
@@ -196,101 +188,40 @@ def literal(text):
     return json.dumps(text, ensure_ascii=False)
 
 
-# Identifiers, by the rules in the module `names` of the crate.
+# Identifiers: names stay if they can, or their other characters are replaced; of several names that would get the
+# same identifier, those that are spelled differently get a hash.
 
 OPERATORS = dict(zip("+-*/%=!<>|&^~$@?`", """plus minus times slash percent equals bang less greater bar and
     caret tilde dollar at question tick""".split()))
 
 
 def identifiers(names, reserved, camel=False):
-    """A unique identifier for each name in a list: its spelling if possible, otherwise with a hash."""
+    """A different identifier for each name of a list, in which names may repeat."""
     reserved = {*reserved, *keyword.kwlist}
     keys = [(name, names[:place].count(name) + 1) for place, name in enumerate(names)]
-    spellings = [spell(name, nth, camel) for name, nth in keys]
-    wanted = [spelling + "_" * (spelling in reserved) for spelling in spellings]
+    wanted = [spell(name, camel) + (f"_{nth}" if nth > 1 else "") for name, nth in keys]
+    wanted = [name + "_" * (name in reserved) for name in wanted]
     result = []
-    for key, spelling, identifier in zip(keys, spellings, wanted):
-        rivals = [place for place, other in enumerate(wanted) if other == identifier]
-        namesakes = [keys[place] for place in rivals if keys[place] in [(identifier, 1), (spellings[place], 1)]]
-        # Of several names for one identifier, the name that equals it keeps it: of `self` and
-        # `self_` the latter.
-        keeper = max(namesakes, key=lambda key: key[0] == identifier, default=None)
-        looks_marked = re.search(("H" if camel else "[_0]h") + "([0-9a-fx]{8}|[0-9a-fx]{16,})$", identifier)
-        if identifier in reserved or looks_marked or (len(rivals) > 1 and key != keeper):
-            short = fnv1a(bytes_of(squeezed(key[0]), key[1]))
-            identifier = marked(spelling, f"{short >> 32 ^ short & 0xFFFFFFFF:08x}", camel)
+    for key, identifier in zip(keys, wanted):
+        if wanted.count(identifier) > 1 and key != (identifier, 1):
+            identifier += f"_{zlib.crc32(repr(key).encode()):08x}"
+        while identifier in result or identifier in reserved:
+            identifier += "_"
         result.append(identifier)
-    short_forms = result.copy()
-    for place, identifier in enumerate(short_forms):
-        if short_forms.count(identifier) > 1 and identifier != wanted[place]:
-            result[place] = marked(spellings[place], f"{fnv1a(bytes_of(*keys[place])):016x}", camel)
-    if len(set(result)) < len(result) or not reserved.isdisjoint(result):
-        sys.exit(f"cannot assign different identifiers to these names: {names}")
     return result
 
 
-def marked(spelling, digits, camel):
-    return spelling + ("H" if camel else "0h" if spelling.endswith("_") else "_h") + digits
-
-
-def bytes_of(name, nth):
-    return name.encode() + (b"\xff%d" % nth if nth > 1 else b"")
-
-
-def squeezed(name):
-    """The name without the spaces that are not between two words: compilers differ in them."""
-    return re.sub(r"(?<![\w'])\s+|\s+(?![\w'])", "", re.sub(r"\s+", " ", name))
-
-
-def words(name):
-    """The words of a type's name, with brackets that have a meaning."""
-    closed = 0
-    for match in re.finditer(r"[A-Za-z0-9_]+|\[\]|[()}']", name):
-        word = {"[]": "array", "'": "prime", "(": "tuple"}.get(match[0], match[0])
-        if word in ")}" or word == "tuple" and not is_tuple(name[match.start():]):
-            closed += word in ")}"
-            continue
-        yield from ["end"] * closed
-        closed = 0
-        yield word
-
-
-def is_tuple(text):
-    """Whether the bracket at the beginning has a comma inside, outside of other brackets."""
-    depth = 0
-    for c in text:
-        depth += (c in "({[") - (c in ")}]")
-        if depth == 0 or c == "," and depth == 1:
-            return depth == 1
-    return False
-
-
-def spell(name, nth, camel):
+def spell(name, camel):
     if camel:
-        text = "_".join(words(name))
-        text = "unit" if name == "()" else text if text.strip("_") else "opaque"
-        text = "".join(word[:1].upper() + word[1:] for word in text.split("_"))
+        meanings = {"[]": "array", "(": "tuple", "'": "prime"}
+        words = re.findall(r"[A-Za-z0-9]+|\[\]|[(']", name.replace("()", "unit"))
+        text = "".join(word[:1].upper() + word[1:] for word in (meanings.get(word, word) for word in words)) or "Opaque"
     else:
         text = "op" if name and all(c in OPERATORS for c in name) else ""
         for c in name:
             text += c if re.match("[A-Za-z0-9_]", c) else "_prime" if c == "'" else "_" + OPERATORS.get(c, "")
         text = re.sub("_+", "_", text) if text.strip("_") else "arg"
-    joint = "" if camel else "_"
-    if nth > 1:
-        text += joint * (not text.endswith("_")) + str(nth)
-    if text[0].isdigit():
-        text = ("T" if camel else "_") + text
-    if len(text) > 60 and text != name:
-        text = text[:60]
-        text += joint * (not text.endswith("_")) + f"{fnv1a(squeezed(name).encode()):016x}"
-    return text
-
-
-def fnv1a(data):
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return value
+    return ("T" if camel else "_") * text[0].isdigit() + text
 
 
 if __name__ == "__main__":

@@ -60,6 +60,18 @@ class _Text(c_void_p):
 
 _Shape, _Variant = ctypes.POINTER(c_int64), c_int
 
+# The functions that every library has and that manifests do not list: results and parameters.
+_LIBRARY = {
+    "futhark_context_config_new": (c_void_p,),
+    "futhark_context_config_free": (None, c_void_p),
+    "futhark_context_new": (c_void_p, c_void_p),
+    "futhark_context_free": (None, c_void_p),
+    "futhark_context_sync": (c_int, c_void_p),
+    "futhark_context_get_error": (_Text, c_void_p),
+    "futhark_context_report": (_Text, c_void_p),
+    "free": (None, c_void_p),
+}
+
 
 class Program(contextlib.AbstractContextManager):
     """A loaded program with its context, for use in a `with` statement.
@@ -76,18 +88,18 @@ class Program(contextlib.AbstractContextManager):
         missing = [name for name in self.FUNCTIONS if not hasattr(self._c, name)]
         if missing:
             raise FutharkError(f"not the library of this program: it has no {missing[0]}")
-        for name, (result, *parameters) in {**self.LIBRARY, **self.FUNCTIONS}.items():
-            function = getattr(self._c, name, None)  # LIBRARY depends on the compiler.
-            if function:
-                function.restype, function.argtypes = result, parameters
-        self._c.free.argtypes = [c_void_p]
+        for name, (result, *parameters) in {**_LIBRARY, **self.FUNCTIONS}.items():
+            function = getattr(self._c, name)
+            function.restype, function.argtypes = result, parameters
         setters = {"futhark_context_config_set_" + name: value for name, value in settings.items()}
-        unknown = [setter for setter in setters if len(self.LIBRARY.get(setter, ())) != 3]
+        unknown = [setter for setter in setters if not hasattr(self._c, setter)]
         if unknown:
-            raise TypeError(f"unknown setting: the library has no function {unknown[0]} with one value")
+            raise TypeError(f"unknown setting: the library has no function {unknown[0]}")
         self._config = self._c.futhark_context_config_new()
         for setter, value in setters.items():
-            getattr(self._c, setter)(self._config, value.encode() if isinstance(value, str) else value)
+            # The settings with one value, which is a number or a text.
+            value = c_char_p(value.encode()) if isinstance(value, str) else c_int(value)
+            getattr(self._c, setter)(c_void_p(self._config), value)
         self._context = self._c.futhark_context_new(self._config)
         error = self._errors() if self._context else "no memory for a context"
         if error:

@@ -80,7 +80,7 @@
 //! | list all types and functions | [`Program::types_in_order`], [`Program::functions`], [`Program::visit`] |
 //! | C prototypes, roles and ownership of parameters | [`Program::prototypes`], [`c`] |
 //! | which values may share memory | [`Operation::aliasing`], [`Output::aliasing`] |
-//! | compare with the generated header | [`c::agree`] |
+//! | compare with the generated header | [`Program::assertions`] |
 //! | identifiers for Rust, C, Python and others | [`names`] |
 //! | compare two versions of an API | [`diff`] |
 //! | report every violation of the format | [`schema`] |
@@ -93,7 +93,6 @@
 //! | `json` (default) | manifests: [`Manifest`], [`Program`], [`c`] | serde_core, serde_json |
 //! | `diff` | [`diff`]: two programs compared as APIs | |
 //! | `document` | [`Program::to_json`] and [`Program::document`] | |
-//! | `headers` | [`c::agree`]: a header compared with a manifest | |
 //! | `languages` | [`names`] for Python, and the keywords of C++ | |
 //! | `schema` | [`schema`]: the JSON Schema and a validator | jsonschema |
 //! | `command` | the command `futhark-manifest` | clap and all of the above |
@@ -109,7 +108,6 @@
         feature = "json",
         feature = "diff",
         feature = "document",
-        feature = "headers",
         feature = "languages",
         feature = "schema"
     )),

@@ -2,61 +2,58 @@
 //! functions that manifests do not list, with the right types.
 
 use crate::harness::steps::{StepResult, Stop};
-use futhark_manifest::Program;
-use futhark_manifest::c::{self, Header};
-use futhark_safe::compile::Artifact;
+use futhark_safe::compile::process::{self, Limits};
+use futhark_safe::compile::{Artifact, Toolchain};
+use std::ffi::OsString;
+use std::process::Command;
 
-/// Compares the header with the declarations that follow from the manifest, and with those of the
-/// functions that manifests do not list.
+/// The beginning of a compiler's report of a failed assertion, in the words of
+/// [`futhark_manifest::Program::assertions`].
+const DISAGREE: &str = "the header and the manifest disagree about";
+
+/// Compiles the assertions about the header, in a folder of their own: others may read that of the build.
 pub fn check(artifact: &Artifact) -> StepResult {
-    let text = std::fs::read_to_string(artifact.header())
-        .map_err(|error| Stop::error(format!("failed to read the header: {error}")))?;
-    let header = Header::parse(&text);
-    let program = artifact.program();
-    let mut wrong: Vec<String> = c::agree(program, &header)
-        .disagreements
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    wrong.extend(
-        header
-            .unread
-            .iter()
-            .map(|unread| format!("line {} cannot be parsed: {}", unread.line, unread.text)),
-    );
-    // `agree` reports the macros of other backends.
-    if header.backend_names().next().is_none() {
-        wrong.push(format!(
-            "the header has no macro for backend {}",
-            program.backend
-        ));
+    let failed = |error: std::io::Error| Stop::error(error.to_string());
+    let header = artifact.header();
+    if !header.is_file() {
+        return Err(Stop::error("the build has no header"));
     }
-    wrong.extend(missing_functions(program, &header));
-    Stop::unless_empty(wrong)
-}
+    let program = artifact.program();
+    let name = header.file_name().unwrap_or_default().to_string_lossy();
+    let work = tempfile::tempdir().map_err(failed)?;
+    let source = work.path().join("assertions.c");
+    std::fs::write(&source, program.assertions(&name)).map_err(failed)?;
 
-/// Returns an error text for each function that manifests do not list and that the header does not
-/// declare, or declares with another type.
-fn missing_functions(program: &Program, header: &Header) -> Vec<String> {
-    let certain = program.library_functions().filter(|(_, certain)| *certain);
-    let missing = certain.filter_map(|(function, _)| {
-        let wanted = &function.declaration;
-        let declared = header
-            .declarations
-            .iter()
-            .find(|declared| declared.name == wanted.name);
-        let types = |declaration: &c::Declaration| {
-            let parameters = declaration.parameters.iter();
-            let parameters: Vec<_> = parameters.map(|parameter| parameter.ty.clone()).collect();
-            (declaration.result.clone(), parameters)
-        };
-        match declared {
-            None => Some(format!("{wanted} is not declared")),
-            Some(declared) if types(declared) != types(wanted) => {
-                Some(format!("expected {wanted}, found {declared}"))
-            }
-            Some(_) => None,
-        }
-    });
-    missing.collect()
+    let cc = std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc"));
+    // Only for `#include "…"`, because a program may have the name of a system header.
+    let mut include = OsString::from("-iquote");
+    include.push(artifact.folder());
+    let mut command = Command::new(&cc);
+    command.args(["-std=c11", "-fsyntax-only", "-w", "-D__HIP_PLATFORM_AMD__"]);
+    command.arg(include);
+    for folder in Toolchain::from_env().include_folders(program.backend) {
+        command.arg("-isystem").arg(folder);
+    }
+    let output = process::run(command.arg(&source), Limits::WORK)
+        .map_err(|error| Stop::skip(format!("failed to run {}: {error}", cc.display())))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = output.stderr();
+    let wrong: Vec<String> = said
+        .lines()
+        .filter_map(|line| {
+            Some(
+                line[line.find(DISAGREE)?..]
+                    .trim_end_matches('"')
+                    .to_owned(),
+            )
+        })
+        .collect();
+    // Other errors name functions that are not declared.
+    Err(Stop::mismatch(if wrong.is_empty() {
+        said.to_string()
+    } else {
+        wrong.join("\n")
+    }))
 }

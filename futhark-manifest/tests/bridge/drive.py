@@ -206,7 +206,9 @@ def names(m, ctx):
     show("close", ctx.close_(self_=1, None_=2))
     record = ctx.lambda_(1, arg_2=2)
     show("fields", record.class_, record.class_prime, record.copy_)
-    show("primes", ctx.f_prime_hbddaec9d(1), ctx.f_prime(1))
+    # Of `f'` and `f_prime` the latter keeps its name.
+    primes = [name for name in dir(ctx) if name.startswith("f_prime")]
+    show("primes", sorted(getattr(ctx, name)(1) for name in primes), ctx.f_prime(1))
     show("operator", ctx.op_plus_plus_plus(1, 2))
     show("about", ctx.cleared.__doc__)
 

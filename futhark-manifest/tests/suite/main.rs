@@ -1,5 +1,6 @@
 //! The tests of the public API, in one program.
 
+mod assertions;
 mod bridge;
 mod common;
 mod compilers;
@@ -9,7 +10,6 @@ mod documents;
 mod eras;
 mod errors;
 mod fixtures;
-mod headers;
 mod interface;
 mod lossless;
 #[cfg(feature = "schema")]

@@ -149,8 +149,10 @@ impl Toolchain {
         found
     }
 
-    /// The existing folders that can contain headers of a backend.
-    pub(super) fn include_folders(&self, backend: Backend) -> Vec<PathBuf> {
+    /// The existing folders that can contain headers of a backend. The generated header includes some on GPU
+    /// backends.
+    #[must_use]
+    pub fn include_folders(&self, backend: Backend) -> Vec<PathBuf> {
         let private = |name: &str| self.root.iter().map(move |root| root.join(name)).collect();
         let mut homes: Vec<PathBuf> = match backend {
             Backend::OpenCl => private("opencl"),

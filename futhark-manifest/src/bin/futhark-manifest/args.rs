@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Checks manifests: the schema, consistency, and agreement with their headers.
+    /// Checks manifests: the schema and consistency.
     Check(CheckArgs),
     /// Shows a program: its entry points and types in Futhark syntax.
     Show {
@@ -35,7 +35,7 @@ pub(crate) enum Command {
         #[arg(default_value = "-")]
         file: File,
     },
-    /// Prints the C prototype of every function.
+    /// Prints the C prototype of every function, or a C file that asserts them.
     Prototypes(PrototypesArgs),
     /// Prints the resolved form as JSON, for generators of bindings.
     ///
@@ -58,12 +58,9 @@ pub(crate) struct CheckArgs {
     /// The manifests.
     #[arg(default_value = "-")]
     pub(crate) files: Vec<File>,
-    /// What to check; each depth includes the previous ones [default: header if there is one, else semantics].
-    #[arg(long, value_enum)]
-    pub(crate) depth: Option<Depth>,
-    /// The header to compare with, for one manifest [default: prog.h beside prog.json, if it exists].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) header: Option<File>,
+    /// What to check; each depth includes the previous one.
+    #[arg(long, value_enum, default_value_t = Depth::Semantics)]
+    pub(crate) depth: Depth,
     /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) strict: bool,
@@ -78,8 +75,6 @@ pub(crate) enum Depth {
     Schema,
     /// Also the consistency of the parts.
     Semantics,
-    /// Also the agreement of the header with the manifest.
-    Header,
 }
 
 #[derive(clap::Args)]
@@ -90,9 +85,10 @@ pub(crate) struct PrototypesArgs {
     /// Print the prototypes for this backend instead of the manifest's.
     #[arg(long)]
     pub(crate) backend: Option<Backend>,
-    /// Also print the functions that manifests do not list: configuration, contexts, tuning, profiling.
-    #[arg(long)]
-    pub(crate) all: bool,
+    /// Print a C file that includes the header and asserts the type of every function: it compiles only if
+    /// header and manifest agree. HEADER is the name in the #include [default: prog.h for prog.json].
+    #[arg(long, value_name = "HEADER", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) assert: Option<String>,
 }
 
 #[derive(clap::Args)]

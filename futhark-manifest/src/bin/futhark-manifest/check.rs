@@ -1,18 +1,15 @@
-//! `futhark-manifest check`: checks manifests in up to three depths.
+//! `futhark-manifest check`: checks manifests in up to two depths.
 //!
 //! | depth | implemented by |
 //! |---|---|
 //! | `schema` | [`schema::validate_text`] (`manifest/schema.rs`) |
 //! | `semantics` | [`Manifest::parse_bytes`] (`manifest/decode.rs`), [`Manifest::check`] (`manifest/check/`) |
-//! | `header` | [`c::agree`] (`manifest/c/agree.rs`) |
 //!
 //! [`Report::of`] runs them on one file.
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::PathBuf;
 
-use futhark_manifest::c::{self, Disagreement, Header};
 use futhark_manifest::schema::{self, Violation};
 use futhark_manifest::{Code, Finding, Manifest, Program, Severity};
 use serde_json::json;
@@ -22,11 +19,7 @@ use crate::input::{File, Text};
 use crate::{Failure, say};
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
-    if args.header.is_some() && args.files.len() != 1 {
-        let message = "--header needs exactly one manifest; without it, each prog.json is compared with the prog.h beside it";
-        return Err(Failure::Usage(message));
-    }
-    File::once(args.files.iter().chain(&args.header))?;
+    File::once(&args.files)?;
     let mut found = false;
     let mut unread = false;
     let mut printed = Ok(());
@@ -41,7 +34,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
             }
             Err(other) => return Err(other),
         };
-        let report = Report::of(&text, args)?;
+        let report = Report::of(&text, args);
         found |= report.errors() > 0 || (args.strict && report.warnings() > 0);
         // Findings count even if printing fails.
         if printed.is_ok() {
@@ -65,25 +58,23 @@ struct Report<'t> {
     depths: Vec<&'static str>,
     violations: Vec<Violation>,
     findings: Vec<Finding>,
-    header: Option<(File, Vec<Disagreement>)>,
     program: Option<Program>,
 }
 
 impl<'t> Report<'t> {
-    fn of(text: &'t Text, args: &CheckArgs) -> Result<Report<'t>, Failure> {
+    fn of(text: &'t Text, args: &CheckArgs) -> Report<'t> {
         let mut report = Report {
             text,
             depths: Vec::new(),
             violations: Vec::new(),
             findings: Vec::new(),
-            header: None,
             program: None,
         };
         match Manifest::parse_bytes(&text.bytes) {
-            Ok(manifest) => report.check(manifest, args)?,
+            Ok(manifest) => report.check(manifest, args.depth),
             Err(error) => report.unreadable(&error),
         }
-        Ok(report)
+        report
     }
 
     /// Reports a manifest that could not be read. If it is JSON, the schema finds all violations
@@ -98,11 +89,10 @@ impl<'t> Report<'t> {
         }
     }
 
-    fn check(&mut self, manifest: Manifest, args: &CheckArgs) -> Result<(), Failure> {
+    fn check(&mut self, manifest: Manifest, depth: Depth) {
         self.schema();
-        let depth = args.depth.unwrap_or(Depth::Header);
         if depth < Depth::Semantics {
-            return Ok(());
+            return;
         }
         self.depths.push("semantics");
         self.findings = manifest.check();
@@ -112,26 +102,6 @@ impl<'t> Report<'t> {
         self.findings
             .retain(|finding| !reported.contains(finding.pointer()));
         self.program = manifest.into_program().ok();
-        let Some(program) = &self.program else {
-            return Ok(());
-        };
-        if depth < Depth::Header {
-            return Ok(());
-        }
-        let beside = || header_beside(&self.text.file);
-        let Some(file) = args.header.clone().or_else(beside) else {
-            if args.depth.is_some() {
-                let file = &self.text.file;
-                let message = format!("no header found beside {file}; pass one with --header");
-                return Err(Failure::Io(message));
-            }
-            return Ok(());
-        };
-        let header = String::from_utf8_lossy(&file.read()?).into_owned();
-        let agreement = c::agree(program, &Header::parse(&header));
-        self.depths.push("header");
-        self.header = Some((file, agreement.disagreements));
-        Ok(())
     }
 
     /// Validates a text that is known to be JSON.
@@ -140,18 +110,13 @@ impl<'t> Report<'t> {
         self.violations = schema::validate_text(&self.text.bytes).unwrap_or_default();
     }
 
-    fn disagreements(&self) -> &[Disagreement] {
-        self.header.as_ref().map_or(&[], |(_, list)| list)
-    }
-
     fn count(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
         findings.filter(|f| f.severity() == severity).count()
     }
 
     fn errors(&self) -> usize {
-        let others = self.violations.len() + self.disagreements().len();
-        others + self.count(Severity::Error)
+        self.violations.len() + self.count(Severity::Error)
     }
 
     fn warnings(&self) -> usize {
@@ -167,21 +132,6 @@ impl<'t> Report<'t> {
             findings.write_at(out, position, Severity::Error, "schema", &message)?;
         }
         findings.write_all(out, &self.findings)?;
-        if let Some((header, disagreements)) = &self.header {
-            for disagreement in disagreements {
-                let (style, bold, code) = (say::RED, say::BOLD, disagreement.code);
-                let line = disagreement
-                    .line
-                    .map_or(String::new(), |line| format!(":{line}"));
-                let found = disagreement.found.as_deref().unwrap_or("nothing");
-                writeln!(
-                    out,
-                    "{bold}{header}{line}{bold:#}: {style}error[{code}]{style:#}: \
-                     expected `{}`, found `{found}`",
-                    disagreement.expected
-                )?;
-            }
-        }
         self.write_verdict(out)
     }
 
@@ -249,22 +199,6 @@ impl<'t> Report<'t> {
             });
             say::json_line(out, &line)?;
         }
-        if let Some((header, disagreements)) = &self.header {
-            for disagreement in disagreements {
-                let line = json!({
-                    "file": header.to_string(),
-                    "line": disagreement.line,
-                    "depth": "header",
-                    "severity": "error",
-                    "code": disagreement.code.as_str(),
-                    "name": disagreement.name,
-                    "expected": disagreement.expected,
-                    "found": disagreement.found,
-                    "message": disagreement.to_string(),
-                });
-                say::json_line(out, &line)?;
-            }
-        }
         let summary = json!({
             "file": file,
             "depths": self.depths,
@@ -273,12 +207,6 @@ impl<'t> Report<'t> {
         });
         Ok(say::json_line(out, &summary)?)
     }
-}
-
-/// `prog.h` for `prog.json`, if it exists.
-fn header_beside(manifest: &File) -> Option<File> {
-    let path: PathBuf = manifest.path()?.with_extension("h");
-    path.is_file().then_some(File::Path(path))
 }
 
 /// `1 error`, `2 errors`.

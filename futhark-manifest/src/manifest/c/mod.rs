@@ -1,29 +1,13 @@
-//! The C side of a program: its functions, their prototypes and its header.
+//! The C side of a program: its functions and their prototypes.
 //!
-//! - [`Program::prototypes`](crate::Program::prototypes) yields the C prototype
-//!   of every function that the manifest lists, with the role and the ownership
-//!   of each parameter.
-//! - [`library`] lists the functions that manifests leave out: configuration,
-//!   contexts, tuning, profiling, errors.
-//! - [`Header`] reads the generated header; [`agree`] (feature `headers`) compares it
-//!   with the declarations that follow from the manifest.
+//! - [`Program::prototypes`](crate::Program::prototypes) yields the C prototype of every function that the
+//!   manifest lists, with the role and the ownership of each parameter.
+//! - [`Program::assertions`](crate::Program::assertions) writes a C file by which a C compiler compares them
+//!   with the generated header.
 
-#[cfg(feature = "headers")]
-mod agree;
+mod assert;
 mod ctype;
-mod derive;
-mod header;
-mod library;
-mod parse;
 mod prototype;
-mod roles;
-mod tokens;
 
-#[cfg(feature = "headers")]
-pub use agree::{Agreement, Beyond, BeyondItem, Disagreement, DisagreementCode, agree};
-pub use ctype::{CType, Primitive};
-pub use header::{Declaration, DeclaredParameter, Define, Header, StructDeclaration, Unread};
-pub(crate) use library::STRUCTS;
-pub use library::{ERROR_CODES, ErrorCode, Group, LibraryFunction, Since, library};
+pub use ctype::CType;
 pub use prototype::{Parameter, ParameterRole, Passing, Prototype, Returns};
-pub use roles::{LibraryReturns, LibraryRole};

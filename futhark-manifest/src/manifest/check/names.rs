@@ -1,8 +1,7 @@
 //! Rules for C names, which generators insert into code unchanged.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::manifest::c::{LibraryFunction, STRUCTS, library};
 use crate::manifest::code::Code;
 use crate::manifest::finding::{Finding, quote};
 use crate::manifest::syntax::Manifest;
@@ -26,17 +25,16 @@ pub(super) fn report(manifest: &Manifest, findings: &mut Vec<Finding>) {
             ));
         }
     });
-    // The names of functions that every library has are also in use.
-    let library = library().iter().map(LibraryFunction::name);
-    let taken: HashSet<&str> = library.chain(STRUCTS.iter().copied()).collect();
-    let shared = |name: &str, uses: usize| uses > 1 || taken.contains(name);
-    if !uses.iter().any(|(name, &uses)| shared(name, uses)) {
+    if !uses
+        .iter()
+        .any(|(name, &uses)| uses > 1 || is_of_library(name))
+    {
         return;
     }
     // Build paths in a second walk, only if a name is shared: they cost more than names.
     let mut first: HashMap<&str, String> = HashMap::new();
     walk(manifest, &mut |path, part| match c_name(part) {
-        Some(Ok(name)) if taken.contains(name) => {
+        Some(Ok(name)) if is_of_library(name) => {
             let expected = "a C name that nothing else has";
             let found = format!("{}, used by every library", quote(name));
             findings.push(Finding::new(Code::DuplicateCName, path, expected, found));
@@ -51,6 +49,11 @@ pub(super) fn report(manifest: &Manifest, findings: &mut Vec<Finding>) {
         },
         _ => {}
     });
+}
+
+/// Whether every library has the name, of a function or a struct, or a later one may have it.
+fn is_of_library(name: &str) -> bool {
+    name.starts_with("futhark_context") || name.starts_with("futhark_get_tuning_param_")
 }
 
 /// The C name in a part, if the part has one. An error is the expected and the actual text.

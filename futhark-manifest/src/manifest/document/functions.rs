@@ -4,11 +4,9 @@ use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use super::{List, Places};
-use crate::manifest::c::{
-    LibraryFunction, Parameter, ParameterRole as Role, Passing, Prototype, Returns,
-};
+use crate::manifest::c::{Parameter, ParameterRole as Role, Passing, Prototype, Returns};
 use crate::manifest::operation::{Aliasing, Function, Operation};
-use crate::manifest::program::{Program, TypeRef};
+use crate::manifest::program::TypeRef;
 
 pub(super) struct FunctionDocument<'p> {
     pub(super) places: &'p Places<'p>,
@@ -102,7 +100,6 @@ fn passing(passing: Passing) -> (&'static str, Option<bool>) {
         Passing::HostRead { until_sync } => ("host_read", Some(until_sync)),
         Passing::HostWritten { until_sync } => ("host_written", Some(until_sync)),
         Passing::Lent => ("lent", None),
-        Passing::KeptByContext => ("kept_by_context", None),
         Passing::GivesScalar { after_sync } => ("gives_scalar", Some(after_sync)),
         Passing::GivesHandle { after_sync } => ("gives_handle", Some(after_sync)),
         Passing::GivesBytes { until_sync } => ("gives_bytes", Some(until_sync)),
@@ -118,36 +115,4 @@ fn returns(prototype: &Prototype) -> &'static str {
         Returns::Variant => "variant",
         Returns::RawMemory => "raw_memory",
     }
-}
-
-/// A function that no manifest lists.
-pub(super) fn library(program: &Program, function: &LibraryFunction, certain: bool) -> Value {
-    let declaration = &function.declaration;
-    let known = program
-        .version
-        .number
-        .filter(|_| program.version.is_known());
-    let passing_of = function.passing(known).map(passing);
-    let parameters = declaration.parameters.iter().zip(function.roles());
-    let parameters = parameters
-        .zip(passing_of)
-        .map(|((declared, role), (word, _))| {
-            json!({
-                "name": declared.name,
-                "c_type": declared.ty.to_string(),
-                "role": role.as_str(),
-                "passing": word,
-            })
-        });
-    let parameters: Value = parameters.collect();
-    json!({
-        "name": function.name(),
-        "group": function.group.as_str(),
-        "certain": certain,
-        "declaration": declaration.to_string(),
-        "result": declaration.result.to_string(),
-        "returns": function.returns().as_str(),
-        "freed_by": function.returns().freed_by(),
-        "parameters": parameters,
-    })
 }

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use functions::FunctionDocument;
 
 use crate::elem::ElemType;
-use crate::manifest::c::ERROR_CODES;
 use crate::manifest::decode::RESOLVED_FORMAT;
 use crate::manifest::model::{Field, Structure, TypeKind};
 use crate::manifest::operation::OutputAliasing;
@@ -17,14 +16,14 @@ use crate::version::Version;
 
 /// Increases when a reader of the older format could misread the newer one. Additional
 /// members do not change it.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 
 impl Program {
     /// Returns the program as JSON, for bridges that are not written in Rust. It is
     /// complete: readers need no further tables. `futhark-manifest resolve` prints it.
     ///
     /// The format is stable: `format` is `"futhark-manifest-resolved"`, and
-    /// `format_version`, now 1, increases when a reader of the older format could
+    /// `format_version`, now 2, increases when a reader of the older format could
     /// misread the newer one. New members may be added at any time.
     ///
     /// | member | content |
@@ -34,8 +33,6 @@ impl Program {
     /// | `scalars` | per scalar type its `c_type` and `size` in bytes |
     /// | `types` | in dependency order: parts before wholes |
     /// | `entry_points` | by name |
-    /// | `library` | the functions that manifests do not list, [for this backend and version](Program::library_functions); `certain` if that is known |
-    /// | `error_codes` | the codes that the header names |
     /// | `unknown` | members of the manifest that this crate does not know; types and entry points have their own |
     ///
     /// A *reference* is `{"scalar": "f32"}` or `{"type": 3}`, a place in `types`.
@@ -66,11 +63,6 @@ impl Program {
     /// `c_type`, `role` (see [`ParameterRole`](crate::c::ParameterRole)) with
     /// `index` and `type` if it is one of several, and `passing` with
     /// `until_sync` if that applies (see [`Passing`](crate::c::Passing)).
-    ///
-    /// A function of `library` has `name`, `group`, `certain`, `declaration`, `result`, `returns`
-    /// (see [`LibraryReturns`](crate::c::LibraryReturns)), `freed_by`, the C function with which
-    /// the caller must release the result, or null, and `parameters` with `name`, `c_type`,
-    /// `role` (see [`LibraryRole`](crate::c::LibraryRole)) and `passing`.
     ///
     /// The value needs more than a hundred times the memory of the manifest's text; to write
     /// the document, serialize [`document`](Program::document).
@@ -106,14 +98,6 @@ impl Serialize for Document<'_> {
                 entry,
             })
         };
-        let library = || {
-            let functions = program.library_functions();
-            functions.map(|(function, certain)| functions::library(program, function, certain))
-        };
-        let codes = || {
-            let codes = ERROR_CODES.iter();
-            codes.map(|code| json!({"name": code.name, "value": code.value}))
-        };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("format", RESOLVED_FORMAT)?;
         map.serialize_entry("format_version", &FORMAT_VERSION)?;
@@ -127,9 +111,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("scalars", &scalars())?;
         map.serialize_entry("types", &List(types))?;
         map.serialize_entry("entry_points", &List(entries))?;
-        map.serialize_entry("library", &List(library))?;
         map.serialize_entry("unknown", &program.unknown)?;
-        map.serialize_entry("error_codes", &List(codes))?;
         map.end()
     }
 }
