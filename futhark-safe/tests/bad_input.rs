@@ -1,4 +1,4 @@
-//! Unusual programs and arguments. `typed/tests/values.rs` and `golden/names.rs` have names that
+//! Unusual programs and arguments. `typed/tests/values.rs` and `golden/names.json` have names that
 //! collide, `outside/build_script.rs` has an unknown compiler.
 
 use std::fmt::Write as _;

@@ -38,7 +38,19 @@ fn main() {
             let text = std::fs::read_to_string(&path).expect("a manifest is text");
             let module = futhark_safe::build::__module(&name, &text, name.ends_with("_serde"))
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            std::fs::write(out.join(format!("{name}.rs")), module).expect("OUT_DIR can be written");
+            let file = out.join(format!("{name}.rs"));
+            std::fs::write(&file, module).expect("OUT_DIR can be written");
+            if let Some(name) = name.strip_prefix("golden_") {
+                // For the tests in `refused`, whose crates have no OUT_DIR.
+                let _ = writeln!(
+                    modules,
+                    "/// Declares the module.\n\
+                     #[macro_export]\n\
+                     macro_rules! declare_{name} {{\n\
+                         () => {{ #[allow(unused)] mod {name} {{ include!({file:?}); }} }}\n\
+                     }}"
+                );
+            }
             let _ = writeln!(modules, "futhark_safe::include_program!(pub {name});");
             let _ = writeln!(
                 list,

@@ -1,59 +1,69 @@
-//! Compares generated modules with committed ones, one per feature, each next to its manifest.
-//! `FUTHARK_BLESS=1` writes them.
+//! Compares generated modules with snapshots, each next to its manifest. `INSTA_UPDATE=always` writes them.
+//!
+//! The snapshot of `nothing`, a program without entry points, is the whole module. Each other snapshot is
+//! a difference: from `nothing`, or from the module of the same program and an older compiler.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use futhark_safe_generated_tests::MODULES;
+use futhark_safe_generated_tests::{MODULES, Module};
+use similar::TextDiff;
 
-fn golden() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../golden")
+/// Programs with a manifest of a newer compiler: the older module, then the newer one.
+const ERAS: [(&str, &str); 6] = [
+    ("golden_entries", "golden_entries_0_26"),
+    ("golden_nested", "golden_nested_0_27"),
+    ("golden_opaque_arrays", "golden_opaque_arrays_0_26"),
+    ("golden_record_arrays", "golden_record_arrays_0_25_36"),
+    ("golden_tuples", "golden_tuples_0_26"),
+    ("golden_unit", "golden_unit_0_26"),
+];
+
+fn module(name: &str) -> &'static Module {
+    let module = MODULES.iter().find(|module| module.name == name);
+    module.expect("the module has a manifest")
 }
 
 #[test]
-fn generated_code_equals_the_golden_files() {
-    let bless = std::env::var_os("FUTHARK_BLESS").is_some();
-    let mut seen = 0;
+fn generated_code_equals_the_snapshots() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../golden");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let _guard = settings.bind_to_scope();
+
+    let mut files = BTreeSet::new();
     for module in MODULES {
         let Some(name) = module.name.strip_prefix("golden_") else {
             continue;
         };
-        seen += 1;
-        let path = golden().join(format!("{name}.rs"));
-        if bless {
-            std::fs::write(&path, module.text).unwrap();
-        }
-        let committed = std::fs::read_to_string(&path).unwrap_or_default();
-        let differs = committed
-            .lines()
-            .zip(module.text.lines())
-            .position(|(a, b)| a != b);
-        assert!(
-            committed == module.text,
-            "{} differs from the generated module, first in line {:?}; FUTHARK_BLESS=1 writes it",
-            path.display(),
-            differs.map(|line| line + 1)
-        );
+        insta::assert_snapshot!(name, snapshot(module));
+        files.extend([format!("{name}.json"), format!("{name}.snap")]);
     }
-    assert_eq!(seen, 17);
+    // No snapshot is left of a manifest that was removed.
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../golden");
+    let found = std::fs::read_dir(folder).unwrap();
+    let found = found.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(found.collect::<BTreeSet<_>>(), files);
 }
 
-#[test]
-fn every_golden_file_has_its_manifest() {
-    for entry in std::fs::read_dir(golden()).unwrap() {
-        let path = entry.unwrap().path();
-        assert!(path.with_extension("json").exists(), "{}", path.display());
+fn snapshot(module: &Module) -> String {
+    if module.name == "golden_nothing" {
+        return module.text.to_owned();
     }
+    let era = ERAS.iter().find(|(_, newer)| *newer == module.name);
+    let base = self::module(era.map_or("golden_nothing", |(older, _)| older));
+    // A module contains its own name.
+    let text = module.text.replace(module.name, base.name);
+    let diff = TextDiff::from_lines(base.text, &text);
+    let mut diff = diff.unified_diff();
+    diff.context_radius(0).header(base.name, module.name);
+    diff.to_string()
 }
 
 /// Compilers name the results of entry points in different ways, but a user's code must compile with
 /// all of them: the older module has no type or method that the newer one lacks.
 #[test]
 fn names_do_not_depend_on_the_compiler() {
-    let module = |name: &str| {
-        let module = MODULES.iter().find(|module| module.name == name);
-        module.expect("the module exists").text
-    };
     let public = |text: &'static str| {
         let lines = text.lines().map(str::trim);
         let lines = lines.filter(|line| {
@@ -65,14 +75,8 @@ fn names_do_not_depend_on_the_compiler() {
         let names = lines.map(|line| line.split(": Program").next().unwrap_or(line));
         names.collect::<BTreeSet<_>>()
     };
-    for (old, new) in [
-        ("golden_nested", "golden_nested_0_27"),
-        ("golden_tuples", "golden_tuples_0_26"),
-        ("golden_entries", "golden_entries_0_26"),
-        ("golden_opaque_arrays", "golden_opaque_arrays_0_26"),
-        ("golden_record_arrays", "golden_record_arrays_0_25_36"),
-    ] {
-        let (older, newer) = (public(module(old)), public(module(new)));
+    for (old, new) in ERAS {
+        let (older, newer) = (public(module(old).text), public(module(new).text));
         let lost: Vec<_> = older.difference(&newer).collect();
         assert!(lost.is_empty() && !older.is_empty(), "{new}: {lost:#?}");
     }

@@ -1,7 +1,7 @@
 //! Mistakes with values that the Rust compiler rejects. Each file in `refused` contains one, and
 //! `accepted.rs` the same code without it.
 //!
-//! The files declare the golden modules instead of importing them from this crate.
+//! The files declare modules of their own instead of importing those of this crate.
 //! rustc shortens the path of a type to its name where no other crate in scope has a type of
 //! that name, so its messages would depend on which manifests this crate was built with.
 

@@ -1,8 +1,6 @@
 //! The memory of transfers is freed before the batch has ended.
 
-#[path = "../../../golden/entries.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod entries;
+futhark_safe_generated_tests::declare_entries!();
 
 use futhark_safe::Result;
 

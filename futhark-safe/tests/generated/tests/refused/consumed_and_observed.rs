@@ -1,8 +1,6 @@
 //! Misuse 10: one value is consumed and observed by the same call.
 
-#[path = "../../../golden/entries.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod entries;
+futhark_safe_generated_tests::declare_entries!();
 
 use futhark_safe::Result;
 

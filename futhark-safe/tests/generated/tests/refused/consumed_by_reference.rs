@@ -1,8 +1,6 @@
 //! A consumed parameter gets a shared reference.
 
-#[path = "../../../golden/entries.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod entries;
+futhark_safe_generated_tests::declare_entries!();
 
 use futhark_safe::Result;
 

@@ -1,8 +1,6 @@
 //! Misuse 9: a value that was consumed is read.
 
-#[path = "../../../golden/records.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod records;
+futhark_safe_generated_tests::declare_records!();
 
 use futhark_safe::Result;
 

@@ -1,8 +1,6 @@
 //! Misuse 5: a value that no call returned.
 
-#[path = "../../../golden/records.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod records;
+futhark_safe_generated_tests::declare_records!();
 
 fn main() {}
 

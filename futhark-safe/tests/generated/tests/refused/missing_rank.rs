@@ -1,8 +1,6 @@
 //! A shape of a rank that no array type of the program has.
 
-#[path = "../../../golden/record_arrays.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod record_arrays;
+futhark_safe_generated_tests::declare_record_arrays!();
 
 use futhark_safe::Result;
 

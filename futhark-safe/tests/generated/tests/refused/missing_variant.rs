@@ -1,8 +1,6 @@
 //! Misuse 17: a variant that the `match` does not handle.
 
-#[path = "../../../golden/sums.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod sums;
+futhark_safe_generated_tests::declare_sums!();
 
 use futhark_safe::Result;
 

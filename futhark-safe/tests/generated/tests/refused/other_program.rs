@@ -1,11 +1,7 @@
 //! Misuse 12: a value of another program, of a type with the same name.
 
-#[path = "../../../golden/records.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod records;
-#[path = "../../../golden/sums.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod sums;
+futhark_safe_generated_tests::declare_records!();
+futhark_safe_generated_tests::declare_sums!();
 
 use futhark_safe::Result;
 

@@ -1,8 +1,6 @@
 //! An array of another element type, and one that the program does not have.
 
-#[path = "../../../golden/entries.rs"]
-#[allow(unused, reason = "the mistake needs few of the items")]
-mod entries;
+futhark_safe_generated_tests::declare_entries!();
 
 use futhark_safe::Result;
 
