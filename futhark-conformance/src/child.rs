@@ -12,11 +12,12 @@ use crate::harness::unchecked;
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
 use crate::protocol::{Event, JobSpec};
+use crate::scratch::replace_file;
 use crate::toolchain;
 use futhark_safe::ErrorKind;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Runs a job, and reports events on the standard output.
@@ -147,17 +148,13 @@ fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
 }
 
 /// The small program. The path is always the same, so that a later run finds the compiled program,
-/// and needs not write to the folder. The file is renamed into place, because probes for other
-/// backends run at the same time.
+/// and needs not write to the folder. Probes for other backends run at the same time.
 fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
     let source = build_dir.join(PROBE.0);
     if std::fs::read(&source).is_ok_and(|text| text == PROBE.1.as_bytes()) {
         return Ok(source);
     }
-    std::fs::create_dir_all(build_dir)?;
-    let mut file = tempfile::NamedTempFile::new_in(build_dir)?;
-    file.write_all(PROBE.1.as_bytes())?;
-    file.persist(&source)?;
+    replace_file(&source, PROBE.1.as_bytes())?;
     Ok(source)
 }
 

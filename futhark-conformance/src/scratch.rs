@@ -8,8 +8,8 @@
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use std::fs::{self, File, Metadata};
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -80,6 +80,23 @@ pub fn clean_builds(build_dir: &Path) {
     for folder in [build_dir, &build_dir.join("servers")] {
         remove(folder, QUIET_BUILD, |name, _, _| is_temporary(name));
     }
+}
+
+/// Writes a file, in one step: other processes read either its old content or the new one. Creates its folder.
+///
+/// # Errors
+/// If the folder or the file cannot be written.
+pub fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = file.parent().filter(|f| !f.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    // By default, only this user could read it.
+    let mut new = tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o644))
+        .tempfile_in(folder)?;
+    new.write_all(content)?;
+    new.persist(file)?;
+    Ok(())
 }
 
 /// Whether a name in the build folder is one of futhark-sys, `NAME.tmpPROCESS-NUMBER`, or of the

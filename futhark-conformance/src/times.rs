@@ -16,12 +16,13 @@ use crate::cover;
 use crate::devices;
 use crate::jobs::Job;
 use crate::record::Place;
+use crate::scratch::replace_file;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound};
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 /// The name of the file in the build folder.
@@ -168,23 +169,15 @@ impl Times {
         for (key, new) in &self.new {
             all.entry(key.clone()).or_default().update(new);
         }
-        let folder = self.file.parent();
-        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).with_context(failed)?;
-        let mut new = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
-        let mut out = BufWriter::new(&mut new);
+        let mut text = Vec::new();
         for (key, Seconds { rest, checks }) in all {
             let checks = checks.iter();
             let checks = checks.map(|&(n, s)| (checks::ALL[usize::from(n)].name.to_owned(), s));
             let checks = checks.collect();
-            serde_json::to_writer(&mut out, &Line { key, rest, checks })?;
-            out.write_all(b"\n").with_context(failed)?;
+            serde_json::to_writer(&mut text, &Line { key, rest, checks })?;
+            text.push(b'\n');
         }
-        out.flush().with_context(failed)?;
-        drop(out);
-        new.persist(&self.file).with_context(failed)?;
-        Ok(())
+        replace_file(&self.file, &text).with_context(failed)
     }
 }
 

@@ -13,12 +13,12 @@ use super::construct::{Compiled, Construct};
 use crate::key::key;
 use crate::report::counted;
 use crate::say::errln;
+use crate::scratch::replace_file;
 use anyhow::Context as _;
 use futhark_manifest::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
@@ -187,14 +187,8 @@ impl Kept {
             })?;
         }
         text.push('\n');
-        // Renamed, so that other runs read either the old file or the new one.
         let failed = || format!("failed to write {}", self.file.display());
-        let mut new = tempfile::Builder::new();
-        #[cfg(unix)]
-        new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-        let mut new = new.tempfile_in(&self.folder).with_context(failed)?;
-        new.write_all(text.as_bytes()).with_context(failed)?;
-        new.persist(&self.file).with_context(failed)?;
+        replace_file(&self.file, text.as_bytes()).with_context(failed)?;
         let programs = counted(self.added, "program");
         errln!("compiled {programs} for their constructs, which are kept");
         Ok(())
