@@ -18,17 +18,6 @@ can_install_debian_packages() {
 # not load two versions of the C or C++ standard library.
 apt_base='libc6 libgcc-s1 libstdc++6 gcc-12-base zlib1g liblzma5 libtinfo6 libzstd1 dpkg'
 
-apt_keyring() {
-    local ring
-    for ring in /usr/share/keyrings/debian-archive-keyring.gpg /usr/share/keyrings/debian-archive-keyring.pgp; do
-        if [ -r "$ring" ]; then
-            printf '%s' "$ring"
-            return
-        fi
-    done
-    return 1
-}
-
 # The mirrors in the machine's configuration, the most likely ones first. Other vendors'
 # repositories are tried too, but their signatures are rejected.
 apt_mirrors() {
@@ -78,19 +67,10 @@ Dir::Cache::srcpkgcache "srcpkgcache.bin";
 CONF
 }
 
-# apt_status [PACKAGE...]: a package database in which these are installed.
-apt_status() {
-    local package
-    for package; do
-        printf 'Package: %s\nStatus: install ok installed\nArchitecture: %s\nMulti-Arch: same\nVersion: 99:99\nDescription: base system\n\n' \
-            "$package" "$(dpkg --print-architecture)"
-    done
-}
-
 # apt_open SUITE [PACKAGE...]: fetches the index of a suite, once. The named packages
 # count as installed.
 apt_open() {
-    local suite=$1 dir=$work/apt-$1 ring mirror
+    local suite=$1 dir=$work/apt-$1 ring mirror package
     shift
     [ ! -e "$dir/ready" ] || return 0
     if [ -e "$dir/failed" ]; then
@@ -99,11 +79,17 @@ apt_open() {
     fi
     mkdir -p "$dir"/{lists,archives}/partial "$dir/sources"
     apt_config "$dir" >"$dir/apt.conf"
-    apt_status "$@" >"$dir/status"
-    ring=$(apt_keyring) || {
+    for package; do
+        printf 'Package: %s\nStatus: install ok installed\nArchitecture: %s\nMulti-Arch: same\nVersion: 99:99\nDescription: base system\n\n' \
+            "$package" "$(dpkg --print-architecture)"
+    done >"$dir/status"
+    for ring in /usr/share/keyrings/debian-archive-keyring.{gpg,pgp} ''; do
+        if [ -r "$ring" ]; then break; fi
+    done
+    if [ -z "$ring" ]; then
         apt_fail "$dir" "Debian's keyring is missing (package debian-archive-keyring)"
         return 1
-    }
+    fi
     for mirror in $(apt_mirrors); do
         printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nTargets: Packages\nSigned-By: %s\n' \
             "$mirror" "$suite" "$ring" >"$dir/sources/debian.sources"

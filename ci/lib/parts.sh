@@ -22,34 +22,21 @@ known_versions=$(sed -n 's/^ *pub const TESTED: .* = \[\(.*\)\];$/\1/p' "$root/f
 
 # pip_packages PART: its requirements for pip. Each file has the hash that it was tested with.
 pip_packages() {
+    local crt='nvidia-cuda-crt==13.5.37 --hash=sha256:e898b7f73d3035fa89915a3f7bf3b54a73e90249746111aed295822c4729bb29 --hash=sha256:9ed2c565fdf3244fa6719769a80a466b85bfd4b1467ea339353bc91c971d09e0'
     case $1 in
     cuda)
-        cat <<'TEXT'
-nvidia-cuda-runtime-cu12==12.1.105 --hash=sha256:6e258468ddf5796e25f1dc591a31029fa317d97a0a94ed93468fc86301d61e40
-nvidia-cuda-nvrtc-cu12==12.1.105 --hash=sha256:339b385f50c309763ca65456ec75e17bbefcbbf2893f462cb8b90584cd27a1c2
-TEXT
-        cuda_crt
+        say 'nvidia-cuda-runtime-cu12==12.1.105 --hash=sha256:6e258468ddf5796e25f1dc591a31029fa317d97a0a94ed93468fc86301d61e40'
+        say 'nvidia-cuda-nvrtc-cu12==12.1.105 --hash=sha256:339b385f50c309763ca65456ec75e17bbefcbbf2893f462cb8b90584cd27a1c2'
+        say "$crt"
         ;;
     # Headers only, to compile against them; nvrtc.h has not changed and is that of the part cuda.
     cuda13)
-        cat <<'TEXT'
-nvidia-cuda-runtime==13.5.37 --hash=sha256:df2b79a8852f10d1fef8c848489c49eebb5754051bf870202a862831412b179d --hash=sha256:de2dc5a7367974228b0a69588a9acc9340d3768bef1bf38bf0801eb08497cd2d
-TEXT
-        cuda_crt
+        say 'nvidia-cuda-runtime==13.5.37 --hash=sha256:df2b79a8852f10d1fef8c848489c49eebb5754051bf870202a862831412b179d --hash=sha256:de2dc5a7367974228b0a69588a9acc9340d3768bef1bf38bf0801eb08497cd2d'
+        say "$crt"
         ;;
     # Supports newer cards than the part cuda; the compiled code needs a newer driver.
-    nvrtc)
-        cat <<'TEXT'
-nvidia-cuda-nvrtc-cu12==12.9.86 --hash=sha256:210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4 --hash=sha256:096d4de6bda726415dfaf3198d4f5c522b8e70139c97feef5cd2ca6d4cd9cead
-TEXT
-        ;;
+    nvrtc) say 'nvidia-cuda-nvrtc-cu12==12.9.86 --hash=sha256:210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4 --hash=sha256:096d4de6bda726415dfaf3198d4f5c522b8e70139c97feef5cd2ca6d4cd9cead' ;;
     esac
-}
-
-cuda_crt() {
-    cat <<'TEXT'
-nvidia-cuda-crt==13.5.37 --hash=sha256:e898b7f73d3035fa89915a3f7bf3b54a73e90249746111aed295822c4729bb29 --hash=sha256:9ed2c565fdf3244fa6719769a80a466b85bfd4b1467ea339353bc91c971d09e0
-TEXT
 }
 
 # part_recipe PART: a text that changes when the part must be reinstalled.
@@ -72,49 +59,20 @@ part_folder() {
 
 # about PART: sets $title, and $advice, how to install it by hand.
 about() {
-    case $1 in
-    futhark-*)
-        title='Futhark compiler'
-        advice="any of: the compiler's own releases (see futhark-lang.org), \`nix-env -iA nixpkgs.futhark\`,
-\`brew install futhark\`, \`apt-get install futhark\` on Debian 13. Put it on PATH, or set FUTHARK."
-        ;;
-    ispc-*)
-        title='ISPC, for the Futhark compiler of that suite'
-        advice="your system's package, in the version for your Futhark compiler (0.25.27: 1.26, 0.25.32: 1.28)."
-        ;;
-    opencl)
-        title='OpenCL: headers, loader, Oclgrind'
-        advice="headers and a loader (Debian, Ubuntu: opencl-headers ocl-icd-opencl-dev; Fedora: opencl-headers
-ocl-icd-devel; macOS has both), and a driver: the one of your GPU, or Oclgrind (oclgrind)."
-        ;;
-    pocl)
-        title='PoCL, a second OpenCL device'
-        advice="not required. If it is installed as a system package (Debian, Ubuntu: pocl-opencl-icd; Fedora: pocl),
-set OCL_ICD_VENDORS=/etc/OpenCL/vendors to use it."
-        ;;
-    cuda)
-        title='CUDA: headers, NVRTC, runtime'
-        advice='the toolkit, version 12 or 13, from its vendor; set CUDA_HOME. Its headers and NVRTC are also pip packages:
-see ci/lib/parts.sh.'
-        ;;
-    cuda13)
-        title='CUDA 13: headers'
-        advice='for one test; pip packages: see ci/lib/parts.sh.'
-        ;;
-    nvrtc)
-        title='a newer NVRTC, for newer cards'
-        advice='the newest NVRTC of CUDA 12; also a pip package: see ci/lib/parts.sh.'
-        ;;
-    hip)
-        title='HIP: headers, runtime'
-        advice="ROCm from its vendor, or your system's package (Debian, Ubuntu: libamdhip64-dev; Fedora: rocm-hip-devel)."
-        ;;
-    llvm)
-        title='libclang for bindgen'
-        advice="your system's package (Debian, Ubuntu: libclang-dev; Fedora: clang-libs; Homebrew: llvm); set LIBCLANG_PATH to
-its folder. Needed by the feature \`raw\` and to regenerate bindings."
-        ;;
-    esac
+    local name
+    while IFS='|' read -r name title advice; do
+        case $1 in "$name" | "$name-trixie" | "$name-forky") return ;; esac
+    done <<'TEXT'
+futhark|Futhark compiler|any of: the compiler's own releases (see futhark-lang.org), `nix-env -iA nixpkgs.futhark`, `brew install futhark`, `apt-get install futhark` on Debian 13. Put it on PATH, or set FUTHARK.
+ispc|ISPC, for the Futhark compiler of that suite|your system's package, in the version for your Futhark compiler (0.25.27: 1.26, 0.25.32: 1.28).
+opencl|OpenCL: headers, loader, Oclgrind|headers and a loader (Debian, Ubuntu: opencl-headers ocl-icd-opencl-dev; Fedora: opencl-headers ocl-icd-devel; macOS has both), and a driver: the one of your GPU, or Oclgrind (oclgrind).
+pocl|PoCL, a second OpenCL device|not required. If it is a system package (Debian, Ubuntu: pocl-opencl-icd; Fedora: pocl), set OCL_ICD_VENDORS=/etc/OpenCL/vendors to use it.
+cuda|CUDA: headers, NVRTC, runtime|the toolkit, version 12 or 13, from its vendor; set CUDA_HOME. Its headers and NVRTC are also pip packages: see ci/lib/parts.sh.
+cuda13|CUDA 13: headers|for one test; pip packages: see ci/lib/parts.sh.
+nvrtc|a newer NVRTC, for newer cards|the newest NVRTC of CUDA 12; also a pip package: see ci/lib/parts.sh.
+hip|HIP: headers, runtime|ROCm from its vendor, or your system's package (Debian, Ubuntu: libamdhip64-dev; Fedora: rocm-hip-devel).
+llvm|libclang for bindgen|your system's package (Debian, Ubuntu: libclang-dev; Fedora: clang-libs; Homebrew: llvm); set LIBCLANG_PATH to its folder. Needed by the feature `raw` and to regenerate bindings.
+TEXT
 }
 
 # adopt STAGED NAME: moves a finished folder to its place.
