@@ -93,23 +93,28 @@ fn make_private(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))
 }
 
+/// A path beside `path` that nothing else uses. The time distinguishes processes of equal numbers on two
+/// machines, or in two containers, that share the folder.
+pub(super) fn temporary(path: &Path) -> PathBuf {
+    /// Distinguishes threads of this process.
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    path.with_extension(format!(
+        "tmp{}-{}-{:x}",
+        std::process::id(),
+        NUMBER.fetch_add(1, Ordering::Relaxed),
+        now.unwrap_or_default().as_nanos()
+    ))
+}
+
 /// A folder that is renamed when it is complete, and otherwise removed.
 pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
-    /// A new sibling of `folder`. The time distinguishes processes of equal numbers on two machines, or in
-    /// two containers, that share the folder.
+    /// A new sibling of `folder`.
     pub(super) fn beside(folder: &Path) -> Result<Temporary, Error> {
-        /// Distinguishes concurrent builds in this process.
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let temporary = folder.with_extension(format!(
-            "tmp{}-{}-{:x}",
-            std::process::id(),
-            NUMBER.fetch_add(1, Ordering::Relaxed),
-            now.unwrap_or_default().as_nanos()
-        ));
+        let temporary = temporary(folder);
         fs::create_dir_all(&temporary)
             .map_err(|error| Error::io("create the folder", &temporary, error))?;
         Ok(Temporary(temporary))

@@ -6,8 +6,8 @@
 //! ([`Toolchain::parts`]).
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::cache::temporary;
 use super::hash::Hash;
 use super::stamp;
 use super::toolchain::Toolchain;
@@ -60,10 +60,8 @@ impl Facts<'_> {
 
     /// Keeps a fact. Without it the next process only runs the compiler again, so failures are ignored.
     pub(super) fn put(self, name: &Name, text: &str) {
-        static WRITTEN: AtomicUsize = AtomicUsize::new(0);
         let file = self.file(name);
-        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-        let new = file.with_extension(format!("tmp{}-{number}", std::process::id()));
+        let new = temporary(&file);
         let Some(folder) = file.parent() else { return };
         // Renamed, so that another process reads all of it or nothing.
         let written = std::fs::create_dir_all(folder)
