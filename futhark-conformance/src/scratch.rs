@@ -99,18 +99,20 @@ pub fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a name in the build folder is one of futhark-sys, `NAME.tmpPROCESS-NUMBER`, or of the
+/// Whether a name in the build folder is one of futhark-sys, `NAME.tmpPROCESS-NUMBER-TIME`, or of the
 /// crate tempfile, `.tmp` and six characters.
 fn is_temporary(name: &str) -> bool {
     let Some((name, rest)) = name.rsplit_once(".tmp") else {
         return false;
     };
     let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    match rest.split_once('-') {
-        Some((process, number)) => !name.is_empty() && is_number(process) && is_number(number),
-        None => {
-            name.is_empty() && rest.len() == 6 && rest.chars().all(|c| c.is_ascii_alphanumeric())
+    let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
+    match rest.split('-').collect::<Vec<_>>()[..] {
+        [process, number, time] => {
+            !name.is_empty() && is_number(process) && is_number(number) && is_word(time)
         }
+        [rest] => name.is_empty() && rest.len() == 6 && is_word(rest),
+        _ => false,
     }
 }
 
@@ -189,12 +191,16 @@ mod tests {
     fn temporary_files_in_the_build_folder_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
-        let temporary = ["a-c-0123.tmp77-0", ".tmpAb3dEf", "servers/.tmp123456"];
+        let temporary = [
+            "a-c-0123.tmp77-0-18eb296a7c28e4b2",
+            ".tmpAb3dEf",
+            "servers/.tmp123456",
+        ];
         let others = [
             "a-c-0123",
             "a.tmp",
             ".tmpfiles",
-            "a.tmpx-1",
+            "a.tmpx-1-2",
             "b.tmp123456",
             "sub/.tmp123456",
         ];
@@ -204,10 +210,10 @@ mod tests {
             age(&at(name), QUIET_BUILD);
         };
         temporary.into_iter().chain(others).for_each(make);
-        fs::create_dir(at("new.tmp1-1")).unwrap();
+        fs::create_dir(at("new.tmp1-1-f")).unwrap();
         clean_builds(root.path());
         let exists = |name: &&str| at(name).exists();
         assert_eq!(temporary.iter().filter(|name| exists(name)).count(), 0);
-        assert!(others.iter().all(exists) && exists(&"new.tmp1-1"));
+        assert!(others.iter().all(exists) && exists(&"new.tmp1-1-f"));
     }
 }
