@@ -34,7 +34,7 @@ pub fn of(manifest: &Manifest) {
     let assertions = program.assertions("prog.h");
     let count = assertions.matches("\nFUTHARK_ASSERT(").count();
     assert!(count >= program.functions().count());
-    assert!(diff::compare(&program, &program).is_empty());
+    assert_eq!(diff::compare(&program, &program).verdict(), None);
     let json = program.to_json();
     assert_eq!(
         json["types"].as_array().map(Vec::len),

@@ -101,7 +101,7 @@ impl UnknownBackend {
     /// The known names as a list: `c, multicore or …`.
     pub(crate) fn known() -> String {
         let names: Vec<&str> = Backend::ALL.iter().map(|b| b.as_str()).collect();
-        crate::words::alternatives(&names)
+        crate::text::alternatives(&names)
     }
 }
 

@@ -124,20 +124,17 @@ struct Readme;
 
 mod backend;
 mod elem;
-mod hash;
 #[cfg(feature = "json")]
 mod manifest;
 pub mod names;
-mod printable;
-mod spaces;
+mod text;
 mod version;
-mod words;
 
 pub use backend::{Backend, UnknownBackend};
 pub use elem::ElemType;
 #[cfg(feature = "json")]
 pub use manifest::*;
-pub use printable::Printable;
+pub use text::Printable;
 pub use version::{Version, known};
 
 /// The version of this crate.

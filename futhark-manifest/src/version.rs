@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::printable::Printable;
+use crate::text::Printable;
 
 /// The versions of the Futhark compiler that the crates of this repository know. Everything else that
 /// names such versions derives from these constants.

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn fixture(version: &str) -> PathBuf {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -358,35 +358,44 @@ fn differences_decide_the_exit_code() {
     let (old, new) = (old.to_str().expect("UTF-8"), new.to_str().expect("UTF-8"));
     let output = run(&["diff", old, new], "");
     assert_eq!(code(&output), 0, "{}", out(&output));
-    assert!(
-        out(&output)
-            .lines()
-            .last()
-            .expect("a verdict")
-            .starts_with("cosmetic: 0 breaking")
-    );
-    assert_eq!(
-        code(&run(&["diff", "--fail-on", "cosmetic", old, new], "")),
-        1
-    );
+    assert_eq!(out(&output), "no change\n");
 
     let edited = read("0.26.1").replacen(
         "\"name\": \"by\", \"type\": \"i32\"",
         "\"name\": \"by\", \"type\": \"i64\"",
         1,
     );
-    let output = run(
-        &["diff", "--json", "--least", "breaking", new, "-"],
-        &edited,
-    );
+    let output = run(&["diff", new, "-"], &edited);
     assert_eq!(code(&output), 1);
-    let change: Value = serde_json::from_str(out(&output)).expect("one line");
-    assert_eq!(change["code"], "parameter-type-changed");
-    assert_eq!(change["pointer"], "/entry_points/grow/inputs/1");
-    assert_eq!(
-        code(&run(&["diff", "--fail-on", "never", new, "-"], &edited)),
-        0
+    assert!(
+        out(&output).ends_with("breaking for callers of: grow\n"),
+        "{}",
+        out(&output)
     );
+    let output = run(&["diff", "--json", new, "-"], &edited);
+    assert_eq!(code(&output), 1);
+    let lines: Vec<Value> = out(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["change"], "changed");
+    assert_eq!(lines[0]["pointer"], "/entry_points/grow");
+    assert_eq!(
+        lines[1],
+        json!({"verdict": "breaking", "affected": ["grow"]})
+    );
+    let never = ["diff", "--fail-on", "never", new, "-"];
+    assert_eq!(code(&run(&never, &edited)), 0);
+
+    // An addition fails only on request.
+    let mut both: Value = serde_json::from_str(&read("0.26.1")).expect("JSON");
+    both["entry_points"]["breadth"] = both["entry_points"]["range"].clone();
+    both["entry_points"]["breadth"]["cfun"] = json!("futhark_entry_breadth");
+    let both = both.to_string();
+    assert_eq!(code(&run(&["diff", new, "-"], &both)), 0);
+    let compatible = ["diff", "--fail-on", "compatible", new, "-"];
+    assert_eq!(code(&run(&compatible, &both)), 1);
 }
 
 /// Limits the memory of the whole process, so that every copy of the manifest counts.

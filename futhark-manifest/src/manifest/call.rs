@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::elem::ElemType;
-use crate::hash::fnv1a;
 use crate::manifest::c::{ParameterRole, Passing, Returns};
 use crate::manifest::operation::{Function, Operation, Owner};
 use crate::manifest::program::{Program, TypeRef};
+use crate::text::fnv1a;
 
 /// An entry point, or an operation that makes an opaque value from its parts or reads a part.
 ///

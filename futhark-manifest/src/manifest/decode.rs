@@ -17,7 +17,7 @@ use crate::manifest::model::{
     RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
 };
 use crate::manifest::syntax::{EntryPoint, Manifest, Outputs, Type};
-use crate::words::alternatives;
+use crate::text::alternatives;
 
 /// The `format` of the resolved form, which `futhark-manifest resolve` prints.
 pub(crate) const RESOLVED_FORMAT: &str = "futhark-manifest-resolved";

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::manifest::code::{Code, Severity};
 use crate::manifest::json::{Path, Position};
-use crate::printable::Printable;
+use crate::text::Printable;
 
 /// A problem of a manifest, with its place.
 ///

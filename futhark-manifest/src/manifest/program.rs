@@ -8,7 +8,7 @@ use crate::manifest::model::{
     ArrayType, Field, Input, OpaqueArray, OpaqueType, Output, Record, RecordArray, Structure, Sum,
     TypeKind, Unknown,
 };
-use crate::spaces::squeezed;
+use crate::text::squeezed;
 use crate::version::Version;
 
 /// A compiled program: its manifest with every reference resolved.

@@ -55,8 +55,7 @@ use crate::manifest::decode;
 use crate::manifest::error::Error;
 use crate::manifest::finding::describe;
 use crate::manifest::json::{Path, compare_pointers};
-use crate::printable::Printable;
-use crate::words::alternatives;
+use crate::text::{Printable, alternatives};
 
 /// The schema, in JSON Schema 2020-12, for the manifests of all compilers from 0.20.3
 /// to 0.27.1.

@@ -7,7 +7,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
 use super::*;
-use crate::hash::fnv1a;
+use crate::text::fnv1a;
 
 const SWIFT: Language = Language::new("Swift")
     .keywords(&["func", "self", "move"])

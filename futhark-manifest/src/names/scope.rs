@@ -5,8 +5,7 @@ use std::ops::Index;
 
 use super::language::{Case, Language, Style};
 use super::spelling::{looks_marked, marked, spell};
-use crate::hash::{fnv1a, folded};
-use crate::spaces::squeezed;
+use crate::text::{fnv1a, squeezed};
 
 /// A scope in which identifiers must be distinct: the methods of a type, the parameters of a
 /// function, the types of a module.
@@ -262,6 +261,13 @@ impl Index<&str> for Names {
         self.get(name)
             .unwrap_or_else(|| panic!("{name:?} has no identifier"))
     }
+}
+
+/// Folds a hash into 32 bits by the exclusive or of its halves, as the authors of FNV-1a advise.
+fn folded(hash: u64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "truncation is intended")]
+    let low = hash as u32;
+    (hash >> 32) as u32 ^ low
 }
 
 /// A name, or one of several equal names in a list.

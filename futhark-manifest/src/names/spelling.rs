@@ -2,8 +2,7 @@
 //! Independent of reserved words and of other names.
 
 use super::language::{Case, Language, Style};
-use crate::hash::fnv1a;
-use crate::spaces::squeezed;
+use crate::text::{fnv1a, squeezed};
 
 /// Longer spellings are cut and end in a hash, if they are not the name itself.
 const LONGEST: usize = 60;

@@ -2,7 +2,6 @@
 
 use clap::{Parser, Subcommand, ValueEnum};
 use futhark_manifest::Backend;
-use futhark_manifest::diff::Impact;
 
 use crate::input::File;
 
@@ -47,7 +46,7 @@ pub(crate) enum Command {
         #[arg(default_value = "-")]
         file: File,
     },
-    /// Compares two manifests as APIs: breaking, compatible and cosmetic changes.
+    /// Compares two manifests as APIs: will callers break, and where.
     Diff(DiffArgs),
     /// Prints the JSON Schema (2020-12) of manifests.
     Schema,
@@ -97,53 +96,19 @@ pub(crate) struct DiffArgs {
     pub(crate) old: File,
     /// The manifest of the new version.
     pub(crate) new: File,
-    /// The lowest severity for which the exit code is 1.
-    #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "SEVERITY")]
+    /// The lowest impact for which the exit code is 1.
+    #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "IMPACT")]
     pub(crate) fail_on: FailOn,
-    /// The lowest severity to print.
-    #[arg(long, value_enum, default_value_t = Least::Cosmetic, value_name = "SEVERITY")]
-    pub(crate) least: Least,
-    /// Print changes as JSON, one object per line.
+    /// Print changes as JSON, one object per line, and a summary.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Least {
-    Cosmetic,
-    Compatible,
-    Breaking,
-}
-
-impl Least {
-    pub(crate) fn impact(self) -> Impact {
-        match self {
-            Least::Cosmetic => Impact::Cosmetic,
-            Least::Compatible => Impact::Compatible,
-            Least::Breaking => Impact::Breaking,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    Cosmetic,
     Compatible,
     Breaking,
     Never,
-}
-
-impl FailOn {
-    /// Whether a comparison with this verdict fails.
-    pub(crate) fn fails(self, verdict: Option<Impact>) -> bool {
-        let least = match self {
-            FailOn::Cosmetic => Impact::Cosmetic,
-            FailOn::Compatible => Impact::Compatible,
-            FailOn::Breaking => Impact::Breaking,
-            FailOn::Never => return false,
-        };
-        verdict.is_some_and(|verdict| verdict >= least)
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

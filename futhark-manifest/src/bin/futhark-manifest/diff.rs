@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
-use futhark_manifest::diff::{self, Change, Impact};
+use futhark_manifest::Printable;
+use futhark_manifest::diff::{self, Diff, Impact, Item};
 use serde_json::json;
 
-use crate::args::DiffArgs;
+use crate::args::{DiffArgs, FailOn};
 use crate::input::{File, Text};
 use crate::say::{DIM, GREEN, RED, YELLOW};
 use crate::{Failure, say};
@@ -15,64 +16,65 @@ pub(crate) fn run(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> 
     let old = Text::read(&args.old)?.program()?;
     let new = Text::read(&args.new)?.program()?;
     let diff = diff::compare(&old, &new);
+    let printed = if args.json {
+        print_json(&diff, out)
+    } else {
+        print(&diff, out)
+    };
+    let fails = match args.fail_on {
+        FailOn::Breaking => diff.verdict() == Some(Impact::Breaking),
+        FailOn::Compatible => diff.verdict().is_some(),
+        FailOn::Never => false,
+    };
     // The verdict counts even if printing fails.
-    let verdict = diff.verdict();
-    let printed = print(&diff, args, out);
-    if args.fail_on.fails(verdict) {
-        return Err(Failure::Found);
-    }
-    printed
+    if fails { Err(Failure::Found) } else { printed }
 }
 
-fn print(diff: &diff::Diff, args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let least = args.least.impact();
-    let verdict = diff.verdict();
-    for change in diff.changes().iter().filter(|c| c.impact() >= least) {
-        if args.json {
-            say::json_line(out, &as_json(change))?;
-        } else {
-            let style = style(change.impact());
-            let text = format!("{change:#}");
-            let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
-            writeln!(out, "{style}{first}{style:#}")?;
-            if !rest.is_empty() {
-                writeln!(out, "{DIM}{rest}{DIM:#}")?;
-            }
-        }
+fn print(diff: &Diff, out: &mut impl Write) -> Result<(), Failure> {
+    for change in diff.changes() {
+        let style = match change.impact() {
+            Impact::Breaking => RED,
+            Impact::Compatible => YELLOW,
+        };
+        let text = change.to_string();
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        writeln!(out, "{style}{first}{style:#}\n{DIM}{rest}{DIM:#}")?;
     }
-    if !args.json {
-        let count = |impact| diff.of(impact).count();
-        let style = verdict.map_or(GREEN, style);
-        let word = verdict.map_or("no change", Impact::as_str);
-        writeln!(
-            out,
-            "{style}{word}{style:#}: {} breaking, {} compatible, {} cosmetic",
-            count(Impact::Breaking),
-            count(Impact::Compatible),
-            count(Impact::Cosmetic),
-        )?;
+    match diff.verdict() {
+        None => writeln!(out, "{GREEN}no change{GREEN:#}")?,
+        Some(Impact::Compatible) => writeln!(out, "{YELLOW}compatible{YELLOW:#}")?,
+        Some(Impact::Breaking) => {
+            let names = diff
+                .affected()
+                .iter()
+                .map(|name| Printable(name).to_string());
+            let names = names.collect::<Vec<_>>().join(", ");
+            writeln!(out, "{RED}breaking{RED:#} for callers of: {names}")?;
+        }
     }
     Ok(out.flush()?)
 }
 
-fn style(impact: Impact) -> anstyle::Style {
-    match impact {
-        Impact::Breaking => RED,
-        Impact::Compatible => YELLOW,
-        Impact::Cosmetic => GREEN,
+fn print_json(diff: &Diff, out: &mut impl Write) -> Result<(), Failure> {
+    for change in diff.changes() {
+        let line = json!({
+            "impact": change.impact().as_str(),
+            "item": match change.item {
+                Item::EntryPoint => "entry_point",
+                Item::Type => "type",
+            },
+            "change": change.what(),
+            "name": change.name,
+            "pointer": change.pointer(),
+            "was": change.was,
+            "is": change.is,
+        });
+        say::json_line(out, &line)?;
     }
-}
-
-fn as_json(change: &Change) -> serde_json::Value {
-    json!({
-        "impact": change.impact().as_str(),
-        "code": change.code.as_str(),
-        "pointer": change.place.pointer(),
-        "place": change.place.to_string(),
-        "was": change.was,
-        "is": change.is,
-        "used_by": change.used_by.entries,
-        "used_by_more": change.used_by.more,
-        "reason": change.reason(),
-    })
+    let verdict = diff.verdict().map(Impact::as_str);
+    say::json_line(
+        out,
+        &json!({"verdict": verdict, "affected": diff.affected()}),
+    )?;
+    Ok(out.flush()?)
 }

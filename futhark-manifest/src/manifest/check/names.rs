@@ -7,7 +7,7 @@ use crate::manifest::finding::{Finding, quote};
 use crate::manifest::syntax::Manifest;
 use crate::manifest::walk::{Part, walk};
 use crate::names::C;
-use crate::printable::Printable;
+use crate::text::Printable;
 
 /// Reports C names that are not identifiers or are used twice. Functions and structs have separate name
 /// spaces in C, but Futhark never uses one name for both.
