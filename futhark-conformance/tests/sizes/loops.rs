@@ -290,7 +290,7 @@ fn call(context: &Context, l: &Loop, arguments: [i64; 2]) -> Result<i64, Error> 
     Ok(scalar(&results[0]))
 }
 
-fn start(library: &Library, threads: usize) -> Result<Context, Error> {
+pub fn start(library: &Library, threads: usize) -> Result<Context, Error> {
     let config = match library.backend() {
         Backend::Multicore | Backend::Ispc => Config::new().num_threads(threads),
         backend if backend.is_gpu() => Config::new().block_size(16).grid_size(2),
@@ -300,10 +300,10 @@ fn start(library: &Library, threads: usize) -> Result<Context, Error> {
 }
 
 /// Ends the process if a call does not end, since nothing else could.
-struct Watch(Arc<Mutex<Option<(Instant, String)>>>);
+pub struct Watch(Arc<Mutex<Option<(Instant, String)>>>);
 
 impl Watch {
-    fn start() -> Watch {
+    pub fn start() -> Watch {
         let running = Arc::new(Mutex::new(None::<(Instant, String)>));
         let weak = Arc::downgrade(&running);
         std::thread::spawn(move || {
@@ -321,11 +321,11 @@ impl Watch {
         Watch(running)
     }
 
-    fn begin(&self, case: &str) {
+    pub fn begin(&self, case: &str) {
         *self.0.lock().unwrap() = Some((Instant::now(), case.to_owned()));
     }
 
-    fn end(&self) {
+    pub fn end(&self) {
         *self.0.lock().unwrap() = None;
     }
 }

@@ -7,6 +7,7 @@
 
 mod constructs;
 mod loops;
+mod pipelines;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -208,6 +209,16 @@ fn loops_on_ispc() {
             Err(error) if error.to_string().contains("ISPC") => println!("skipped: {error}"),
             _ => loops::check(Backend::Ispc, &compiler, LOOPS, [2, 3, 16].into_iter()),
         }
+    }
+}
+
+#[test]
+fn pipelines_on_c() {
+    if support::needs::compiler().is_none() {
+        return;
+    }
+    for compiler in Compiler::all() {
+        pipelines::check(Backend::C, &compiler, 1, [12, 200]);
     }
 }
 
