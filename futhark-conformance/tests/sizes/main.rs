@@ -6,6 +6,7 @@
 //! memory.
 
 mod constructs;
+mod expressions;
 mod loops;
 mod pipelines;
 #[path = "../support/mod.rs"]
@@ -219,6 +220,18 @@ fn pipelines_on_c() {
     }
     for compiler in Compiler::all() {
         pipelines::check(Backend::C, &compiler, 1, [12, 200]);
+    }
+}
+
+#[test]
+fn expressions_on_c() {
+    if support::needs::compiler().is_none() {
+        return;
+    }
+    for compiler in Compiler::all() {
+        expressions::check_divisions(Backend::C, &compiler);
+        expressions::check_empty(Backend::C, &compiler);
+        expressions::check_branches(Backend::C, &compiler);
     }
 }
 
