@@ -113,7 +113,7 @@ const BRANCHES: [(&str, &str); 10] = [
     ("product", "if used then i64.sum (reverse (opaque (replicate (n * n) 1))) else 7"),
     ("bytes", "if used then i64.sum (reverse (opaque (replicate n 1))) else 7"),
     ("rows", "if used then i64.sum (flatten (transpose (opaque (replicate n (replicate n 1))))) else 7"),
-    ("concat", "if used then length (opaque (replicate n 1i8) ++ opaque (replicate n 1i8)) else 7"),
+    ("concat", "if used then i64.sum (map i64.i8 (reverse (opaque (replicate n 1i8) ++ opaque (replicate n 1i8)))) else 7"),
     ("deep", "if used then (if n % 2 == 0 then i64.sum (reverse (opaque (replicate (n * 3) 1))) else i64.sum (reverse (opaque (replicate (n - 3) 1)))) else 7"),
     ("scan", "if used then (scan (+) 0 (flatten (opaque (replicate n (replicate 5 1)))))[n - 1] else 7"),
     ("match", "match (opaque used) case true -> i64.sum (map (\\i -> i64.sum (scan (+) 0 (replicate n i))) (iota n)) case false -> 7"),
@@ -137,7 +137,10 @@ pub fn check_branches(backend: Backend, compiler: &Compiler) {
         for n in EXTREMES {
             let call = |used: bool| {
                 let values = [Value::from(n), Value::from(used)];
-                context.call(&format!("b_{name}"), values.iter().map(Arg::Borrow).collect())
+                context.call(
+                    &format!("b_{name}"),
+                    values.iter().map(Arg::Borrow).collect(),
+                )
             };
             let unused = call(false).map(|results| scalar(&results[0]));
             assert!(

@@ -215,23 +215,53 @@ fn loops_on_ispc() {
 
 #[test]
 fn pipelines_on_c() {
-    if support::needs::compiler().is_none() {
+    check_pipelines(Backend::C, &[1]);
+}
+
+#[test]
+fn pipelines_on_multicore() {
+    check_pipelines(Backend::Multicore, if full() { &[2, 8] } else { &[3] });
+}
+
+/// Uses few pipelines and the newest compiler, or many and all compilers with `FUTHARK_TESTS_FULL`.
+fn check_pipelines(backend: Backend, threads: &[usize]) {
+    let Some(newest) = support::needs::compiler() else {
         return;
+    };
+    if !full() {
+        return pipelines::check(backend, &newest, threads, 1, [4, 100]);
     }
-    for compiler in Compiler::all() {
-        pipelines::check(Backend::C, &compiler, 1, [12, 200]);
+    for (compiler, seed) in Compiler::all()
+        .iter()
+        .flat_map(|compiler| (1..=8).map(move |seed| (compiler, seed)))
+    {
+        pipelines::check(backend, compiler, threads, seed, [16, 300]);
     }
 }
 
 #[test]
 fn expressions_on_c() {
-    if support::needs::compiler().is_none() {
+    check_expressions(Backend::C);
+}
+
+#[test]
+fn expressions_on_multicore() {
+    check_expressions(Backend::Multicore);
+}
+
+fn check_expressions(backend: Backend) {
+    let Some(newest) = support::needs::compiler() else {
         return;
-    }
-    for compiler in Compiler::all() {
-        expressions::check_divisions(Backend::C, &compiler);
-        expressions::check_empty(Backend::C, &compiler);
-        expressions::check_branches(Backend::C, &compiler);
+    };
+    let compilers = if full() {
+        Compiler::all()
+    } else {
+        vec![newest]
+    };
+    for compiler in compilers {
+        expressions::check_divisions(backend, &compiler);
+        expressions::check_branches(backend, &compiler);
+        expressions::check_empty(backend, &compiler);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::{self, Write as _};
 
 use futhark_safe::compile::Compiler;
-use futhark_safe::dynamic::{Arg, Context, Value};
+use futhark_safe::dynamic::{Arg, Context, Library, Value};
 use futhark_safe::{Backend, Error, ErrorKind};
 
 use crate::loops::{self, Watch};
@@ -503,15 +503,32 @@ const WRAPPING: &[(i64, i64)] = &[
     (-5, -3),
 ];
 
-/// Builds `count` pipelines, and calls each entry point with `tries` lists of arguments.
-pub fn check(backend: Backend, compiler: &Compiler, threads: usize, [count, tries]: [usize; 2]) {
-    let seed = std::env::var("FUTHARK_TESTS_SEED").map_or(1, |text| text.parse().unwrap());
+/// Builds `count` pipelines, and calls each entry point with `tries` lists of arguments and each number of threads.
+pub fn check(
+    backend: Backend,
+    compiler: &Compiler,
+    threads: &[usize],
+    seed: u64,
+    [count, tries]: [usize; 2],
+) {
     let mut random = Random(seed);
     let pipelines: Vec<Pipeline> = (0..count).map(|_| Pipeline::random(&mut random)).collect();
     let name = format!("pipelines_{backend}_{count}_{seed}");
     let library = build_text(backend, compiler, &name, &program(&pipelines)).unwrap();
+    for &threads in threads {
+        call_all(&library, &pipelines, threads, tries, &mut random);
+    }
+}
+
+fn call_all(
+    library: &Library,
+    pipelines: &[Pipeline],
+    threads: usize,
+    tries: usize,
+    random: &mut Random,
+) {
     let begin = || {
-        let context = loops::start(&library, threads).unwrap();
+        let context = loops::start(library, threads).unwrap();
         let xs = context.array(&ELEMENTS).unwrap().into();
         (context, xs)
     };
@@ -520,7 +537,7 @@ pub fn check(backend: Backend, compiler: &Compiler, threads: usize, [count, trie
     let mut seen = Seen::default();
     for (i, pipeline) in pipelines.iter().enumerate() {
         for _ in 0..tries {
-            let arguments = pipeline.arguments(&ELEMENTS, &mut random);
+            let arguments = pipeline.arguments(&ELEMENTS, random);
             for entry in ["array", "total", "rows"] {
                 let expected = pipeline.expected(entry, &arguments);
                 if expected == Endless {
@@ -539,10 +556,7 @@ pub fn check(backend: Backend, compiler: &Compiler, threads: usize, [count, trie
             }
         }
     }
-    println!(
-        "{backend}, {}, {threads} threads: {seen:?}",
-        compiler.version()
-    );
+    println!("{}, {threads} threads: {seen:?}", library.backend());
     let first = &seen.wrong[..seen.wrong.len().min(20)];
     assert!(first.is_empty(), "{} wrong: {first:#?}", seen.wrong.len());
     assert!(seen.values > seen.calls / 5 && seen.errors > seen.calls / 20);
