@@ -293,7 +293,8 @@ pub struct MachineArgs {
 /// Limits and build options of child processes.
 #[derive(Clone, Debug, Args)]
 pub struct WorkArgs {
-    /// Time limit of a step, including compilation
+    /// Time limit of a step, including compilation: processor time while it computes, which does not
+    /// depend on how busy the machine is
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=YEAR))]
     pub timeout: u64,
 

@@ -55,6 +55,7 @@ pub mod run;
 pub mod say;
 pub mod scratch;
 pub mod shard;
+mod stopwatch;
 pub mod times;
 pub mod toolchain;
 pub mod values;

@@ -7,7 +7,7 @@
 //! * The supervisor waits for the channel, at most as long as the current step may take.
 //!
 //! A wait ends in one of four ways. An event arrives: the supervisor handles it and waits again,
-//! with a new time limit. The time limit passes: the supervisor kills the child's process group,
+//! with a new time limit. The time limit passes, as [`crate::stopwatch`] measures it: the supervisor kills the child's process group,
 //! which includes the compilers that the child started. The child ends: the supervisor kills the
 //! rest of the group, and reads what is left of the output. The channel closes, because the child
 //! has closed its standard output: the supervisor waits until the child has ended, and kills it if
@@ -24,6 +24,7 @@ use super::log;
 use crate::lines::Lines;
 use crate::protocol::{Event, events};
 use crate::record::Cause;
+use crate::stopwatch::Stopwatch;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -198,6 +199,7 @@ impl Process {
         let mut step: Option<Step> = None;
         let mut done = false;
         let mut last_event = Instant::now();
+        let mut stopwatch = Stopwatch::start(Pid::from_child(&self.child));
         // When to stop reading the output of a child that has ended.
         let mut last_moment: Option<Instant> = None;
         loop {
@@ -206,6 +208,7 @@ impl Process {
             match self.events.recv_timeout(INTERVAL.min(limit)) {
                 Ok(event) => {
                     last_event = Instant::now();
+                    stopwatch.restart();
                     match &event {
                         Event::Begin {
                             index,
@@ -246,7 +249,7 @@ impl Process {
                         self.kill();
                         last_moment = Some(Instant::now() + GRACE);
                     }
-                    None if last_event.elapsed() >= limit => {
+                    None if stopwatch.has_reached(limit) => {
                         let _ = self.end();
                         let which = if is_expected { EXPECTED } else { "" };
                         let message =
@@ -499,6 +502,57 @@ mod tests {
         assert_eq!(cause, Cause::Timeout, "{message}");
         assert_eq!(end.step.unwrap().case, "main #0");
         assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    /// Processes that keep every processor busy, until this is dropped.
+    #[cfg(target_os = "linux")]
+    struct Load(Vec<Child>);
+
+    #[cfg(target_os = "linux")]
+    impl Load {
+        fn start() -> Load {
+            let spin = |_| {
+                let mut command = Command::new("sh");
+                command.args(["-c", "while :; do :; done"]).spawn().unwrap()
+            };
+            Load((0..2 * crate::parallel::processors()).map(spin).collect())
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    impl Drop for Load {
+        fn drop(&mut self) {
+            for process in &mut self.0 {
+                let _ = process.kill();
+                let _ = process.wait();
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_busy_machine_does_not_shorten_time_limits() {
+        let _load = Load::start();
+        let limit = Duration::from_secs(2);
+        // The system ends the inner shell after a second of processor time.
+        let second = "(ulimit -t 1; while :; do :; done) 2>&1";
+        let begun = Instant::now();
+        let (events, end) = shell(&format!("{second}\n{}", say(&Event::Done)), limit);
+        assert_eq!(events, [Event::Done]);
+        assert!(begun.elapsed() > limit, "the load has no effect");
+        assert!(end.death.is_none());
+
+        let limit = limit / 2;
+        let begun = Instant::now();
+        let (_, end) = shell("while :; do :; done\n", limit);
+        assert_eq!(end.death.unwrap().cause, Cause::Timeout);
+        let spinning = begun.elapsed();
+        let begun = Instant::now();
+        let (_, end) = shell("sleep 60\n", limit);
+        assert_eq!(end.death.unwrap().cause, Cause::Timeout);
+        let waiting = begun.elapsed();
+        assert!(waiting < Duration::from_secs(5), "{waiting:?}");
+        assert!(spinning > waiting, "{spinning:?} {waiting:?}");
     }
 
     #[test]

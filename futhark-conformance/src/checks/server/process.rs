@@ -2,18 +2,23 @@
 //! lines, then a line that ends it.
 
 use crate::lines::{Lines, shortened};
+use crate::stopwatch::Stopwatch;
+use rustix::process::getpgrp;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The line after an answer.
 const DONE: &str = "%%% OK";
 
 /// The line before the text of an error.
 const FAILED: &str = "%%% FAILURE";
+
+/// How often to look whether the time limit has passed.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The number of lines to read ahead, and to keep of an error.
 const LINES: usize = 1000;
@@ -83,12 +88,16 @@ impl Server {
     }
 
     fn reply(&self) -> Option<Reply> {
-        let deadline = Instant::now() + self.limit;
+        // The server is in the group of this process, which only waits for it.
+        let mut stopwatch = Stopwatch::start(getpgrp());
         let mut failed = false;
         let mut text = Vec::new();
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).ok()?;
+            let line = match self.lines.recv_timeout(INTERVAL) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) if !stopwatch.has_reached(self.limit) => continue,
+                Err(_) => return None,
+            };
             match line.trim_end() {
                 DONE => break,
                 FAILED => failed = true,
@@ -116,6 +125,7 @@ mod tests {
     use super::*;
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
+    use std::time::Instant;
 
     fn script(text: &str, limit: Duration) -> (tempfile::TempDir, io::Result<Server>) {
         let folder = tempfile::tempdir().unwrap();
