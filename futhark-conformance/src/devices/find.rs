@@ -28,27 +28,16 @@ pub struct Answer {
 }
 
 /// The result of running a small program on a candidate with one compiler after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// Of the first of the compilers with which the program ran.
     pub answer: Option<Answer>,
     /// Why the program failed with the newest compiler; empty if it ran.
     pub failure: String,
-}
-
-impl From<Result<Answer, String>> for Tried {
-    fn from(answer: Result<Answer, String>) -> Tried {
-        match answer {
-            Ok(answer) => Tried {
-                answer: Some(answer),
-                failure: String::new(),
-            },
-            Err(failure) => Tried {
-                answer: None,
-                failure,
-            },
-        }
-    }
+    /// The name of the device on which it failed, if the driver has one.
+    pub name: String,
+    /// As [`Device::options`].
+    pub options: Vec<String>,
 }
 
 /// Which devices to search for, and how to try one.
@@ -208,6 +197,7 @@ fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
                 device.usable = true;
                 device.known_bad = known_bad;
                 device.failure = answer.failure;
+                device.options = answer.options;
             }
             // The processor is always there. If the program does not work on it, its jobs must fail.
             None if matches!(device.backend, Backend::C | Backend::Multicore) => {
@@ -216,7 +206,10 @@ fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
                     ..Device::host(device.backend)
                 };
             }
-            None => device.reason = answer.failure,
+            None => {
+                device.reason = answer.failure;
+                device.name = answer.name;
+            }
         }
         device
     });

@@ -9,6 +9,7 @@ mod pocl;
 pub use choose::{NoEmulation, NoSuchDevice, NothingUsable, at_hand, columns, insist, pick};
 pub use find::{Answer, Emulate, Search, Tried, find};
 pub(crate) use names::{column_label, on_platform, one_line, parts};
+pub(crate) use pocl::for_newer_compilers;
 
 use futhark_manifest::Backend;
 use futhark_safe::Config;
@@ -24,7 +25,8 @@ pub struct Device {
     /// The backend.
     #[serde(with = "as_name")]
     pub backend: Backend,
-    /// The name in reports and expectations; empty if there is none.
+    /// The name in reports and expectations; empty if there is none. A device that is not usable has one
+    /// if its driver works, but not with programs of the compilers.
     #[serde(rename = "device")]
     pub name: String,
     /// The kind of device.
@@ -42,6 +44,9 @@ pub struct Device {
     /// The device setting that selects it; without one the backend uses its first device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
+    /// Options for the driver's compiler, without which it refuses programs of the newest compiler.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// The environment variables that its processes need to find it.
     #[serde(skip)]
     pub environment: Environment,
@@ -73,6 +78,7 @@ impl Device {
             failure: String::new(),
             known_bad: false,
             choice: None,
+            options: Vec::new(),
             environment: Environment::new(),
         }
     }
@@ -91,6 +97,23 @@ impl Device {
     #[must_use]
     pub fn why(&self) -> String {
         one_line(&self.reason)
+    }
+
+    /// Whether it exists, and programs of the compilers do not work on it.
+    #[must_use]
+    pub fn is_unfit(&self) -> bool {
+        !self.usable && !self.name.is_empty()
+    }
+
+    /// The backend and the device, with the reason if it is not usable.
+    #[must_use]
+    pub fn described(&self) -> String {
+        let Device { backend, name, .. } = self;
+        match (self.usable, self.is_unfit()) {
+            (true, _) => format!("{backend} on {name}"),
+            (_, true) => format!("{backend} on {name}: {}", self.why()),
+            (_, false) => format!("{backend}: {}", self.why()),
+        }
     }
 
     /// Whether it is the emulated device, which reports misuse.
@@ -142,7 +165,10 @@ impl Device {
     /// Settings of a context on this device. A device known to compute wrong results is allowed,
     /// because the checks must show that.
     pub fn config(&self) -> Config {
-        let config = Config::new().allow_known_bad_device(true);
+        let mut config = Config::new().allow_known_bad_device(true);
+        for option in &self.options {
+            config = config.build_option(option);
+        }
         match &self.choice {
             Some(choice) => config.device(choice),
             None => config,

@@ -20,6 +20,15 @@ pub(super) fn is_pocl(name: &str) -> bool {
     name.starts_with("Portable Computing Language")
 }
 
+/// The device with options for programs that PoCL 3.1 refuses as OpenCL C 3.0, as those of Futhark
+/// 0.27.1; `None` for another device.
+pub(crate) fn for_newer_compilers(device: &Device, name: &str) -> Option<Device> {
+    is_pocl(name).then(|| Device {
+        options: vec!["-cl-std=CL1.2".to_owned()],
+        ..device.clone()
+    })
+}
+
 fn environment(root: &Path, library: &Path, search: &Search<'_>) -> Environment {
     let mut variables: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
     // Use the toolchain's loader: others may accept only a folder of .icd files in OCL_ICD_VENDORS.

@@ -10,7 +10,7 @@ mod supervise;
 
 pub use queue::{Limit, Queue};
 
-use crate::devices::{Answer, Device, Tried};
+use crate::devices::{self, Device, Tried};
 use crate::expect::TimeLimits;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
@@ -120,19 +120,31 @@ pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Setti
     let Some((newest, older)) = compilers.split_last() else {
         return Vec::new();
     };
-    let first = probe_with(candidates, newest, settings);
-    let mut all: Vec<Tried> = first.into_iter().map(Tried::from).collect();
+    let mut all = probe_with(candidates, newest, settings);
+    for (candidate, tried) in candidates.iter().zip(&mut all) {
+        if tried.answer.is_none()
+            && let Some(device) = devices::for_newer_compilers(candidate, &tried.name)
+        {
+            let again = supervise::probe(&device, newest, settings);
+            if again.answer.is_some() {
+                *tried = Tried {
+                    options: device.options,
+                    ..again
+                };
+            }
+        }
+    }
     for compiler in older.iter().rev() {
         // A device after the first need not exist.
         let failed = |&n: &usize| all[n].answer.is_none() && candidates[n].choice.is_none();
         let failed: Vec<usize> = (0..all.len()).filter(failed).collect();
         let again: Vec<Device> = failed.iter().map(|&n| candidates[n].clone()).collect();
-        for (n, answer) in failed
+        for (n, older) in failed
             .into_iter()
             .zip(probe_with(&again, compiler, settings))
         {
-            if let Ok(answer) = answer {
-                all[n].answer = Some(answer);
+            if older.answer.is_some() {
+                all[n].answer = older.answer;
                 let failure = &mut all[n].failure;
                 *failure = format!(
                     "works with Futhark {}, fails with {}: {failure}",
@@ -144,22 +156,18 @@ pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Setti
     all
 }
 
-/// Runs a small program on each device, at the same time: returns what that tells about the device, or
-/// why the program did not run.
-fn probe_with(
-    candidates: &[Device],
-    compiler: &CompilerInfo,
-    settings: &Settings,
-) -> Vec<Result<Answer, String>> {
+/// Runs a small program on each device, at the same time.
+fn probe_with(candidates: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Vec<Tried> {
     thread::scope(|scope| {
         let probes: Vec<_> = candidates
             .iter()
             .map(|device| scope.spawn(move || supervise::probe(device, compiler, settings)))
             .collect();
         let answers = probes.into_iter().map(|probe| {
-            probe
-                .join()
-                .unwrap_or_else(|_| Err("the probe failed".to_owned()))
+            probe.join().unwrap_or_else(|_| Tried {
+                failure: "the probe failed".to_owned(),
+                ..Tried::default()
+            })
         });
         answers.collect()
     })

@@ -32,7 +32,7 @@
 
 use super::process::{Death, End, Process, Step};
 use super::{Job, Settings, Update, log};
-use crate::devices::{Answer, Device};
+use crate::devices::{Answer, Device, Tried};
 use crate::emulated::FINDINGS;
 use crate::expect::TimeLimits;
 use crate::leash::LEASHED;
@@ -281,15 +281,8 @@ fn failure(step: &Step, cause: Cause, message: String) -> Finding {
     finding.excused(step.excuse.as_deref())
 }
 
-/// Compiles and runs a small program on a device.
-///
-/// # Errors
-/// Why the program did not compile or run, in the words of the tool that failed.
-pub(super) fn probe(
-    device: &Device,
-    compiler: &CompilerInfo,
-    settings: &Settings,
-) -> Result<Answer, String> {
+/// Compiles and runs a small program on a device. The failure is in the words of the tool that failed.
+pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> Tried {
     let spec = JobSpec {
         program: None,
         device: device.clone(),
@@ -303,26 +296,41 @@ pub(super) fn probe(
     };
     let limit = settings.timeout.max(PROBE);
     let command = command(settings, &spec, None);
-    let process = command.and_then(|command| Process::start(command, limit));
-    let mut process = process.map_err(|error| error.to_string())?;
+    let mut process = match command.and_then(|command| Process::start(command, limit)) {
+        Ok(process) => process,
+        Err(error) => {
+            return Tried {
+                failure: error.to_string(),
+                ..Tried::default()
+            };
+        }
+    };
     let (mut found, mut reason) = (None, None);
     let end = process.listen(&|_, _| None, &mut |event| match event {
         Event::Device { name, known_bad } => found = Some(Answer { name, known_bad }),
         Event::End(finding) if finding.outcome == Outcome::Fail => reason = Some(finding.message),
         _ => {}
     });
-    if let Some(death) = end.death {
-        return Err(death.message);
-    }
-    match (found, reason) {
-        // The driver names the device only in its log.
-        (Some(answer), _) if answer.name.is_empty() => {
-            let log = process.stderr();
-            let name = log::device(&log).unwrap_or_else(|| "default".to_owned());
-            Ok(Answer { name, ..answer })
-        }
-        (Some(answer), _) => Ok(answer),
-        (None, reason) => Err(reason.unwrap_or_else(|| "the probe sent no result".to_owned())),
+    // The driver names the device only in its log.
+    let in_log = log::device(&process.stderr());
+    match (found, end.death) {
+        (Some(answer), None) if answer.name.is_empty() => Tried {
+            answer: Some(Answer {
+                name: in_log.unwrap_or_else(|| "default".to_owned()),
+                ..answer
+            }),
+            ..Tried::default()
+        },
+        (answer @ Some(_), None) => Tried {
+            answer,
+            ..Tried::default()
+        },
+        (_, death) => Tried {
+            failure: (death.map(|death| death.message).or(reason))
+                .unwrap_or_else(|| "the probe sent no result".to_owned()),
+            name: in_log.unwrap_or_default(),
+            ..Tried::default()
+        },
     }
 }
 

@@ -3,6 +3,7 @@
 use super::json::{End, LONGEST, SCHEMA, is_unknown, too_long};
 use super::output::part_of;
 use super::part::Part;
+use crate::devices::Device;
 use crate::key::key;
 use crate::record::{Finished, Header, NOWHERE, Place, Record};
 use crate::shard::Shard;
@@ -219,11 +220,12 @@ fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
             }
         }
     }
+    let is_missing = |device: &Device| !device.usable && device.name.is_empty();
     for device in header.devices {
         let known = &mut merged.header.devices;
         let same = known.iter_mut().find(|other| {
             other.backend == device.backend
-                && (other.name == device.name || !other.usable || !device.usable)
+                && (other.name == device.name || is_missing(other) || is_missing(&device))
         });
         match same {
             // A backend is usable if any of the machines can run it.

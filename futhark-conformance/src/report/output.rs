@@ -227,6 +227,15 @@ impl Output {
         let changes = self.changes();
         let width = terminal::width();
         let mut text = terminal::render(&self.matrix, changes.as_ref(), &repeat, width);
+        for device in self
+            .header
+            .devices
+            .iter()
+            .filter(|device| device.is_unfit())
+        {
+            let line = format!("not usable: {}", device.described());
+            terminal::fit::wrap(&mut text, &shown(&line), "", width);
+        }
         if let Some(Annotations::Github) = self.annotations {
             let only_new = changes.is_some();
             text.push_str(&annotations::github(&self.matrix, only_new, &repeat));
@@ -255,7 +264,7 @@ impl Output {
         write(&self.junit, |out| junit::write(out, matrix, &repeat))?;
         write(&self.html, |out| html::write(out, header, matrix, changes))?;
         write(&self.summary, |out| {
-            out.write_all(summary::markdown(matrix, changes, &repeat).as_bytes())
+            out.write_all(summary::markdown(header, matrix, changes, &repeat).as_bytes())
         })
     }
 }

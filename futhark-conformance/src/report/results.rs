@@ -207,7 +207,7 @@ impl Report {
         let changes = self.output.changes();
         write_at_once(file.as_ref(), |out| {
             let repeat = |record: &Record| self.repeat(record);
-            let text = summary::markdown(self.matrix(), changes.as_ref(), &repeat);
+            let text = summary::markdown(self.header(), self.matrix(), changes.as_ref(), &repeat);
             out.write_all(text.as_bytes())
         })
     }

@@ -7,7 +7,7 @@ use super::baseline::Changes;
 use super::groups::{Group, Reasons};
 use super::matrix::{Matrix, title};
 use super::{counted, shown, shown_lines};
-use crate::record::Record;
+use crate::record::{Header, Record};
 use std::fmt::Write as _;
 
 /// The size at which failures and reasons are left out.
@@ -23,6 +23,7 @@ const REASONS: usize = 50;
 /// expected failures and skips.
 #[must_use]
 pub fn markdown(
+    header: &Header,
     matrix: &Matrix,
     changes: Option<&Changes>,
     repeat: &dyn Fn(&Record) -> String,
@@ -48,6 +49,9 @@ pub fn markdown(
         let _ = writeln!(text, "**{}**\n", inline(&changes.to_string()));
     }
     columns(&mut text, matrix);
+    for device in header.devices.iter().filter(|device| device.is_unfit()) {
+        let _ = writeln!(text, "Not usable: {}\n", inline(&device.described()));
+    }
     failures(&mut text, matrix, repeat);
     if let Some(changes) = changes {
         for (heading, list) in [
@@ -194,11 +198,11 @@ fn inline(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::record::Outcome;
-    use crate::report::tests::{compared, record};
+    use crate::report::tests::{compared, header, record};
 
     fn summary(records: &[(Record, bool)]) -> String {
         let matrix = compared(records);
-        markdown(&matrix, None, &|_| "again".into())
+        markdown(&header(), &matrix, None, &|_| "again".into())
     }
 
     #[test]

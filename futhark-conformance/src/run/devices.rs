@@ -30,15 +30,18 @@ pub fn line(device: &Device) -> String {
     if !device.failure.is_empty() {
         return shown(&format!("{backend:10} fails: {name}")).into_owned();
     }
+    let options = device.options.iter();
+    let options: String = options.map(|option| format!(" with {option}")).collect();
     let text = match (device.usable, device.kind) {
         (true, Kind::Real) if device.known_bad => {
-            format!("{backend:10} usable, known to compute wrong results: {name}")
+            format!("{backend:10} usable{options}, known to compute wrong results: {name}")
         }
-        (true, Kind::Real) => format!("{backend:10} usable: {name}"),
+        (true, Kind::Real) => format!("{backend:10} usable{options}: {name}"),
         (true, Kind::Simulated) => format!("{backend:10} usable, simulated: {name}"),
         (true, Kind::Emulated) => {
             format!("{backend:10} usable, emulated: {name} (no real one: {reason})")
         }
+        (false, _) if device.is_unfit() => format!("{backend:10} not usable: {name}: {reason}"),
         (false, _) => format!("{backend:10} not usable: {reason}"),
     };
     shown(&text).into_owned()

@@ -53,6 +53,8 @@ fn advice(device: &Device) -> Option<&'static str> {
         return None;
     }
     match device.backend {
+        // Its driver is installed.
+        Backend::OpenCl if device.is_unfit() => None,
         Backend::OpenCl => Some(
             "to use it: the OpenCL driver of your card, or PoCL for the processor (Debian: apt-get install \
              opencl-headers pocl-opencl-icd)",

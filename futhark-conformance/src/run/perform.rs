@@ -395,10 +395,10 @@ fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
         let kept = counted(interrupted.len(), "job");
         errln!("--resume keeps the results of {kept}");
     }
-    // Only on a terminal; the report contains it, too.
-    if std::io::stderr().is_terminal() {
-        for device in header.devices.iter().filter(|device| !device.usable) {
-            errln!("not usable: {}: {}", device.backend, shown(&device.why()));
-        }
+    // Backends without a device only on a terminal; the report contains them, too.
+    let is_terminal = std::io::stderr().is_terminal();
+    let unusable = header.devices.iter().filter(|device| !device.usable);
+    for device in unusable.filter(|device| is_terminal || device.is_unfit()) {
+        errln!("not usable: {}", shown(&device.described()));
     }
 }

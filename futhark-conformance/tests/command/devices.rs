@@ -419,3 +419,71 @@ fn doctor_says_what_works_and_what_to_install() {
         run.shown()
     );
 }
+
+/// With a compiler whose kernels PoCL refuses under a condition of its preprocessor.
+fn with_kernels_that_pocl_refuses(here: Here, condition: &str) -> Here {
+    let script = here.path("futhark-newer");
+    let text = format!(
+        r##"#!/bin/sh
+'{real}' "$@" || exit
+case "$1 $2" in
+'opencl --library')
+    sed 's/^static const char \*gpu_program\[\] = {{/& "#if defined(POCL_DEVICE_ADDRESS_BITS) \&\& {condition}\\n#error refused\\n#endif\\n",/' "$5.c" >"$5.new" && mv "$5.new" "$5.c" ;;
+esac
+"##,
+        real = here.compiler.display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    Here {
+        compiler: script,
+        ..here
+    }
+}
+
+#[test]
+fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
+    let Some(here) = Here::with_two() else { return };
+    let here = with_kernels_that_pocl_refuses(here, "1");
+    let run = here.run(&["--summary", "summary.md", "--check", "blocks:next #0"]);
+    let shown = run.shown();
+    let line = "not usable: opencl on Portable Computing Language: ";
+    let printed = String::from_utf8_lossy(&run.output.stdout).into_owned();
+    assert!(printed.contains(line), "{shown}");
+    assert!(printed.contains("error"), "{shown}");
+    let announced = String::from_utf8_lossy(&run.output.stderr);
+    assert!(announced.contains(line), "{shown}");
+    let summary = fs::read_to_string(here.path("summary.md")).unwrap();
+    assert!(
+        summary.contains("Not usable: opencl on Portable"),
+        "{summary}"
+    );
+    // The device of the environment is checked.
+    assert_eq!(run.devices().len(), 1, "{shown}");
+    // The lines remain when reports are merged.
+    let mut report = here.command("report");
+    report.arg("report.jsonl");
+    let merged = here.ended(report).shown();
+    assert!(merged.contains(line), "{merged}");
+
+    let doctor = here.ended(here.opencl("doctor", &[])).shown();
+    let unusable = "opencl     not usable: Portable Computing Language: ";
+    assert!(doctor.contains(unusable), "{doctor}");
+    assert!(!doctor.contains("apt-get install"), "{doctor}");
+}
+
+#[test]
+fn pocl_gets_an_option_for_programs_that_need_it() {
+    let Some(here) = Here::with_two() else { return };
+    let here = with_kernels_that_pocl_refuses(here, "__OPENCL_C_VERSION__ != 120");
+    let devices = here.ended(here.opencl("devices", &[])).shown();
+    let usable = "usable with -cl-std=CL1.2, known to compute wrong results: Portable";
+    assert!(devices.contains(usable), "{devices}");
+    let run = here.run(&["--device", "Portable*"]);
+    let outcomes = run.outcomes("next #0");
+    assert!(
+        matches!(&outcomes[..], [(_, outcome)] if outcome == "pass"),
+        "{}",
+        run.shown()
+    );
+}

@@ -168,12 +168,12 @@ fn facts(header: &Header) -> Vec<(&'static str, String)> {
         facts.push(("compiler", printable(&text)));
     }
     for device in &header.devices {
-        let text = if device.usable {
-            format!("{} on {}", device.backend, device.name)
+        let what = if device.usable {
+            "backend"
         } else {
-            format!("{}: not usable: {}", device.backend, device.why())
+            "not usable"
         };
-        facts.push(("backend", printable(&text)));
+        facts.push((what, printable(&device.described())));
     }
     facts
 }
