@@ -11,8 +11,7 @@
 //! A manifest has two forms:
 //!
 //! - [`Manifest`] is the file as written, in which types refer to each other by name.
-//!   [`Manifest::parse`] keeps every member, so it can be written again without loss. Its parts
-//!   are in [`syntax`].
+//!   [`Manifest::parse`] keeps every member. Its parts are in [`syntax`].
 //! - [`Program`] is the resolved form, for code generators. References are typed, and programs of
 //!   all compiler versions have the same form. [`Manifest::resolve`] returns an error if the
 //!   parts are inconsistent.
@@ -77,7 +76,7 @@
 //!
 //! | task | item |
 //! |---|---|
-//! | list all types and functions | [`Program::types_in_order`], [`Program::functions`], [`Program::visit`] |
+//! | list all types and functions | [`Program::types_in_order`], [`Program::functions`] |
 //! | C prototypes, roles and ownership of parameters | [`Program::prototypes`], [`c`] |
 //! | which values may share memory | [`Operation::aliasing`], [`Output::aliasing`] |
 //! | compare with the generated header | [`Program::assertions`] |

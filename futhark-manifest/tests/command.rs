@@ -79,16 +79,14 @@ fn a_faultless_manifest_passes() {
 }
 
 #[test]
-fn findings_have_place_excerpt_and_code() {
+fn findings_have_place_and_code() {
     let text = "{\"backend\": \"c\", \"version\": \"0.27.1\",\n \"types\": {}, \"entry_points\": {\"f\": {\"cfun\": \"f\",\n  \"inputs\": [], \"outputs\": [{\"type\": \"nowhere\", \"unique\": true}]}}}";
     let output = run(&["check"], text);
     assert_eq!(code(&output), 1);
     assert_eq!(
         out(&output),
-        "standard input:3:38: error[dangling-type]: at /entry_points/f/outputs/0/type: \
-         expected a scalar type or one that is described under /types, found \"nowhere\"\n  \
-         | … \"inputs\": [], \"outputs\": [{\"type\": \"nowhere\", \"unique\": true}]}}}\n  \
-         |                                      ^\n\
+        "standard input: error[dangling-type]: at /entry_points/f/outputs/0/type: \
+         expected a scalar type or one that is described under /types, found \"nowhere\"\n\
          standard input: 1 error (schema, semantics)\n"
     );
     // The schema alone does not detect it.
@@ -121,7 +119,6 @@ fn all_schema_violations_are_listed() {
             "/types/[][]state/opaque_array/rank",
         ]
     );
-    assert_eq!(lines[0]["line"], 8);
     assert_eq!(lines[2]["schema_path"], "/$defs/rank/type");
 }
 
@@ -169,8 +166,8 @@ fn unusable_input_is_an_error() {
     assert_eq!(code(&output), 3);
     assert_eq!(
         err(&output),
-        "standard input:1:2: error[not-json]: expected a manifest in JSON, \
-         found invalid JSON (expected ident)\n  | no manifest\n  |  ^\n"
+        "standard input: error[not-json]: not a manifest: expected a manifest in JSON, \
+         found invalid JSON (expected ident at line 1 column 2)\n"
     );
     let output = run(&["check", "/nonexistent/prog.json"], "");
     assert_eq!(code(&output), 3);

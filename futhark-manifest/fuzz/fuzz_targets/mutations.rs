@@ -29,19 +29,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(json) = mutated(&mut choices) else {
         return;
     };
-    let by_value = Manifest::from_json(json.clone());
-    let by_text = Manifest::parse(&json.to_string());
-    match (by_value, by_text) {
-        (Ok(manifest), Ok(same)) => {
-            assert_eq!(manifest, same);
-            assert_eq!(manifest.to_json(), json);
-            promises::of(&manifest);
-        }
-        (Err(error), Err(same)) => {
-            assert_eq!(error.code(), same.code());
-            assert_eq!(error.pointer(), same.pointer());
-        }
-        (one, other) => panic!("from JSON: {one:?}; from text: {other:?}"),
+    let text = json.to_string();
+    if let Ok(manifest) = Manifest::parse(&text) {
+        promises::of(&manifest, text.len());
     }
 });
 

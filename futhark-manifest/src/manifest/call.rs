@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::elem::ElemType;
 use crate::manifest::c::{ParameterRole, Passing, Returns};
+use crate::manifest::model::TypeRef;
 use crate::manifest::operation::{Function, Operation, Owner};
-use crate::manifest::program::{Program, TypeRef};
+use crate::manifest::program::Program;
 use crate::text::fnv1a;
 
 /// An entry point, or an operation that makes an opaque value from its parts or reads a part.

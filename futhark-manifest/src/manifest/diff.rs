@@ -44,10 +44,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::manifest::finding::escape;
 use crate::manifest::interface::Names;
-use crate::manifest::json::escape;
 use crate::manifest::model::TypeKind;
-use crate::manifest::program::{EntryPoint, Program, TypeId, TypeRef};
+use crate::manifest::model::{TypeId, TypeRef};
+use crate::manifest::program::{EntryPoint, Program};
 use crate::text::{Printable, squeezed};
 
 /// Compares the program that users have with the new one. Time and memory are linear in the size of both.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::manifest::model::TypeRef;
 use crate::manifest::model::{Field, Structure, TypeKind};
-use crate::manifest::program::{EntryPoint, Program, ResultForm, Type, TypeRef};
+use crate::manifest::program::{EntryPoint, Program, ResultForm, Type};
 use crate::text::fnv1a;
 
 impl Program {

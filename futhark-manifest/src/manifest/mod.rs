@@ -1,55 +1,48 @@
 //! Manifests, from the text to the resolved program and what is derived from it.
 //!
 //! ```text
-//! text --json--> members --decode--> syntax::Manifest --check--> findings
-//!                                        |                (no errors)
-//!                                        +--resolve--> program::Program --> operation, c, call, interface,
-//!                                                                           diff, document
+//! text --read--> model::Manifest --check--> findings
+//!                      |                (no errors)
+//!                      +--resolve--> program::Program --> operation, c, call, interface, diff, document
 //! ```
 //!
-//! `model` has the types that both forms share. The methods of `syntax::Manifest` call the stages.
-//! `check` takes the names of the library's functions from `c`.
+//! `pipeline` calls the stages; these are the methods of [`Manifest`].
 
 pub mod c;
 mod call;
 mod check;
-mod code;
-mod decode;
 #[cfg(feature = "diff")]
 pub mod diff;
 #[cfg(feature = "document")]
 mod document;
-mod encode;
-mod error;
 mod finding;
 #[doc = include_str!("../guide.md")]
 pub mod guide {}
 mod interface;
-mod json;
 mod model;
 mod operation;
-mod order;
+mod pipeline;
 mod program;
+mod read;
 mod resolve;
 #[cfg(feature = "schema")]
 pub mod schema;
-pub mod syntax;
-mod visit;
-mod walk;
+
+/// The parts of a [`Manifest`] as written, in which types refer to each other by name.
+///
+/// Most users need the resolved form, [`Program`]. Parts can be changed and removed in place; the structs are
+/// `non_exhaustive`, since the next compiler may add members.
+pub mod syntax {
+    pub use crate::manifest::model::{EntryPoint, Manifest, Outputs, Type};
+}
 
 pub use call::{Call, FunctionList};
-pub use code::{Code, ErrorKind, Severity};
 #[cfg(feature = "document")]
 pub use document::Document;
-pub use error::Error;
-pub use finding::Finding;
-pub use json::{Locator, Position};
+pub use finding::{Code, Error, ErrorKind, Finding, Severity};
 pub use model::{
-    ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
-    RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
+    ArrayOps, ArrayType, Field, Input, Manifest, OpaqueArray, OpaqueOps, OpaqueType, Output,
+    Record, RecordArray, Structure, Sum, TypeId, TypeKind, TypeRef, Unknown, Variant,
 };
 pub use operation::{Aliasing, Function, Operation, OutputAliasing, Owner};
-pub use program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
-#[doc(inline)]
-pub use syntax::Manifest;
-pub use visit::Visitor;
+pub use program::{EntryPoint, Program, ResultForm, Type};

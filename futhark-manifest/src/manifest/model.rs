@@ -1,13 +1,136 @@
-//! The description of types and parameters, shared by [`Manifest`](crate::Manifest) and
+//! A manifest as written, and the description of types and parameters that it shares with
 //! [`Program`](crate::Program).
 //!
-//! `T` is a reference to a type: its name in a manifest, a [`TypeRef`](crate::TypeRef) in a program.
+//! `T` is a reference to a type: its name in a manifest, a [`TypeRef`] in a program.
+
+use std::collections::BTreeMap;
 
 use crate::elem::ElemType;
-use crate::manifest::program::TypeRef;
 
 /// The unknown members of a JSON object: newer compilers add some. Reading and writing keeps them.
 pub type Unknown = serde_json::Map<String, serde_json::Value>;
+
+/// A manifest as written.
+///
+/// The parts have the right form but may be inconsistent: [`check`](Manifest::check) lists the problems,
+/// and [`resolve`](Manifest::resolve) returns them as an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// The backend's name.
+    pub backend: String,
+    /// The compiler's version text, several lines long. All compilers write it, but their schema does
+    /// not require it.
+    pub version: Option<String>,
+    /// The entry points by name.
+    pub entry_points: BTreeMap<String, EntryPoint>,
+    /// The types by name, without scalar types. A name is an opaque key; do not parse
+    /// it.
+    pub types: BTreeMap<String, Type>,
+    /// Members that this version of the crate does not know.
+    pub unknown: Unknown,
+}
+
+/// The description of a type, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Type {
+    /// The C type of a handle: `struct NAME *`.
+    pub ctype: String,
+    /// The kind, with everything that depends on it.
+    pub kind: TypeKind<String>,
+    /// The documentation comment of the type's definition.
+    pub doc: Option<String>,
+    /// Members that this version of the crate does not know.
+    pub unknown: Unknown,
+}
+
+/// The description of an entry point, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryPoint {
+    /// The C function.
+    pub cfun: String,
+    /// The parameters, in order.
+    pub inputs: Vec<Input<String>>,
+    /// The results.
+    pub outputs: Outputs,
+    /// The tuning parameters that influence this entry point. From 0.24.1.
+    pub tuning_params: Option<Vec<String>>,
+    /// The attributes of the definition. From 0.25.36.
+    pub attributes: Option<Vec<String>>,
+    /// The documentation comment. From 0.26.4.
+    pub doc: Option<String>,
+    /// Members that this version of the crate does not know.
+    pub unknown: Unknown,
+}
+
+/// The results of an entry point, in one of two forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outputs {
+    /// `outputs`, up to 0.25.37: one for each component if the result is a
+    /// tuple, none if it is the unit value.
+    Several(Vec<Output<String>>),
+    /// `output`, from 0.26.1: one value, a tuple and the unit value included.
+    Single(Output<String>),
+}
+
+impl Outputs {
+    /// One element for each output parameter of the C function.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Output<String>] {
+        match self {
+            Outputs::Several(outputs) => outputs,
+            Outputs::Single(output) => std::slice::from_ref(output),
+        }
+    }
+}
+
+/// The id of a type in a [`Program`]: its index in [`Program::types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(u32);
+
+impl TypeId {
+    /// The id of the type at this index. The resolver rejects programs with too many types.
+    pub(crate) fn new(index: usize) -> TypeId {
+        TypeId(u32::try_from(index).expect("the resolver has counted the types"))
+    }
+
+    /// The index in [`Program::types`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A resolved reference to a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TypeRef {
+    /// A scalar, passed by value.
+    Scalar(ElemType),
+    /// A type of the program, passed by a handle.
+    Type(TypeId),
+}
+
+impl TypeRef {
+    /// The scalar type, if it is one.
+    #[must_use]
+    pub const fn as_scalar(self) -> Option<ElemType> {
+        match self {
+            TypeRef::Scalar(elem) => Some(elem),
+            TypeRef::Type(_) => None,
+        }
+    }
+
+    /// The type of the program, if it is one.
+    #[must_use]
+    pub const fn as_type(self) -> Option<TypeId> {
+        match self {
+            TypeRef::Scalar(_) => None,
+            TypeRef::Type(id) => Some(id),
+        }
+    }
+}
 
 /// The kind of a type.
 ///

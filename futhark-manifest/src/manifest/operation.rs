@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::manifest::model::{ArrayType, Field, Input, OpaqueType, Output, Structure, TypeKind};
-use crate::manifest::program::{EntryPoint, Program, Type, TypeId, TypeRef};
+use crate::manifest::model::{TypeId, TypeRef};
+use crate::manifest::program::{EntryPoint, Program, Type};
 
 /// A kind of C function that a manifest lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

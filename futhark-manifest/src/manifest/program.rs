@@ -3,10 +3,9 @@
 use std::ops::Index;
 
 use crate::backend::Backend;
-use crate::elem::ElemType;
 use crate::manifest::model::{
     ArrayType, Field, Input, OpaqueArray, OpaqueType, Output, Record, RecordArray, Structure, Sum,
-    TypeKind, Unknown,
+    TypeId, TypeKind, TypeRef, Unknown,
 };
 use crate::text::squeezed;
 use crate::version::Version;
@@ -124,52 +123,6 @@ impl Index<TypeId> for Program {
 
     fn index(&self, id: TypeId) -> &Type {
         self.get(id)
-    }
-}
-
-/// The id of a type in a [`Program`]: its index in [`Program::types`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TypeId(u32);
-
-impl TypeId {
-    /// The id of the type at this index. The resolver rejects programs with too many types.
-    pub(crate) fn new(index: usize) -> TypeId {
-        TypeId(u32::try_from(index).expect("the resolver has counted the types"))
-    }
-
-    /// The index in [`Program::types`].
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A resolved reference to a type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TypeRef {
-    /// A scalar, passed by value.
-    Scalar(ElemType),
-    /// A type of the program, passed by a handle.
-    Type(TypeId),
-}
-
-impl TypeRef {
-    /// The scalar type, if it is one.
-    #[must_use]
-    pub const fn as_scalar(self) -> Option<ElemType> {
-        match self {
-            TypeRef::Scalar(elem) => Some(elem),
-            TypeRef::Type(_) => None,
-        }
-    }
-
-    /// The type of the program, if it is one.
-    #[must_use]
-    pub const fn as_type(self) -> Option<TypeId> {
-        match self {
-            TypeRef::Scalar(_) => None,
-            TypeRef::Type(id) => Some(id),
-        }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use crate::elem::ElemType;
-use crate::manifest::order::parts_first;
-use crate::manifest::program::{EntryPoint, Program, Type, TypeId, TypeRef};
-use crate::manifest::syntax::{Manifest, Outputs};
+use crate::manifest::check::parts_first;
+use crate::manifest::model::{Manifest, Outputs};
+use crate::manifest::model::{TypeId, TypeRef};
+use crate::manifest::program::{EntryPoint, Program, Type};
 use crate::version::Version;
 
 /// Resolves every reference of a manifest in which [`check`](super::check) found no errors. Moves

@@ -51,10 +51,8 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Value, json};
 
-use crate::manifest::decode;
-use crate::manifest::error::Error;
-use crate::manifest::finding::describe;
-use crate::manifest::json::{Path, compare_pointers};
+use crate::manifest::finding::{Error, Path, compare_pointers, describe};
+use crate::manifest::read;
 use crate::text::{Printable, alternatives};
 
 /// The schema, in JSON Schema 2020-12, for the manifests of all compilers from 0.20.3
@@ -97,7 +95,7 @@ pub fn validate_text(text: &[u8]) -> Result<Vec<Violation>, Error> {
     let mut add = |part: &Value| violations.extend(validate(part).err().unwrap_or_default());
     // The schema has no rule about two types or entry points together, so validate each in a
     // manifest of its own.
-    let top = decode::json(text, &mut |path, value| {
+    let top = read::object(text, &mut |path, value| {
         if let Path::Key(Path::Key(_, section), name) = *path {
             let mut part = json!({"backend": "c", "entry_points": {}, "types": {}});
             part[*section][name] = value;

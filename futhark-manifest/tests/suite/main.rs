@@ -11,7 +11,7 @@ mod eras;
 mod errors;
 mod fixtures;
 mod interface;
-mod lossless;
+mod members;
 #[cfg(feature = "schema")]
 mod mutations;
 mod names;
@@ -23,4 +23,3 @@ mod schema;
 mod toolchain;
 #[cfg(feature = "schema")]
 mod versions;
-mod walks;

@@ -3,45 +3,65 @@
 //! | depth | implemented by |
 //! |---|---|
 //! | `schema` | [`schema::validate_text`] (`manifest/schema.rs`) |
-//! | `semantics` | [`Manifest::parse_bytes`] (`manifest/decode.rs`), [`Manifest::check`] (`manifest/check/`) |
-//!
-//! [`Report::of`] runs them on one file.
+//! | `semantics` | [`Manifest::parse_bytes`] (`manifest/read.rs`), [`Manifest::check`] (`manifest/check.rs`) |
 
 use std::collections::HashSet;
 use std::io::Write;
 
+use clap::ValueEnum;
 use futhark_manifest::schema::{self, Violation};
-use futhark_manifest::{Code, Finding, Manifest, Program, Severity};
+use futhark_manifest::{Code, Error, Finding, Manifest, Severity, Version};
 use serde_json::json;
 
-use crate::args::{CheckArgs, Depth};
-use crate::input::{File, Text};
-use crate::{Failure, say};
+use crate::io::{
+    self, Failure, File, GREEN, RED, Text, YELLOW, json_line, write_findings, write_problem,
+};
 
-pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The manifests.
+    #[arg(default_value = "-")]
+    files: Vec<File>,
+    /// What to check; each depth includes the previous one.
+    #[arg(long, value_enum, default_value_t = Depth::Semantics)]
+    depth: Depth,
+    /// Treat warnings as errors.
+    #[arg(long)]
+    strict: bool,
+    /// Print findings as JSON, one object per line, and a summary per file.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Depth {
+    /// The JSON Schema.
+    Schema,
+    /// Also the consistency of the parts.
+    Semantics,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     File::once(&args.files)?;
-    let mut found = false;
-    let mut unread = false;
-    let mut printed = Ok(());
+    let (mut found, mut unread, mut printed) = (false, false, Ok(()));
     for file in &args.files {
         // Continue with the other files if one cannot be read.
         let text = match Text::read(file) {
             Ok(text) => text,
             Err(Failure::Io(message)) => {
-                say::error(&message);
+                io::error(&message);
                 unread = true;
                 continue;
             }
             Err(other) => return Err(other),
         };
-        let report = Report::of(&text, args);
+        let report = Report::of(&text, args.depth);
         found |= report.errors() > 0 || (args.strict && report.warnings() > 0);
         // Findings count even if printing fails.
         if printed.is_ok() {
-            printed = if args.json {
-                report.write_json(out)
-            } else {
-                report.write(out)
+            printed = match args.json {
+                true => report.write_json(file, out),
+                false => report.write(file, out),
             };
         }
     }
@@ -53,61 +73,65 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
 }
 
 /// The findings about one manifest.
-struct Report<'t> {
-    text: &'t Text,
+#[derive(Default)]
+struct Report {
     depths: Vec<&'static str>,
     violations: Vec<Violation>,
     findings: Vec<Finding>,
-    program: Option<Program>,
+    /// The content in words, if the manifest can be used.
+    content: Option<String>,
 }
 
-impl<'t> Report<'t> {
-    fn of(text: &'t Text, args: &CheckArgs) -> Report<'t> {
-        let mut report = Report {
-            text,
-            depths: Vec::new(),
-            violations: Vec::new(),
-            findings: Vec::new(),
-            program: None,
-        };
+impl Report {
+    fn of(text: &Text, depth: Depth) -> Report {
+        let mut report = Report::default();
         match Manifest::parse_bytes(&text.bytes) {
-            Ok(manifest) => report.check(manifest, args.depth),
-            Err(error) => report.unreadable(&error),
+            Ok(manifest) => {
+                report.schema(text);
+                if depth == Depth::Semantics {
+                    report.semantics(&manifest);
+                }
+            }
+            Err(error) => report.unreadable(text, &error),
         }
         report
     }
 
     /// Reports a manifest that could not be read. If it is JSON, the schema finds all violations
     /// instead of only the first.
-    fn unreadable(&mut self, error: &futhark_manifest::Error) {
+    fn unreadable(&mut self, text: &Text, error: &Error) {
         let without_schema = [Code::NotJson, Code::DuplicateMember, Code::NotAManifest];
         if !without_schema.contains(&error.code()) {
-            self.schema();
+            self.schema(text);
         }
         if self.violations.is_empty() {
-            self.findings.extend(error.findings().cloned());
+            self.findings.extend_from_slice(error.findings());
         }
     }
 
-    fn check(&mut self, manifest: Manifest, depth: Depth) {
-        self.schema();
-        if depth < Depth::Semantics {
-            return;
-        }
+    /// Validates a text that is known to be JSON.
+    fn schema(&mut self, text: &Text) {
+        self.depths.push("schema");
+        self.violations = schema::validate_text(&text.bytes).unwrap_or_default();
+    }
+
+    fn semantics(&mut self, manifest: &Manifest) {
         self.depths.push("semantics");
         self.findings = manifest.check();
+        if self.count(Severity::Error) == 0 {
+            let version = Version::new(manifest.version.as_deref().unwrap_or_default());
+            self.content = Some(format!(
+                "{}, Futhark {version}, {}, {}",
+                manifest.backend,
+                counted(manifest.entry_points.len(), "entry point"),
+                counted(manifest.types.len(), "type"),
+            ));
+        }
         // Report each problem once.
         let violations = self.violations.iter();
         let reported: HashSet<&str> = violations.map(|one| &*one.instance_path).collect();
         self.findings
             .retain(|finding| !reported.contains(finding.pointer()));
-        self.program = manifest.into_program().ok();
-    }
-
-    /// Validates a text that is known to be JSON.
-    fn schema(&mut self) {
-        self.depths.push("schema");
-        self.violations = schema::validate_text(&self.text.bytes).unwrap_or_default();
     }
 
     fn count(&self, severity: Severity) -> usize {
@@ -123,73 +147,49 @@ impl<'t> Report<'t> {
         self.count(Severity::Warning)
     }
 
-    fn write(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let (file, text) = (&self.text.file, self.text.as_str());
-        let mut findings = say::Findings::new(file, &text);
+    fn write(&self, file: &File, out: &mut impl Write) -> Result<(), Failure> {
         for violation in &self.violations {
-            let position = findings.position(&violation.instance_path);
-            let message = violation.to_string();
-            findings.write_at(out, position, Severity::Error, "schema", &message)?;
+            write_problem(out, file, Severity::Error, "schema", violation)?;
         }
-        findings.write_all(out, &self.findings)?;
-        self.write_verdict(out)
-    }
-
-    fn write_verdict(&self, out: &mut impl Write) -> Result<(), Failure> {
+        write_findings(out, file, &self.findings)?;
         let (errors, warnings) = (self.errors(), self.warnings());
         let (style, verdict) = match (errors, warnings) {
-            (0, 0) => (say::GREEN, "ok".to_owned()),
-            (0, _) => (say::YELLOW, counted(warnings, "warning")),
-            (_, 0) => (say::RED, counted(errors, "error")),
+            (0, 0) => (GREEN, "ok".to_owned()),
+            (0, _) => (YELLOW, counted(warnings, "warning")),
+            (_, 0) => (RED, counted(errors, "error")),
             (_, _) => {
                 let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-                (say::RED, format!("{errors}, {warnings}"))
+                (RED, format!("{errors}, {warnings}"))
             }
         };
-        write!(out, "{}: {style}{verdict}{style:#}", self.text.file)?;
+        write!(out, "{file}: {style}{verdict}{style:#}")?;
         if !self.depths.is_empty() {
             write!(out, " ({})", self.depths.join(", "))?;
         }
-        if let Some(program) = &self.program {
-            write!(
-                out,
-                ": {}, Futhark {}, {}, {}",
-                program.backend,
-                program.version,
-                counted(program.entries().len(), "entry point"),
-                counted(program.types().len(), "type"),
-            )?;
+        if let Some(content) = &self.content {
+            write!(out, ": {content}")?;
         }
         Ok(writeln!(out)?)
     }
 
-    fn write_json(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let text = self.text.as_str();
-        let file = self.text.file.to_string();
-        let mut findings = say::Findings::new(&self.text.file, &text);
+    fn write_json(&self, file: &File, out: &mut impl Write) -> Result<(), Failure> {
+        let file = file.to_string();
         for violation in &self.violations {
-            let position = findings.position(&violation.instance_path);
             let line = json!({
                 "file": file,
                 "pointer": violation.instance_path,
-                "line": position.line,
-                "column": position.column,
                 "depth": "schema",
                 "severity": "error",
                 "code": "schema",
                 "schema_path": violation.schema_path,
                 "message": violation.message,
             });
-            say::json_line(out, &line)?;
+            json_line(out, &line)?;
         }
         for finding in &self.findings {
-            let known = finding.position();
-            let position = known.unwrap_or_else(|| findings.position(finding.pointer()));
             let line = json!({
                 "file": file,
                 "pointer": finding.pointer(),
-                "line": position.line,
-                "column": position.column,
                 "depth": "semantics",
                 "severity": finding.severity().to_string(),
                 "code": finding.code().as_str(),
@@ -197,7 +197,7 @@ impl<'t> Report<'t> {
                 "found": finding.found(),
                 "message": finding.to_string(),
             });
-            say::json_line(out, &line)?;
+            json_line(out, &line)?;
         }
         let summary = json!({
             "file": file,
@@ -205,7 +205,7 @@ impl<'t> Report<'t> {
             "errors": self.errors(),
             "warnings": self.warnings(),
         });
-        Ok(say::json_line(out, &summary)?)
+        Ok(json_line(out, &summary)?)
     }
 }
 

@@ -2,16 +2,35 @@
 
 use std::io::Write;
 
+use clap::ValueEnum;
 use futhark_manifest::Printable;
 use futhark_manifest::diff::{self, Diff, Impact, Item};
 use serde_json::json;
 
-use crate::args::{DiffArgs, FailOn};
-use crate::input::{File, Text};
-use crate::say::{DIM, GREEN, RED, YELLOW};
-use crate::{Failure, say};
+use crate::io::{DIM, Failure, File, GREEN, RED, Text, YELLOW, json_line};
 
-pub(crate) fn run(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The manifest of the version that users have.
+    old: File,
+    /// The manifest of the new version.
+    new: File,
+    /// The lowest impact for which the exit code is 1.
+    #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "IMPACT")]
+    fail_on: FailOn,
+    /// Print changes as JSON, one object per line, and a summary.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    Compatible,
+    Breaking,
+    Never,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     File::once([&args.old, &args.new])?;
     let old = Text::read(&args.old)?.program()?;
     let new = Text::read(&args.new)?.program()?;
@@ -69,10 +88,10 @@ fn print_json(diff: &Diff, out: &mut impl Write) -> Result<(), Failure> {
             "was": change.was,
             "is": change.is,
         });
-        say::json_line(out, &line)?;
+        json_line(out, &line)?;
     }
     let verdict = diff.verdict().map(Impact::as_str);
-    say::json_line(
+    json_line(
         out,
         &json!({"verdict": verdict, "affected": diff.affected()}),
     )?;

@@ -1,43 +1,65 @@
 //! The command `futhark-manifest`.
 //!
-//! Each subcommand is a module; `input` reads files, `say` formats diagnostics.
+//! Each subcommand is a module; `io` reads files and prints findings.
 
-mod args;
 mod check;
 mod diff;
-mod input;
+mod io;
 mod prototypes;
-mod say;
 mod show;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, Subcommand, ValueEnum};
 
-use args::{Args, Command};
+use io::{Failure, File};
 
-/// Why a run did not succeed.
-enum Failure {
-    /// Errors or breaking changes were found and reported: exit code 1.
-    Found,
-    /// The arguments contradict each other: exit code 2.
-    Usage(&'static str),
-    /// A file could not be read, or has no manifest, which was reported: exit code 3.
-    Unusable,
-    /// Reading or writing failed: exit code 3.
-    Io(String),
-    /// The reader of standard output closed it, as in `futhark-manifest show | head`.
-    Closed,
+/// Reads, checks, explains and compares the manifests of compiled Futhark programs.
+///
+/// A manifest is the file prog.json that `futhark BACKEND --library prog.fut` writes beside prog.c.
+#[derive(Parser)]
+#[command(
+    name = "futhark-manifest",
+    version,
+    after_help = "FILE is a manifest, or - for standard input.\n\n\
+                  Exit codes: 0 success, 1 problems were found (check: an invalid manifest, diff: a breaking \
+                  change), 2 wrong usage, 3 a file could not be read or is not a manifest."
+)]
+struct Args {
+    /// When to use colours; auto respects NO_COLOR.
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true)]
+    color: Color,
+    #[command(subcommand)]
+    command: Command,
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::Closed,
-            _ => Failure::Io(error.to_string()),
-        }
-    }
+#[derive(Subcommand)]
+enum Command {
+    /// Checks manifests: the schema and consistency.
+    Check(check::Args),
+    /// Shows a program: its entry points and types in Futhark syntax.
+    Show {
+        /// The manifest.
+        #[arg(default_value = "-")]
+        file: File,
+    },
+    /// Prints the C prototype of every function, or a C file that asserts them.
+    Prototypes(prototypes::Args),
+    /// Prints the resolved form as JSON, for generators of bindings.
+    ///
+    /// All references are resolved, and each C function has its prototype, the roles of its parameters and
+    /// the ownership of its arguments and results. The format is versioned and described in the
+    /// documentation of `Program::to_json` in the crate futhark-manifest.
+    Resolve {
+        /// The manifest.
+        #[arg(default_value = "-")]
+        file: File,
+    },
+    /// Compares two manifests as APIs: will callers break, and where.
+    Diff(diff::Args),
+    /// Prints the JSON Schema (2020-12) of manifests.
+    Schema,
 }
 
 fn main() -> ExitCode {
@@ -48,12 +70,12 @@ fn main() -> ExitCode {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Found) => ExitCode::from(1),
         Err(Failure::Usage(message)) => {
-            say::error(message);
+            io::error(message);
             ExitCode::from(2)
         }
         Err(Failure::Unusable) => ExitCode::from(3),
         Err(Failure::Io(message)) => {
-            say::error(&message);
+            io::error(&message);
             ExitCode::from(3)
         }
     }
@@ -69,16 +91,34 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Resolve { file } => return resolve(&file),
         Command::Diff(args) => diff::run(&args, &mut out)?,
         Command::Schema => {
-            return Ok(io::stdout().write_all(futhark_manifest::schema::SCHEMA.as_bytes())?);
+            return Ok(std::io::stdout().write_all(futhark_manifest::schema::SCHEMA.as_bytes())?);
         }
     }
     Ok(out.flush()?)
 }
 
-fn resolve(file: &input::File) -> Result<(), Failure> {
-    let program = input::Text::read(file)?.program()?;
-    let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, &program.document()).map_err(io::Error::from)?;
+fn resolve(file: &File) -> Result<(), Failure> {
+    let program = io::Text::read(file)?.program()?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    serde_json::to_writer_pretty(&mut out, &program.document()).map_err(std::io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// If the output is a terminal.
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn as_anstream(self) -> anstream::ColorChoice {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+    }
 }

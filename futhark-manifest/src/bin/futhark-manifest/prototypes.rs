@@ -3,14 +3,25 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use futhark_manifest::{Printable, Program};
+use futhark_manifest::{Backend, Printable, Program};
 
-use crate::Failure;
-use crate::args::PrototypesArgs;
-use crate::input::{File, Text};
-use crate::say::DIM;
+use crate::io::{DIM, Failure, File, Text};
 
-pub(crate) fn run(args: &PrototypesArgs, out: &mut impl Write) -> Result<(), Failure> {
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The manifest.
+    #[arg(default_value = "-")]
+    file: File,
+    /// Print the prototypes for this backend instead of the manifest's.
+    #[arg(long)]
+    backend: Option<Backend>,
+    /// Print a C file that includes the header and asserts the type of every function: it compiles only if
+    /// header and manifest agree. HEADER is the name in the #include [default: prog.h for prog.json].
+    #[arg(long, value_name = "HEADER", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    assert: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut program = Text::read(&args.file)?.program()?;
     program.backend = args.backend.unwrap_or(program.backend);
     match &args.assert {

@@ -4,9 +4,7 @@ use std::io::Write;
 
 use futhark_manifest::Printable;
 
-use crate::Failure;
-use crate::input::{File, Text};
-use crate::say::{BOLD, DIM};
+use crate::io::{BOLD, DIM, Failure, File, Text};
 
 pub(crate) fn run(file: &File, out: &mut impl Write) -> Result<(), Failure> {
     let program = Text::read(file)?.program()?;

@@ -6,8 +6,9 @@ use super::ctype::{CType, write_prototype};
 use crate::backend::Backend;
 use crate::elem::ElemType;
 use crate::manifest::model::{Field, Structure, Variant};
+use crate::manifest::model::{TypeId, TypeRef};
 use crate::manifest::operation::{Function, Operation, Owner};
-use crate::manifest::program::{EntryPoint, Program, Type, TypeId, TypeRef};
+use crate::manifest::program::{EntryPoint, Program, Type};
 
 /// The prototype of a C function that a manifest lists.
 ///

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{List, Places};
 use crate::manifest::c::{Parameter, ParameterRole as Role, Passing, Prototype, Returns};
+use crate::manifest::model::TypeRef;
 use crate::manifest::operation::{Aliasing, Function, Operation};
-use crate::manifest::program::TypeRef;
 
 pub(super) struct FunctionDocument<'p> {
     pub(super) places: &'p Places<'p>,

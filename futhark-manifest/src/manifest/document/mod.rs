@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use functions::FunctionDocument;
 
 use crate::elem::ElemType;
-use crate::manifest::decode::RESOLVED_FORMAT;
 use crate::manifest::model::{Field, Structure, TypeKind};
+use crate::manifest::model::{TypeId, TypeRef};
 use crate::manifest::operation::OutputAliasing;
-use crate::manifest::program::{EntryPoint, Program, ResultForm, Type, TypeId, TypeRef};
+use crate::manifest::program::{EntryPoint, Program, ResultForm, Type};
+use crate::manifest::read::RESOLVED_FORMAT;
 use crate::version::Version;
 
 /// Increases when a reader of the older format could misread the newer one. Additional

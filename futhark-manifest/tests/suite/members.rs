@@ -1,4 +1,4 @@
-//! Reading and writing a manifest is lossless.
+//! Unknown members are kept, optional ones may be missing, duplicate ones are refused.
 
 use crate::common::{files_below, fixture, fixtures, pointers, read};
 use futhark_manifest::{Code, Manifest, Severity};
@@ -25,8 +25,7 @@ fn unknown_members_are_kept_in_every_object() {
             let mut json = original.clone();
             let added = json!({"a": [null, 1.5, {"b": "é"}]});
             json.pointer_mut(&object).unwrap()["x/y"] = added;
-            let manifest = Manifest::from_json(json.clone()).unwrap();
-            assert_eq!(manifest.to_json(), json, "{object}");
+            let manifest = Manifest::parse(&json.to_string()).unwrap();
             let warnings = manifest.warnings();
             assert_eq!(warnings.len(), 1, "{object}: {warnings:?}");
             assert_eq!(warnings[0].code(), Code::UnknownMember);
@@ -39,9 +38,8 @@ fn unknown_members_are_kept_in_every_object() {
     assert!(places > 100, "{places}");
 }
 
-/// Optional members that are missing stay missing.
 #[test]
-fn optional_members_stay_absent() {
+fn optional_members_may_be_missing() {
     let text = fixture("0.26.4");
     let mut json: Value = serde_json::from_str(&text).unwrap();
     for (object, key) in [
@@ -55,24 +53,9 @@ fn optional_members_stay_absent() {
     ] {
         let members = json.pointer_mut(object).unwrap().as_object_mut().unwrap();
         assert!(members.remove(key).is_some(), "{object}/{key}");
-        let manifest = Manifest::from_json(json.clone()).unwrap();
-        assert_eq!(manifest.to_json(), json, "{object}/{key}");
+        let manifest = Manifest::parse(&json.to_string()).unwrap();
+        assert!(manifest.resolve().is_ok(), "{object}/{key}");
     }
-}
-
-#[test]
-fn serde_agrees_with_parse_and_to_json() {
-    let text = fixture("0.25.36");
-    let manifest = Manifest::parse(&text).unwrap();
-    let by_serde: Manifest = serde_json::from_str(&text).unwrap();
-    assert_eq!(by_serde, manifest);
-    let written = serde_json::to_string(&manifest).unwrap();
-    assert_eq!(Manifest::parse(&written).unwrap(), manifest);
-    assert_eq!(Manifest::parse_bytes(text.as_bytes()).unwrap(), manifest);
-
-    let error = serde_json::from_str::<Manifest>(r#"{"backend": 3}"#).unwrap_err();
-    let text = "at /backend: expected the name of a backend, found 3";
-    assert!(error.to_string().starts_with(text), "{error}");
 }
 
 /// JSON readers disagree on which of two duplicate members counts.
@@ -89,33 +72,5 @@ fn duplicate_members_are_rejected() {
         let error = Manifest::parse(&damaged).unwrap_err();
         assert_eq!(error.code(), Code::DuplicateMember, "{error}");
         assert!(error.pointer().ends_with(pointer), "{error}");
-        let position = error.position().unwrap();
-        let line = damaged.lines().nth(position.line - 1).unwrap();
-        assert!(
-            line.contains(to),
-            "{position}: the line of the second one: {line}"
-        );
-        let by_serde = serde_json::from_str::<Manifest>(&damaged).unwrap_err();
-        assert!(
-            by_serde.to_string().contains("each member once"),
-            "{by_serde}"
-        );
     }
-}
-
-#[test]
-fn errors_have_line_and_column() {
-    let text = "{\n  \"backend\": \"c\",\n  \"types\": {\n    \"ö\": {\"kind\": 3}},\n  \"entry_points\": {}\n}";
-    let error = Manifest::parse(text).unwrap_err();
-    assert_eq!(error.pointer(), "/types/ö/kind");
-    assert_eq!(error.position().unwrap().to_string(), "line 4, column 19");
-    let missing = text.replace("{\"kind\": 3}", "{}");
-    let error = Manifest::parse(&missing).unwrap_err();
-    assert_eq!(error.code(), Code::MissingMember);
-    assert_eq!(error.position().unwrap().to_string(), "line 4, column 10");
-    let error = Manifest::parse("{\"types\": \"é\u{1}\"}").unwrap_err();
-    assert_eq!(error.code(), Code::NotJson);
-    assert_eq!(error.position().unwrap().to_string(), "line 1, column 13");
-    let error = Manifest::parse_bytes(b"{\"types\": \"\xff\"}").unwrap_err();
-    assert_eq!(error.code(), Code::NotJson);
 }

@@ -1,22 +1,20 @@
-//! Reads JSON into a [`Manifest`]; written by hand, so that every error has its place.
+//! The reading stage: from text to a [`Manifest`]; written by hand, so that every error has its place.
 //!
 //! Known members are removed from each object one by one; the remaining ones are kept as unknown.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde_core::de::{Deserialize, DeserializeSeed, Deserializer, Error as _};
+use serde_core::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::elem::ElemType;
-use crate::manifest::code::Code;
-use crate::manifest::error::Error;
-use crate::manifest::finding::{Finding, describe, quote};
-use crate::manifest::json::{Path, Position, Reading, Refused, Sink, read};
+use crate::manifest::finding::{Code, Error, Finding, Path, describe, quote};
 use crate::manifest::model::{
-    ArrayOps, ArrayType, Field, Input, OpaqueArray, OpaqueOps, OpaqueType, Output, Record,
-    RecordArray, Structure, Sum, TypeKind, Unknown, Variant,
+    ArrayOps, ArrayType, EntryPoint, Field, Input, Manifest, OpaqueArray, OpaqueOps, OpaqueType,
+    Output, Outputs, Record, RecordArray, Structure, Sum, Type, TypeKind, Unknown, Variant,
 };
-use crate::manifest::syntax::{EntryPoint, Manifest, Outputs, Type};
 use crate::text::alternatives;
 
 /// The `format` of the resolved form, which `futhark-manifest resolve` prints.
@@ -31,119 +29,190 @@ type Result<T> = std::result::Result<T, Finding>;
 /// Reads the text of a manifest.
 pub(crate) fn manifest(text: &[u8]) -> std::result::Result<Manifest, Error> {
     let mut parts = Parts::default();
-    let top = json(text, &mut |path, value| parts.read(path, value))?;
-    document(top, parts).map_err(|finding| match std::str::from_utf8(text) {
-        Ok(text) => Error::of(finding).locate(text),
-        // Unreachable: the text was read as JSON, which is UTF-8.
-        Err(_) => Error::of(finding),
-    })
-}
-
-/// Reads the text of an object. Passes each type and entry point to `sink` and leaves them out of the result.
-pub(crate) fn json(text: &[u8], sink: &mut Sink<'_>) -> std::result::Result<Value, Error> {
-    read(text, sink).map_err(|(error, reason)| {
-        let position = Position::of_error(text, &error);
-        match reason {
-            Some(reason) => Error::of(refused(reason).at(position)),
-            None => Error::of(not_json(text, &error).at(position)),
+    let top = object(text, &mut |path, value| {
+        let read = parts.read(path, value);
+        if let (Err(finding), None) = (read, &parts.failed) {
+            parts.failed = Some(finding);
         }
-    })
-}
-
-/// Reads a manifest from parsed JSON.
-pub(crate) fn tree(json: Value) -> std::result::Result<Manifest, Error> {
-    if !json.is_object() {
-        return Err(Error::of(not_a_manifest(describe(&json))));
-    }
-    let read = from_deserializer(json).expect("a value can be read as a value");
-    read.map_err(Error::of)
-}
-
-impl<'de> Deserialize<'de> for Manifest {
-    /// Reads any format with JSON's data model. Errors name the place, but not line and column as
-    /// those of [`Manifest::parse`] do.
-    fn deserialize<D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<Manifest, D::Error> {
-        from_deserializer(deserializer)?.map_err(D::Error::custom)
-    }
-}
-
-fn from_deserializer<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<Result<Manifest>, D::Error> {
-    let mut parts = Parts::default();
-    let top = {
-        let mut sink = |path: &Path<'_>, value| parts.read(path, value);
-        let reading = Reading::new(&mut sink);
-        let top = reading.root().deserialize(deserializer);
-        top.map_err(|error| match reading.refused.into_inner() {
-            Some(reason) => D::Error::custom(refused(reason)),
-            None => error,
-        })?
-    };
-    Ok(document(top, parts))
+    })?;
+    Ok(document(top, parts)?)
 }
 
 /// The types and entry points read so far.
 #[derive(Default)]
 struct Parts {
-    types: Section<Type>,
-    entry_points: Section<EntryPoint>,
+    types: BTreeMap<String, Type>,
+    entry_points: BTreeMap<String, EntryPoint>,
+    /// The first that could not be read.
+    failed: Option<Finding>,
 }
 
 impl Parts {
-    fn read(&mut self, path: &Path<'_>, value: Value) {
+    fn read(&mut self, path: &Path<'_>, value: Value) -> Result<()> {
         let Path::Key(section, name) = *path else {
             unreachable!("only members are given");
         };
         match section {
-            Path::Key(_, "types") => self.types.insert(name, r#type(value, path)),
-            _ => self.entry_points.insert(name, entry_point(value, path)),
+            Path::Key(_, "types") => drop(self.types.insert(name.to_owned(), r#type(value, path)?)),
+            _ => {
+                let entry = entry_point(value, path)?;
+                self.entry_points.insert(name.to_owned(), entry);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the text of an object.
+///
+/// Rejects duplicate members, since JSON readers disagree on which one counts, and anything but an object at
+/// the top, before reading it. serde_json rejects JSON that is nested deeper than 128 levels.
+///
+/// A tree needs many times the memory of its text. Therefore the members of the objects `types` and
+/// `entry_points` are passed to `sink` one by one and left out of the result.
+pub(crate) fn object(text: &[u8], sink: &mut Sink<'_>) -> std::result::Result<Value, Error> {
+    let reading = Reading {
+        refused: RefCell::new(None),
+        sink: RefCell::new(sink),
+    };
+    let root = Tree {
+        path: Path::Root,
+        reading: &reading,
+    };
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let tree = root.deserialize(&mut deserializer);
+    let read = tree.and_then(|tree| deserializer.end().map(|()| tree));
+    read.map_err(|error| match reading.refused.into_inner() {
+        Some(finding) => finding.into(),
+        None => not_json(text, &error).into(),
+    })
+}
+
+/// Receives the members of `types` and `entry_points`.
+type Sink<'s> = dyn FnMut(&Path<'_>, Value) + 's;
+
+/// The state that all parts of a tree share while it is read.
+struct Reading<'r, 's> {
+    /// Why valid JSON was refused.
+    refused: RefCell<Option<Finding>>,
+    sink: RefCell<&'r mut Sink<'s>>,
+}
+
+/// Builds the tree.
+struct Tree<'a, 'r, 's> {
+    path: Path<'a>,
+    reading: &'a Reading<'r, 's>,
+}
+
+impl Tree<'_, '_, '_> {
+    fn refuse<E: serde_core::de::Error>(&self, finding: Finding) -> E {
+        *self.reading.refused.borrow_mut() = Some(finding);
+        E::custom("refused")
+    }
+
+    /// Returns the value, unless it is the whole document, which must be an object.
+    fn part<E: serde_core::de::Error>(
+        &self,
+        value: Value,
+        what: &str,
+    ) -> std::result::Result<Value, E> {
+        match self.path {
+            Path::Root => Err(self.refuse(not_a_manifest(what))),
+            Path::Key(..) | Path::Index(..) => Ok(value),
         }
     }
 }
 
-/// An object whose keys are names of the program.
-struct Section<T> {
-    items: BTreeMap<String, T>,
-    /// The first name, in order, whose item could not be read.
-    failed: Option<(String, Finding)>,
-}
+impl<'de> DeserializeSeed<'de> for Tree<'_, '_, '_> {
+    type Value = Value;
 
-impl<T> Default for Section<T> {
-    fn default() -> Self {
-        let (items, failed) = (BTreeMap::new(), None);
-        Section { items, failed }
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-impl<T> Section<T> {
-    fn insert(&mut self, name: &str, item: Result<T>) {
-        match item {
-            Ok(item) => drop(self.items.insert(name.to_owned(), item)),
-            Err(finding) => {
-                let is_first = |(first, _): &(String, Finding)| name < first.as_str();
-                if self.failed.as_ref().is_none_or(is_first) {
-                    self.failed = Some((name.to_owned(), finding));
-                }
+impl<'de> Visitor<'de> for Tree<'_, '_, '_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        let reading = self.reading;
+        let is_section = matches!(self.path, Path::Key(Path::Root, "types" | "entry_points"));
+        let mut members = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let path = self.path.key(&key);
+            if members.contains_key(&key) {
+                let again =
+                    Finding::new(Code::DuplicateMember, &path, "each member once", "it again");
+                return Err(self.refuse(again));
+            }
+            let mut value = map.next_value_seed(Tree { path, reading })?;
+            if is_section {
+                // Keep the name, to detect a duplicate.
+                (reading.sink.borrow_mut())(&path, value.take());
+            }
+            members.insert(key, value);
+        }
+        if is_section {
+            members = Map::new();
+        }
+        Ok(Value::Object(members))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+        // Reject an array at the top without reading it, because it can be long.
+        self.part::<A::Error>(Value::Null, "an array")?;
+        let mut items = Vec::new();
+        loop {
+            let path = self.path.index(items.len());
+            let reading = self.reading;
+            match seq.next_element_seed(Tree { path, reading })? {
+                Some(item) => items.push(item),
+                None => return Ok(Value::Array(items)),
             }
         }
     }
 
-    fn finish(self) -> Result<BTreeMap<String, T>> {
-        match self.failed {
-            Some((_, finding)) => Err(finding),
-            None => Ok(self.items),
-        }
+    fn visit_bool<E: serde_core::de::Error>(self, value: bool) -> std::result::Result<Value, E> {
+        self.part(Value::Bool(value), "a truth value")
+    }
+
+    fn visit_i64<E: serde_core::de::Error>(self, value: i64) -> std::result::Result<Value, E> {
+        self.part(value.into(), "a number")
+    }
+
+    fn visit_u64<E: serde_core::de::Error>(self, value: u64) -> std::result::Result<Value, E> {
+        self.part(value.into(), "a number")
+    }
+
+    fn visit_f64<E: serde_core::de::Error>(self, value: f64) -> std::result::Result<Value, E> {
+        self.part(value.into(), "a number")
+    }
+
+    fn visit_str<E: serde_core::de::Error>(self, value: &str) -> std::result::Result<Value, E> {
+        self.visit_string(value.to_owned())
+    }
+
+    fn visit_string<E: serde_core::de::Error>(
+        self,
+        value: String,
+    ) -> std::result::Result<Value, E> {
+        self.part(Value::String(value), "a string")
+    }
+
+    fn visit_unit<E: serde_core::de::Error>(self) -> std::result::Result<Value, E> {
+        self.part(Value::Null, "null")
     }
 }
 
 fn not_json(text: &[u8], error: &serde_json::Error) -> Finding {
     let said = error.to_string();
-    // The finding has a position of its own.
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let said = said.strip_suffix(&place).unwrap_or(&said);
     let found = match other_file(text) {
         Some(found) => found.to_owned(),
         None if error.is_eof() => format!("an incomplete file ({said})"),
@@ -181,16 +250,6 @@ fn other_file(text: &[u8]) -> Option<&'static str> {
     })
 }
 
-fn refused(reason: Refused) -> Finding {
-    match reason {
-        Refused::NotAnObject(found) => not_a_manifest(found),
-        Refused::Twice(pointer) => {
-            let expected = "each member once";
-            Finding::new(Code::DuplicateMember, &Path::Root, expected, "it again").moved(pointer)
-        }
-    }
-}
-
 fn not_a_manifest(found: impl Into<String>) -> Finding {
     let expected = "an object with \"backend\", \"entry_points\" and \"types\" \
                     (written by `futhark c --library`)";
@@ -209,12 +268,15 @@ fn document(json: Value, parts: Parts) -> Result<Manifest> {
         let found = "a resolved document, which `futhark-manifest resolve` prints";
         return Err(not_a_manifest(found));
     }
+    if let Some(finding) = parts.failed {
+        return Err(finding);
+    }
     let mut top = Object::new(json, &root, "an object")?;
     Ok(Manifest {
         backend: top.string("backend", "the name of a backend")?,
         version: top.optional_string("version", "the compiler's version")?,
-        types: top.object("types", "an object", |_| parts.types.finish())?,
-        entry_points: top.object("entry_points", "an object", |_| parts.entry_points.finish())?,
+        types: top.object("types", "an object", |_| Ok(parts.types))?,
+        entry_points: top.object("entry_points", "an object", |_| Ok(parts.entry_points))?,
         unknown: top.rest(),
     })
 }
