@@ -26,6 +26,23 @@ pub(in crate::compile) struct Fill<'a> {
     pub arguments: &'a str,
 }
 
+impl Fill<'_> {
+    /// Whether this fill writes all that `other` writes.
+    fn includes(&self, other: &Fill<'_>) -> bool {
+        let parts = |fill: &Fill<'_>| {
+            let (count, value) = fill.arguments.split_once(", ")?;
+            let count = count.trim_start_matches("(int64_t) ").parse::<i64>().ok()?;
+            Some((count, value.to_owned()))
+        };
+        match (parts(self), parts(other)) {
+            (Some((count, value)), Some((others, other_value))) => {
+                self.function == other.function && count >= others && value == other_value
+            }
+            _ => self == other,
+        }
+    }
+}
+
 const INIT: &str = "init_constants";
 
 /// The fills of all state that kernels change after `init_constants`.
@@ -47,10 +64,10 @@ pub(super) fn read<'a>(
     let fills = literal_fills(init.body);
     let mut found = Vec::new();
     for state in changed(constants, &kernels, source, version)? {
-        // The compiler writes some fills twice.
-        let mut of_state = fills.iter().filter(|fill| fill.memory == state);
-        match of_state.next() {
-            Some(fill) if of_state.all(|other| other == fill) => found.push(*fill),
+        // The compiler allocates and fills some state twice, also in two sizes. Kernels get the last memory.
+        let of_state = || fills.iter().filter(|fill| fill.memory == state);
+        match of_state().next_back() {
+            Some(last) if of_state().all(|fill| last.includes(fill)) => found.push(*last),
             _ => {
                 return fail(
                     state,
@@ -167,8 +184,24 @@ int total(struct futhark_context *ctx)
     }
 
     #[test]
+    fn state_that_is_allocated_in_two_sizes_has_the_last_one() {
+        let (at, _) = TEXT
+            .match_indices("counters_mem_1, (int64_t) 20")
+            .last()
+            .unwrap();
+        let grown = format!("{}{}", &TEXT[..at], TEXT[at..].replacen("20", "20480", 1));
+        let fills = read(&grown, &Source::read(&grown), &Version::new("0.25.32")).unwrap();
+        assert_eq!(fills[0].arguments, "(int64_t) 20480, 0");
+    }
+
+    #[test]
     fn state_in_an_unknown_form_is_refused() {
         let cases = [
+            (
+                "counters_mem_1",
+                "counters_mem_1, (int64_t) 20, 0) != 0) {\n        err = 1;\n    }\n    if (futrts_builtinzhreplicate_i32(ctx, counters",
+                "counters_mem_1, (int64_t) 20480, 0) != 0) {\n        err = 1;\n    }\n    if (futrts_builtinzhreplicate_i32(ctx, counters",
+            ),
             (
                 "init_constants",
                 "static int init_constants",
