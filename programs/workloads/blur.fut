@@ -32,3 +32,14 @@ entry blur (p: picture) : picture =
 -- script input { blur (blur (load [[[9u8, 0u8, 255u8]]])) } output { 1i64 1i64 264i64 }
 entry size_and_sum (p: picture) : (i64, i64, i64) =
   (p.width, p.height, i64.sum (map i64.u8 (flatten_3d p.pixels)))
+
+-- The sum of a picture of n by n pixels that was smoothed four times.
+-- ==
+-- entry: sum_of_smoothed
+-- input { 0i64 } output { 0.0 }
+-- input { 1i64 } output { 150.0 }
+-- input { 9i64 } output { 24009.0 }
+entry sum_of_smoothed (n: i64) : f64 =
+  let start = tabulate_3d n n 3 (\i j c -> u8.i64 ((i * i + 7 * j + 50 * c) % 256))
+  let end = loop p = start for _i < 4i32 do smooth p
+  in f64.i64 (i64.sum (map i64.u8 (flatten_3d end)))

@@ -61,3 +61,15 @@ entry spectrum [n] (xs: [n]f64) : [n]complex = transform (-1) (pairs xs (map (co
 -- script input { spectrum [1.0, 2.0, 3.0, 4.0] } output { 30.0 }
 entry energy [n] (s: [n]complex) : f64 =
   f64.sum (map (\c -> c.re * c.re + c.im * c.im) s) / f64.i64 n
+
+-- The sum of the absolute values in the spectrum of n numbers, a power of two.
+-- ==
+-- entry: sum_of_spectrum
+-- input { 1i64 } output { 0.0 }
+-- input { 64i64 } output { 2822.312352127977 }
+-- input { 0i64 } output { 0.0 }
+-- input { 6i64 } error: n & \(n - 1\)
+entry sum_of_spectrum (n: i64) : f64 =
+  let n = assert (n & (n - 1) == 0) n
+  let start = tabulate n (\i -> {re = f64.i64 (i * i % 23), im = f64.i64 (i % 5)})
+  in f64.sum (map (\c -> f64.sqrt (c.re * c.re + c.im * c.im)) (transform (-1) start))

@@ -26,3 +26,14 @@ def step [h] [w] (k: f32) (xss: [h][w]f32) : [h][w]f32 =
 -- input { 3i32 0.25f32 empty([0][2]f32) } output { empty([0][2]f32) }
 entry simulate [h] [w] (steps: i32) (k: f32) (xss: *[h][w]f32) : *[h][w]f32 =
   loop xss for _i < steps do step k xss
+
+-- The heat in a plate of n by n cells after ten steps.
+-- ==
+-- entry: heat_after
+-- input { 0i64 } output { 0.0 }
+-- input { 2i64 } output { 7.0 }
+-- input { 12i64 } output { 1034.0203005 }
+entry heat_after (n: i64) : f64 =
+  let start = tabulate_2d n n (\i j -> f32.i64 ((i * j + 3 * i) % 17))
+  let end = loop xss = start for _i < 10i32 do step 0.2 xss
+  in f64.sum (map f64.f32 (flatten end))

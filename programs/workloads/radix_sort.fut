@@ -41,3 +41,14 @@ entry sort_pairs [n] (keys: [n]u32) (values: [n]i32) : ([n]u32, [n]i32) =
 entry is_sorted_after [n] (xs: [n]u32) : bool =
   let ys = sort_by id xs
   in all (\i -> ys[i - 1] <= ys[i]) (1..<n) && u32.sum xs == u32.sum ys
+
+-- The differences of neighbours in n sorted numbers, each times its place.
+-- ==
+-- entry: sum_of_gaps
+-- input { 0i64 } output { 0.0 }
+-- input { 2i64 } output { 2654435761.0 }
+-- input { 50i64 } output { 106704392193.0 }
+entry sum_of_gaps (n: i64) : f64 =
+  let ys = sort_by id (map (\i -> u32.i64 i * 2654435761) (iota n))
+  let gap i = if i == 0 then 0 else ys[i] - ys[i - 1]
+  in f64.u64 (u64.sum (map (\i -> u64.i64 i * u64.u32 (gap i)) (iota n)))
