@@ -1,9 +1,7 @@
-//! The programs that the benchmark compares: the typed interface, the typed interface without
-//! hardening, and plain C.
+//! What the benches share: the programs, how they are compiled, and plain C.
 
+pub mod builds;
 pub mod plain;
+pub mod workloads;
 
-// Of the bench `costs`.
-futhark_safe::include_program!(pub ways);
-futhark_safe::include_program!(pub bench);
-futhark_safe::include_program!(pub bench_untrapped);
+futhark_safe::include_program!(pub calls);
