@@ -1,5 +1,6 @@
 //! The check `blocks`: the test cases in the program's test blocks pass.
 
+use super::properties;
 use crate::blocks::{Case, Expected, Source};
 use crate::compare::compare;
 use crate::harness::calls::{self, check_count, listed_outputs, message_of};
@@ -23,15 +24,22 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             run(env, context, case)
         });
     }
+    steps.excuse(env.excuse());
     for property in &env.blocks.properties {
-        steps.skip("blocks", property, "properties are not supported");
+        let step = ("blocks", property.as_str());
+        env.step_within(steps, env.limit(), step, |_| {
+            env.fitting_tuning()?;
+            properties::check(env, property)
+        });
     }
+    steps.excuse(None);
 }
 
 fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     if let Some(reason) = case.excluded(env.library.backend()) {
         return Err(Stop::skip(reason));
     }
+    env.fitting_tuning()?;
     let program = env.program();
     let entry = program.entry(&case.entry).ok_or_else(|| {
         Stop::error(format!("the program has no entry point {:?}", case.entry))

@@ -20,6 +20,7 @@ mod manifest;
 mod opaque;
 mod order;
 pub(crate) mod plain;
+mod properties;
 mod raw;
 mod server;
 mod settings;

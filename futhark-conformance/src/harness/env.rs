@@ -7,8 +7,8 @@ use crate::devices::Device;
 use crate::harness::steps::{Ran, Remark, StepResult, Steps, Stop};
 use crate::inputs::Settings;
 use futhark_manifest::Program;
-use futhark_safe::Config;
 use futhark_safe::dynamic::{Context, Library};
+use futhark_safe::{Config, Tuning};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -36,6 +36,8 @@ pub struct Env<'a> {
     pub others: Others,
     /// The architectures to compile kernels for.
     pub architectures: &'a [String],
+    /// The tuning file beside the program, if there is one, or why it cannot be used.
+    pub tuning: Result<Tuning, String>,
     /// Where the program turns off checks with `#[unsafe]`, if it does.
     pub unchecked: Option<String>,
     /// What calls cost, as far as it was measured.
@@ -53,6 +55,7 @@ pub struct Twin<'a> {
     device: &'a Device,
     seed: u64,
     others: Others,
+    tuning: Result<Tuning, String>,
     unchecked: Option<String>,
     costs: Costs,
 }
@@ -62,6 +65,7 @@ impl<'a> Twin<'a> {
     #[must_use]
     pub fn env(&self) -> Env<'a> {
         let mut env = Env::new(self.library, self.blocks, self.device, self.seed);
+        env.tuning.clone_from(&self.tuning);
         env.others.clone_from(&self.others);
         env.unchecked.clone_from(&self.unchecked);
         env.costs.clone_from(&self.costs);
@@ -87,6 +91,7 @@ impl<'a> Env<'a> {
             others: Others::default(),
             inputs: Settings::default(),
             architectures: &[],
+            tuning: Ok(Tuning::default()),
             unchecked: None,
             costs: Costs::default(),
             remark: Remark::default(),
@@ -104,6 +109,7 @@ impl<'a> Env<'a> {
             device: self.device,
             seed: self.seed,
             others: self.others.clone(),
+            tuning: self.tuning.clone(),
             unchecked: self.unchecked.clone(),
             costs: self.costs.clone(),
         }
@@ -163,10 +169,51 @@ impl<'a> Env<'a> {
 
     /// The settings of each context of the library under test.
     pub fn config(&self) -> Config {
+        let config = self.tuned(self.device.config(), self.library);
         match &self.cache {
-            Some(file) => self.device.config().cache_file(file),
-            None => self.device.config(),
+            Some(file) => config.cache_file(file),
+            None => config,
         }
+    }
+
+    /// Reads `PROGRAM.fut.tuning`, if it exists, for all contexts.
+    pub fn read_tuning(&mut self) {
+        let mut file = self.others.source.clone().into_os_string();
+        file.push(".tuning");
+        let file = Path::new(&file);
+        if !file.is_file() {
+            return;
+        }
+        self.tuning = Tuning::read(file).map_err(|error| error.to_string());
+        let values = self.tuning.iter().flat_map(Tuning::values);
+        let unknown = values
+            .map(|(name, _)| name)
+            .find(|name| !has(self.library, name));
+        if let Some(name) = unknown {
+            let (file, backend) = (file.display(), self.library.backend());
+            self.tuning = Err(format!(
+                "{file}: {backend} has no tuning parameter {name:?}"
+            ));
+        }
+    }
+
+    /// Fails if the tuning file cannot be used, as every test case does in `futhark test`.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn fitting_tuning(&self) -> StepResult {
+        let error = self.tuning.as_ref().err();
+        error.map_or(Ok(()), |error| Err(Stop::error(error.clone())))
+    }
+
+    /// The settings with the tuning file's values for a library of the program.
+    fn tuned(&self, config: Config, library: &Library) -> Config {
+        let values = self.tuning.iter().flat_map(Tuning::values);
+        values
+            .filter(|(name, _)| has(library, name))
+            .fold(config, |config, (name, value)| {
+                config.tuning_param(name, value)
+            })
     }
 
     /// Creates a context that is not shared.
@@ -186,7 +233,7 @@ impl<'a> Env<'a> {
             true => self.device.config(),
             false => Config::new(),
         };
-        Context::new(library, &config)
+        Context::new(library, &self.tuned(config, library))
     }
 
     /// The shared context. Creates it if there is none.
@@ -247,4 +294,14 @@ impl<'a> Env<'a> {
             self.forget_context();
         }
     }
+}
+
+/// Whether a library has a tuning parameter, or its backend a default of this name.
+fn has(library: &Library, name: &str) -> bool {
+    let is_default = library.backend().is_gpu() && name.starts_with("default_");
+    is_default
+        || library
+            .tuning_params()
+            .iter()
+            .any(|param| param.name() == name)
 }

@@ -257,3 +257,67 @@ fn a_single_program_can_be_judged() {
     );
     assert_eq!(output.status.code(), Some(0));
 }
+
+const PROPERTIES: &str = "\
+-- ==
+-- property: involution small
+
+-- ==
+-- property: sized made broken nothing
+
+#[prop]
+entry involution (xs: []i32) : bool = and (map2 (==) (reverse (reverse xs)) xs)
+
+#[prop]
+entry small (x: i8) : bool = x < 100
+
+entry numbers (size: i64) (seed: i32) : []i32 =
+  map (\\i -> if seed == 0 then 1 else i32.i64 i) (iota size)
+
+#[prop(gen(numbers), size(7))]
+entry sized (xs: []i32) : bool = length xs == 7
+
+#[prop(gen(numbers))]
+entry made (xs: []i32) : bool = length xs == 50 && xs[49] == 49
+
+#[prop(gen(numbers))]
+entry broken (xs: []i32) : bool = xs[50] == 0
+";
+
+#[test]
+fn properties_are_called_with_generated_values() {
+    let Some(corpus) = Corpus::new(&[("p.fut", PROPERTIES.as_bytes())]) else {
+        return;
+    };
+    let cases = corpus.cases("c");
+    for case in ["involution", "sized", "made"] {
+        assert_eq!(cases[case].0, "pass", "{case}: {}", cases[case].1);
+    }
+    // The counterexample is simplified.
+    failed(&cases, "small", "expected true, got false");
+    let example = &cases["small"].1;
+    assert!(example.contains("x = 100i8"), "{example}");
+    failed(&cases, "broken", "out of bounds");
+    failed(&cases, "broken", "xs = numbers");
+    failed(&cases, "nothing", "no entry point");
+}
+
+#[test]
+fn a_tuning_file_with_another_name_fails_the_test_cases() {
+    let program = "-- ==\n-- input { 1 } output { 1 }\nentry main (x: i32) = x\n";
+    let Some(corpus) = Corpus::new(&[("a.fut", program.as_bytes())]) else {
+        return;
+    };
+    let with = |tuning: &str| {
+        fs::write(corpus.path().join("a.fut.tuning"), tuning).unwrap();
+        corpus.cases("c")
+    };
+    assert_eq!(with("")["main #0"].0, "pass");
+    let unknown = with("main.suff_outer_par_0=3\n");
+    failed(
+        &unknown,
+        "main #0",
+        "a.fut.tuning: c has no tuning parameter",
+    );
+    failed(&with("garbage\n"), "main #0", "a.fut.tuning:1");
+}

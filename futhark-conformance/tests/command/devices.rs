@@ -487,3 +487,34 @@ fn pocl_gets_an_option_for_programs_that_need_it() {
         run.shown()
     );
 }
+
+/// Has a threshold for each of two versions of its code, on GPU backends.
+const NESTED: &str = "\
+-- ==
+-- entry: sums
+-- input { [[1, 2], [3, 4]] } output { [3, 7] }
+entry sums [n] [m] (xss: [n][m]i32) : [n]i32 = map i32.sum xss
+";
+
+#[test]
+fn a_tuning_file_beside_the_program_is_used() {
+    let Some(here) = Here::with_two() else { return };
+    fs::write(here.path("next.fut"), NESTED).unwrap();
+    let outcome = |tuning: &str| {
+        fs::write(here.path("next.fut.tuning"), tuning).unwrap();
+        let run = here.run(&["--check", "lifecycle", "--device", "Oclgrind*"]);
+        let of = |case: &str| {
+            let of = run.lines.iter().find(|record| record["case"] == case);
+            let of = of.map(|record| record["outcome"].as_str().unwrap_or_default().to_owned());
+            of.unwrap_or_else(|| run.shown())
+        };
+        [of("sums #0"), of("many in a row"), run.shown()]
+    };
+    let [blocks, ..] = outcome("sums.suff_outer_par_0=1\ndefault_tile_size=16\n");
+    assert_eq!(blocks, "pass");
+    // Only the test cases fail, as in `futhark test`.
+    let [blocks, others, shown] = outcome("sums.suff_outer_par_7=1\n");
+    assert_eq!([&*blocks, &others], ["fail", "pass"], "{shown}");
+    let reason = "opencl has no tuning parameter \"sums.suff_outer_par_7\"";
+    assert!(shown.contains(reason), "{shown}");
+}

@@ -10,8 +10,8 @@ use crate::harness::sides::{Answer, Look, Outcome, Session, Side, Sides};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Failure, Input, Store, binary};
 use futhark_manifest::{Backend, EntryPoint};
-use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::Value;
+use futhark_safe::{ErrorKind, Tuning};
 use process::{Reply, Server};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -84,6 +84,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 struct Servers<'a> {
     library: Side<'a>,
     program: PathBuf,
+    tuning: Tuning,
     folder: TempDir,
     running: RefCell<Option<Server>>,
 }
@@ -103,6 +104,7 @@ impl<'a> Servers<'a> {
         Ok(Servers {
             library: Side::tested(env).looking_at(Look::Stored),
             program: program.map_err(unmade)?,
+            tuning: env.tuning.clone().unwrap_or_default(),
             folder: folder.map_err(|error| unmade(error.to_string()))?,
             running: RefCell::default(),
         })
@@ -137,6 +139,12 @@ impl<'a> Servers<'a> {
         let mut running = self.running.borrow_mut();
         if running.is_none() {
             *running = Server::start(&self.program, LIMIT).ok();
+            // A parameter of another backend is an error, which changes nothing.
+            for (name, value) in self.tuning.values() {
+                running
+                    .as_mut()?
+                    .command(&format!("set_tuning_param {} {value}", word(name)))?;
+            }
         }
         let mut last = None;
         for command in commands {

@@ -1,0 +1,174 @@
+//! Properties in test blocks, which `futhark test` knows since 0.26.3: entry points that must return
+//! `true` for every argument.
+//!
+//! ```text
+//! -- ==
+//! -- property: sorted_has_the_same_length
+//!
+//! #[prop(gen(numbers), size(20))]
+//! entry sorted_has_the_same_length (xs: []i32) : bool = ...
+//! ```
+//!
+//! The entry point that `gen` names makes the argument from a size and a seed; without it, the argument is
+//! generated as for other checks. `shrink` is not used, because the size of inputs grows from small ones.
+
+use crate::harness::content::{Content, Within};
+use crate::harness::env::Env;
+use crate::harness::sides::{Answer, Outcome, Session, Side, Sides};
+use crate::harness::steps::{StepResult, Stop};
+use crate::inputs::{Input, Kept, Random, Store};
+use crate::values::HostValue;
+use futhark_manifest::{ElemType, EntryPoint, TypeRef};
+use regex::Regex;
+
+/// The size of generated arguments, unless the attribute has one; that of `futhark test`.
+const SIZE: i64 = 50;
+
+/// Calls a property with generated arguments.
+///
+/// # Errors
+/// An argument for which it does not hold, or why it cannot be checked.
+pub fn check(env: &Env<'_>, name: &str) -> StepResult {
+    let program = env.program();
+    let property = program
+        .entry(name)
+        .ok_or_else(|| Stop::error(format!("the program has no entry point {name:?}")))?;
+    let is_property = matches!(
+        (&property.inputs[..], &property.outputs[..]),
+        ([_], [output]) if output.ty == TypeRef::Scalar(ElemType::Bool)
+    );
+    if !is_property {
+        let message = "expected a property of type `t -> bool`, got another type";
+        return Err(Stop::error(message));
+    }
+    let side = Side::tested(env);
+    let place = format!("properties-{} {}", program.backend, env.device.name);
+    let sides = Sides {
+        env,
+        tested: &side,
+        oracle: &Holds(&side),
+        names: ("the property", "a property that holds"),
+        store: &Store::open(&env.inputs, &env.others.source, &place),
+        cases: env.inputs.cases(),
+        within: Within::Bits,
+        untrapped: false,
+    };
+    let attribute = Attribute::find(env, name)?;
+    let Some(generator) = attribute.generator else {
+        return Session::prepare(&sides, property, None)?.compare(&sides);
+    };
+    let generator = program.entry(&generator).ok_or_else(|| {
+        Stop::error(format!(
+            "the generator {generator:?} of {name} is no entry point"
+        ))
+    })?;
+    let mut random = Random::new(env.seed, name);
+    for _ in 0..sides.cases {
+        let made = Input::Made {
+            entry: generator.name.clone(),
+            output: 0,
+            arguments: arguments(generator, property, [attribute.size, random.next() as i64])?,
+        };
+        let candidate = Kept {
+            entry: name.to_owned(),
+            arguments: vec![made],
+            found: String::new(),
+        };
+        Session::prepare(&sides, property, Some(&candidate))?.compare(&sides)?;
+    }
+    Ok(())
+}
+
+/// The size and the seed, in the types of the generator's parameters.
+fn arguments(
+    generator: &EntryPoint,
+    property: &EntryPoint,
+    numbers: [i64; 2],
+) -> StepResult<Vec<Input>> {
+    let types: Vec<TypeRef> = generator.inputs.iter().map(|input| input.ty).collect();
+    let fits = generator.outputs.first().map(|output| output.ty) == Some(property.inputs[0].ty);
+    match types[..] {
+        [TypeRef::Scalar(size), TypeRef::Scalar(seed)] if fits => Ok([size, seed]
+            .into_iter()
+            .zip(numbers)
+            .map(|(elem, number)| {
+                let bytes = number.to_le_bytes()[..elem.size()].to_vec();
+                Input::Host(HostValue::new(elem, Vec::new(), bytes))
+            })
+            .collect()),
+        _ => Err(Stop::error(format!(
+            "expected a generator {} of type `(size: i64) -> (seed: i64) -> t` for {}, got another type",
+            generator.name, property.name
+        ))),
+    }
+}
+
+/// What the attribute `#[prop]` of an entry point says.
+struct Attribute {
+    generator: Option<String>,
+    size: i64,
+}
+
+impl Attribute {
+    /// Reads the attribute in the source of the program; without one, of an entry point of an imported
+    /// file, the property has no generator.
+    fn find(env: &Env<'_>, name: &str) -> StepResult<Attribute> {
+        let source = std::fs::read_to_string(&env.others.source);
+        let source = source.map_err(|error| Stop::error(error.to_string()))?;
+        Ok(Attribute::of(&source, name))
+    }
+
+    fn of(source: &str, name: &str) -> Attribute {
+        let first = |pattern: &str, text: &str| {
+            let found = Regex::new(pattern).ok()?.captures(text)?;
+            Some(found[1].to_owned())
+        };
+        let name = regex::escape(name);
+        let attributes = format!(r"((?:#\[[^\]]*\]\s*)+)entry\s+{name}(?:[\s(:=\[]|$)");
+        let attributes = first(&attributes, source).unwrap_or_default();
+        let argument = |of: &str| first(&format!(r"\b{of}\s*\(\s*([^\s()]+)\s*\)"), &attributes);
+        let size = argument("size").and_then(|size| size.replace('_', "").parse().ok());
+        Attribute {
+            generator: argument("gen"),
+            size: size.unwrap_or(SIZE),
+        }
+    }
+}
+
+/// Expects that a property holds, unless the sizes within its argument do not fit each other.
+struct Holds<'a>(&'a Side<'a>);
+
+impl Answer for Holds<'_> {
+    fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
+        let outcome = self.0.run(entry, arguments)?;
+        let is_refused = matches!(&outcome, Outcome::Unfit)
+            || matches!(&outcome, Outcome::Error { message, .. } if message.contains("invalid sizes"));
+        if is_refused {
+            return Ok(outcome);
+        }
+        let holds = HostValue::new(ElemType::Bool, Vec::new(), vec![1]);
+        Ok(Outcome::Values(vec![Content::Host(holds)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_read_from_the_source() {
+        let source = "#[prop]\nentry plain (x: i32) : bool = true\n\
+                      #[prop(gen(numbers),shrink(less))] entry made xs = true\n\
+                      #[noinline]\n#[prop(size(1_000), gen( g' ))]\nentry made' [n] (xs: [n]i32) = true\n\
+                      entry without (x: i32) = true\n";
+        let of = |name| {
+            let attribute = Attribute::of(source, name);
+            (attribute.generator, attribute.size)
+        };
+        assert_eq!(of("plain"), (None, SIZE));
+        assert_eq!(of("made"), (Some("numbers".into()), SIZE));
+        assert_eq!(of("made'"), (Some("g'".into()), 1000));
+        assert_eq!(of("without"), (None, SIZE));
+        assert_eq!(of("nowhere"), (None, SIZE));
+    }
+}
