@@ -46,15 +46,10 @@ link_ispc() {
     done
 }
 
-# Writes env.sh if it has changed. env.sh looks for the parts when it is sourced, so it stays
-# correct for parts that are installed later.
+# env.sh looks for the parts when it is sourced, so it stays correct for parts that are installed later.
 write_env() {
-    local text
-    text=$(env_text)
-    if [ "$text" != "$(cat "$prefix/env.sh" 2>/dev/null)" ]; then
-        printf '%s\n' "$text" >"$prefix/env.sh.new"
-        mv "$prefix/env.sh.new" "$prefix/env.sh"
-    fi
+    env_text >"$prefix/env.sh.new"
+    mv "$prefix/env.sh.new" "$prefix/env.sh"
 }
 
 env_text() {

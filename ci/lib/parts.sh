@@ -94,8 +94,6 @@ copy_libs() {
     done
 }
 
-# ---------------------------------------------------------------- compilers
-
 install_futhark() {
     local version
     stage_program futhark 's/^Futhark ([0-9]+(\.[0-9]+)*).*/\1/p'
@@ -167,8 +165,6 @@ esac
 exec "\$home/loader" --library-path "\$home/lib" "\$home/futhark" "\$@"
 LAUNCHER
 }
-
-# ---------------------------------------------- libraries from Debian's packages
 
 # stage_libs PACKAGE...: unpacks the packages with their dependencies, and links all
 # their libraries into $work/$part/lib. Each library looks for its dependencies in
@@ -269,8 +265,6 @@ install_llvm() {
     adopt "$stage" llvm
 }
 
-# ---------------------------------------------------------- CUDA, through pip
-
 install_cuda() {
     local stage=$work/$part
     stage_pip
@@ -302,13 +296,13 @@ install_nvrtc() {
 # stage_pip: unpacks the packages of this part next to the staged folder, and copies their headers into it.
 # The version of the part is that of the first package.
 stage_pip() {
-    local python stage=$work/$part from
-    python=$(python_with_pip) || {
+    local stage=$work/$part from
+    if ! python3 -m pip --version; then
         because 'needs python3 with pip (Debian: python3-pip)'
         return 1
-    }
+    fi
     pip_packages "$part" >"$stage.packages"
-    if ! "$python" -m pip install --require-hashes --no-deps --only-binary :all: --no-compile --no-cache-dir --no-input \
+    if ! python3 -m pip install --require-hashes --no-deps --only-binary :all: --no-compile --no-cache-dir --no-input \
         --disable-pip-version-check --retries 1 --timeout 20 --target "$stage.pip" -r "$stage.packages" 2>&1 | tee "$stage.pip.log"; then
         because "pip: $(sed -n 's/^ERROR: //p' "$stage.pip.log" | tail -1 | grep . || echo 'failed without a reason')"
         return 1
@@ -331,16 +325,4 @@ stage_pip_libraries() {
         *) cp -al "$library" "$stage/lib/" ;;
         esac
     done
-}
-
-# The first python3 on PATH with a working pip.
-python_with_pip() {
-    local python
-    while read -r python; do
-        if "$python" -m pip --version >/dev/null 2>&1; then
-            printf '%s' "$python"
-            return
-        fi
-    done < <(type -ap python3)
-    return 1
 }
