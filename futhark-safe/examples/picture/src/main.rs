@@ -4,31 +4,43 @@
 //! module.
 #![forbid(unsafe_code)]
 
-mod options;
-
 use std::fs::File;
 use std::io::BufWriter;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use futhark_safe::{Config, ErrorKind};
-use options::Options;
+use clap::Parser;
+use futhark_safe::{Backend, Config, ErrorKind};
 
 futhark_safe::include_program!(picture);
 
+/// Computes a picture with a Futhark program and writes it as a PNG file.
+#[derive(Parser)]
+struct Options {
+    /// c, multicore, opencl, ...; default: the first one that works
+    #[arg(long)]
+    backend: Option<Backend>,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WxH", default_value = "960x640", value_parser = parse_size)]
+    size: (u32, u32),
+    /// Average N x N points for each pixel
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(i64).range(1..=16))]
+    samples: i64,
+    /// Output file
+    #[arg(long, default_value = "picture.png")]
+    out: PathBuf,
+}
+
+fn parse_size(text: &str) -> Result<(u32, u32), &'static str> {
+    let number = |text: &str| text.parse().ok().filter(|n| (1..=32768).contains(n));
+    let (width, height) = text.split_once('x').unwrap_or_default();
+    let size = number(width).zip(number(height));
+    size.ok_or("expected two numbers from 1 to 32768, such as 960x640")
+}
+
 fn main() -> ExitCode {
-    let options = match Options::parse(std::env::args().skip(1)) {
-        Ok(Some(options)) => options,
-        Ok(None) => {
-            print!("{}", options::HELP);
-            return ExitCode::SUCCESS;
-        }
-        Err(message) => {
-            eprintln!("error: {message}");
-            return ExitCode::from(2);
-        }
-    };
-    match run(&options) {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("error: {message}");
@@ -56,8 +68,8 @@ fn run(options: &Options) -> Result<(), String> {
     println!(
         "{}: {} x {} pixels in {:.3} s ({:.3} s to start), written to {path}",
         ctx.backend(),
-        options.width,
-        options.height,
+        options.size.0,
+        options.size.1,
         computed.as_secs_f64(),
         ready.as_secs_f64(),
     );
@@ -66,8 +78,7 @@ fn run(options: &Options) -> Result<(), String> {
 
 fn write_png(options: &Options, pixels: &[u8]) -> Result<(), png::EncodingError> {
     let file = BufWriter::new(File::create(&options.out)?);
-    let size = |pixels: usize| u32::try_from(pixels).expect("`Options::parse` limits it to 32768");
-    let mut encoder = png::Encoder::new(file, size(options.width), size(options.height));
+    let mut encoder = png::Encoder::new(file, options.size.0, options.size.1);
     encoder.set_color(png::ColorType::Rgb);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(pixels)?;
@@ -76,10 +87,9 @@ fn write_png(options: &Options, pixels: &[u8]) -> Result<(), png::EncodingError>
 
 /// Returns the pixels row by row, three bytes each.
 fn render(ctx: &picture::Context, options: &Options) -> futhark_safe::Result<Vec<u8>> {
-    // Sizes are i64 in Futhark; the limits of the command line are far lower.
-    let (height, width) = (options.height as i64, options.width as i64);
+    let (width, height) = options.size;
     ctx.entry()
-        .render(height, width, options.samples as i64)?
+        .render(height.into(), width.into(), options.samples)?
         .to_vec()
 }
 
@@ -100,13 +110,18 @@ fn advise(error: &futhark_safe::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futhark_safe::Backend;
+
+    #[test]
+    fn sizes_are_limited() {
+        assert_eq!(parse_size("20x32768"), Ok((20, 32768)));
+        for wrong in ["20", "0x5", "5x32769", "5x-1", "x"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn backends_agree() {
-        let options = Options::parse(["--size=48x32".to_owned(), "--samples=1".to_owned()])
-            .unwrap()
-            .unwrap();
+        let options = Options::parse_from(["picture", "--size=48x32", "--samples=1"]);
         let on = |backend| {
             let ctx = picture::Context::new(&Config::new().backend(backend)).unwrap();
             assert_eq!(ctx.backend(), backend);
