@@ -87,6 +87,7 @@ fn arrays_are_viewed_and_copied() {
     };
     let array = ctx.array(&[1i64, 2, 3]).unwrap();
     assert_eq!((array.len(), array.is_empty()), (3, false));
+    assert!(ctx.array::<i64>(&[]).unwrap().is_empty());
     let copy = array.try_clone().unwrap();
     let view = array.view::<i64>().unwrap().unwrap();
     assert_eq!(view, [1, 2, 3]);

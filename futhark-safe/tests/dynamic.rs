@@ -4,7 +4,7 @@
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
-use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
+use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, ElemType, Error, ErrorKind, RawMemory};
 
 use super::support::{self, each, each_of};
@@ -286,19 +286,6 @@ fn contexts_can_be_profiled_and_tuned() {
         let error = Context::new(library, &unknown).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
     });
-}
-
-#[test]
-fn len_is_the_number_of_elements() {
-    let Some(compiler) = support::newest() else {
-        return;
-    };
-    let ctx = start(&support::library("failures.fut", Backend::C, &compiler));
-    let len = |data: &[i64]| -> (usize, bool) {
-        let array: Array = ctx.array(data).unwrap();
-        (array.len(), array.is_empty())
-    };
-    assert_eq!((len(&[]), len(&[7])), ((0, true), (1, false)));
 }
 
 #[test]
