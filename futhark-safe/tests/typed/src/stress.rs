@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Instant;
 
 use futhark_safe::{Backend, Config, ErrorKind, Result};
 
@@ -19,7 +18,7 @@ pub struct Counts {
     pub lost: AtomicU64,
 }
 
-/// Runs `threads` threads on one context until `end`, or at least `least` rounds each.
+/// Runs `threads` threads on one context, each with `rounds` operations.
 ///
 /// # Errors
 ///
@@ -28,18 +27,13 @@ pub struct Counts {
 /// # Panics
 ///
 /// If a result is wrong.
-pub fn run(ctx: &Context, threads: u64, least: u64, end: Instant) -> Result<Counts> {
+pub fn run(ctx: &Context, threads: u64, rounds: u64) -> Result<Counts> {
     let counts = Counts::default();
     thread::scope(|scope| {
         let all = (0..threads).map(|t| {
             let counts = &counts;
             scope.spawn(move || {
-                let mut round = 0;
-                while round < least || Instant::now() < end {
-                    one(ctx, t * 1_000_000 + round, counts)?;
-                    round += 1;
-                }
-                Ok(())
+                (0..rounds).try_for_each(|round| one(ctx, t * 1_000_000 + round, counts))
             })
         });
         let all: Vec<_> = all.collect();
