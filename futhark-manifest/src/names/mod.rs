@@ -26,16 +26,17 @@
 //! assert_eq!(&types["[]pt"], "ArrayPt");
 //! ```
 //!
-//! # Guarantees
+//! # The rule
 //!
-//! - **Total.** Every text gets an identifier that is valid in the language.
-//! - **Injective.** No two names of a set get the same identifier, nor one that is
-//!   reserved. Upper and lower case are different.
-//! - **Deterministic.** The order of the names does not matter: the same names get the
-//!   same identifiers in every run and, as far as possible, in every later version of
-//!   this crate.
-//! - **Stable.** A name's identifier depends only on the scope and on the names that
-//!   want the same identifier.
+//! A name keeps its spelling if it is an identifier. Otherwise its other characters are replaced, as the table shows, and
+//! reserved words are escaped. If several names want one identifier, the name that is spelled like it gets it, and each
+//! other one gets a mark and a short hash of the name: `f_prime_hbddaec9d`; then, if that is taken, a longer one.
+//!
+//! - Every text gets an identifier that is valid in the language.
+//! - No two names of a set get the same identifier, nor one that is reserved. Upper and lower case are different.
+//! - The order of the names does not matter, and the same names get the same identifiers in every run and, as far as
+//!   possible, in every later version of this crate.
+//! - A name whose spelling no other name wants keeps it when names are added.
 //!
 //! # How a name is spelled
 //!
@@ -67,32 +68,8 @@
 //!
 //! The result is the identifier that a name *wants*.
 //!
-//! # Collisions
-//!
-//! Each name has a series of forms, which depend only on the name and the scope:
-//!
-//! | form | looks like | assigned to |
-//! |---|---|---|
-//! | 0 | `f_prime` | the only name that wants it; of several, the one that is spelled like it |
-//! | 1 | `f_prime_hbddaec9d` | of the remaining names, the only one that wants this form |
-//! | 2 | `f_prime_h` and 16 digits | of the remaining names, the only one that wants this form |
-//! | 3 | form 2, `x`, and the name's bytes in hexadecimal | all remaining names |
-//!
-//! The digits are the FNV-1a hash (64 bits) of the name in UTF-8. Form 1 has the exclusive or of the
-//! two halves of such a hash, of the name without the spaces that are not between two words: compilers
-//! differ in them. In camel case the mark is `H` (`FHbddaec9d`),
-//! after an underscore `0h`. A reserved form is treated as wanted by another name;
-//! form 3 repeats the part from its `x` until it is not reserved.
-//!
-//! *Why this is injective.* Read from the end, the digits, the mark and the text
-//! before it are unambiguous, so forms 1, 2 and 3 never look alike; and a name whose
-//! form 0 looks like one of them does not get form 0. So only names of the same form
-//! can collide. By the rule, at most one name gets a form 0, 1 or 2, and form 3
-//! contains the whole name.
-//!
-//! *Why this is stable.* Names that collide in form 1 or 2 have the same spelling
-//! before the mark, so they want the same form 0; names that want another form 0 have
-//! no influence. Only the number of names that want a form matters, not their order.
+//! The hash is FNV-1a (64 bits, its halves combined by exclusive or) of the name in UTF-8, without the spaces in which
+//! compilers differ. In camel case the mark is `H` (`FHbddaec9d`), after an underscore `0h`.
 //!
 //! # Several kinds of names in one scope
 //!
@@ -105,16 +82,9 @@
 //! digits and underscores, which every language accepts.
 
 mod language;
-#[cfg(feature = "languages")]
-mod languages;
-#[cfg(all(test, feature = "languages"))]
-mod properties;
 mod scope;
-mod spelling;
-mod tables;
 
-pub use language::{Case, Language, Style};
+pub use language::{C, Case, Language, RUST, Style};
 #[cfg(feature = "languages")]
-pub use languages::{CPP_KEYWORDS, PYTHON, PYTHON_BUILTINS, PYTHON_SOFT_KEYWORDS};
+pub use language::{CPP_KEYWORDS, PYTHON, PYTHON_BUILTINS};
 pub use scope::{Names, Scope};
-pub use tables::{C, RUST};

@@ -1,10 +1,9 @@
-//! Assigns identifiers to names. The module's documentation has the rules and why they are correct.
+//! Assigns identifiers to names: each name keeps its spelling if it can, otherwise it gets a hash.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Index;
 
 use super::language::{Case, Language, Style};
-use super::spelling::{looks_marked, marked, spell};
 use crate::text::{fnv1a, squeezed};
 
 /// A scope in which identifiers must be distinct: the methods of a type, the parameters of a
@@ -18,8 +17,6 @@ pub struct Scope {
     style: Style,
     /// Reserved by the language and by the generator.
     reserved: HashSet<String>,
-    /// Replaced in tests to make hashes collide.
-    hash: fn(&[u8]) -> u64,
 }
 
 impl Scope {
@@ -30,7 +27,6 @@ impl Scope {
             language: *language,
             style,
             reserved: language.words().map(str::to_owned).collect(),
-            hash: fnv1a,
         }
     }
 
@@ -68,7 +64,7 @@ impl Scope {
                 pairs.push((name.to_owned(), String::new()));
             }
         }
-        let keys = pairs.iter().map(|(name, _)| Key { name, nth: 1 }).collect();
+        let keys = pairs.iter().map(|(name, _)| (name.as_str(), 1)).collect();
         let identifiers = self.identifiers(keys);
         for (pair, identifier) in pairs.iter_mut().zip(identifiers) {
             pair.1 = identifier;
@@ -100,124 +96,77 @@ impl Scope {
             let name = name.as_ref();
             let nth = seen.entry(name).or_default();
             *nth += 1;
-            Key { name, nth: *nth }
+            (name, *nth)
         });
         self.identifiers(keys.collect())
     }
 
     /// One identifier for each key. Keys are all different.
+    ///
+    /// In each round, every name without an identifier wants its next form; the names that are alone in that get it.
     fn identifiers(&self, keys: Vec<Key<'_>>) -> Vec<String> {
-        let candidates: Vec<Candidate<'_>> =
-            keys.into_iter().map(|key| self.candidate(key)).collect();
-        let mut identifiers = vec![String::new(); candidates.len()];
-        let mut open: Vec<usize> = (0..candidates.len()).collect();
-        for form in [Form::Plain, Form::Short, Form::Long] {
-            let mut left = Vec::new();
+        let spellings = keys
+            .iter()
+            .map(|&key| spell(&self.language, self.style, key));
+        let spellings: Vec<String> = spellings.collect();
+        let mut identifiers = vec![String::new(); keys.len()];
+        let mut taken: HashSet<String> = HashSet::new();
+        let mut open: Vec<usize> = (0..keys.len()).collect();
+        for round in 0.. {
             let mut wanted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-            for index in open {
-                match self.form(&candidates[index], form) {
-                    Some(identifier) => wanted.entry(identifier).or_default().push(index),
-                    None => left.push(index),
-                }
+            for index in std::mem::take(&mut open) {
+                let form = self.form(keys[index], &spellings[index], round);
+                wanted.entry(form).or_default().push(index);
             }
-            for (identifier, group) in wanted {
-                let keeper = match &group[..] {
-                    [only] => Some(*only),
-                    _ if form == Form::Plain => namesake(&identifier, &group, &candidates),
+            for (form, mut group) in wanted {
+                let free = !self.reserved.contains(&form)
+                    && !taken.contains(&form)
+                    && self.language.is_identifier(&form);
+                let keeper = match group[..] {
+                    _ if !free => None,
+                    [only] => Some(only),
+                    _ if round == 0 => namesake(&form, &group, &keys, &spellings),
                     _ => None,
                 };
-                left.extend(group.into_iter().filter(|index| Some(*index) != keeper));
-                if let Some(index) = keeper {
-                    identifiers[index] = identifier;
+                if let Some(keeper) = keeper {
+                    group.retain(|&index| index != keeper);
+                    taken.insert(form.clone());
+                    identifiers[keeper] = form;
                 }
+                open.extend(group);
             }
-            open = left;
-        }
-        for index in open {
-            identifiers[index] = self.whole(&candidates[index]);
+            if open.is_empty() {
+                break;
+            }
         }
         identifiers
     }
 
-    fn candidate<'n>(&self, key: Key<'n>) -> Candidate<'n> {
-        let spelling = spell(&self.language, self.style, key.name, key.nth);
-        let squeezed = Key {
-            name: &squeezed(key.name),
-            ..key
-        };
-        Candidate {
-            key,
-            spelling,
-            short_hash: folded((self.hash)(&squeezed.bytes())),
-            hash: (self.hash)(&key.bytes()),
-        }
-    }
-
-    /// The identifier that a name wants in this form; `None` if it is not available.
-    fn form(&self, candidate: &Candidate<'_>, form: Form) -> Option<String> {
-        let spelling = &candidate.spelling;
-        let identifier = match form {
-            Form::Plain => self.escaped(spelling),
-            Form::Short => {
-                let digits = format!("{:08x}", candidate.short_hash);
-                marked(self.case(), spelling, &digits)
+    /// The identifier that a name wants in a round: its spelling, escaped if it is reserved; then the spelling with a
+    /// hash, short at first.
+    fn form(&self, key: Key<'_>, spelling: &str, round: usize) -> String {
+        let case = self.language.case_of(self.style);
+        match round {
+            0 if !self.reserved.contains(spelling) => spelling.to_owned(),
+            0 => {
+                let escaped = self.language.escaped_form(spelling);
+                escaped.unwrap_or_else(|| format!("{spelling}_"))
             }
-            Form::Long => marked(self.case(), spelling, &format!("{:016x}", candidate.hash)),
-        };
-        let possible = form != Form::Plain || self.is_plain(&identifier);
-        (possible && !self.reserved.contains(&identifier)).then_some(identifier)
-    }
-
-    /// The spelling, escaped if it is reserved.
-    fn escaped(&self, spelling: &str) -> String {
-        if !self.reserved.contains(spelling) {
-            return spelling.to_owned();
-        }
-        let escaped = self.language.escaped_form(spelling);
-        escaped.unwrap_or_else(|| format!("{spelling}_"))
-    }
-
-    /// Whether the text is an identifier and does not look like a form with a hash.
-    fn is_plain(&self, identifier: &str) -> bool {
-        self.language.is_identifier(identifier) && !looks_marked(self.case(), identifier)
-    }
-
-    /// The form that contains the whole name, which no other name can have.
-    fn whole(&self, candidate: &Candidate<'_>) -> String {
-        let bytes = candidate.key.bytes();
-        let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut digits = format!("{:016x}", candidate.hash);
-        loop {
-            digits.push('x');
-            digits.push_str(&name);
-            let identifier = marked(self.case(), &candidate.spelling, &digits);
-            // Terminates: the set of reserved words is finite, and the identifier grows.
-            if !self.reserved.contains(&identifier) {
-                return identifier;
+            1 => {
+                // Of the name without the spaces in which compilers differ. The authors of FNV-1a advise to
+                // fold the halves.
+                let hash = fnv1a(&bytes((&squeezed(key.0), key.1)));
+                marked(
+                    case,
+                    spelling,
+                    &format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff)),
+                )
+            }
+            _ => {
+                let hash = fnv1a(&[&bytes(key)[..], &round.to_le_bytes()[..]].concat());
+                marked(case, spelling, &format!("{hash:016x}"))
             }
         }
-    }
-
-    fn case(&self) -> Case {
-        self.language.case_of(self.style)
-    }
-}
-
-/// Access for the property tests.
-#[cfg(all(test, feature = "languages"))]
-impl Scope {
-    pub(super) fn with_hash(mut self, hash: fn(&[u8]) -> u64) -> Scope {
-        self.hash = hash;
-        self
-    }
-
-    pub(super) fn language(&self) -> &Language {
-        &self.language
-    }
-
-    /// Whether an identifier is reserved; a keyword's escaped form is not.
-    pub(super) fn is_reserved(&self, identifier: &str) -> bool {
-        self.reserved.contains(identifier)
     }
 }
 
@@ -263,63 +212,289 @@ impl Index<&str> for Names {
     }
 }
 
-/// Folds a hash into 32 bits by the exclusive or of its halves, as the authors of FNV-1a advise.
-fn folded(hash: u64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "truncation is intended")]
-    let low = hash as u32;
-    (hash >> 32) as u32 ^ low
-}
+/// A name, and which of several equal ones in a list it is, from 1.
+type Key<'n> = (&'n str, usize);
 
-/// A name, or one of several equal names in a list.
-#[derive(Clone, Copy)]
-struct Key<'n> {
-    name: &'n str,
-    /// From 1.
-    nth: usize,
-}
-
-impl Key<'_> {
-    /// Different for different keys: `0xff` is in no UTF-8 text.
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = self.name.as_bytes().to_vec();
-        if self.nth > 1 {
-            bytes.push(0xff);
-            bytes.extend_from_slice(self.nth.to_string().as_bytes());
-        }
-        bytes
+/// Different for different keys: `0xff` is in no UTF-8 text.
+fn bytes((name, nth): Key<'_>) -> Vec<u8> {
+    let mut bytes = name.as_bytes().to_vec();
+    if nth > 1 {
+        bytes.push(0xff);
+        bytes.extend_from_slice(nth.to_string().as_bytes());
     }
-}
-
-/// Everything that determines a key's identifier, except other names.
-struct Candidate<'n> {
-    key: Key<'n>,
-    spelling: String,
-    /// Of the name without the spaces in which compilers differ.
-    short_hash: u32,
-    hash: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Plain,
-    Short,
-    Long,
+    bytes
 }
 
 /// The name that equals the identifier that the group wants. If there is none, the first name that
 /// equals its own spelling. Of `self` and `self_`, which both want `self_`, the latter.
-fn namesake(identifier: &str, group: &[usize], all: &[Candidate<'_>]) -> Option<usize> {
-    let names = || {
-        group
-            .iter()
-            .copied()
-            .filter(|index| all[*index].key.nth == 1)
+fn namesake(
+    identifier: &str,
+    group: &[usize],
+    keys: &[Key<'_>],
+    spellings: &[String],
+) -> Option<usize> {
+    let is_named = |index: usize, text: &str| keys[index] == (text, 1);
+    let mut all = group.iter().copied();
+    let exact = all.find(|&index| is_named(index, identifier));
+    exact.or_else(|| {
+        let own = group.iter().copied();
+        let own = own.filter(|&index| is_named(index, &spellings[index]));
+        own.min_by_key(|&index| keys[index].0)
+    })
+}
+
+/// Longer spellings are cut and end in a hash, if they are not the name itself.
+const LONGEST: usize = 60;
+
+/// Spells a name, the `nth` of several equal ones, in a style: letters, digits and
+/// underscores only, in the language's case and with a valid first character.
+fn spell(language: &Language, style: Style, (futhark, nth): Key<'_>) -> String {
+    let words = match style {
+        Style::Type => read_type(futhark),
+        Style::Value | Style::Constant => read_value(futhark),
     };
-    let exact = names().find(|index| all[*index].key.name == identifier);
-    let unescaped = || {
-        names()
-            .filter(|index| all[*index].key.name == all[*index].spelling)
-            .min_by_key(|index| all[*index].key.name)
+    let case = language.case_of(style);
+    let mut text = apply(case, &words);
+    if language.has_single_underscores() {
+        text = single_underscores(&text);
+    }
+    if nth > 1 {
+        append(case, &mut text, &nth.to_string());
+    }
+    // Test the text with a mark, which must not turn it into a reserved prefix.
+    if language.needs_lead(&marked(case, &text, "")) {
+        text.insert_str(0, &recase(case, language.lead_of(case)));
+    }
+    if text.len() > LONGEST && text != futhark {
+        text.truncate(LONGEST);
+        let hash = recase(
+            case,
+            &format!("{:016x}", fnv1a(squeezed(futhark).as_bytes())),
+        );
+        append(case, &mut text, &hash);
+    }
+    text
+}
+
+/// The spelling with a mark and hexadecimal digits.
+fn marked(case: Case, spelling: &str, digits: &str) -> String {
+    let mark = match case {
+        Case::Camel => "H",
+        _ if spelling.ends_with('_') => "0h",
+        _ => "_h",
     };
-    exact.or_else(unescaped)
+    format!("{spelling}{}", recase(case, &format!("{mark}{digits}")))
+}
+
+/// A name, character by character.
+fn read_value(futhark: &str) -> String {
+    let mut text = String::new();
+    if !futhark.is_empty() && futhark.chars().all(|c| operator(c).is_some()) {
+        text.push_str("op");
+    }
+    for c in futhark.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => text.push(c),
+            '\'' => text.push_str("_prime"),
+            _ => {
+                text.push('_');
+                text.push_str(operator(c).unwrap_or_default());
+            }
+        }
+    }
+    if text.chars().all(|c| c == '_') {
+        return "arg".to_owned();
+    }
+    text
+}
+
+/// The word for an operator's character.
+fn operator(c: char) -> Option<&'static str> {
+    Some(match c {
+        '+' => "plus",
+        '-' => "minus",
+        '*' => "times",
+        '/' => "slash",
+        '%' => "percent",
+        '=' => "equals",
+        '!' => "bang",
+        '<' => "less",
+        '>' => "greater",
+        '|' => "bar",
+        '&' => "and",
+        '^' => "caret",
+        '~' => "tilde",
+        '$' => "dollar",
+        '@' => "at",
+        '?' => "question",
+        '`' => "tick",
+        _ => return None,
+    })
+}
+
+/// The words of a type's name, only to make identifiers readable.
+fn read_type(futhark: &str) -> String {
+    if futhark == "()" {
+        return "unit".to_owned();
+    }
+    let mut words: Vec<&str> = Vec::new();
+    // Closed brackets, which are spelled if another word follows: the end of the name ends all.
+    let mut closed = 0;
+    let mut at = 0;
+    while let Some(c) = futhark[at..].chars().next() {
+        let rest = &futhark[at..];
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        let word = match c {
+            _ if end > 0 => &rest[..end],
+            '[' if rest.starts_with("[]") => "array",
+            '(' if is_tuple(rest) => "tuple",
+            '\'' => "prime",
+            _ => "",
+        };
+        if !word.is_empty() {
+            words.extend(std::iter::repeat_n("end", std::mem::take(&mut closed)));
+            words.push(word);
+        }
+        closed += usize::from(matches!(c, ')' | '}'));
+        at += end.max(c.len_utf8());
+    }
+    let text = words.join("_");
+    if text.chars().all(|c| c == '_') {
+        return "opaque".to_owned();
+    }
+    text
+}
+
+/// Whether the bracket at the beginning has a comma inside, outside of other brackets.
+fn is_tuple(text: &str) -> bool {
+    let mut depth = 0;
+    for c in text.chars() {
+        match c {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            ',' if depth == 1 => return true,
+            _ => {}
+        }
+        if depth == 0 {
+            return false;
+        }
+    }
+    false
+}
+
+fn apply(case: Case, words: &str) -> String {
+    match case {
+        Case::Keep => words.to_owned(),
+        Case::Uncapitalized => with_first(words, char::to_ascii_lowercase),
+        Case::Upper => words.to_ascii_uppercase(),
+        Case::Camel => words
+            .split('_')
+            .map(|word| with_first(word, char::to_ascii_uppercase))
+            .collect(),
+    }
+}
+
+fn with_first(word: &str, change: impl Fn(&char) -> char) -> String {
+    let mut characters = word.chars();
+    let first = characters.next().map(|c| change(&c));
+    first.into_iter().chain(characters).collect()
+}
+
+/// Converts our own additions, which are in lower case, to a case.
+fn recase(case: Case, own: &str) -> String {
+    match case {
+        Case::Upper => own.to_ascii_uppercase(),
+        _ => own.to_owned(),
+    }
+}
+
+/// Appends digits as a separate word.
+fn append(case: Case, text: &mut String, digits: &str) {
+    if case != Case::Camel && !text.ends_with('_') {
+        text.push('_');
+    }
+    text.push_str(digits);
+}
+
+fn single_underscores(text: &str) -> String {
+    let mut single = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c != '_' || !single.ends_with('_') {
+            single.push(c);
+        }
+    }
+    single
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::{C, RUST};
+
+    const CASES: [Case; 4] = [Case::Keep, Case::Uncapitalized, Case::Camel, Case::Upper];
+
+    #[test]
+    fn operators_are_spelled_as_words() {
+        let all = "+-*/%=!<>|&^~$@?`";
+        for c in all.chars() {
+            let name = spell(&RUST, Style::Value, (&c.to_string(), 1));
+            assert_eq!(name, format!("op_{}", operator(c).unwrap()));
+        }
+        assert_eq!(spell(&RUST, Style::Value, ("a+", 1)), "a_plus");
+        assert_eq!(spell(&RUST, Style::Type, ("a+", 1)), "A");
+    }
+
+    #[test]
+    fn nested_types_are_told_apart() {
+        for (name, expected) in [
+            ("(i32, f32, bool)", "TupleI32F32Bool"),
+            ("((i32, f32), bool)", "TupleTupleI32F32EndBool"),
+            ("(i32, (f32, bool))", "TupleI32TupleF32Bool"),
+            ("[](i32, f32)", "ArrayTupleI32F32"),
+            ("{a: {b: u8}, c: i32}", "ABU8EndCI32"),
+            ("{a: {b: u8, c: i32}}", "ABU8CI32"),
+            ("a: (b: | c) | d: i32", "ABCEndDI32"),
+            ("(opt i32)", "OptI32"),
+        ] {
+            assert_eq!(spell(&RUST, Style::Type, (name, 1)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn spaces_do_not_change_a_hash() {
+        let [old, new] = ["", " "].map(|space| format!("{{a:{space}{}}}", "b".repeat(80)));
+        assert_eq!(
+            spell(&RUST, Style::Type, (&old, 1)),
+            spell(&RUST, Style::Type, (&new, 1))
+        );
+    }
+
+    #[test]
+    fn each_case_joins_words_in_its_way() {
+        let texts = CASES.map(|case| apply(case, "My_typeOf_x"));
+        assert_eq!(
+            texts,
+            ["My_typeOf_x", "my_typeOf_x", "MyTypeOfX", "MY_TYPEOF_X"]
+        );
+    }
+
+    #[test]
+    fn long_spellings_are_cut_and_end_in_a_hash() {
+        let long = "a".repeat(200);
+        let other = format!("{}b", "a".repeat(199));
+        for style in [Style::Type, Style::Constant] {
+            let cut = spell(&RUST, style, (&long, 1));
+            assert!(cut.len() < 80, "{cut}");
+            assert_ne!(cut, spell(&RUST, style, (&other, 1)));
+        }
+        assert_eq!(
+            spell(&RUST, Style::Value, (&long, 1)),
+            long,
+            "the author's own choice"
+        );
+        assert!(spell(&C, Style::Value, (&"a_".repeat(100), 1)).len() == 200);
+        assert!(!spell(&C, Style::Value, (&"a'__".repeat(100), 1)).contains("__"));
+    }
 }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use futhark_manifest::names::{
-    C, CPP_KEYWORDS, PYTHON, PYTHON_BUILTINS, PYTHON_SOFT_KEYWORDS, RUST, Scope, Style,
+    C, CPP_KEYWORDS, Case, Language, PYTHON, PYTHON_BUILTINS, RUST, Scope, Style,
 };
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
 
 #[test]
 fn names_of_values_are_spelled_as_documented() {
@@ -143,10 +145,17 @@ fn colliding_names_get_different_identifiers() {
     assert!(names["self"].starts_with("self_h"), "{names:?}");
     assert_eq!([&names["move"], &names["move_"]], ["r#move", "move_"]);
 
-    // A name that looks like a form with a hash gets another form, so no hash can collide with it.
+    // If the short hash is taken, a longer one follows.
     let names = values.assign(["f'", "f_prime", "f_prime_hbddaec9d"]);
-    assert_eq!(&names["f'"], "f_prime_hbddaec9d");
-    assert!(names["f_prime_hbddaec9d"].starts_with("f_prime_hbddaec9d_h"));
+    assert_eq!(&names["f_prime_hbddaec9d"], "f_prime_hbddaec9d");
+    let longer = &names["f'"];
+    assert!(
+        longer.starts_with("f_prime_h") && longer.len() == 25,
+        "{longer}"
+    );
+    let reserved = values.clone().reserve(["f_prime_hbddaec9d", longer]);
+    let last = reserved.assign(["f'", "f_prime"]);
+    assert!(last["f'"].len() == 25 && &last["f'"] != longer, "{last:?}");
 
     let types = Scope::new(&RUST, Style::Type).reserve(["Array"]);
     assert_eq!(&types.assign(["array"])["array"], "Array_");
@@ -197,6 +206,115 @@ fn names_are_looked_up_and_listed() {
     assert_eq!(names.get("c"), None);
 }
 
+const SWIFT: Language = Language::new("Swift")
+    .keywords("func self move")
+    .escape("`", "`")
+    .case(Style::Value, Case::Uncapitalized);
+
+/// Its escaped form consists of letters and underscores, so other names can have it, too.
+const ODD: Language = Language::new("odd")
+    .keywords("f x self self_")
+    .escape("x_", "");
+
+/// A language, and a scope of it in which some identifiers are reserved that names want.
+fn any_scope() -> impl Strategy<Value = (Language, Scope)> {
+    let language = prop::sample::select(vec![RUST, C, PYTHON, SWIFT, ODD]);
+    let style = prop::sample::select(STYLES.to_vec());
+    (language, style, vec(any_name(), 0..4)).prop_map(|(language, style, words)| {
+        let scope = Scope::new(&language, style);
+        let wanted: Vec<String> = words.iter().map(|word| alone(&scope, word)).collect();
+        (language, scope.reserve(wanted).reserve(["new", "r#match"]))
+    })
+}
+
+/// Pieces that often collide, and sometimes arbitrary text.
+fn any_name() -> impl Strategy<Value = String> {
+    let pieces = [
+        "f",
+        "F",
+        "x",
+        "X_",
+        "_",
+        "__",
+        "'",
+        "prime",
+        "_prime",
+        "0",
+        "+",
+        "plus",
+        ".",
+        "#",
+        " ",
+        "()",
+        "(",
+        "[]",
+        "self",
+        "Self",
+        "move",
+        "r#",
+        "new",
+        "E",
+        "SIG",
+        "é",
+        "\u{0}",
+        "\n",
+        "_h01234567",
+        "_hcb8f1a10",
+        "H0123456789abcdef",
+        "_h0123456789abcdef",
+        "x66",
+        "_2",
+        "2",
+    ];
+    let piece = prop::sample::select(pieces.to_vec());
+    prop_oneof![
+        8 => vec(piece, 0..4).prop_map(|pieces| pieces.concat()),
+        1 => any::<String>(),
+        1 => "[a'+]{55,140}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Identifiers are valid, different, and independent of order and repetition; a name that is its own identifier keeps
+    /// it.
+    #[test]
+    fn every_name_has_a_valid_identifier_of_its_own(
+        (language, scope) in any_scope(),
+        names in btree_set(any_name(), 0..24),
+    ) {
+        let given = scope.assign(&names);
+        let mut seen = BTreeSet::new();
+        for (name, identifier) in given.iter() {
+            prop_assert!(language.is_identifier(identifier), "{name:?}: {identifier:?}");
+            prop_assert!(seen.insert(identifier), "{name:?}: {identifier:?}");
+            if alone(&scope, name) == name {
+                prop_assert_eq!(name, identifier);
+            }
+        }
+        prop_assert_eq!(seen.len(), names.len());
+        let reversed = scope.assign(names.iter().rev().chain(&names));
+        for (name, identifier) in given.iter() {
+            prop_assert_eq!(&reversed[name], identifier);
+        }
+        let reserved = scope.clone().reserve(given.identifiers());
+        for (_, identifier) in reserved.assign(&names).iter() {
+            prop_assert!(!seen.contains(identifier), "{identifier:?} is reserved");
+        }
+        let list = scope.assign_list(&names);
+        prop_assert!(given.identifiers().eq(list.iter().map(String::as_str)));
+    }
+
+    #[test]
+    fn list_items_have_distinct_identifiers((language, scope) in any_scope(), names in vec(any_name(), 0..12)) {
+        let list = [names.clone(), names[..names.len() / 2].to_vec()].concat();
+        let given = scope.assign_list(&list);
+        prop_assert_eq!(given.iter().collect::<BTreeSet<_>>().len(), list.len());
+        prop_assert!(given.iter().all(|identifier| language.is_identifier(identifier)), "{given:?}");
+    }
+}
+
 #[test]
 fn rust_accepts_the_identifiers() {
     let mut text = String::from("#![allow(warnings)]\n");
@@ -236,7 +354,7 @@ fn rust_accepts_the_identifiers() {
 fn python_accepts_the_identifiers() {
     let mut text = String::new();
     for style in STYLES {
-        let scope = Scope::new(&PYTHON, style).reserve(PYTHON_SOFT_KEYWORDS);
+        let scope = Scope::new(&PYTHON, style);
         for identifier in scope.assign(nasty_names()).identifiers() {
             let _ = match style {
                 Style::Type => writeln!(text, "class {identifier}:\n    pass"),
@@ -256,24 +374,20 @@ fn keywords_and_builtins_of_python_are_complete() {
     let folder = Scratch::new("words");
     let lists = "import keyword, builtins\n\
         print(*keyword.kwlist)\n\
-        print(*getattr(keyword, 'softkwlist', []))\n\
         print(*[name for name in dir(builtins) if name[0] != '_' and name not in keyword.kwlist])";
     let Some(output) = python(lists, &folder.0) else {
         return;
     };
     let text = String::from_utf8(accepted(Ok(output)).stdout).expect("names");
     let lists: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
-    let [keywords, soft, builtins] = &lists[..] else {
-        panic!("three lists: {text}");
+    let [keywords, builtins] = &lists[..] else {
+        panic!("two lists: {text}");
     };
     for keyword in keywords {
         assert!(!PYTHON.is_identifier(keyword), "{keyword}");
     }
-    for word in soft.iter().filter(|word| !word.is_empty()) {
-        assert!(PYTHON_SOFT_KEYWORDS.contains(word), "{word}");
-    }
     for name in builtins {
-        assert!(PYTHON_BUILTINS.contains(name), "{name}");
+        assert!(PYTHON_BUILTINS.split(' ').any(|own| own == *name), "{name}");
         assert!(
             PYTHON.is_identifier(name),
             "{name} is a valid Python identifier"
@@ -285,8 +399,8 @@ fn keywords_and_builtins_of_python_are_complete() {
 fn c_and_cpp_accept_the_identifiers() {
     let folder = Scratch::new("c");
     for (compiler, standards, words) in [
-        ("cc", &["-std=c11", "-std=c2x", "-std=gnu17"][..], &[][..]),
-        ("c++", &["-std=c++17", "-std=c++20"], &CPP_KEYWORDS),
+        ("cc", &["-std=c11", "-std=c2x", "-std=gnu17"][..], ""),
+        ("c++", &["-std=c++17", "-std=c++20"], CPP_KEYWORDS),
     ] {
         let mut text = String::new();
         for header in HEADERS {
@@ -306,7 +420,7 @@ fn c_and_cpp_accept_the_identifiers() {
         for style in STYLES {
             let number = style as usize;
             let names = Scope::new(&C, style)
-                .reserve(words.iter().copied())
+                .reserve(words.split_whitespace())
                 .assign(nasty_names());
             for (i, identifier) in names.identifiers().enumerate() {
                 let _ = writeln!(
@@ -435,8 +549,8 @@ fn nasty_names() -> BTreeSet<String> {
     ];
     let words = words
         .split_whitespace()
-        .chain(CPP_KEYWORDS)
-        .chain(PYTHON_BUILTINS);
+        .chain(CPP_KEYWORDS.split(' '))
+        .chain(PYTHON_BUILTINS.split(' '));
     let changed =
         words.flat_map(|word| changes.map(|(before, after)| format!("{before}{word}{after}")));
     let pieces = [
