@@ -178,13 +178,11 @@ impl<'a> Env<'a> {
 
     /// Reads `PROGRAM.fut.tuning`, if it exists, for all contexts.
     pub fn read_tuning(&mut self) {
-        let mut file = self.others.source.clone().into_os_string();
-        file.push(".tuning");
-        let file = Path::new(&file);
+        let file = tuning_file(&self.others.source);
         if !file.is_file() {
             return;
         }
-        self.tuning = Tuning::read(file).map_err(|error| error.to_string());
+        self.tuning = Tuning::read(&file).map_err(|error| error.to_string());
         let values = self.tuning.iter().flat_map(Tuning::values);
         let unknown = values
             .map(|(name, _)| name)
@@ -294,6 +292,14 @@ impl<'a> Env<'a> {
             self.forget_context();
         }
     }
+}
+
+/// The tuning file of a program, which need not exist.
+#[must_use]
+pub fn tuning_file(program: &Path) -> PathBuf {
+    let mut file = program.to_owned().into_os_string();
+    file.push(".tuning");
+    file.into()
 }
 
 /// Whether a library has a tuning parameter, or its backend a default of this name.

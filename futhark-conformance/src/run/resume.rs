@@ -1,6 +1,7 @@
 //! Reading back the jobs of JSON reports: to continue an interrupted run, and for their times.
 
 use crate::blocks::TestBlocks;
+use crate::harness::env::tuning_file;
 use crate::jobs::Job;
 use crate::key::key;
 use crate::protocol::RunSpec;
@@ -205,7 +206,7 @@ fn with_checks(source: &str, job: &Job) -> String {
 }
 
 /// A hash of the names and contents of the files of a job's program: its source, with the test blocks, those that
-/// it imports, and those with values of test blocks.
+/// it imports, those with values of test blocks, and the one with tuning parameters.
 fn source(job: &Job, run: &RunSpec) -> String {
     let compiler = toolchain::open(job.compiler.path.as_ref(), &run.seen, &run.build_dir);
     let files = compiler.and_then(|compiler| compiler.imports(&job.program));
@@ -216,6 +217,7 @@ fn source(job: &Job, run: &RunSpec) -> String {
         let folder = job.program.parent().unwrap_or(Path::new(""));
         files.extend(blocks.files().map(|file| folder.join(file)));
     }
+    files.push(tuning_file(&job.program));
     let mut parts: Vec<Vec<u8>> = Vec::new();
     for file in files {
         parts.push(fs::read(&file).unwrap_or_default());

@@ -386,6 +386,10 @@ fn a_resumed_run_repeats_programs_whose_imports_or_data_have_changed() {
     );
     let (_, said) = run(&["--resume"]);
     assert!(said.contains("keeps the results of 3 jobs"), "{said}");
+    corpus.write("b.fut.tuning", "main.suff_outer_par_0=1\n");
+    let (_, said) = run(&["--resume"]);
+    assert!(said.contains("keeps the results of 2 jobs"), "{said}");
+    assert!(said.contains("has no tuning parameter"), "{said}");
 }
 
 #[test]

@@ -308,7 +308,7 @@ fn why_missing(
     if let Some(skip) = result(check, "").filter(is_skip) {
         return skip.finding.message.clone();
     }
-    if result("compile", "").is_some_and(|compile| has_failed(compile)) {
+    if result("compile", "").is_some_and(has_failed) {
         return "the program did not compile".to_owned();
     }
     match newer

@@ -52,7 +52,7 @@ impl Comparison {
 
 /// Per message, a line for each program with its backends and cases. The first of them has the
 /// message, and the others are indented more.
-fn by_message<'d>(list: &[&'d Difference]) -> Vec<(&'static str, String)> {
+fn by_message(list: &[&Difference]) -> Vec<(&'static str, String)> {
     let mut messages: Vec<&str> = Vec::new();
     let mut programs: HashMap<&str, BTreeMap<&str, Vec<&Difference>>> = HashMap::new();
     for &one in list {
