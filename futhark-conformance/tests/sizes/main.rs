@@ -7,8 +7,10 @@
 
 mod constructs;
 mod expressions;
+mod hostile;
 mod loops;
 mod pipelines;
+mod planted;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -240,6 +242,32 @@ fn check_pipelines(backend: Backend, threads: &[usize]) {
 }
 
 #[test]
+fn hostile_on_c() {
+    check_hostile(Backend::C, &[1]);
+}
+
+#[test]
+fn hostile_on_multicore() {
+    check_hostile(Backend::Multicore, if full() { &[2, 8] } else { &[3] });
+}
+
+fn check_hostile(backend: Backend, threads: &[usize]) {
+    let Some(newest) = support::needs::compiler() else {
+        return;
+    };
+    let compilers = if full() {
+        Compiler::all()
+    } else {
+        vec![newest]
+    };
+    for compiler in compilers {
+        for &threads in threads {
+            hostile::check(backend, &compiler, threads);
+        }
+    }
+}
+
+#[test]
 fn expressions_on_c() {
     check_expressions(Backend::C);
 }
@@ -288,6 +316,27 @@ fn each_check_is_needed() {
         println!("without {check}, {test}: {}", output.status);
         assert!(!output.status.success(), "{check}");
     }
+}
+
+/// Only with `FUTHARK_TESTS_FULL`: each fault compiles its programs with a sanitizer.
+#[test]
+fn planted_faults_are_found() {
+    if !full() || support::needs::compiler().is_none() || planted::asan_runtime().is_none() {
+        return println!(
+            "skipped: FUTHARK_TESTS_FULL is not set, or there is no compiler or no AddressSanitizer"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let is_missed = |fault: &&planted::Planted| planted::run(fault, folder.path()).status.success();
+    let missed: Vec<_> = planted::PLANTED
+        .iter()
+        .filter(is_missed)
+        .map(|fault| fault.check)
+        .collect();
+    assert!(
+        missed.is_empty(),
+        "without these checks no test fails: {missed:?}"
+    );
 }
 
 fn some_loops() -> Vec<loops::Loop> {

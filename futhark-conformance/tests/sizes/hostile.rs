@@ -1,0 +1,99 @@
+//! Calls each entry point of `hostile.fut` with all combinations of numbers. An access out of bounds is found by its
+//! effects: a crash, or the report of a sanitizer.
+
+use futhark_safe::compile::Compiler;
+use futhark_safe::dynamic::{Arg, Context, Value};
+use futhark_safe::{Backend, ErrorKind};
+
+use crate::loops::{self, Watch};
+use crate::{build_text, full};
+
+/// No array of a size in between fits into the memory and is small enough to be fast.
+const SMALL: i64 = 29;
+
+#[rustfmt::skip]
+const NUMBERS: [i64; 24] = [
+    0, 1, -5, i64::MAX, SMALL, (1 << 62) + 1, -1, 24, i64::MIN, 2,
+    // With `FUTHARK_TESTS_FULL` only.
+    5, 12, 6, 4, -25, -24, 1 << 61, i64::MAX - 4, i64::MIN + 24,
+    // In slices only.
+    1 << 31, 1 << 32, -(1 << 31), -(1 << 32) - 1, (1 << 32) + 24,
+];
+
+pub fn check(backend: Backend, compiler: &Compiler, threads: usize) {
+    // A planted fault needs few entry points.
+    let only = std::env::var("FUTHARK_TESTS_ONLY").unwrap_or_default();
+    let items = include_str!("hostile.fut").split("\nentry ");
+    let chosen = items
+        .enumerate()
+        .filter(|(i, item)| *i == 0 || item.starts_with(&only));
+    let text = chosen
+        .map(|(_, item)| item)
+        .collect::<Vec<_>>()
+        .join("\nentry ");
+    let library = build_text(
+        backend,
+        compiler,
+        &format!("hostile_{backend}{only}"),
+        &text,
+    )
+    .unwrap();
+    let begin = || {
+        let context = loops::start(&library, threads).unwrap();
+        let some = context
+            .array(&std::array::from_fn::<i64, 24, _>(|i| i as i64))
+            .unwrap()
+            .into();
+        (context, some)
+    };
+    let (mut context, mut some): (Context, Value) = begin();
+    let watch = Watch::start();
+    let names: Vec<String> = library
+        .program()
+        .entries()
+        .iter()
+        .map(|entry| entry.name.to_string())
+        .collect();
+    assert!(names.len() > 100 || !only.is_empty());
+    let (mut calls, mut values, mut lost) = (0, 0, 0);
+    for name in &names {
+        let numbers = match (full(), name.starts_with("s_")) {
+            (false, _) => &NUMBERS[..10],
+            (true, false) => &NUMBERS[..19],
+            (true, true) => &NUMBERS[..],
+        };
+        for arguments in crate::combinations(numbers, 3) {
+            let case = format!("{name} {arguments:?} on {backend}");
+            watch.begin(&case);
+            let numbers: Vec<Value> = arguments.iter().map(|&n| n.into()).collect();
+            let all = std::iter::once(&some).chain(&numbers).map(Arg::Borrow);
+            let result = context.call(name, all.collect());
+            watch.end();
+            calls += 1;
+            match result {
+                Ok(results) => {
+                    values += 1;
+                    if let Value::Array(array) = &results[0] {
+                        let count: usize = array.shape().iter().product();
+                        assert_eq!(array.to_vec::<i64>().unwrap().len(), count, "{case}");
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::ContextLost => {
+                    assert!(
+                        error.to_string().contains("overflow in a division"),
+                        "{case}: {error}"
+                    );
+                    lost += 1;
+                    (context, some) = begin();
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    println!(
+        "{backend}, {}, {threads} threads: {} hostile entry points, {calls} calls, {values} values, {lost} lost contexts",
+        compiler.version(),
+        names.len()
+    );
+    assert!(values > 0 && values < calls);
+}

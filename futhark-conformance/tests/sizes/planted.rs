@@ -1,0 +1,107 @@
+//! Removes one check at a time from the C code that the crate adds, and expects that a test fails.
+//!
+//! The C compiler is a script that changes a copy of the files before it runs gcc with AddressSanitizer, because an
+//! access out of bounds often has no other effect.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A check, the command of `sed -z` that removes it, and what finds that.
+pub struct Planted {
+    pub check: &'static str,
+    command: &'static str,
+    test: &'static str,
+    /// The beginning of the names of the entry points in `hostile.fut` that find it.
+    only: &'static str,
+}
+
+const fn of(
+    check: &'static str,
+    command: &'static str,
+    test: &'static str,
+    only: &'static str,
+) -> Planted {
+    Planted {
+        check,
+        command,
+        test,
+        only,
+    }
+}
+
+#[rustfmt::skip]
+pub const PLANTED: &[Planted] = &[
+    of("product", "s/bool valid = a >= 0 && b >= 0 &&/bool valid = true ||/", "hostile_on_c", "concat_columns"),
+    of("product of a negative size", "s/bool valid = a >= 0 && b >= 0 &&/bool valid =/", "hostile_on_c", "rows_sum"),
+    of("bytes of an allocation", "s/static inline int64_t fut_size(int64_t n) [^\\n]*/static inline int64_t fut_size(int64_t n) { return n; }/", "hostile_on_c", "concat_three"),
+    of("refusal of a size", "s/if (size < 0 || size == FUT_NO_SIZE) {/if (0) {/", "hostile_on_c", "rows_sum"),
+    of("length of a concatenation", "s/if ([^\\n]* < 0[^\\n]*) {(\\n *err = fut_refuse_length)/if (0) {\\1/g", "hostile_on_c", "concat_last"),
+    of("product in a type", "s/return __builtin_mul_overflow(a, b, &product);/return false;/", "hostile_on_c", "square_index"),
+    of("start of a backward slice", "s/return stride < 0 && end < start && start >= length;/return false;/", "hostile_on_c", "s_slice"),
+    of("divisor", "s/\\(\\(FUT_UNLIKELY[^,]*,[^,]*\\(y\\)\\)/(y)/", "expressions_on_c", ""),
+    of("iterations of a task", "s/FUT_FAILS\\(FUT_OF_TASK, [^{;]*\\)\\n/FUT_FAILS(FUT_OF_TASK, false))\\n/g", "loops_on_multicore", ""),
+    of("shape of a result", "s/return !negative && \\(empty [^\\n]*/return true;/", "hostile_on_c", "unflatten_power"),
+];
+
+/// Runs the test of this program in which the check is missing.
+pub fn run(planted: &Planted, folder: &Path) -> Output {
+    let script = folder.join(format!("cc-{}", planted.check.replace(' ', "-")));
+    let text = format!(
+        r#"#!/bin/sh
+# Changes a copy of each folder with C files, and compiles that.
+unset LD_PRELOAD
+copy=$(mktemp -d) || exit 1
+trap 'rm -rf "$copy"' EXIT
+n=0
+for argument do
+    shift
+    case $argument in
+    -iquote/*) from=${{argument#-iquote}} option=-iquote file= ;;
+    /*.c) from=${{argument%/*}} option= file=/${{argument##*/}} ;;
+    *) from= ;;
+    esac
+    if [ -n "$from" ]; then
+        n=$((n + 1))
+        mkdir "$copy/$n" && cp -r "$from"/*.[ch] "$copy/$n"
+        sed -Ezi '{}' "$copy/$n"/*.[ch]
+        diff -rq "$from" "$copy/$n" | grep -q '^Files' && echo changed >>"$0.changed"
+        argument=$option$copy/$n$file
+    fi
+    set -- "$@" "$argument"
+done
+gcc -fsanitize=address "$@"
+"#,
+        planted.command
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let changed = script.with_extension("changed");
+    let _ = std::fs::remove_file(&changed);
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", planted.test, "--nocapture"])
+        .env("CC", &script)
+        .env("LD_PRELOAD", asan_runtime().unwrap())
+        .env("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0")
+        .env("FUTHARK_TESTS_ONLY", planted.only)
+        .env("FUTHARK_TESTS_LIMIT", "5")
+        .env_remove("FUTHARK_TESTS_FULL")
+        .output()
+        .unwrap();
+    println!(
+        "without the check of the {}, {} {}: {}",
+        planted.check, planted.test, planted.only, output.status
+    );
+    assert!(changed.exists(), "{} changes nothing", planted.command);
+    output
+}
+
+/// The library that a process must load first, if gcc has it.
+pub fn asan_runtime() -> Option<String> {
+    let output = Command::new("gcc")
+        .arg("-print-file-name=libasan.so")
+        .output()
+        .ok()?;
+    let path = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    path.starts_with('/').then_some(path)
+}
