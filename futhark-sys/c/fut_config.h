@@ -5,6 +5,17 @@ static void fut_free_text(char *text) { fut_drop(text); }
 
 // --- Settings ------------------------------------------------------------------------
 
+#ifdef FUT_HAS_set_device
+// Whether the device is `#` and a number for which the `int` of the runtime is too small.
+static bool fut_is_beyond_int(const char *device) {
+  int64_t number = 0;
+  if (*device == '#')
+    while (*++device >= '0' && *device <= '9' && number <= INT_MAX)
+      number = number * 10 + (*device - '0');
+  return number > INT_MAX;
+}
+#endif
+
 // Applies a setting. Returns NULL, or a malloc'ed message.
 static char *fut_apply(struct futhark_context_config *cfg, const struct fut_setting *s) {
   (void)cfg;
@@ -34,8 +45,7 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
 #endif
   case FUT_SET_DEVICE:
 #ifdef FUT_HAS_set_device
-    // The runtime reads the number into an `int`.
-    if (*s->text == '#' && strtoll(s->text + 1, NULL, 10) > INT_MAX)
+    if (fut_is_beyond_int(s->text))
       return msgprintf("no device has the number in `%s`", s->text);
     futhark_context_config_set_device(cfg, s->text);
     return NULL;

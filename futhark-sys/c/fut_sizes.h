@@ -100,10 +100,21 @@ static int fut_refuse_count(struct futhark_context *ctx, int64_t count);
 // The same for a part of a concatenation.
 static int fut_refuse_length(struct futhark_context *ctx);
 
-// Whether a product in a size type, such as `[n*m]`, wraps.
+// Whether a number wraps that the condition of a check depends on: one in a size type, such as `[n*m]`, or one that
+// the compiler computes.
 static inline bool fut_wraps(int64_t a, int64_t b) {
   int64_t product;
   return __builtin_mul_overflow(a, b, &product);
+}
+
+static inline bool fut_sum_wraps(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum);
+}
+
+static inline bool fut_difference_wraps(int64_t a, int64_t b) {
+  int64_t difference;
+  return __builtin_sub_overflow(a, b, &difference);
 }
 
 // Whether a slice with a negative stride has elements and begins after the end of the array.

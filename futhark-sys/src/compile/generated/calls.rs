@@ -84,6 +84,18 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
+/// Whether the line is the head of a function of the program.
+pub(in crate::compile) fn begins_function_of_program(line: &str) -> bool {
+    let Some((head, parameters)) = line.split_once('(') else {
+        return false;
+    };
+    let name = head.rsplit(' ').next().unwrap_or(head);
+    let is_definition = head.contains(' ') && !line.ends_with(';');
+    is_definition
+        && (is_in(&OF_PROGRAM, name)
+            || name.starts_with("futrts_") && parameters.starts_with("struct futhark_context *ctx"))
+}
+
 fn is_in<'p>(patterns: impl IntoIterator<Item = &'p &'p str>, name: &str) -> bool {
     let mut patterns = patterns.into_iter();
     patterns.any(|pattern| matches(pattern, name))

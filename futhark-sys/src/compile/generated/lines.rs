@@ -60,10 +60,10 @@ pub(in crate::compile) enum Statement<'a> {
         task: &'a str,
         name: &'a str,
     },
-    /// `bool name = a == b;`
-    Compare {
+    /// `bool name = condition;`
+    Test {
         name: &'a str,
-        values: [&'a str; 2],
+        condition: &'a str,
     },
     /// `if (!condition) {`
     Check(&'a str),
@@ -132,7 +132,7 @@ fn statement(line: &str, in_struct: bool) -> Result<Statement<'_>, &str> {
         .or_else(|| define(text))
         .or_else(|| counted_loop(text))
         .or_else(|| advance(text))
-        .or_else(|| compare(text))
+        .or_else(|| test(text))
         .or_else(|| check(text))
         .or_else(|| Message::read(text).map(Statement::Message));
     Ok(statement.unwrap_or(Statement::Other))
@@ -207,11 +207,10 @@ fn task(text: &str) -> Option<Statement<'_>> {
     Some(Statement::Store { task, name: value })
 }
 
-fn compare(text: &str) -> Option<Statement<'_>> {
-    let (name, value) = text.strip_prefix("bool ")?.split_once(" = ")?;
-    let (a, b) = value.trim_end_matches(';').split_once(" == ")?;
-    let values = [a, b];
-    Some(Statement::Compare { name, values })
+fn test(text: &str) -> Option<Statement<'_>> {
+    let code = text.strip_prefix("bool ")?.strip_suffix(';')?;
+    let (name, condition) = code.split_once(" = ")?;
+    Some(Statement::Test { name, condition })
 }
 
 fn check(text: &str) -> Option<Statement<'_>> {

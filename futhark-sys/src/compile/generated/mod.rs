@@ -9,6 +9,7 @@
 //! source.rs   directives, functions, structs, declarations and calls
 //! hooks.rs    which functions our C file replaces or uses
 //! calls.rs    which functions of the runtime a program calls, and where their sizes are checked
+//! divisions.rs  that every divisor is compared with zero, or known
 //! layout.rs   the components of opaque values, from their structs
 //! columns.rs  which of them are the columns of an array of records
 //! blanks.rs   the sizes of unused parts of sums, from constructors and entry points
@@ -19,8 +20,9 @@
 //! ```
 
 pub(super) mod blanks;
-mod calls;
+pub(super) mod calls;
 mod columns;
+pub(super) mod divisions;
 pub(super) mod expr;
 pub(super) mod fills;
 mod hooks;
@@ -81,6 +83,7 @@ impl<'a> Generated<'a> {
         };
         if hardened {
             calls::check(&source, &program.version)?;
+            divisions::read(c_text, &program.version)?;
         }
         Ok(Generated {
             c_text,

@@ -2,7 +2,7 @@
 
 /// The kind of a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::compile) enum Kind {
     /// An identifier or a keyword.
     Word,
     /// A string, a character or a number.
@@ -15,24 +15,24 @@ pub(super) enum Kind {
 
 /// A token and its position in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
+pub(in crate::compile) struct Token<'a> {
     pub kind: Kind,
     pub text: &'a str,
     pub at: usize,
 }
 
 impl Token<'_> {
-    pub(super) fn is(&self, mark: &str) -> bool {
+    pub(in crate::compile) fn is(&self, mark: &str) -> bool {
         self.kind == Kind::Mark && self.text == mark
     }
 
-    pub(super) fn end(&self) -> usize {
+    pub(in crate::compile) fn end(&self) -> usize {
         self.at + self.text.len()
     }
 }
 
 /// The tokens of `text`, without white space and comments.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(in crate::compile) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
     let mut starts_line = true;

@@ -17,7 +17,7 @@
 //!   product and so removed the check of the type.
 //! * A slice with a negative stride can begin after the end of the array (`xs[a:b:-1]`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compile::generated::expr::Expr;
 use crate::compile::generated::lines::Message;
@@ -36,63 +36,97 @@ const UNFLATTEN_TO: &str = "] to array of shape [";
 /// The text in front of the two lists in the message of an index or a slice.
 const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 
-/// The definitions read so far in the current C function.
+/// The definitions read so far in the current C function, by variable.
 #[derive(Default)]
 pub(super) struct Bounds<'a, 'l> {
-    /// The products, by variable: those of the program (`mul64`) and those of the compiler (`*`). Both wrap.
-    products: BTreeMap<&'a str, &'l Expr<'a>>,
-    /// The two operands of each comparison, by the variable that holds its result.
-    comparisons: BTreeMap<&'a str, [&'a str; 2]>,
+    numbers: BTreeMap<&'a str, &'l Expr<'a>>,
+    conditions: BTreeMap<&'a str, &'a str>,
 }
 
 impl<'a, 'l> Bounds<'a, 'l> {
     /// Records the definition of an integer.
     pub(super) fn define(&mut self, name: &'a str, value: &'l Expr<'a>) {
-        if let Expr::Call("mul64", _) | Expr::Times(..) = value {
-            self.products.insert(name, value);
-        }
+        self.numbers.insert(name, value);
     }
 
-    /// Records a definition of the form `bool name = a == b;`.
-    pub(super) fn compare(&mut self, name: &'a str, values: [&'a str; 2]) {
-        self.comparisons.insert(name, values);
+    /// Records a definition of the form `bool name = condition;`.
+    pub(super) fn test(&mut self, name: &'a str, condition: &'a str) {
+        self.conditions.insert(name, condition);
     }
 
     /// Returns the terms to add to the condition of a check; each is true if the check must fail.
-    pub(super) fn missing(&self, condition: &str, message: &Message<'_>) -> Vec<String> {
-        let mut terms = Vec::new();
-        if SIZE_CHECKS
+    pub(super) fn missing(&self, condition: &'a str, message: &Message<'a>) -> BTreeSet<String> {
+        let of_sizes = SIZE_CHECKS
             .iter()
-            .any(|check| message.text.starts_with(check))
-        {
-            let compared = self.comparisons.get(condition).into_iter().flatten();
-            for name in message.values.iter().chain(compared) {
-                self.wraps(name, &mut terms);
-            }
+            .any(|check| message.text.starts_with(check));
+        let mut search = Search {
+            bounds: self,
+            seen: BTreeSet::new(),
+            terms: BTreeSet::new(),
+        };
+        search.condition(condition, of_sizes);
+        for value in message.values.iter().filter(|_| of_sizes) {
+            search.name(value, true);
         }
+        let mut terms = search.terms;
         wrapping_shape(message, &mut terms);
         slices(message, &mut terms);
-        terms.sort();
-        terms.dedup();
         terms
     }
+}
 
-    /// Adds a term if `name` is defined as a product, and for each of its factors that is one.
-    fn wraps(&self, name: &str, terms: &mut Vec<String>) {
-        let factors = match self.products.get(name) {
-            Some(Expr::Call(_, factors)) => factors.iter().map(Expr::to_string).collect(),
-            Some(Expr::Times(a, b)) => vec![a.to_string(), b.to_string()],
-            _ => return,
-        };
-        terms.push(format!("fut_wraps({})", factors.join(", ")));
-        for factor in &factors {
-            self.wraps(factor, terms);
+/// Finds the arithmetic that a condition depends on, through definitions. `of_sizes`: products of the program itself
+/// must not wrap either, as long as only sums and products are between them and the condition.
+struct Search<'s, 'a, 'l> {
+    bounds: &'s Bounds<'a, 'l>,
+    seen: BTreeSet<(&'a str, bool)>,
+    terms: BTreeSet<String>,
+}
+
+impl<'a> Search<'_, 'a, '_> {
+    fn condition(&mut self, text: &'a str, of_sizes: bool) {
+        match Expr::parse(text) {
+            Some(value) => self.number(&value, of_sizes),
+            None => text
+                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .for_each(|word| self.name(word, of_sizes)),
         }
+    }
+
+    fn name(&mut self, name: &'a str, of_sizes: bool) {
+        if !self.seen.insert((name, of_sizes)) {
+            return;
+        }
+        if let Some(condition) = self.bounds.conditions.get(name) {
+            self.condition(condition, of_sizes);
+        }
+        if let Some(value) = self.bounds.numbers.get(name) {
+            self.number(value, of_sizes);
+        }
+    }
+
+    fn number(&mut self, value: &Expr<'a>, of_sizes: bool) {
+        let (wraps, operands) = match value {
+            Expr::Name(name) => return self.name(name, of_sizes),
+            Expr::Text(_) => return,
+            Expr::Times(a, b) => ("fut_wraps", [&**a, b]),
+            Expr::Plus(a, b) => ("fut_sum_wraps", [&**a, b]),
+            Expr::Minus(a, b) => ("fut_difference_wraps", [&**a, b]),
+            Expr::Call("mul64", factors) if of_sizes => ("fut_wraps", [&factors[0], &factors[1]]),
+            Expr::Call(function, arguments) => {
+                let of_sizes = of_sizes && matches!(*function, "add64" | "sub64");
+                return arguments.iter().for_each(|a| self.number(a, of_sizes));
+            }
+        };
+        let [a, b] = operands;
+        self.terms.insert(format!("{wraps}({a}, {b})"));
+        self.number(a, of_sizes);
+        self.number(b, of_sizes);
     }
 }
 
 /// Adds terms that reject an `unflatten` to a shape whose product wraps.
-fn wrapping_shape(message: &Message<'_>, terms: &mut Vec<String>) {
+fn wrapping_shape(message: &Message<'_>, terms: &mut BTreeSet<String>) {
     let Some((from, _)) = message.text.split_once(UNFLATTEN_TO) else {
         return;
     };
@@ -101,7 +135,7 @@ fn wrapping_shape(message: &Message<'_>, terms: &mut Vec<String>) {
         if product.is_empty() {
             product.push_str(dim);
         } else {
-            terms.push(format!("fut_wraps({product}, {dim})"));
+            terms.insert(format!("fut_wraps({product}, {dim})"));
             product = format!("fut_times({product}, {dim})");
         }
     }
@@ -122,7 +156,7 @@ fn is_too_large<'m>(shape: impl Iterator<Item = &'m &'m str>) -> bool {
 
 /// Adds a term for each slice with a stride and an explicit start: if the stride is negative and the
 /// slice has elements, it must start inside the array.
-fn slices(message: &Message<'_>, terms: &mut Vec<String>) {
+fn slices(message: &Message<'_>, terms: &mut BTreeSet<String>) {
     let lists = message
         .text
         .strip_prefix(INDEX.0)
@@ -133,7 +167,7 @@ fn slices(message: &Message<'_>, terms: &mut Vec<String>) {
     let mut value = message.values.iter();
     let shape = message.values.iter().skip(indices.matches('%').count());
     if is_too_large(shape.clone()) {
-        terms.push("true".to_owned());
+        terms.insert("true".to_owned());
     }
     for (index, dim) in indices.split(", ").zip(shape) {
         let parts: Vec<_> = index
@@ -142,7 +176,7 @@ fn slices(message: &Message<'_>, terms: &mut Vec<String>) {
             .collect();
         if let [Some(start), end, Some(stride)] = parts[..] {
             let end = end.map_or("-1", |end| end);
-            terms.push(format!(
+            terms.insert(format!(
                 "fut_starts_outside({start}, {end}, {stride}, {dim})"
             ));
         }

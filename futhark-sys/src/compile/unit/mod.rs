@@ -14,6 +14,7 @@ mod elements;
 mod fills;
 mod given;
 mod opaque;
+mod operations;
 mod runtime;
 mod shapes;
 mod sizes;
@@ -45,7 +46,7 @@ pub(super) fn checked_c(
     program: &Program,
     fast: bool,
 ) -> Result<String, Error> {
-    let text = sizes::checked(lines, program.backend, &program.version)?;
+    let text = sizes::checked(lines, program.backend, &program.version)?.text;
     Ok(match fast {
         true => unused::inline_functions(&text),
         false => text,
