@@ -83,7 +83,7 @@
 //! | identifiers for Rust, C, Python and others | [`names`] |
 //! | compare two versions of an API | [`diff`] |
 //! | report every violation of the format | [`schema`] |
-//! | use the resolved form outside of Rust | [`Program::to_json`], the command `futhark-manifest` |
+//! | use the resolved form outside of Rust | [`resolved`], [`Program::to_json`], the command `futhark-manifest` |
 //!
 //! # Features
 //!
@@ -91,9 +91,9 @@
 //! |---|---|---|
 //! | `json` (default) | manifests: [`Manifest`], [`Program`], [`c`] | serde_core, serde_json |
 //! | `diff` | [`diff`]: two programs compared as APIs | |
-//! | `document` | [`Program::to_json`] and [`Program::document`] | |
+//! | `document` | [`Program::to_json`] and [`Program::document`]: the [resolved form](resolved) as JSON | |
 //! | `languages` | [`names`] for Python, and the keywords of C++ | |
-//! | `schema` | [`schema`]: the JSON Schema and a validator | jsonschema |
+//! | `schema` | [`schema`]: the JSON Schemas and a validator | jsonschema |
 //! | `command` | the command `futhark-manifest` | clap and all of the above |
 //!
 //! Without any feature the crate consists of [`Backend`], [`ElemType`], [`Version`] and [`names`],

@@ -430,6 +430,12 @@ fn the_schema_is_printed_whole() {
         json["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
     );
+    let output = run(&["schema", "--resolved"], "");
+    let resolved: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(
+        resolved["properties"]["format"]["const"],
+        "futhark-manifest-resolved"
+    );
 }
 
 /// The commands of UPGRADING.md that compare the manifests of two compilers, with one compiler as both.

@@ -25,6 +25,9 @@ mod pipeline;
 mod program;
 mod read;
 mod resolve;
+#[cfg(feature = "document")]
+#[doc = include_str!("../../docs/resolved.md")]
+pub mod resolved {}
 #[cfg(feature = "schema")]
 pub mod schema;
 

@@ -86,7 +86,7 @@ impl Outputs {
     }
 }
 
-/// The id of a type in a [`Program`]: its index in [`Program::types`].
+/// The id of a type in a [`Program`](crate::Program): its index in [`Program::types`](crate::Program::types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(u32);
 
@@ -96,7 +96,7 @@ impl TypeId {
         TypeId(u32::try_from(index).expect("the resolver has counted the types"))
     }
 
-    /// The index in [`Program::types`].
+    /// The index in [`Program::types`](crate::Program::types).
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -64,6 +64,10 @@ use crate::text::{Printable, alternatives};
 /// not valid in C.
 pub const SCHEMA: &str = include_str!("../../schema/manifest.schema.json");
 
+/// The schema of the resolved form, which [`Program::to_json`](crate::Program::to_json) returns and
+/// `futhark-manifest resolve` prints. The page `docs/resolved.md` has the same content.
+pub const RESOLVED_SCHEMA: &str = include_str!("../../schema/resolved.schema.json");
+
 /// Validates a manifest against [`SCHEMA`].
 ///
 /// The first call in a process compiles the schema. Memory grows with the number of

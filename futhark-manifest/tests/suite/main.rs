@@ -17,6 +17,8 @@ mod mutations;
 mod names;
 mod prototypes;
 mod requirements;
+#[cfg(feature = "schema")]
+mod resolved;
 mod samples;
 #[cfg(feature = "schema")]
 mod schema;

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use futhark_manifest::schema;
 use io::{Failure, File};
 
 /// Reads, checks, explains and compares the manifests of compiled Futhark programs.
@@ -49,8 +50,8 @@ enum Command {
     /// Prints the resolved form as JSON, for generators of bindings.
     ///
     /// All references are resolved, and each C function has its prototype, the roles of its parameters and
-    /// the ownership of its arguments and results. The format is versioned and described in the
-    /// documentation of `Program::to_json` in the crate futhark-manifest.
+    /// the ownership of its arguments and results. The format is versioned; `schema --resolved` and the page
+    /// docs/resolved.md of the crate futhark-manifest describe it.
     Resolve {
         /// The manifest.
         #[arg(default_value = "-")]
@@ -58,8 +59,12 @@ enum Command {
     },
     /// Compares two manifests as APIs: will callers break, and where.
     Diff(diff::Args),
-    /// Prints the JSON Schema (2020-12) of manifests.
-    Schema,
+    /// Prints the JSON Schema (2020-12) of manifests, or of the resolved form.
+    Schema {
+        /// The schema of the JSON that `resolve` prints.
+        #[arg(long)]
+        resolved: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -90,8 +95,13 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Prototypes(args) => prototypes::run(&args, &mut out)?,
         Command::Resolve { file } => return resolve(&file),
         Command::Diff(args) => diff::run(&args, &mut out)?,
-        Command::Schema => {
-            return Ok(std::io::stdout().write_all(futhark_manifest::schema::SCHEMA.as_bytes())?);
+        Command::Schema { resolved } => {
+            let schema = if resolved {
+                schema::RESOLVED_SCHEMA
+            } else {
+                schema::SCHEMA
+            };
+            return Ok(std::io::stdout().write_all(schema.as_bytes())?);
         }
     }
     Ok(out.flush()?)
