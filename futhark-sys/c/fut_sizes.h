@@ -117,9 +117,10 @@ static inline bool fut_difference_wraps(int64_t a, int64_t b) {
   return __builtin_sub_overflow(a, b, &difference);
 }
 
-// Whether a slice with a negative stride has elements and begins after the end of the array.
-static inline bool fut_starts_outside(int64_t start, int64_t end, int64_t stride, int64_t length) {
-  return stride < 0 && end < start && start >= length;
+// Whether a slice has elements and begins or ends outside of the array where the compiler's own check can miss it: it
+// assumes that a number that is a size in a type is not negative.
+static inline bool fut_slice_outside(int64_t start, int64_t end, int64_t stride, int64_t length) {
+  return stride < 0 ? end < start && (start >= length || end < -1) : start < end && start < 0;
 }
 
 // --- Divisions ---------------------------------------------------------------------------------

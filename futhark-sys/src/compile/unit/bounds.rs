@@ -16,6 +16,8 @@
 //! * An index is compared with a shape of constants that is larger than any memory, if the compiler has computed its
 //!   product and so removed the check of the type.
 //! * A slice with a negative stride can begin after the end of the array (`xs[a:b:-1]`).
+//! * An index or the start of a slice that is a size in a type is not compared with zero, but can be negative:
+//!   `let f [k] (_: [k]()) = xs[k] in f (replicate n ())`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -154,8 +156,14 @@ fn is_too_large<'m>(shape: impl Iterator<Item = &'m &'m str>) -> bool {
     product.is_none()
 }
 
-/// Adds a term for each slice with a stride and an explicit start: if the stride is negative and the
-/// slice has elements, it must start inside the array.
+/// Whether a value is a constant that is not negative.
+fn is_natural(value: &str) -> bool {
+    let constant = value.strip_prefix("(int64_t) ");
+    constant.is_some_and(|digits| digits.parse::<u64>().is_ok())
+}
+
+/// Adds a term for each index, which must not be negative, and for each slice. The compiler removes the comparison
+/// with zero for a size in a type, but no array of that size has to exist: `replicate n ()` accepts each `n`.
 fn slices(message: &Message<'_>, terms: &mut BTreeSet<String>) {
     let lists = message
         .text
@@ -174,11 +182,26 @@ fn slices(message: &Message<'_>, terms: &mut BTreeSet<String>) {
             .split(':')
             .map(|part| (part == "%").then(|| value.next()).flatten())
             .collect();
-        if let [Some(start), end, Some(stride)] = parts[..] {
-            let end = end.map_or("-1", |end| end);
-            terms.insert(format!(
-                "fut_starts_outside({start}, {end}, {stride}, {dim})"
-            ));
-        }
+        let (start, end, stride) = match parts[..] {
+            [Some(index)] if is_natural(index) => continue,
+            [Some(index)] => {
+                terms.insert(format!("{index} < 0"));
+                continue;
+            }
+            [Some(start), _] if is_natural(start) => continue,
+            [None, _] => continue,
+            [start, end] => (start, end, "1"),
+            [start, end, Some(stride)] => (start, end, *stride),
+            _ => continue,
+        };
+        let start = start.map_or(format!("{stride} < 0 ? {dim} - 1 : 0"), |start| {
+            (*start).to_owned()
+        });
+        let end = end.map_or(format!("{stride} < 0 ? -1 : {dim}"), |end| {
+            (*end).to_owned()
+        });
+        terms.insert(format!(
+            "fut_slice_outside({start}, {end}, {stride}, {dim})"
+        ));
     }
 }
