@@ -193,7 +193,7 @@ entry s_size_update (some: []i64) (n: i64) (m: i64) (k: i64) : []i64 =
 entry s_size_in_map (some: []i64) (n: i64) (m: i64) (k: i64) : i64 =
   let f [a] [b] (_: [a]()) (_: [b]()) = i64.sum (map (\x -> x * some[a] + total some[b:x]) some) in f (unallocated n) (unallocated m) + k
 entry s_size_in_loop (some: []i64) (n: i64) (m: i64) (k: i64) : []i64 =
-  let f [a] [b] (_: [a]()) (_: [b]()) = loop xs = copy some for i < 3i64 do xs with [a] = some[b] + i + k in f (unallocated n) (unallocated m)
+  let f [a] [b] (_: [a]()) (_: [b]()) = loop xs = copy some for i < opaque 3i64 do xs with [a] = some[b] + i + k in f (unallocated n) (unallocated m)
 entry s_size_scatter (some: []i64) (n: i64) (m: i64) (k: i64) : []i64 =
   let f [a] [b] (_: [a]()) (_: [b]()) = scatter (copy some) [a, b, a + b] [k, k, k] in f (unallocated n) (unallocated m)
 entry s_size_histogram (some: []i64) (n: i64) (m: i64) (k: i64) : []i64 =
@@ -207,4 +207,4 @@ entry s_size_compared (some: []i64) (n: i64) (m: i64) (k: i64) : i64 =
 entry s_size_minimum (some: []i64) (n: i64) (m: i64) (k: i64) : i64 =
   let f [a] [b] (_: [a]()) (_: [b]()) = some[i64.min a 23] + some[i64.max b k] in f (unallocated n) (unallocated m)
 entry s_size_loop_bound (some: []i64) (n: i64) (m: i64) (k: i64) : i64 =
-  let f [a] [b] (_: [a]()) (_: [b]()) = loop s = 0 for i < 3i64 do s + some[a + i] + some[b - i] in f (unallocated n) (unallocated m) + k
+  let f [a] [b] (_: [a]()) (_: [b]()) = loop s = 0 for i < opaque 3i64 do s + some[a + i] + some[b - i] in f (unallocated n) (unallocated m) + k

@@ -9,6 +9,7 @@ mod constructs;
 mod expressions;
 mod hostile;
 mod loops;
+mod overflows;
 mod pipelines;
 mod planted;
 #[path = "../support/mod.rs"]
@@ -318,6 +319,23 @@ fn each_check_is_needed() {
     }
 }
 
+/// Only with `FUTHARK_TESTS_FULL`, where gcc is installed.
+#[test]
+fn overflows_of_signed_numbers_are_known() {
+    if !full() || support::needs::compiler().is_none() || planted::asan_runtime().is_none() {
+        return println!(
+            "skipped: FUTHARK_TESTS_FULL is not set, or there is no compiler or no sanitizer"
+        );
+    }
+    overflows::check(&[
+        "hostile_on_c",
+        "pipelines_on_c",
+        "expressions_on_c",
+        "hostile_on_multicore",
+        "pipelines_on_multicore",
+    ]);
+}
+
 /// Only with `FUTHARK_TESTS_FULL`: each fault compiles its programs with a sanitizer.
 #[test]
 fn planted_faults_are_found() {
@@ -327,12 +345,7 @@ fn planted_faults_are_found() {
         );
     }
     let folder = tempfile::tempdir().unwrap();
-    let is_missed = |fault: &&planted::Planted| planted::run(fault, folder.path()).status.success();
-    let missed: Vec<_> = planted::PLANTED
-        .iter()
-        .filter(is_missed)
-        .map(|fault| fault.check)
-        .collect();
+    let missed = planted::missed(folder.path());
     assert!(
         missed.is_empty(),
         "without these checks no test fails: {missed:?}"

@@ -1,0 +1,86 @@
+//! The signed operations of the generated C that overflow, found by the C compiler's own sanitizer in a build without
+//! `-fwrapv`, and why each is harmless.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use regex::Regex;
+
+/// A regular expression for a line of the C code, and the reason why an overflow in it has no effect.
+const KNOWN: [(&str, &str); 5] = [
+    (
+        r"^int64_t (\w+) = .*;$",
+        "a definition: sizes are computed again in checked arithmetic, which the uses have; in an offset or a stride, \
+         all arrays that exist fit into the memory, so only those of arrays without elements overflow",
+    ),
+    (r"^\w+ = .*;$", "an assignment: as a definition"),
+    (
+        r"^lmad_copy_\w+\(ctx, ",
+        "offsets and strides of a copy, whose shape is checked on the line before",
+    ),
+    (
+        r"^(FUT_CHECK_\w+\(|.*= fut_\w+\()",
+        "our own arithmetic on a value that has overflowed",
+    ),
+    (
+        r"^(const )?int64_t .*= -\w+;$|^return -x;$",
+        "a negation, which wraps like the arithmetic of the program",
+    ),
+];
+
+/// Runs tests of this program with the sanitizer, and returns the lines of the C code that it reports. `None` if gcc has
+/// no sanitizer.
+fn reported(tests: &[&str], folder: &Path) -> BTreeMap<String, usize> {
+    let script = folder.join("cc");
+    let text = format!(
+        "#!/bin/sh\nfor argument do\n    from=${{argument#-iquote}}\n    \
+         if [ -e \"$from/fut_checked.c\" ]; then cp \"$from/fut_checked.c\" \"{}/${{from##*/}}.c\"; fi\ndone\n\
+         exec gcc \"$@\" -fno-wrapv -fsanitize=signed-integer-overflow -fsanitize-recover=all\n",
+        folder.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--test-threads=1", "--nocapture", "--exact"])
+        .args(tests)
+        .env("CC", &script)
+        .env_remove("FUTHARK_TESTS_FULL")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let report = Regex::new(r"(?m)([^/\s]+)/fut_checked\.c:(\d+):\d+: runtime error: ").unwrap();
+    let mut lines = BTreeMap::new();
+    for report in report.captures_iter(&text) {
+        let c_text = std::fs::read_to_string(folder.join(format!("{}.c", &report[1]))).unwrap();
+        let line = c_text
+            .lines()
+            .nth(report[2].parse::<usize>().unwrap() - 1)
+            .unwrap();
+        *lines.entry(line.trim().to_owned()).or_default() += 1;
+    }
+    let unknown = text.matches("runtime error: ").count() - lines.values().sum::<usize>();
+    assert_eq!(unknown, 0, "in other files: {text}");
+    lines
+}
+
+pub fn check(tests: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = reported(tests, folder.path());
+    let known = KNOWN.map(|(pattern, reason)| (Regex::new(pattern).unwrap(), reason));
+    let mut counts = [0; KNOWN.len()];
+    let mut unknown = Vec::new();
+    for line in lines.keys() {
+        match known.iter().position(|(pattern, _)| pattern.is_match(line)) {
+            Some(i) => counts[i] += 1,
+            None => unknown.push(line),
+        }
+    }
+    for (count, (_, reason)) in counts.iter().zip(KNOWN) {
+        println!("{count} lines that overflow: {reason}");
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+    assert!(!lines.is_empty(), "the sanitizer reports nothing");
+}
