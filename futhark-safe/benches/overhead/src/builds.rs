@@ -21,7 +21,6 @@ pub enum Variant {
 
 impl Variant {
     /// The name on the page.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Variant::Plain => "plain",
@@ -33,13 +32,11 @@ impl Variant {
 }
 
 /// The folder of all builds.
-#[must_use]
 pub fn folder() -> PathBuf {
     Path::new(env!("OUT_DIR")).join("builds")
 }
 
 /// A build by futhark-safe.
-#[must_use]
 pub fn ours(source: &Path, backend: Backend, variant: Variant) -> Build {
     let build = Build::new(source, backend).out_dir(folder());
     let build = match variant {
@@ -52,10 +49,6 @@ pub fn ours(source: &Path, backend: Backend, variant: Variant) -> Build {
 }
 
 /// Compiles the unmodified generated C as `futhark c` does, but to a shared object. An earlier build is reused.
-///
-/// # Panics
-///
-/// If the program does not compile.
 pub fn plain(source: &Path, backend: Backend) -> PathBuf {
     let build = ours(source, backend, Variant::Default);
     let artifact = build.run().expect("the program compiles");
@@ -92,31 +85,19 @@ fn times(source: &Path, backend: Backend, variant: Variant) -> PathBuf {
     folder().join(format!("{program}-{backend}-{variant}.time"))
 }
 
-/// The processor time in seconds of the last compilation of a program, without the linker.
-///
-/// # Panics
-///
-/// If it was not compiled by gcc.
-#[must_use]
+/// The processor time in seconds of the last compilation of a program by gcc, without the linker.
 pub fn compile_seconds(source: &Path, backend: Backend, variant: Variant) -> f64 {
     let text = std::fs::read_to_string(times(source, backend, variant));
     let text = text.expect("gcc notes times (option -time)");
-    // Lines such as "0.54 0.05 cc1 -quiet …": user, system, program.
-    let last = text.lines().rev().filter_map(|line| {
-        let mut words = line.split(' ');
-        let seconds = [
-            words.next()?.parse::<f64>().ok()?,
-            words.next()?.parse().ok()?,
-        ];
-        Some((words.next()?.to_owned(), seconds[0] + seconds[1]))
-    });
-    let mut sum = 0.0;
-    for (program, seconds) in last {
-        match program.as_str() {
-            "as" => sum += seconds,
-            "cc1" => return sum + seconds,
-            _ => {}
-        }
-    }
-    panic!("no compilation in the times of {}", source.display())
+    // Lines such as "0.54 0.05 cc1 -quiet …": user, system, program. Builds add to the file.
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    let last = lines.iter().rposition(|words| words[2] == "cc1");
+    let of_last = &lines[last.expect("the program was compiled")..];
+    let compilers = of_last
+        .iter()
+        .filter(|words| ["cc1", "as"].contains(&words[2]));
+    let seconds = compilers.flat_map(|words| &words[..2]);
+    seconds
+        .map(|word| word.parse::<f64>().expect("seconds"))
+        .sum()
 }

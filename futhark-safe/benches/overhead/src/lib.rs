@@ -1,6 +1,7 @@
 //! What the benches share: the programs, how they are compiled, and plain C.
 
 pub mod builds;
+pub mod page;
 pub mod plain;
 pub mod workloads;
 

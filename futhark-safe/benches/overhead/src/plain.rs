@@ -12,21 +12,15 @@ use crate::workloads::Kernel;
 
 type Pointer = *mut c_void;
 
-/// A context of a program, with the functions of the C API that the benches call.
+/// A context of a program. Library and context live as long as the process.
 pub struct Context {
     library: &'static Library,
-    config: Pointer,
     ctx: Pointer,
     sync: unsafe extern "C" fn(Pointer) -> c_int,
 }
 
 impl Context {
-    /// Loads a library of [`builds::plain`](crate::builds::plain), which stays loaded, and creates a context.
-    ///
-    /// # Panics
-    ///
-    /// If the library cannot be loaded.
-    #[must_use]
+    /// Loads a library of [`builds::plain`](crate::builds::plain) and creates a context.
     pub fn open(library: &Path) -> Context {
         // SAFETY: the library is generated C, which runs no code when it is loaded.
         let library = unsafe { Library::new(library) }.expect("a library");
@@ -44,16 +38,10 @@ impl Context {
         // SAFETY: the configuration is live and has no other context.
         let ctx = unsafe { context_new(config) };
         assert!(!ctx.is_null(), "a context is created");
-        Context {
-            library,
-            config,
-            ctx,
-            sync,
-        }
+        Context { library, ctx, sync }
     }
 
     /// An entry point that takes a size and returns a number.
-    #[must_use]
     pub fn kernel(self, entry: &str) -> Kernel {
         // SAFETY: the workloads have this type.
         let call: unsafe extern "C" fn(Pointer, *mut f64, i64) -> c_int =
@@ -71,21 +59,6 @@ impl Context {
     fn sync(&self) {
         // SAFETY: the context is live.
         check(unsafe { (self.sync)(self.ctx) });
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: the types are those of the header.
-        let context_free: unsafe extern "C" fn(Pointer) =
-            unsafe { function(self.library, "context_free") };
-        // SAFETY: as above.
-        let config_free: unsafe extern "C" fn(Pointer) =
-            unsafe { function(self.library, "context_config_free") };
-        // SAFETY: live until here; arrays borrow the context, so none is left.
-        unsafe { context_free(self.ctx) };
-        // SAFETY: its context is freed.
-        unsafe { config_free(self.config) };
     }
 }
 
@@ -108,7 +81,6 @@ impl Calls {
     }
 
     /// Creates a context of `calls.fut`.
-    #[must_use]
     pub fn open(backend: Backend) -> Calls {
         let context = Context::open(&Calls::build(backend));
         let library = context.library;
@@ -131,7 +103,6 @@ impl Calls {
 
     /// The entry point `add`.
     #[inline]
-    #[must_use]
     pub fn add(&self, a: i32, b: i32) -> i32 {
         let mut sum = 0;
         // SAFETY: the context is live, its thread is this one (it is not `Sync`), and the result has a place.
@@ -141,12 +112,7 @@ impl Calls {
     }
 
     /// Uploads an array.
-    ///
-    /// # Panics
-    ///
-    /// If there is no memory.
     #[inline]
-    #[must_use]
     pub fn array(&self, data: &[f32]) -> Array<'_> {
         // SAFETY: the context is live; the slice has this many elements, which are copied before the sync returns.
         let array = unsafe { (self.new_f32)(self.context.ctx, data.as_ptr(), data.len() as i64) };
@@ -170,7 +136,6 @@ pub struct Array<'c> {
 impl Array<'_> {
     /// The entry point `first`.
     #[inline]
-    #[must_use]
     pub fn first(&self) -> f32 {
         let mut x = 0.0;
         // SAFETY: array and context are live.
@@ -182,10 +147,6 @@ impl Array<'_> {
     }
 
     /// Downloads all elements.
-    ///
-    /// # Panics
-    ///
-    /// If `to` has another length.
     #[inline]
     pub fn read_into(&self, to: &mut [f32]) {
         assert_eq!(to.len(), self.len);
@@ -195,30 +156,17 @@ impl Array<'_> {
 
     /// Where the elements are.
     #[inline]
-    #[must_use]
     pub fn address(&self) -> *const f32 {
         // SAFETY: array and context are live.
         unsafe { (self.calls.values_raw_f32)(self.calls.context.ctx, self.array.as_ptr()) }
     }
 
-    /// Downloads all elements into memory from `malloc`, and frees it.
-    ///
-    /// # Panics
-    ///
-    /// If there is no memory.
+    /// Downloads all elements into new memory, and frees it.
     #[inline]
-    pub fn malloc_and_copy(&self) {
-        unsafe extern "C" {
-            fn malloc(size: usize) -> *mut f32;
-            fn free(memory: *mut f32);
-        }
-        // SAFETY: `malloc` accepts any size.
-        let memory = unsafe { malloc(self.len * size_of::<f32>()) };
-        assert!(!memory.is_null(), "there is memory");
+    pub fn copy_to_new_memory(&self) {
+        let mut memory = Vec::<f32>::with_capacity(self.len);
         // SAFETY: the memory holds all elements.
-        unsafe { self.read_to(std::hint::black_box(memory)) };
-        // SAFETY: `malloc` returned it, and it is not used again.
-        unsafe { free(memory) };
+        unsafe { self.read_to(std::hint::black_box(memory.as_mut_ptr())) };
     }
 
     /// # Safety

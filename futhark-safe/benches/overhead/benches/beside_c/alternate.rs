@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode};
 use futhark_safe::Backend;
+use futhark_safe_benches::page::{Budget, Row, Times};
 
 /// Calls of a short operation are timed together, for about this long.
 const BLOCK: Duration = Duration::from_micros(100);
@@ -12,50 +13,11 @@ const BLOCK: Duration = Duration::from_micros(100);
 /// Runs an operation a number of times.
 pub type Repeat<'a> = Box<dyn FnMut(u64) + 'a>;
 
-/// What an operation may cost.
-#[derive(Clone, Copy)]
-pub enum Budget {
-    /// Nanoseconds more than plain C.
-    Above(f64),
-    /// Times plain C.
-    Ratio(f64),
-    /// Shown only.
-    None,
-}
-
 /// A way to do the operation; the first of a row is plain C.
 pub struct Variant<'a> {
     pub name: &'static str,
     pub budget: Budget,
     pub repeat: Repeat<'a>,
-}
-
-/// Nanoseconds of one operation.
-#[derive(Clone, Copy)]
-pub struct Times {
-    pub least: f64,
-    pub median: f64,
-}
-
-/// A measured operation.
-pub struct Row {
-    pub backend: Backend,
-    pub name: &'static str,
-    /// 0 for operations without an array.
-    pub elements: usize,
-    pub variants: Vec<(&'static str, Budget, Times)>,
-}
-
-impl Row {
-    /// The times of a variant; the first is plain C.
-    pub fn times(&self, variant: usize) -> Times {
-        self.variants[variant].2
-    }
-
-    /// The minimum of a variant, times that of plain C.
-    pub fn ratio(&self, variant: usize) -> f64 {
-        self.times(variant).least / self.times(0).least
-    }
 }
 
 /// Criterion, and what was measured: its own numbers are those of the second variant.
@@ -68,7 +30,7 @@ impl Bench {
     pub fn new() -> Bench {
         let criterion = Criterion::default()
             .warm_up_time(Duration::from_millis(300))
-            .measurement_time(Duration::from_secs(1))
+            .measurement_time(Duration::from_millis(1500))
             .sample_size(20)
             .configure_from_args();
         Bench {
@@ -131,7 +93,7 @@ impl Bench {
         let variants = variants.map(|(v, samples)| (v.name, v.budget, times(samples)));
         self.rows.push(Row {
             backend,
-            name,
+            name: name.to_owned(),
             elements,
             variants: variants.collect(),
         });

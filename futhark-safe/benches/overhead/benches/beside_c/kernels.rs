@@ -1,18 +1,39 @@
-//! The workloads in each variant.
+//! The workloads in each variant, and the time of the C compiler for them.
 
 use std::hint::black_box;
 
 use futhark_safe::Backend;
-use futhark_safe_benches::builds::Variant as Build;
+use futhark_safe_benches::builds::{Variant as Build, compile_seconds};
+use futhark_safe_benches::page::{Budget, Row, Section, Times};
 use futhark_safe_benches::workloads::WORKLOADS;
 
-use crate::alternate::{Bench, Budget, variant};
+use crate::alternate::{Bench, variant};
 
-pub fn measure(bench: &mut Bench, backend: Backend) {
+const TEXT: &str = "Plain C is the unmodified generated C, compiled as `futhark c` and `futhark multicore` do. Other columns: \
+                    times plain C; the budget of the default build is 1.05 ×.";
+const COMPILER: &str =
+    "Processor time of gcc; the budget of the default build is 1.5 × that for the plain file.";
+
+/// The sections of the page, without those that a filter leaves out.
+pub fn measure(bench: &mut Bench) -> Vec<Section> {
+    let section = |title, text, rows| Section { title, text, rows };
     let mut builds = vec![Build::Plain, Build::Default, Build::Unhardened];
-    if backend == Backend::C {
-        builds.push(Build::Native);
+    let multicore = kernels(bench, Backend::Multicore, &builds);
+    builds.push(Build::Native);
+    let c = kernels(bench, Backend::C, &builds);
+    let are_all = [&c, &multicore].map(|rows| rows.len() == WORKLOADS.len());
+    let mut sections = vec![
+        section("Kernels on c", TEXT, c),
+        section("Kernels on multicore", TEXT, multicore),
+    ];
+    if are_all == [true, true] {
+        sections.push(section("The C compiler", COMPILER, compile_times()));
     }
+    sections.retain(|section| !section.rows.is_empty());
+    sections
+}
+
+fn kernels(bench: &mut Bench, backend: Backend, builds: &[Build]) -> Vec<Row> {
     for workload in &WORKLOADS {
         bench.alternate(backend, workload.name, 0, || {
             let variants = builds.iter().map(|&build| {
@@ -28,4 +49,31 @@ pub fn measure(bench: &mut Bench, backend: Backend) {
             variants.collect()
         });
     }
+    std::mem::take(&mut bench.rows)
+}
+
+fn compile_times() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for workload in &WORKLOADS {
+        for backend in [Backend::C, Backend::Multicore] {
+            let times = |build: Build, budget| {
+                let nanoseconds = 1e9 * compile_seconds(&workload.source(), backend, build);
+                let times = Times {
+                    least: nanoseconds,
+                    median: nanoseconds,
+                };
+                (build.name(), budget, times)
+            };
+            rows.push(Row {
+                backend,
+                name: format!("{} on {backend}", workload.name),
+                elements: 0,
+                variants: vec![
+                    times(Build::Plain, Budget::None),
+                    times(Build::Default, Budget::Ratio(1.5)),
+                ],
+            });
+        }
+    }
+    rows
 }

@@ -6,13 +6,12 @@
 mod alternate;
 mod calls;
 mod kernels;
-mod page;
 
 use std::process::Command;
 
 use alternate::Bench;
 use futhark_safe::Backend;
-use futhark_safe_benches::builds;
+use futhark_safe_benches::page;
 use futhark_safe_benches::plain::Calls;
 
 const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
@@ -26,10 +25,6 @@ fn main() {
         }
         return;
     }
-    if std::env::var_os("FUTHARK_BENCH_FRESH").is_some() {
-        // Otherwise the times of the C compiler are of an earlier day.
-        let _ = std::fs::remove_dir_all(builds::folder());
-    }
     // Threads of this crate run compilers. Until a process starts its first thread, locks and allocator of
     // glibc use no atomic operations: calls on backend c are measured before that.
     let program = std::env::current_exe().expect("this program has a path");
@@ -41,10 +36,7 @@ fn main() {
         calls::measure(&mut bench, backend);
     }
     let calls = std::mem::take(&mut bench.rows);
-    for backend in BACKENDS {
-        kernels::measure(&mut bench, backend);
-    }
-    let text = page::write(&bench.rows, &calls);
+    let text = page::write(&kernels::measure(&mut bench), &calls);
     print!("{text}");
     if let Some(file) = std::env::var_os("FUTHARK_BENCH_PAGE") {
         std::fs::write(file, text).expect("the file for the tables is writable");
