@@ -16,8 +16,9 @@
 //! * An index is compared with a shape of constants that is larger than any memory, if the compiler has computed its
 //!   product and so removed the check of the type.
 //! * A slice with a negative stride can begin after the end of the array (`xs[a:b:-1]`).
-//! * An index or the start of a slice that is a size in a type is not compared with zero, but can be negative:
-//!   `let f [k] (_: [k]()) = xs[k] in f (replicate n ())`.
+//! * An index or the start of a slice that is a size in a type is not compared with zero, but can be negative, because no
+//!   array of that size has to exist: `let f [k] (_: [k]()) = xs[k] in f (replicate n ())`. An index is compared beside
+//!   its upper bound, since a check of an array without elements passes with any index: `empty || i < n`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,17 +39,42 @@ const UNFLATTEN_TO: &str = "] to array of shape [";
 /// The text in front of the two lists in the message of an index or a slice.
 const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 
-/// The definitions read so far in the current C function, by variable.
+/// The checks of the current C function, and its definitions read so far, by variable.
 #[derive(Default)]
 pub(super) struct Bounds<'a, 'l> {
     numbers: BTreeMap<&'a str, &'l Expr<'a>>,
     conditions: BTreeMap<&'a str, &'a str>,
+    /// The indices of all checks, by the comparison with their upper bound.
+    indices: BTreeMap<String, &'a str>,
+    /// Those that are compared with zero, too.
+    compared: BTreeSet<&'a str>,
 }
 
 impl<'a, 'l> Bounds<'a, 'l> {
     /// Records the definition of an integer.
     pub(super) fn define(&mut self, name: &'a str, value: &'l Expr<'a>) {
         self.numbers.insert(name, value);
+    }
+
+    /// Records the message of a check, before the definitions are read.
+    pub(super) fn announce(&mut self, message: &Message<'a>) {
+        for (parts, dim) in indices(message) {
+            if let [Some(index)] = parts[..]
+                && !is_natural(index)
+            {
+                self.indices.insert(format!("slt64({index}, {dim})"), index);
+            }
+        }
+    }
+
+    /// Returns the condition with a comparison of its index with zero; `None` if it needs none.
+    pub(super) fn complete(&mut self, condition: &str) -> Option<String> {
+        let (comparison, index) = self
+            .indices
+            .iter()
+            .find(|(comparison, _)| condition.contains(comparison.as_str()))?;
+        self.compared.insert(index);
+        Some(condition.replace(comparison, &format!("({comparison} && {index} >= 0)")))
     }
 
     /// Records a definition of the form `bool name = condition;`.
@@ -72,8 +98,37 @@ impl<'a, 'l> Bounds<'a, 'l> {
         }
         let mut terms = search.terms;
         wrapping_shape(message, &mut terms);
-        slices(message, &mut terms);
+        self.slices(message, &mut terms);
         terms
+    }
+
+    /// Adds a term for each index that is not compared with zero elsewhere, and for each slice.
+    fn slices(&self, message: &Message<'a>, terms: &mut BTreeSet<String>) {
+        let indices = indices(message);
+        if is_too_large(indices.iter().map(|(_, dim)| dim)) {
+            terms.insert("true".to_owned());
+        }
+        for (parts, dim) in indices {
+            let (start, end, stride) = match parts[..] {
+                [Some(start), ..] if parts.len() < 3 && is_natural(start) => continue,
+                [Some(index)] if self.compared.contains(index) => continue,
+                [Some(index)] => {
+                    terms.insert(format!("{index} < 0"));
+                    continue;
+                }
+                [Some(start), end] => (start.to_owned(), end, "1"),
+                [start, end, Some(stride)] => {
+                    let first = format!("({stride} < 0 ? {dim} - 1 : 0)");
+                    (start.map_or(first, str::to_owned), end, stride)
+                }
+                _ => continue,
+            };
+            let last = format!("({stride} < 0 ? -1 : {dim})");
+            let end = end.map_or(last, str::to_owned);
+            terms.insert(format!(
+                "fut_slice_outside({start}, {end}, {stride}, {dim})"
+            ));
+        }
     }
 }
 
@@ -162,46 +217,23 @@ fn is_natural(value: &str) -> bool {
     constant.is_some_and(|digits| digits.parse::<u64>().is_ok())
 }
 
-/// Adds a term for each index, which must not be negative, and for each slice. The compiler removes the comparison
-/// with zero for a size in a type, but no array of that size has to exist: `replicate n ()` accepts each `n`.
-fn slices(message: &Message<'_>, terms: &mut BTreeSet<String>) {
+/// The indices that a message prints and their dimensions. A slice has several parts; `None` is one that the program
+/// leaves out.
+fn indices<'m, 'a>(message: &'m Message<'a>) -> Vec<(Vec<Option<&'a str>>, &'a str)> {
     let lists = message
         .text
         .strip_prefix(INDEX.0)
         .and_then(|text| text.split_once(INDEX.1));
     let Some((indices, _)) = lists else {
-        return;
+        return Vec::new();
     };
-    let mut value = message.values.iter();
+    let mut value = message.values.iter().copied();
     let shape = message.values.iter().skip(indices.matches('%').count());
-    if is_too_large(shape.clone()) {
-        terms.insert("true".to_owned());
-    }
-    for (index, dim) in indices.split(", ").zip(shape) {
-        let parts: Vec<_> = index
-            .split(':')
+    let parts = indices.split(", ").map(|index| {
+        let parts = index.split(':');
+        parts
             .map(|part| (part == "%").then(|| value.next()).flatten())
-            .collect();
-        let (start, end, stride) = match parts[..] {
-            [Some(index)] if is_natural(index) => continue,
-            [Some(index)] => {
-                terms.insert(format!("{index} < 0"));
-                continue;
-            }
-            [Some(start), _] if is_natural(start) => continue,
-            [None, _] => continue,
-            [start, end] => (start, end, "1"),
-            [start, end, Some(stride)] => (start, end, *stride),
-            _ => continue,
-        };
-        let start = start.map_or(format!("{stride} < 0 ? {dim} - 1 : 0"), |start| {
-            (*start).to_owned()
-        });
-        let end = end.map_or(format!("{stride} < 0 ? -1 : {dim}"), |end| {
-            (*end).to_owned()
-        });
-        terms.insert(format!(
-            "fut_slice_outside({start}, {end}, {stride}, {dim})"
-        ));
-    }
+            .collect()
+    });
+    parts.zip(shape.copied()).collect()
 }

@@ -208,6 +208,7 @@ impl<'a> Writer<'a, '_> {
                 Statement::Assign { name, value } if scope.declared.contains(name) => {
                     values.extend(value.as_ref().map(|value| (*name, value)));
                 }
+                Statement::Message(message) => scope.bounds.announce(message),
                 _ => {}
             }
         }
@@ -233,6 +234,12 @@ impl<'a> Writer<'a, '_> {
     ) -> Result<(), Error> {
         self.place_operations(line, scope)?;
         let next = next.map(|next| &next.statement);
+        let completed = match &line.statement {
+            Statement::Test { condition, .. } | Statement::Check(condition) => {
+                scope.bounds.complete(condition)
+            }
+            _ => None,
+        };
         match (&line.statement, next) {
             (Statement::Pass(passed), _) => self.write_passed(line, passed, scope)?,
             (
@@ -250,14 +257,14 @@ impl<'a> Writer<'a, '_> {
                 self.text.push_str(line.text);
             }
             (Statement::Check(condition), Some(Statement::Message(message))) => {
-                let terms = scope.bounds.missing(condition, message);
-                if terms.is_empty() {
-                    self.text.push_str(line.text);
-                } else {
-                    let terms: Vec<_> = terms.into_iter().collect();
-                    let (indent, terms) = (line.indent(), terms.join(" || "));
-                    let _ = write!(self.text, "{indent}if (!{condition} || {terms}) {{");
-                }
+                let mut terms = vec![format!("!{}", completed.as_deref().unwrap_or(condition))];
+                terms.extend(scope.bounds.missing(condition, message));
+                let (indent, terms) = (line.indent(), terms.join(" || "));
+                let _ = write!(self.text, "{indent}if ({terms}) {{");
+            }
+            (Statement::Test { name, .. }, _) if completed.is_some() => {
+                let condition = completed.unwrap_or_default();
+                let _ = write!(self.text, "{}bool {name} = {condition};", line.indent());
             }
             _ => self.write_other(line, scope)?,
         }
