@@ -128,7 +128,7 @@ impl Build {
         }
     }
 
-    /// Enables (the default) or disables integer traps and checked sizes.
+    /// Enables (the default) or disables checked sizes and divisions.
     ///
     /// Without them a size that overflows in the generated code causes a write outside of
     /// an array, and `i64.min / -1` ends the process: see SAFETY.md.
@@ -146,7 +146,8 @@ impl Build {
         self
     }
 
-    /// Adds a flag for the C compiler. Flags that would disable the integer traps have no effect.
+    /// Adds a flag for the C compiler. Flags that would change how signed numbers wrap or how floats are rounded
+    /// have no effect.
     #[must_use]
     pub fn flag(mut self, flag: impl Into<String>) -> Build {
         self.flags.push(flag.into());

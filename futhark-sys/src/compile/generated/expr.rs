@@ -24,6 +24,33 @@ impl<'a> Expr<'a> {
         (parser.at == text.len()).then_some(expr)
     }
 
+    /// Parses a condition: the operands of its comparisons; `None` if one is not in the known form.
+    pub(in crate::compile) fn operands(condition: &'a str) -> Option<Vec<Expr<'a>>> {
+        const OPERATORS: [&str; 8] = [" && ", " || ", " == ", " != ", " <= ", " >= ", " < ", " > "];
+        let outside = |at: usize| {
+            let before = condition[..at].bytes();
+            before.fold(0, |depth, byte| {
+                depth + i32::from(byte == b'(') - i32::from(byte == b')')
+            }) == 0
+        };
+        for operator in OPERATORS {
+            let mut places = condition.match_indices(operator);
+            if let Some((at, _)) = places.find(|&(at, _)| outside(at)) {
+                let mut all = Expr::operands(&condition[..at])?;
+                all.extend(Expr::operands(&condition[at + operator.len()..])?);
+                return Some(all);
+            }
+        }
+        let inner = condition.strip_prefix('!').unwrap_or(condition);
+        let inner = inner
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'));
+        match Expr::parse(condition) {
+            Some(value) => Some(vec![value]),
+            None => Expr::operands(inner?),
+        }
+    }
+
     /// Adds the variables that the value depends on. The arguments of the program's own arithmetic
     /// (`add64`) are not included: its result is a dimension, which is checked as a whole.
     pub(in crate::compile) fn names(&self, names: &mut Vec<&'a str>) {

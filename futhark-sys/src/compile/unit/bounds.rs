@@ -142,8 +142,10 @@ struct Search<'s, 'a, 'l> {
 
 impl<'a> Search<'_, 'a, '_> {
     fn condition(&mut self, text: &'a str, of_sizes: bool) {
-        match Expr::parse(text) {
-            Some(value) => self.number(&value, of_sizes),
+        match Expr::operands(text) {
+            Some(operands) => operands
+                .iter()
+                .for_each(|value| self.number(value, of_sizes)),
             None => text
                 .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
                 .for_each(|word| self.name(word, of_sizes)),

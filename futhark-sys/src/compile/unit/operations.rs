@@ -83,7 +83,7 @@ fn place(line: &Line<'_>, at: usize, is_checked: bool) -> Option<Use> {
         Statement::Assign { value: None, .. } if is_advance(line.text) => Use::Number,
         Statement::Message(_) => Use::Text,
         Statement::Test { condition, .. } | Statement::Check(condition) => {
-            Expr::parse(condition).map(|_| Use::Condition)?
+            Expr::operands(condition).map(|_| Use::Condition)?
         }
         _ if starts(&["set_error(", "fprintf(ctx->log"]) => Use::Text,
         _ if starts(&["if ((err = gpu_scalar_"]) => Use::Offset,
@@ -158,6 +158,8 @@ mod tests {
             ("offset_1 += a_2;", Use::Number),
             ("((int64_t *) mem_1.mem)[a_2 * b_3] = x_4;", Use::Subscript),
             ("bool c_1 = slt64(a_2 + b_3, n_4);", Use::Condition),
+            ("bool c_1 = d_2 && !(a_2 + b_3 == n_4);", Use::Condition),
+            ("if (!(a_2 * b_3 == n_4)) {\n    }", Use::Condition),
             ("if (slt64(a_2 * b_3, n_4)) {\n    }", Use::Choice),
             (
                 "for (int64_t i_1 = 0; i_1 < a_2 * b_3; i_1++) {\n    }",
@@ -176,7 +178,7 @@ mod tests {
             "n_1 *= a_2;",
             "ctx->n_1 = a_2 * b_3;",
             "other(ctx, a_2 * b_3);",
-            "bool c_1 = a_2 * b_3 == n_4;",
+            "bool c_1 = (a_2 << b_3) == n_4;",
         ] {
             let error = uses(&function(code)).unwrap_err().to_string();
             for word in [code, "0.26.1", "UPGRADING.md"] {
