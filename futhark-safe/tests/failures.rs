@@ -92,6 +92,23 @@ fn overflowing_size_is_an_error_and_the_context_survives() {
 }
 
 #[test]
+fn an_overflowing_size_that_a_branch_does_not_use_is_no_error() {
+    each(|_, context| {
+        let context = context();
+        for n in [1 << 61, 1 << 62, i64::MAX, i64::MIN] {
+            let call = |used: bool| {
+                let arguments = [n.into(), used.into()].map(Arg::Consume);
+                context.call("unused_size", arguments.into())
+            };
+            let results = call(false).unwrap();
+            assert!(matches!(results[0], Value::Scalar(Scalar::I64(m)) if m == n));
+            assert_eq!(call(true).unwrap_err().kind(), ErrorKind::Program);
+        }
+        ok_after(&context);
+    });
+}
+
+#[test]
 fn min_divided_by_minus_one_loses_the_context() {
     each(|backend, context| {
         for entry in ["divide_top", "modulo_top"] {
