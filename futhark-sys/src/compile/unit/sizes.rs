@@ -629,4 +629,16 @@ mod tests {
         ));
         assert!(!checked.contains("nest_i"), "{checked}");
     }
+
+    #[test]
+    fn a_check_fails_if_arithmetic_that_it_depends_on_wraps() {
+        let text = "int f(struct futhark_context *ctx)\n{\n    int64_t flat_1 = a_2 * b_3;\n    \
+             int64_t m_4 = squot64(flat_1 - (int64_t) 1, mul64(a_2, a_2));\n    bool c_5 = slt64(i_6, m_4);\n    \
+             bool c_7 = d_8 && c_5;\n    if (!c_7) {\n        \
+             set_error(ctx, msgprintf(\"%s\", \"Index [\", (long long) i_6, \"].\"));\n    }\n}\n";
+        let checked = checked(text).unwrap();
+        let terms =
+            "if (!c_7 || fut_difference_wraps(flat_1, (int64_t) 1) || fut_wraps(a_2, b_3)) {";
+        assert!(checked.contains(terms), "{checked}");
+    }
 }
