@@ -115,7 +115,10 @@ struct Stat {
 #[cfg(target_os = "linux")]
 impl Stat {
     fn read(folder: &std::path::Path) -> Option<Stat> {
-        let text = std::fs::read_to_string(folder.join("stat")).ok()?;
+        Stat::parse(&std::fs::read_to_string(folder.join("stat")).ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Stat> {
         // The name of the program, in parentheses, can contain anything.
         let (_, fields) = text.rsplit_once(')')?;
         let fields: Vec<&str> = fields.split_whitespace().collect();
@@ -125,7 +128,8 @@ impl Stat {
         let per_second = rustix::param::clock_ticks_per_second();
         Some(Stat {
             is_runnable: *fields.first()? == "R",
-            group: Pid::from_raw(fields.get(2)?.parse().ok()?)?,
+            // -1 of a thread that has ended.
+            group: Pid::from_raw(fields.get(2)?.parse().ok().filter(|group| *group > 0)?)?,
             processor: Duration::from_millis(ticks * 1000 / per_second.max(1)),
         })
     }
@@ -152,6 +156,18 @@ mod tests {
         assert_eq!(of(4000, 4), 1000);
         assert_eq!(of(1000, 4), 250);
         assert_eq!(of(4000, 1), 1000, "others waited when they were looked at");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_has_ended_has_no_group() {
+        let line = |group: i32| {
+            let fields = format!("7 (a) b) R 1 {group} 3 4 5 6 7 8 9 10 100 20 3 4 20 0");
+            Stat::parse(&fields).map(|stat| stat.processor.as_millis())
+        };
+        assert_eq!(line(2), Some(1270));
+        assert_eq!(line(-1), None);
+        assert_eq!(line(0), None);
     }
 
     #[cfg(target_os = "linux")]
