@@ -20,9 +20,15 @@ use crate::inputs::{Input, Kept, Random, Store};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeRef};
 use regex::Regex;
+use std::time::Instant;
 
 /// The size of generated arguments, unless the attribute has one; that of `futhark test`.
 const SIZE: i64 = 50;
+
+/// The number of arguments, unless the user chose one: on most devices, and on slow ones. There are fewer if
+/// the calls take long.
+const CASES: u32 = 100;
+const SLOW: u32 = 8;
 
 /// Calls a property with generated arguments.
 ///
@@ -49,7 +55,10 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
         oracle: &Holds(&side),
         names: ("the property", "a property that holds"),
         store: &Store::open(&env.inputs, &env.others.source, &place),
-        cases: env.inputs.cases(),
+        cases: env.inputs.cases.unwrap_or(match env.device.is_slow() {
+            true => SLOW,
+            false => CASES,
+        }),
         within: Within::Bits,
         untrapped: false,
     };
@@ -63,7 +72,13 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
         ))
     })?;
     let mut random = Random::new(env.seed, name);
-    for _ in 0..sides.cases {
+    let begun = Instant::now();
+    for number in 0..sides.cases {
+        if number > 0 && begun.elapsed() > env.inputs.time() {
+            let text = format!("{number} of {} arguments: calls are slow", sides.cases);
+            env.remark.add(&text);
+            break;
+        }
         let made = Input::Made {
             entry: generator.name.clone(),
             output: 0,
