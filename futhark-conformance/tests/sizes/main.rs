@@ -4,6 +4,9 @@
 //! one returns the array, which is passed to a further call; the other creates and uses it. The
 //! elements are read in another order than they were written in, so that a wrong size reads other
 //! memory.
+//!
+//! `CC=clang-14 cargo test -p futhark-conformance --test sizes` uses another C compiler: results must be the same with
+//! each. `ci/sanitize asan-c` runs the tests with AddressSanitizer.
 
 mod constructs;
 mod expressions;
