@@ -9,7 +9,7 @@ use std::process::Command;
 use regex::Regex;
 
 /// A regular expression for a line of the C code, and the reason why an overflow in it has no effect.
-const KNOWN: [(&str, &str); 4] = [
+const KNOWN: [(&str, &str); 6] = [
     (
         r"^int64_t (bytes|binop_x|flat_dim|conc_tmp)_\d+ = .*;$",
         "sizes, which are computed again in checked arithmetic for each use",
@@ -17,6 +17,14 @@ const KNOWN: [(&str, &str); 4] = [
     (
         r"^int64_t (lmad_arg|binop_y)_\d+ = .*;$",
         "strides and offsets of arrays that are larger than the memory: the allocation fails, or there are no elements",
+    ),
+    (
+        r"^int64_t last_index_\d+ = \w+ - \(int64_t\) 1;$",
+        "the last index of an array of a negative length: the allocation fails, or a loop has no iterations",
+    ),
+    (
+        r"\[.*\* \(\(int64_t\) -1 \* \w+\)\];$",
+        "the negation of a stride of -2^63 in a subscript: such a slice has at most one element, at offset 0",
     ),
     (
         r"^int64_t \w+ = -\w+;$",
