@@ -132,10 +132,11 @@ __attribute__((cold)) _Noreturn static void fut_end_division(bool by_zero) {
   fut_fatal(by_zero ? "division by zero" : "integer overflow in a division");
 }
 
-// The divisor `y` of `x`, for all integer types. Only the smallest numbers of 32 and 64 bits are negative and equal
-// to their negation; shorter numbers become `int` before they are negated or divided.
-#define FUT_DIVISOR(x, y)                                              \
-  ((FUT_UNLIKELY((y) == 0 || ((y) == -1 && (x) < 0 && (x) == -(x)))    \
-        ? fut_end_division((y) == 0)                                   \
-        : (void)0),                                                    \
+// The divisor `y` of `x`, for all integer types. Numbers of 8 and 16 bits become `int` before they are divided. Also
+// right without -fwrapv, which a flag of the user or a test can disable.
+#define FUT_IS_LEAST(x) (sizeof(x) >= sizeof(int) && (int64_t)(x) == INT64_MIN >> (64 - 8 * sizeof(x)))
+#define FUT_DIVISOR(x, y)                                   \
+  ((FUT_UNLIKELY((y) == 0 || ((y) == -1 && FUT_IS_LEAST(x))) \
+        ? fut_end_division((y) == 0)                        \
+        : (void)0),                                         \
    (y))
