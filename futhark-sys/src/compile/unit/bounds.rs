@@ -39,15 +39,16 @@ const UNFLATTEN_TO: &str = "] to array of shape [";
 /// The text in front of the two lists in the message of an index or a slice.
 const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 
-/// The checks of the current C function, and its definitions read so far, by variable.
+/// The checks of the current C function, and its definitions by variable.
 #[derive(Default)]
 pub(super) struct Bounds<'a, 'l> {
+    /// Those read so far.
     numbers: BTreeMap<&'a str, &'l Expr<'a>>,
     conditions: BTreeMap<&'a str, &'a str>,
-    /// The indices of all checks, by the comparison with their upper bound.
+    /// The indices that are not compared with zero, by the comparison with their upper bound.
     indices: BTreeMap<String, &'a str>,
-    /// Those that are compared with zero, too.
-    compared: BTreeSet<&'a str>,
+    /// The comparisons of the others, and of those that we compare with zero.
+    compared: BTreeSet<String>,
 }
 
 impl<'a, 'l> Bounds<'a, 'l> {
@@ -56,15 +57,32 @@ impl<'a, 'l> Bounds<'a, 'l> {
         self.numbers.insert(name, value);
     }
 
-    /// Records the message of a check, before the definitions are read.
-    pub(super) fn announce(&mut self, message: &Message<'a>) {
+    /// Records a check of indices, when all conditions of the function are known.
+    pub(super) fn announce(&mut self, condition: &'a str, message: &Message<'a>) {
         for (parts, dim) in indices(message) {
-            if let [Some(index)] = parts[..]
-                && !is_natural(index)
-            {
-                self.indices.insert(format!("slt64({index}, {dim})"), index);
+            let [Some(index)] = parts[..] else {
+                continue;
+            };
+            let mut seen = BTreeSet::new();
+            let with_zero = format!("sle64((int64_t) 0, {index})");
+            let comparison = format!("slt64({index}, {dim})");
+            if is_natural(index) || self.contains(condition, &with_zero, &mut seen) {
+                self.compared.insert(comparison);
+            } else {
+                self.indices.insert(comparison, index);
             }
         }
+    }
+
+    /// Whether the condition contains the text, or one of those that it is defined by.
+    fn contains(&self, condition: &'a str, text: &str, seen: &mut BTreeSet<&'a str>) -> bool {
+        condition.contains(text)
+            || words(condition).any(|word| {
+                let definition = self.conditions.get(word);
+                definition.is_some_and(|definition| {
+                    seen.insert(word) && self.contains(definition, text, seen)
+                })
+            })
     }
 
     /// Returns the condition with a comparison of its index with zero; `None` if it needs none.
@@ -73,11 +91,11 @@ impl<'a, 'l> Bounds<'a, 'l> {
             .indices
             .iter()
             .find(|(comparison, _)| condition.contains(comparison.as_str()))?;
-        self.compared.insert(index);
+        self.compared.insert(comparison.clone());
         Some(condition.replace(comparison, &format!("({comparison} && {index} >= 0)")))
     }
 
-    /// Records a definition of the form `bool name = condition;`.
+    /// Records a definition of the form `bool name = condition;`, before the function is written.
     pub(super) fn test(&mut self, name: &'a str, condition: &'a str) {
         self.conditions.insert(name, condition);
     }
@@ -111,9 +129,11 @@ impl<'a, 'l> Bounds<'a, 'l> {
         for (parts, dim) in indices {
             let (start, end, stride) = match parts[..] {
                 [Some(start), ..] if parts.len() < 3 && is_natural(start) => continue,
-                [Some(index)] if self.compared.contains(index) => continue,
                 [Some(index)] => {
-                    terms.insert(format!("{index} < 0"));
+                    let comparison = format!("slt64({index}, {dim})");
+                    if !self.compared.contains(&comparison) {
+                        terms.insert(format!("{index} < 0"));
+                    }
                     continue;
                 }
                 [Some(start), end] => (start.to_owned(), end, "1"),
@@ -146,9 +166,7 @@ impl<'a> Search<'_, 'a, '_> {
             Some(operands) => operands
                 .iter()
                 .for_each(|value| self.number(value, of_sizes)),
-            None => text
-                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .for_each(|word| self.name(word, of_sizes)),
+            None => words(text).for_each(|word| self.name(word, of_sizes)),
         }
     }
 
@@ -182,6 +200,10 @@ impl<'a> Search<'_, 'a, '_> {
         self.number(a, of_sizes);
         self.number(b, of_sizes);
     }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
 }
 
 /// Adds terms that reject an `unflatten` to a shape whose product wraps.
@@ -221,7 +243,7 @@ fn is_natural(value: &str) -> bool {
 
 /// The indices that a message prints and their dimensions. A slice has several parts; `None` is one that the program
 /// leaves out.
-fn indices<'m, 'a>(message: &'m Message<'a>) -> Vec<(Vec<Option<&'a str>>, &'a str)> {
+fn indices<'a>(message: &Message<'a>) -> Vec<(Vec<Option<&'a str>>, &'a str)> {
     let lists = message
         .text
         .strip_prefix(INDEX.0)

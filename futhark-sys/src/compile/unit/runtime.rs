@@ -134,8 +134,17 @@ pub(super) fn divides(line: &str) -> bool {
 pub(super) fn replaced(line: &str, divides: bool) -> Option<String> {
     let divisions = if divides { &DIVISIONS[..] } else { &[] };
     let mut all = CUTS.iter().chain(&LOOPS).chain(divisions);
-    let (from, to) = all.find(|(from, _)| line.contains(from))?;
-    Some(line.replacen(from, to, 1))
+    let changed = all
+        .find(|(from, _)| line.contains(from))
+        .map(|(from, to)| line.replacen(from, to, 1));
+    let head = line.split_once('(').map_or("", |(head, _)| head);
+    let is_division = |name: &&str| head.contains(name);
+    if divides && ["div", "mod", "quot", "rem"].iter().any(is_division) {
+        // gcc inlines a function with a comparison too late to unroll the loop around it.
+        let line = changed.as_deref().unwrap_or(line);
+        return Some(format!("__attribute__((always_inline)) {line}"));
+    }
+    changed
 }
 
 /// Whether the line starts a parallel loop in a form that [`replaced`] does not know. The runtime itself starts

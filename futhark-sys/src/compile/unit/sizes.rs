@@ -208,8 +208,15 @@ impl<'a> Writer<'a, '_> {
                 Statement::Assign { name, value } if scope.declared.contains(name) => {
                     values.extend(value.as_ref().map(|value| (*name, value)));
                 }
-                Statement::Message(message) => scope.bounds.announce(message),
+                Statement::Test { name, condition } => scope.bounds.test(name, condition),
                 _ => {}
+            }
+        }
+        for (check, message) in lines.iter().zip(&lines[1.min(lines.len())..]) {
+            if let (Statement::Check(condition), Statement::Message(message)) =
+                (&check.statement, &message.statement)
+            {
+                scope.bounds.announce(condition, message);
             }
         }
         values.retain(|(name, _)| self.sizes.contains(name) || self.counts.contains(name));
@@ -282,7 +289,6 @@ impl<'a> Writer<'a, '_> {
             Statement::Assign { name, value } if scope.declared.contains(name) => {
                 self.define(line, "", name, value.as_ref(), scope)?;
             }
-            Statement::Test { name, condition } => scope.bounds.test(name, condition),
             _ => self.pass(line, scope),
         }
         let code = line.text.trim();
