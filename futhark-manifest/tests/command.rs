@@ -100,8 +100,8 @@ fn findings_have_place_and_code() {
 #[test]
 fn all_schema_violations_are_listed() {
     let text = read("0.26.4")
-        .replace("\"rank\": 2", "\"rank\": \"two\"")
-        .replace("\"unique\": true", "\"unique\": 1");
+        .replace("\"rank\":2", "\"rank\":\"two\"")
+        .replace("\"unique\":true", "\"unique\":1");
     let output = run(&["check", "--json"], &text);
     assert_eq!(code(&output), 1);
     let lines: Vec<Value> = out(&output)
@@ -241,9 +241,9 @@ fn control_characters_are_not_printed() {
         .replace("Grows each cell.", &format!("Grows{evil} each cell."))
         .replace("\"minmax\"", &format!("\"min{evil}max\""))
         .replace("\"0.26.4.", &format!("\"{evil}0.26.4."));
-    let broken = text.replace("\"rank\": 2", "\"rank\": \"two\"");
-    let dangling = text.replacen("\"type\": \"i32\"", "\"type\": \"nowhere\"", 9);
-    let edited = text.replacen("\"type\": \"i32\"", "\"type\": \"i64\"", 1);
+    let broken = text.replace("\"rank\":2", "\"rank\":\"two\"");
+    let dangling = text.replacen("\"type\":\"i32\"", "\"type\":\"nowhere\"", 9);
+    let edited = text.replacen("\"type\":\"i32\"", "\"type\":\"i64\"", 1);
     let old = file("evil", "old.json", &text);
     for (arguments, input) in [
         (&["show"][..], &text),
@@ -358,8 +358,8 @@ fn differences_decide_the_exit_code() {
     assert_eq!(out(&output), "no change\n");
 
     let edited = read("0.26.1").replacen(
-        "\"name\": \"by\", \"type\": \"i32\"",
-        "\"name\": \"by\", \"type\": \"i64\"",
+        "\"name\":\"by\",\"type\":\"i32\"",
+        "\"name\":\"by\",\"type\":\"i64\"",
         1,
     );
     let output = run(&["diff", new, "-"], &edited);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use futhark_manifest::{Manifest, Program};
 use serde_json::Value;
 
-/// The folder of fixtures, each named after the first compiler version that
-/// writes a manifest of that form.
+/// The folder of fixtures, on one line as compilers write them, each named after the first compiler version
+/// that writes a manifest of that form.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }

@@ -337,7 +337,7 @@ fn the_schema_is_no_more_lenient_than_the_reader() {
 #[test]
 fn a_rank_with_a_fraction_is_refused_by_the_reader_only() {
     // A number without a fraction is an integer, however it is written.
-    let text = fixture("0.25.14").replace("\"rank\": 3", "\"rank\": 3.0");
+    let text = fixture("0.25.14").replace("\"rank\":3", "\"rank\":3.0");
     accepted(&parsed(&text), "a rank of 3.0");
     assert!(Manifest::parse(&text).is_err());
 }
