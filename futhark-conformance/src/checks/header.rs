@@ -7,10 +7,6 @@ use futhark_safe::compile::{Artifact, Toolchain};
 use std::ffi::OsString;
 use std::process::Command;
 
-/// The beginning of a compiler's report of a failed assertion, in the words of
-/// [`futhark_manifest::Program::assertions`].
-const DISAGREE: &str = "the header and the manifest disagree about";
-
 /// Compiles the assertions about the header, in a folder of their own: others may read that of the build.
 pub fn check(artifact: &Artifact) -> StepResult {
     let failed = |error: std::io::Error| Stop::error(error.to_string());
@@ -40,20 +36,11 @@ pub fn check(artifact: &Artifact) -> StepResult {
         return Ok(());
     }
     let said = output.stderr();
-    let wrong: Vec<String> = said
-        .lines()
-        .filter_map(|line| {
-            Some(
-                line[line.find(DISAGREE)?..]
-                    .trim_end_matches('"')
-                    .to_owned(),
-            )
-        })
-        .collect();
-    // Other errors name functions that are not declared.
-    Err(Stop::mismatch(if wrong.is_empty() {
-        said.to_string()
-    } else {
-        wrong.join("\n")
+    // Without the name of the file, which is temporary. Each message names a function.
+    let errors = said.lines().filter_map(|line| line.split_once(" error: "));
+    let errors: Vec<&str> = errors.map(|(_, error)| error).collect();
+    Err(Stop::mismatch(match errors[..] {
+        [] => said.to_string(),
+        _ => errors.join("\n"),
     }))
 }
