@@ -45,16 +45,18 @@ pub fn read(mut bytes: &[u8]) -> Option<Vec<HostValue>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::elements::{Taste, fill};
+    use super::super::elements::{Taste, fill, host};
     use super::*;
 
     #[test]
     fn values_round_trip() {
         let shapes: [&[usize]; 4] = [&[], &[3], &[2, 5], &[4, 0]];
-        let values: Vec<HostValue> = ElemType::ALL
+        let mut values: Vec<HostValue> = ElemType::ALL
             .iter()
             .flat_map(|&elem| shapes.map(|shape| fill(1, elem, shape, Taste::Wild)))
             .collect();
+        let signalling_nans = [0x7c01, 0xfdff];
+        values.push(host(ElemType::F16, &[2], &signalling_nans));
         let bytes: Vec<u8> = values.iter().flat_map(write).collect();
         assert_eq!(read(&bytes), Some(values));
         assert_eq!(read(&bytes[..bytes.len() - 1]), None);

@@ -251,7 +251,7 @@ fn hex(value: &HostValue, place: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::elements::{Taste, fill};
+    use super::super::elements::{Taste, fill, host};
     use super::*;
 
     fn settings(regressions: &Path) -> Settings {
@@ -267,6 +267,8 @@ mod tests {
             .map(|&elem| Input::Host(fill(3, elem, &[2, 9], Taste::Wild)))
             .collect();
         arguments.push(Input::Host(fill(3, ElemType::F32, &[0, 3], Taste::Wild)));
+        let signalling_nans = [0x7f80_0001, 0xffbf_ffff];
+        arguments.push(Input::Host(host(ElemType::F32, &[2], &signalling_nans)));
         let made = Input::Made {
             entry: "make".into(),
             output: 1,
