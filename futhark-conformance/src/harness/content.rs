@@ -5,7 +5,7 @@ use crate::harness::steps::{StepResult, Stop};
 use crate::harness::transfer::download;
 use crate::inputs::{Input, binary};
 use crate::values::HostValue;
-use futhark_manifest::{ElemType, Program, Structure, TypeRef};
+use futhark_manifest::{ElemType, Field, Program, Structure, TypeRef};
 use futhark_safe::dynamic::Value;
 
 /// The contents of a value, copied to the host.
@@ -120,6 +120,26 @@ impl Content {
         Ok(Content::Stored(parts))
     }
 
+    /// Clears the elements of arrays of units, if these are the contents of the stored form of a value
+    /// of this type. They are stored as arrays of `bool`, but no program writes them. The manifest does
+    /// not say which components they are, so all arrays of `bool` are cleared.
+    #[must_use]
+    pub fn without_units(self, program: &Program, ty: TypeRef) -> Content {
+        match self {
+            Content::Stored(parts) if may_hold_units(program, ty) => {
+                let cleared = parts.into_iter().map(|part| match part.elem() {
+                    ElemType::Bool if !part.shape().is_empty() => {
+                        let unwritten = vec![0; part.bytes().len()];
+                        HostValue::new(ElemType::Bool, part.shape().to_vec(), unwritten)
+                    }
+                    _ => part,
+                });
+                Content::Stored(cleared.collect())
+            }
+            content => content,
+        }
+    }
+
     /// Compares these contents with the input that the value was made from. Results of entry points
     /// are not compared.
     pub fn is_of(&self, input: &Input) -> Result<(), Difference> {
@@ -217,6 +237,27 @@ impl Difference {
     }
 }
 
+/// Whether a value of this type may contain an array of units. Of a type without a known structure that
+/// is not known.
+fn may_hold_units(program: &Program, ty: TypeRef) -> bool {
+    let described = ty.as_type().and_then(|id| program.get(id).as_opaque());
+    let Some(described) = described else {
+        return false;
+    };
+    let any_field = |fields: &[Field]| fields.iter().any(|field| may_hold_units(program, field.ty));
+    match &described.structure {
+        Structure::Record(record) => any_field(&record.fields),
+        Structure::RecordArray(array) => any_field(&array.fields),
+        Structure::Sum(sum) => {
+            let mut payloads = sum.variants.iter().flat_map(|variant| &variant.payload);
+            payloads.any(|ty| may_hold_units(program, *ty))
+        }
+        Structure::OpaqueArray(array) => may_hold_units(program, array.elem),
+        // A unit, too: it is an element of an array of units.
+        Structure::Plain => true,
+    }
+}
+
 fn agrees_host(actual: &HostValue, expected: &HostValue, within: Within) -> Result<(), Difference> {
     let result = match within {
         Within::Bits => identical(actual, expected),
@@ -273,5 +314,36 @@ mod tests {
         assert_eq!(content.is_of(&input("[2.5]")), Ok(()));
         assert!(content.is_of(&input("[2.6]")).is_err());
         assert!(host("1").is_of(&Input::Record(vec![])).is_err());
+    }
+
+    #[test]
+    fn stored_units_are_cleared_and_other_values_are_not() {
+        use futhark_manifest::Manifest;
+        let manifest = r#"{"backend":"c","version":"0.25.32.\n","entry_points":{},"types":{
+            "()":{"kind":"opaque","ctype":"struct u *","ops":{"free":"F1","store":"S2","restore":"R3"}},
+            "[]()":{"kind":"opaque","ctype":"struct us *","ops":{"free":"F4","store":"S5","restore":"R6"},
+                "opaque_array":{"elemtype":"()","rank":1,"index":"I7","shape":"D8"}},
+            "[]bool":{"kind":"array","ctype":"struct b *","elemtype":"bool","rank":1,"ops":{
+                "free":"F9","shape":"S10","values":"V11","new":"N12","index":"I13"}},
+            "flags":{"kind":"opaque","ctype":"struct f *","ops":{"free":"F14","store":"S15","restore":"R16"},
+                "record":{"new":"N17","fields":[{"name":"a","project":"P18","type":"[]bool"}]}},
+            "mixed":{"kind":"opaque","ctype":"struct m *","ops":{"free":"F19","store":"S20","restore":"R21"},
+                "record":{"new":"N22","fields":[{"name":"a","project":"P23","type":"[]()"}]}}}}"#;
+        let program = Manifest::parse(manifest).unwrap().resolve().unwrap();
+        let cleared = |ty: &str| {
+            let ty = TypeRef::Type(program.type_named(ty).unwrap());
+            let parts = parse("[true, true] true [7]").unwrap();
+            let parts = parts.iter().map(|part| part.by_itself().unwrap());
+            let content = Content::Stored(parts.collect()).without_units(&program, ty);
+            format!("{content:?}")
+        };
+        for ty in ["[]()", "mixed"] {
+            assert_eq!(
+                cleared(ty),
+                "Stored([[false, false], true, [7i32]])",
+                "{ty}"
+            );
+        }
+        assert_eq!(cleared("flags"), "Stored([[true, true], true, [7i32]])");
     }
 }

@@ -384,3 +384,36 @@ fn a_crash_of_an_unsafe_program_is_possible_by_its_own_word() {
     assert!(message.contains("no test block shows"), "{message}");
     assert!(bench.kept().is_empty());
 }
+
+/// Arrays of units in every kind of value. The last type has a structure that the manifest does not show.
+const UNITS: &str = "\
+module type m = { type t val make : i64 -> t }
+module x : m = { type t = {k: i64, u: [7]()} def make (k: i64) = {k, u = replicate 7 ()} }
+type s = #a ([2]()) | #b i64
+entry rows (n: i64) (m: i64) : [n][m]() = replicate n (replicate m ())
+entry record (n: i64) : {xs: [n](), n: i64} = {xs = replicate n (), n}
+entry records (n: i64) : [n]((), i32) = replicate n ((), 1)
+entry sum (n: i64) : s = if n > 3 then #a [(), ()] else #b n
+entry sums (n: i64) : [n]s = replicate n (#a [(), ()])
+entry hidden (n: i64) : x.t = x.make n
+";
+
+/// In the memory of the server program they are what was there before.
+#[test]
+fn bytes_of_units_are_not_compared() {
+    let Some(bench) = Bench::new(UNITS) else {
+        return;
+    };
+    for seed in ["1", "2", "3"] {
+        let run = bench.run(&["--backend", "c", "--check", "server", "--seed", seed]);
+        assert_eq!(run.code(), Some(0), "{}", run.shown());
+        for case in ["rows", "record", "records", "sum", "sums", "hidden"] {
+            assert_eq!(
+                run.case("server", case).0,
+                "pass",
+                "{case}: {}",
+                run.shown()
+            );
+        }
+    }
+}

@@ -205,7 +205,7 @@ impl<'a> Servers<'a> {
                 .is_some_and(|id| program.get(id).as_opaque().is_some());
             Ok(match (opaque, parts.len()) {
                 (false, 1) => Content::Host(parts.remove(0)),
-                _ => Content::Stored(parts),
+                _ => Content::Stored(parts).without_units(program, output.ty),
             })
         });
         contents.collect()

@@ -126,7 +126,9 @@ fn call(context: &Context, entry: &str, arguments: &[Input], look: Look) -> Step
     let pairs = entry.outputs.iter().zip(&outputs);
     let contents = pairs.map(|(output, value)| match look {
         Look::Inside => Content::take(program, output.ty, value),
-        Look::Stored => Content::take_stored(value),
+        Look::Stored => {
+            Content::take_stored(value).map(|content| content.without_units(program, output.ty))
+        }
     });
     Ok(Outcome::Values(contents.collect::<StepResult<_>>()?))
 }
