@@ -40,6 +40,14 @@ fn a_fifo_is_not_opened() {
         shown,
         "a.fut: 0 test cases\npipe.fut: skipped: not a regular file\n"
     );
+    let compiler = command(folder.path())
+        .args(["run", "a.fut", "--build-dir", "builds"])
+        .args(["--futhark", "./pipe.fut"])
+        .output()
+        .expect("the program starts");
+    let shown = text(&compiler);
+    assert_eq!(compiler.status.code(), Some(2), "{shown}");
+    assert!(shown.contains("pipe.fut as a Futhark compiler"), "{shown}");
 }
 
 #[test]

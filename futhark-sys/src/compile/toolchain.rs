@@ -311,6 +311,10 @@ pub(super) fn behind(script: &Path) -> Option<PathBuf> {
 fn is_script(file: &Path) -> Option<bool> {
     use std::io::Read as _;
 
+    // Opening a FIFO would block.
+    if !file.is_file() {
+        return None;
+    }
     let mut start = Vec::new();
     let file = std::fs::File::open(file).ok()?;
     file.take(2).read_to_end(&mut start).ok()?;
