@@ -9,17 +9,22 @@
 
 use super::posix;
 use super::scan::{Block, refuse_duplicates};
-use super::{BlockError, Case, ErrorPattern, Expected, Source, TestBlocks, script};
-use crate::values::{self, TextError};
-use std::path::PathBuf;
+use super::{BlockError, Case, ErrorPattern, Expected, MOST_CASES, Source, TestBlocks, script};
+use crate::values::{self, TextError, found};
+use std::path::Path;
 use std::sync::Arc;
+
+/// The maximum length in bytes of a name, which each result of its test cases repeats.
+const LONGEST_NAME: usize = 1_000;
 
 /// Parses a block and adds its contents.
 pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<(), BlockError> {
+    let line_ends = block.text.match_indices('\n');
     let mut cursor = Cursor {
         text: &block.text,
         at: 0,
         line: block.line,
+        line_ends: line_ends.map(|(at, _)| at).collect(),
         start: block.start,
     };
     if first && cursor.eat_word("tags") {
@@ -40,23 +45,31 @@ pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<
             .extend(cursor.rest_of_line().split_whitespace().map(str::to_owned));
         return cursor.end();
     }
-    let entries: Vec<String> = if cursor.eat("entry:") {
-        cursor
-            .rest_of_line()
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect()
+    let entries: Vec<Arc<str>> = if cursor.eat("entry:") {
+        let names = cursor.rest_of_line().split_whitespace();
+        names.map(Arc::from).collect()
     } else {
-        vec!["main".to_owned()]
+        vec!["main".into()]
     };
+    let mut names = entries.iter();
+    if let Some(name) = names.find(|name| name.len() > LONGEST_NAME) {
+        return Err(cursor.too_long(name));
+    }
     let mut cases = Vec::new();
     while let Some(case) = cursor.case(cases.len())? {
         cases.push(case);
+        if all.cases.len() + entries.len() * cases.len() > MOST_CASES {
+            return Err(cursor.error(&format!(
+                "more than {MOST_CASES} test cases (each counts once for each of the {} entry points of its block); \
+                 divide them among several programs",
+                entries.len()
+            )));
+        }
     }
     refuse_duplicates(&cases)?;
     for entry in &entries {
         all.cases.extend(cases.iter().map(|case| Case {
-            entry: entry.clone(),
+            entry: Arc::clone(entry),
             ..case.clone()
         }));
     }
@@ -78,6 +91,7 @@ struct Cursor<'a> {
     text: &'a str,
     at: usize,
     line: usize,
+    line_ends: Vec<usize>,
     /// The offset of the text in the source.
     start: usize,
 }
@@ -91,6 +105,9 @@ impl<'a> Cursor<'a> {
             Some('"') => Some(self.quoted()?),
             _ => None,
         };
+        if let Some(name) = name.as_ref().filter(|name| name.len() > LONGEST_NAME) {
+            return Err(self.too_long(name));
+        }
         let mut tags = Vec::new();
         while !self.eat_word("input") {
             match self.word() {
@@ -120,13 +137,13 @@ impl<'a> Cursor<'a> {
         let result_at = self.start + self.at;
         let expected = self.result()?;
         Ok(Some(Case {
-            entry: String::new(),
+            entry: "".into(),
             named: name.is_some(),
-            name: name.unwrap_or_else(|| format!("#{number}")),
+            name: name.unwrap_or_else(|| format!("#{number}")).into(),
             line,
             span: self.start + start..self.start + self.at,
             result_at,
-            tags,
+            tags: tags.into(),
             input,
             expected,
         }))
@@ -176,13 +193,13 @@ impl<'a> Cursor<'a> {
         Ok(text.into())
     }
 
-    fn file(&mut self) -> Option<PathBuf> {
+    fn file(&mut self) -> Option<Arc<Path>> {
         self.eat("@").then(|| {
             self.skip_space();
             let rest = self.rest();
             let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
             self.at += length;
-            PathBuf::from(&rest[..length])
+            Path::new(&rest[..length]).into()
         })
     }
 
@@ -224,10 +241,10 @@ impl<'a> Cursor<'a> {
             return Ok(ErrorPattern(None));
         }
         match posix::compile(text) {
-            Ok(regex) => Ok(ErrorPattern(Some((text.to_owned(), regex)))),
+            Ok(regex) => Ok(ErrorPattern(Some((text.into(), regex)))),
             Err(error) => Err(BlockError {
                 line,
-                message: format!("invalid regular expression {text:?}: {error}"),
+                message: format!("invalid regular expression {}: {error}", found(text)),
             }),
         }
     }
@@ -299,16 +316,24 @@ impl<'a> Cursor<'a> {
     }
 
     fn line_at(&self, at: usize) -> usize {
-        self.line + self.text[..at].matches('\n').count()
+        self.line + self.line_ends.partition_point(|&end| end < at)
     }
 
     fn expected(&mut self, what: &str) -> BlockError {
         self.skip_space();
-        let found = match self.rest().split_whitespace().next() {
-            Some(word) => format!("{word:?}"),
+        let next = match self.rest().split_whitespace().next() {
+            Some(word) => found(word),
             None => "the end of the block".to_owned(),
         };
-        self.error(&format!("expected {what}, found {found}"))
+        self.error(&format!("expected {what}, found {next}"))
+    }
+
+    fn too_long(&self, name: &str) -> BlockError {
+        self.error(&format!(
+            "expected a name of at most {LONGEST_NAME} bytes, found {} bytes: {}",
+            name.len(),
+            found(name)
+        ))
     }
 
     fn error(&self, message: &str) -> BlockError {

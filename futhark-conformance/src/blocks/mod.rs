@@ -17,7 +17,7 @@ use futhark_manifest::Backend;
 use regex::Regex;
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The test blocks of one program.
@@ -81,13 +81,14 @@ impl TestBlocks {
     }
 }
 
-/// A call of an entry point, and its expected outcome.
+/// A call of an entry point, and its expected outcome. Clones share their texts, because a case of
+/// several entry points is one case for each of them.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The entry point.
-    pub entry: String,
+    pub entry: Arc<str>,
     /// The name in the block, or `#n`; unique for its entry point.
-    pub name: String,
+    pub name: Arc<str>,
     /// Whether the name is from the block.
     pub named: bool,
     /// The first line of the case, counted from 1.
@@ -97,7 +98,7 @@ pub struct Case {
     /// The offset after its arguments, where the expected outcome starts.
     pub result_at: usize,
     /// Words such as `compiled` or `nobench` before `input`.
-    pub tags: Vec<String>,
+    pub tags: Arc<[String]>,
     /// The arguments.
     pub input: Source,
     /// The expected outcome.
@@ -109,10 +110,10 @@ impl Case {
     #[must_use]
     pub fn data_name(&self) -> String {
         if self.named {
-            return self.name.clone();
+            return self.name.to_string();
         }
         match &self.input {
-            Source::Text(_) => self.name.clone(),
+            Source::Text(_) => self.name.to_string(),
             Source::File(path) if path.extension().is_some_and(|extension| extension == "gz") => {
                 path.with_extension("").display().to_string()
             }
@@ -143,6 +144,10 @@ fn excluded(tags: &[String], backend: Backend) -> Option<String> {
     tags.iter().find(says_so).map(|tag| format!("tagged {tag}"))
 }
 
+/// The maximum number of test cases of a program, each counted for each of its entry points. The
+/// largest programs that people write have some hundreds; a short text can have millions.
+pub const MOST_CASES: usize = 10_000;
+
 /// Tags that exclude on all backends.
 const SET_ASIDE: [&str; 2] = ["disable", "notest"];
 
@@ -152,13 +157,13 @@ pub enum Source {
     /// The text between the braces.
     Text(Arc<str>),
     /// A file next to the program.
-    File(PathBuf),
+    File(Arc<Path>),
     /// Generated values of the types between the braces.
     Random(Arc<str>),
     /// A script: an expression that calls entry points.
     Script(Arc<str>),
     /// A file with a script.
-    ScriptFile(PathBuf),
+    ScriptFile(Arc<Path>),
 }
 
 /// The expected outcome of a call.
@@ -176,7 +181,7 @@ pub enum Expected {
 
 /// A regular expression that must match part of a message; none matches any message.
 #[derive(Clone, Debug)]
-pub struct ErrorPattern(Option<(String, Regex)>);
+pub struct ErrorPattern(Option<(Arc<str>, Regex)>);
 
 impl ErrorPattern {
     /// Whether the message matches.

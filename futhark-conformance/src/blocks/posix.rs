@@ -32,7 +32,15 @@ pub(super) fn compile(text: &str) -> Result<Regex, String> {
         .multi_line(true)
         .dot_matches_new_line(true)
         .build()
-        .map_err(|error| error.to_string())
+        // The lines before the last repeat the expression.
+        .map_err(|error| {
+            error
+                .to_string()
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .to_owned()
+        })
 }
 
 const EMPTY: &str = "an alternative is empty";

@@ -1,7 +1,9 @@
 //! Finds the blocks among the comments.
 
 use super::{BlockError, Case};
+use crate::values::found;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The text of a block after its `-- ==`.
 pub(super) struct Block {
@@ -45,15 +47,17 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
 pub(super) fn refuse_duplicates(cases: &[Case]) -> Result<(), BlockError> {
     let mut seen = HashSet::new();
     for case in cases {
-        if !seen.insert(case.data_name()) {
+        let name = case.data_name();
+        if seen.contains(&name) {
             return Err(BlockError {
                 line: case.line,
                 message: format!(
-                    "a second test case of this block is called {:?}",
-                    case.data_name()
+                    "a second test case of this block is called {}",
+                    found(&name)
                 ),
             });
         }
+        seen.insert(name);
     }
     Ok(())
 }
@@ -61,15 +65,14 @@ pub(super) fn refuse_duplicates(cases: &[Case]) -> Result<(), BlockError> {
 /// Appends the line to equal names of cases of the same entry point, such as the numbers in two
 /// blocks.
 pub(super) fn name_uniquely(cases: &mut [Case]) {
-    let mut seen: HashMap<(String, String), usize> = HashMap::new();
+    let key = |case: &Case| (Arc::clone(&case.entry), Arc::clone(&case.name));
+    let mut seen: HashMap<(Arc<str>, Arc<str>), usize> = HashMap::new();
     for case in cases.iter() {
-        *seen
-            .entry((case.entry.clone(), case.name.clone()))
-            .or_default() += 1;
+        *seen.entry(key(case)).or_default() += 1;
     }
     for case in cases.iter_mut() {
-        if seen[&(case.entry.clone(), case.name.clone())] > 1 {
-            case.name = format!("{} (line {})", case.name, case.line);
+        if seen[&key(case)] > 1 {
+            case.name = format!("{} (line {})", case.name, case.line).into();
         }
     }
 }

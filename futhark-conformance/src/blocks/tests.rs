@@ -1,4 +1,5 @@
 use super::*;
+use std::time::{Duration, Instant};
 
 fn read(source: &str) -> TestBlocks {
     TestBlocks::parse(source).unwrap_or_else(|error| panic!("{error}"))
@@ -26,7 +27,7 @@ fn entries_inputs_and_outputs_are_parsed() {
     let shown: Vec<_> = blocks
         .cases
         .iter()
-        .map(|c| (c.entry.as_str(), c.name.as_str(), c.line))
+        .map(|c| (&*c.entry, &*c.name, c.line))
         .collect();
     assert_eq!(
         shown,
@@ -47,7 +48,7 @@ fn entries_inputs_and_outputs_are_parsed() {
 #[test]
 fn main_is_the_default_entry_point() {
     let blocks = read("-- ==\n-- input {}\n\ndef main = 1i32\n");
-    assert_eq!(blocks.cases[0].entry, "main");
+    assert_eq!(&*blocks.cases[0].entry, "main");
     assert!(matches!(blocks.cases[0].expected, Expected::Success));
 }
 
@@ -56,11 +57,7 @@ fn comments_outside_blocks_are_ignored() {
     let blocks = read(
         "-- nothing\n\n-- ==\n-- entry: f\n-- input { 1 }\n\n-- a comment\n\n-- Doubles.\n-- ==\n-- entry: g\n-- input { 1 }\n",
     );
-    let entries: Vec<_> = blocks
-        .cases
-        .iter()
-        .map(|case| case.entry.as_str())
-        .collect();
+    let entries: Vec<_> = blocks.cases.iter().map(|case| &*case.entry).collect();
     assert_eq!(entries, ["f", "g"]);
 }
 
@@ -69,7 +66,7 @@ fn case_names_are_made_unique() {
     let blocks = read(
         "-- ==\n-- entry: f\n-- input {1} output {1}\n\n-- ==\n-- entry: f\n-- input {2} output {2}\n-- \"third\" input {3}\n",
     );
-    let names: Vec<_> = blocks.cases.iter().map(|case| case.name.as_str()).collect();
+    let names: Vec<_> = blocks.cases.iter().map(|case| &*case.name).collect();
     assert_eq!(names, ["#0 (line 3)", "#0 (line 7)", "third"]);
 }
 
@@ -79,9 +76,9 @@ fn tags_of_programs_and_cases_are_parsed() {
         "-- ==\n-- tags { no_opencl kills-the-process }\n-- entry: f\n-- compiled nobench input { 1 }\n-- \"big\" notest input { 2 }\n",
     );
     assert_eq!(blocks.tags, ["no_opencl", "kills-the-process"]);
-    assert_eq!(blocks.cases[0].tags, ["compiled", "nobench"]);
-    assert_eq!(blocks.cases[1].name, "big");
-    assert_eq!(blocks.cases[1].tags, ["notest"]);
+    assert_eq!(*blocks.cases[0].tags, ["compiled", "nobench"]);
+    assert_eq!(&*blocks.cases[1].name, "big");
+    assert_eq!(*blocks.cases[1].tags, ["notest"]);
 }
 
 #[test]
@@ -123,7 +120,7 @@ fn values_can_be_in_files_generated_or_from_scripts() {
         "-- ==\n-- input @ data/a.in\n-- output @ data/a.out.gz\n-- random input { [10]i32 f32 } auto output\n-- script input { (iota 3, \"}\") }\n-- script input @ s.fut\n",
     );
     let inputs: Vec<_> = blocks.cases.iter().map(|case| &case.input).collect();
-    assert_eq!(inputs[0], &Source::File("data/a.in".into()));
+    assert_eq!(inputs[0], &Source::File(Path::new("data/a.in").into()));
     assert!(matches!(
         &blocks.cases[0].expected,
         Expected::Values(Source::File(_))
@@ -232,4 +229,82 @@ fn only_the_exact_marker_starts_a_block() {
     assert!(blocks.cases.is_empty() && blocks.tags.is_empty());
     assert_eq!(refused("-- == not alone on its line\n\n").line, 2);
     assert!(read("").cases.is_empty());
+}
+
+#[test]
+fn messages_quote_only_the_beginning_of_a_text() {
+    let long = "x(".repeat(1000);
+    for block in [
+        format!("-- input {long}\n"),
+        format!("-- input {{ 1 }} error: {long}\n"),
+        format!("-- input {{ 1 }} error: a{{9999}}{{9999}}{{9999}}{long}\n"),
+        format!("-- \"{long}\" input {{ 1 }} \n-- \"{long}\" input {{ 1 }}\n"),
+        format!("-- random input {{ {long} }}\n"),
+    ] {
+        let message = refused(&format!("-- ==\n{block}")).message;
+        assert!(message.len() < 300, "{message}");
+    }
+}
+
+#[test]
+fn cases_are_limited_for_each_program() {
+    let block = |entries: usize, cases: usize| {
+        let names: String = (0..entries).map(|number| format!(" f{number}")).collect();
+        format!(
+            "-- ==\n-- entry:{names}\n{}\n",
+            "-- input { 1 }\n".repeat(cases)
+        )
+    };
+    let most = [block(100, 60), block(50, 80)].concat();
+    assert_eq!(read(&most).cases.len(), MOST_CASES);
+    for more in [
+        most + &block(1, 1),
+        block(5_000, 200),
+        block(1, MOST_CASES + 1),
+    ] {
+        let error = refused(&more);
+        assert!(
+            error.message.starts_with("more than 10000 test cases"),
+            "{error}"
+        );
+        assert!(error.line > 1);
+    }
+}
+
+/// Counting lines from the start for each case would take some 10 s, and a copy of a case for each entry
+/// point 10 MB.
+#[test]
+fn a_long_block_is_parsed_once_and_its_cases_are_shared() {
+    let long = "x".repeat(1_000);
+    let names: String = (0..MOST_CASES)
+        .map(|number| format!(" f{number}"))
+        .collect();
+    let blocks = read(&format!(
+        "-- ==\n-- entry:{names}\n-- \"{long}\" input {{ 1 }}\n"
+    ));
+    let (first, last) = (&blocks.cases[0], &blocks.cases[MOST_CASES - 1]);
+    assert!(Arc::ptr_eq(&first.name, &last.name) && Arc::ptr_eq(&first.tags, &last.tags));
+
+    let case = format!("-- input {{ 1 }}\n{}", "--\n".repeat(99));
+    let begun = Instant::now();
+    let blocks = read(&format!("-- ==\n{}", case.repeat(2_000)));
+    assert_eq!(blocks.cases[1_999].line, 2 + 199_900);
+    assert!(
+        begun.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn names_have_a_maximum_length() {
+    let long = "x".repeat(1_001);
+    for block in [
+        format!("-- entry: f {long}\n-- input {{ 1 }}"),
+        format!("-- \"{long}\" input {{ 1 }}"),
+    ] {
+        let error = refused(&format!("-- ==\n{block}\n"));
+        assert!(error.message.contains("1001 bytes"), "{error}");
+        assert!(error.message.len() < 150, "{error}");
+    }
 }

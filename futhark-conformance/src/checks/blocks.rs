@@ -8,7 +8,7 @@ use crate::harness::cases::{Input, expected};
 use crate::harness::env::Env;
 use crate::harness::snapshot::Snapshot;
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::values::HostValue;
+use crate::values::{HostValue, found};
 use futhark_manifest::{EntryPoint, Program};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
@@ -42,8 +42,11 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     env.fitting_tuning()?;
     let program = env.program();
     let entry = program.entry(&case.entry).ok_or_else(|| {
-        Stop::error(format!("the program has no entry point {:?}", case.entry))
-            .at(&env.place(case.line))
+        Stop::error(format!(
+            "the program has no entry point {}",
+            found(&case.entry)
+        ))
+        .at(&env.place(case.line))
     })?;
     let expected = expected::values(env, entry, case)?;
     let input = Input::read(env, entry, case)?;

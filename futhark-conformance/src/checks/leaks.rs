@@ -105,7 +105,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     for entry in program.entries() {
         let fails = |case: &&crate::blocks::Case| {
-            case.entry == entry.name && matches!(case.expected, Expected::Error(_))
+            *case.entry == *entry.name && matches!(case.expected, Expected::Error(_))
         };
         let Some(case) = env.blocks.cases.iter().find(fails) else {
             continue;

@@ -64,7 +64,16 @@ impl<P: Default> Default for Patterns<P> {
 
 /// Parses a list; the entries are in its order.
 pub(super) fn read(text: &str) -> Result<Vec<Expectation>, String> {
-    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let file: File = toml::from_str(text).map_err(|error| {
+        // The error repeats a line of the file, which may be a link to another one.
+        let text = error.to_string();
+        let lines = text.split('\n');
+        let lines = lines.map(|line| {
+            let most = if line.contains(" | ") { 60 } else { 200 };
+            line.chars().take(most).collect::<String>()
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    })?;
     let mut all = Vec::new();
     for entry in &file.expect {
         let expectations = entry.expectations();
@@ -144,5 +153,15 @@ mod tests {
             // The line is part of the error.
             assert!(error.contains(&format!("timeout = {text}\n")), "{error}");
         }
+    }
+
+    #[test]
+    fn an_error_repeats_only_the_beginning_of_a_line() {
+        let secret = "x".repeat(1000);
+        let error = read(&format!("a = {secret}")).err().unwrap();
+        assert!(
+            error.contains("line 1") && !error.contains(&secret[..61]),
+            "{error}"
+        );
     }
 }

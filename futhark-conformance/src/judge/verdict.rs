@@ -47,14 +47,14 @@ impl Tally {
             self.differences.push(format!("{what}: was not run"));
             return;
         };
-        let key = (case.entry.clone(), case.data_name());
+        let key = (case.entry.to_string(), case.data_name());
         if finding.outcome == Outcome::Skip || theirs.not_run.contains(&key) {
             self.open += 1;
             return;
         }
         self.count(&Both {
             what,
-            theirs: !theirs.failed.contains(&key) && !theirs.unknown.contains(&case.entry),
+            theirs: !theirs.failed.contains(&key) && !theirs.unknown.contains(&key.0),
             ours: !has_failed(finding),
             they_say: &theirs.text,
             we_say: vec![finding],

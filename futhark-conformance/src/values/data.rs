@@ -5,7 +5,7 @@
 //! element type, the size of each dimension as a 64-bit integer, and the elements in row-major
 //! order; all numbers are little-endian.
 
-use super::{HostValue, parse_input};
+use super::{HostValue, found, parse_input};
 use flate2::read::MultiGzDecoder;
 use futhark_manifest::ElemType;
 use std::fmt;
@@ -155,8 +155,10 @@ impl<'a> Reader<'a> {
                 .map_err(|_| self.error(format!("a dimension has the size {dim}")))?;
             shape.push(dim);
         }
-        let size = HostValue::size(elem, &shape)
-            .ok_or_else(|| self.error(format!("an array of shape {shape:?} is too large")))?;
+        let size = HostValue::size(elem, &shape).ok_or_else(|| {
+            let shape = found(&format!("{shape:?}"));
+            self.error(format!("an array of shape {shape} is too large"))
+        })?;
         let mut bytes = self.take(size, "the elements")?.to_vec();
         if elem == ElemType::Bool {
             bytes

@@ -1,7 +1,7 @@
 //! The text between the braces of `random input`: types, for which values are generated, and
 //! values.
 
-use super::{HostValue, TextError, parse};
+use super::{HostValue, TextError, found, parse};
 use futhark_manifest::ElemType;
 use std::fmt;
 
@@ -46,7 +46,8 @@ pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
                 None => scalar(word).map(Generator::Value).ok_or_else(|| TextError {
                     at,
                     message: format!(
-                        "expected a type with sizes, such as [10]i32, or a number, found {word:?}"
+                        "expected a type with sizes, such as [10]i32, or a number, found {}",
+                        found(word)
                     ),
                 }),
             }

@@ -7,7 +7,7 @@ mod number;
 mod text;
 
 pub use generate::{Generator, parse_generators};
-pub use text::{Span, TextError, TextValue, parse, parse_input, parse_one};
+pub use text::{Span, TextError, TextValue, found, parse, parse_input, parse_one};
 
 use futhark_manifest::ElemType;
 use half::f16;

@@ -2,6 +2,7 @@
 
 use futhark_manifest::ElemType;
 use half::f16;
+use std::fmt;
 
 /// A parsed token without a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +16,17 @@ pub(super) enum Number<'a> {
     Exact(f64),
     /// A truth value.
     Bool(bool),
+}
+
+impl fmt::Display for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(value) => value.fmt(f),
+            Number::Decimal(text) => f.write_str(text),
+            Number::Exact(value) => value.fmt(f),
+            Number::Bool(value) => value.fmt(f),
+        }
+    }
 }
 
 impl Number<'_> {

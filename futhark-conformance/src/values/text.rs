@@ -33,6 +33,17 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
+/// A text that was found in place of another, for a message: in quotes, with escapes for control
+/// characters, and only its beginning. A test block can name any file, and messages are published.
+#[must_use]
+pub fn found(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
 /// A parsed value. The first element of an array determines its type, by its suffix or its
 /// notation: `i32` for an integer and `f64` for a decimal without a suffix.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +89,8 @@ impl TextValue<'_> {
         for &number in &self.numbers {
             number::bytes(number, elem, &mut bytes).ok_or_else(|| {
                 fail(format!(
-                    "expected elements of type {elem}, found {number:?}"
+                    "expected elements of type {elem}, found {}",
+                    found(&number.to_string())
                 ))
             })?;
         }
@@ -186,14 +198,14 @@ impl<'a> Parser<'a> {
             .unwrap_or(self.rest().len());
         let token = &self.rest()[..length];
         let (number, suffix) = number::read(token).ok_or_else(|| {
-            let found = self.peek().map_or("the end".to_owned(), |c| {
+            let next = self.peek().map_or("the end".to_owned(), |c| {
                 if token.is_empty() {
                     format!("{c:?}")
                 } else {
-                    format!("{token:?}")
+                    found(token)
                 }
             });
-            self.error(format!("expected a value, found {found}"))
+            self.error(format!("expected a value, found {next}"))
         })?;
         self.at = start + length;
         Ok(TextValue {
@@ -288,10 +300,9 @@ impl<'a> Parser<'a> {
                 .find(']')
                 .ok_or_else(|| self.error("expected ']'".to_owned()))?;
             let dim = &self.rest()[..length];
-            shape.push(
-                dim.parse()
-                    .map_err(|_| self.error(format!("{dim:?} is not the size of a dimension")))?,
-            );
+            shape.push(dim.parse().map_err(|_| {
+                self.error(format!("{} is not the size of a dimension", found(dim)))
+            })?);
             self.at += length + 1;
         }
         let length = self
@@ -300,7 +311,7 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| self.error("expected ')'".to_owned()))?;
         let name = &self.rest()[..length];
         let elem = ElemType::from_name(name)
-            .ok_or_else(|| self.error(format!("{name:?} is not an element type")))?;
+            .ok_or_else(|| self.error(format!("{} is not an element type", found(name))))?;
         if !shape.contains(&0) {
             return Err(self.error("an empty array needs a dimension of size 0".to_owned()));
         }

@@ -133,7 +133,7 @@ pub fn all_known_inputs(env: &Env<'_>, entry: &EntryPoint) -> impl Iterator<Item
     let cases = env.blocks.cases.iter();
     let backend = env.library.backend();
     let fitting = cases.filter(move |case| {
-        case.entry == entry.name
+        *case.entry == *entry.name
             && !matches!(case.expected, Expected::Error(_))
             && case.excluded(backend).is_none()
     });

@@ -9,7 +9,7 @@ use crate::harness::calls::{self, elem_of, listed_values};
 use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Stop};
 use crate::harness::transfer::{download, upload};
-use crate::values::{HostValue, data};
+use crate::values::{HostValue, data, found};
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, Record, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Value};
 use std::cell::{Ref, RefCell};
@@ -130,7 +130,9 @@ impl Item {
                 format!("({})", parts.join(", "))
             }
             Item::Record(fields) => {
-                let field = |(name, item): &(String, Item)| format!("{name}: {}", item.type_name());
+                let field = |(name, item): &(String, Item)| {
+                    format!("{}: {}", found(name), item.type_name())
+                };
                 let fields: Vec<String> = fields.iter().map(field).collect();
                 format!("{{{}}}", fields.join(", "))
             }
@@ -158,8 +160,8 @@ impl Evaluation<'_> {
                     let items = self.value(bound, locals)?.listed();
                     if items.len() != names.len() {
                         return Err(Stop::error(format!(
-                            "the script binds ({}) to a value of type {}",
-                            names.join(", "),
+                            "the script binds {} to a value of type {}",
+                            found(&names.join(", ")),
                             Item::of_several(items).type_name()
                         )));
                     }
@@ -179,7 +181,8 @@ impl Evaluation<'_> {
                     return Ok(item.clone());
                 }
                 Err(Stop::error(format!(
-                    "the script calls {name}, which is a local name"
+                    "the script calls {}, which is a local name",
+                    found(name)
                 )))
             }
             Exp::Builtin(name, arguments) => {
@@ -197,7 +200,8 @@ impl Evaluation<'_> {
         for (place, (name, _)) in fields.iter().enumerate() {
             if fields[..place].iter().any(|(other, _)| other == name) {
                 return Err(Stop::error(format!(
-                    "the script gives a record two fields {name}"
+                    "the script gives a record two fields {}",
+                    found(name)
                 )));
             }
         }
@@ -211,7 +215,8 @@ impl Evaluation<'_> {
         let program = self.env.program();
         let entry = program.entry(name).ok_or_else(|| {
             Stop::error(format!(
-                "the script calls {name}, which is not an entry point"
+                "the script calls {}, which is not an entry point",
+                found(name)
             ))
         })?;
         // One tuple can supply all parameters.
@@ -357,7 +362,8 @@ impl Evaluation<'_> {
     fn builtin(&self, name: &str, arguments: &[Item]) -> StepResult<Item> {
         if !matches!(name, "loaddata" | "loadbytes") {
             return Err(Stop::error(format!(
-                "the script calls ${name}, which is not a builtin function"
+                "the script calls {}, which is not a builtin function",
+                found(&format!("${name}"))
             )));
         }
         let file = self

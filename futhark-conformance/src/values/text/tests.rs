@@ -126,3 +126,29 @@ fn long_texts_are_parsed() {
     assert_eq!(value.shape(), [50_000]);
     assert_eq!(shown("empty([9223372036854775807][4][0]u8)").len(), 1);
 }
+
+#[test]
+fn messages_quote_only_the_beginning_of_a_text() {
+    assert_eq!(found("a\x1b\n\u{202e}"), r#""a\u{1b}\n\u{202e}""#);
+    let long = "é".repeat(1000);
+    assert_eq!(found(&long), format!("{:?}...", "é".repeat(40)));
+    let words = [
+        long.clone(),
+        "1".repeat(1000) + "_x",
+        format!("empty([{long}]i32)"),
+        format!("empty([0]{long})"),
+        format!("[{long}]"),
+    ];
+    for word in words {
+        let message = refused(&word).message;
+        assert!(message.chars().count() < 150, "{message}");
+    }
+    let decimal = "0.".to_owned() + &"1".repeat(1000);
+    let message = parse(&decimal).unwrap()[0]
+        .typed(ElemType::I32)
+        .unwrap_err()
+        .message;
+    assert!(message.len() < 150, "{message}");
+    let generated = crate::values::parse_generators(&long).unwrap_err().message;
+    assert!(generated.chars().count() < 150, "{generated}");
+}
