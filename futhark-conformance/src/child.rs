@@ -100,6 +100,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         last_was_slow: spec.follows_overrun(),
     };
     env.others = Others::of(program, spec);
+    env.data_folders = spec.run.data_folders.as_deref();
     env.read_tuning();
     env.architectures = &spec.run.architectures;
     env.unchecked = unchecked;

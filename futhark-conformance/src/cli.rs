@@ -152,6 +152,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture)]
     pub architectures: Vec<String>,
 
+    /// Let test blocks read files that are outside of their program's folder and of the folders PATH,
+    /// also through links
+    #[arg(long)]
+    pub allow_outside_data: bool,
+
     /// A Futhark compiler to compare results with, but not to check; may be repeated
     #[arg(long, value_name = "PATH")]
     pub against: Vec<PathBuf>,
@@ -307,6 +312,11 @@ pub struct WorkArgs {
     /// exceed the time limit are repeated in optimised code
     #[arg(long)]
     pub optimise: bool,
+
+    /// An environment variable to pass to compilers and programs, besides those that README.md lists;
+    /// may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub pass_env: Vec<String>,
 
     /// Folder for compiled programs, which later runs reuse [default: below target, or the user's
     /// cache]

@@ -6,10 +6,12 @@ use crate::blocks::TestBlocks;
 use crate::devices::Device;
 use crate::harness::steps::{Ran, Remark, StepResult, Steps, Stop};
 use crate::inputs::Settings;
+use crate::values::{data, found};
 use futhark_manifest::Program;
 use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Config, Tuning};
 use std::cell::RefCell;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -38,6 +40,8 @@ pub struct Env<'a> {
     pub architectures: &'a [String],
     /// The tuning file beside the program, if there is one, or why it cannot be used.
     pub tuning: Result<Tuning, String>,
+    /// The folders with files for test blocks, besides that of the program; any folder if there is none.
+    pub data_folders: Option<&'a [PathBuf]>,
     /// Where the program turns off checks with `#[unsafe]`, if it does.
     pub unchecked: Option<String>,
     /// What calls cost, as far as it was measured.
@@ -56,6 +60,7 @@ pub struct Twin<'a> {
     seed: u64,
     others: Others,
     tuning: Result<Tuning, String>,
+    data_folders: Option<&'a [PathBuf]>,
     unchecked: Option<String>,
     costs: Costs,
 }
@@ -67,6 +72,7 @@ impl<'a> Twin<'a> {
         let mut env = Env::new(self.library, self.blocks, self.device, self.seed);
         env.tuning.clone_from(&self.tuning);
         env.others.clone_from(&self.others);
+        env.data_folders = self.data_folders;
         env.unchecked.clone_from(&self.unchecked);
         env.costs.clone_from(&self.costs);
         env
@@ -92,6 +98,7 @@ impl<'a> Env<'a> {
             inputs: Settings::default(),
             architectures: &[],
             tuning: Ok(Tuning::default()),
+            data_folders: Some(&[]),
             unchecked: None,
             costs: Costs::default(),
             remark: Remark::default(),
@@ -110,6 +117,7 @@ impl<'a> Env<'a> {
             seed: self.seed,
             others: self.others.clone(),
             tuning: self.tuning.clone(),
+            data_folders: self.data_folders,
             unchecked: self.unchecked.clone(),
             costs: self.costs.clone(),
         }
@@ -179,8 +187,14 @@ impl<'a> Env<'a> {
     /// Reads `PROGRAM.fut.tuning`, if it exists, for all contexts.
     pub fn read_tuning(&mut self) {
         let file = tuning_file(&self.others.source);
-        if !file.is_file() {
-            return;
+        let name = Path::new(file.file_name().unwrap_or_default());
+        match data::locate(&self.others.source, name, self.data_folders) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+            Err(error) => {
+                self.tuning = Err(format!("failed to read {}: {error}", file.display()));
+                return;
+            }
+            Ok(_) => {}
         }
         self.tuning = Tuning::read(&file).map_err(|error| error.to_string());
         let values = self.tuning.iter().flat_map(Tuning::values);
@@ -190,7 +204,8 @@ impl<'a> Env<'a> {
         if let Some(name) = unknown {
             let (file, backend) = (file.display(), self.library.backend());
             self.tuning = Err(format!(
-                "{file}: {backend} has no tuning parameter {name:?}"
+                "{file}: {backend} has no tuning parameter {}",
+                found(name)
             ));
         }
     }

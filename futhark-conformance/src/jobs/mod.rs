@@ -1,8 +1,10 @@
 //! The parent's side: runs jobs on threads, each in child processes.
 //!
 //! [`run`] starts worker threads that take jobs from a [`Queue`]. `supervise` decides what a job does
-//! next, `process` waits for one child, `log` finds the device's name in the child's output.
+//! next, `process` waits for one child, `log` finds the device's name in the child's output, and
+//! `environment` lists the variables that a child gets.
 
+mod environment;
 mod log;
 mod process;
 mod queue;
@@ -51,6 +53,8 @@ pub struct Settings {
     /// The folder for temporary files of child processes; without one, they use `TMPDIR` of this
     /// process.
     pub scratch: Option<Arc<Scratch>>,
+    /// The variables that child processes get besides those that every child gets.
+    pub pass_env: Vec<String>,
     /// The settings that are passed to child processes.
     pub run: RunSpec,
 }

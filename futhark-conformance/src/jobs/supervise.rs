@@ -31,7 +31,7 @@
 //! waited for and killed is described in [`super::process`].
 
 use super::process::{Death, End, Process, Step};
-use super::{Job, Settings, Update, log};
+use super::{Job, Settings, Update, environment, log};
 use crate::devices::{Answer, Device, Tried};
 use crate::emulated::FINDINGS;
 use crate::expect::TimeLimits;
@@ -344,9 +344,9 @@ fn command(
     findings: Option<&Path>,
 ) -> std::io::Result<Command> {
     let mut command = Command::new(&settings.executable);
-    // The cc crate would run C compilers by it. A server that it starts would end with the run, although
-    // others use it.
-    command.env_remove("RUSTC_WRAPPER");
+    command
+        .env_clear()
+        .envs(environment::passed(&settings.pass_env));
     let environment = spec.device.environment.iter();
     command.envs(environment.map(|(name, value)| (name, value)));
     if let Some(file) = findings {
@@ -383,6 +383,7 @@ mod tests {
             timeout: Duration::from_secs(10),
             hangs: TimeLimits::default(),
             scratch: None,
+            pass_env: Vec::new(),
             run: RunSpec::new("x".into()),
         }
     }

@@ -41,8 +41,11 @@ pub fn run(
     let folder = settings.run.build_dir.join(".judge").join(&compiler.label);
     let copies = copy::all(programs, args, &settings.run.build_dir, &folder)
         .with_context(|| format!("failed to copy the programs to {}", folder.display()))?;
+    let mut settings = settings.clone();
+    // As for `futhark test`.
+    settings.run.data_folders = None;
     let theirs = second::ask(&copies, &compiler.path, threads)?;
-    let ours = ask_ourselves(&copies, compiler, settings, threads);
+    let ours = ask_ourselves(&copies, compiler, &settings, threads);
     let mut tally = Tally::default();
     for ((copied, theirs), ours) in copies.iter().zip(&theirs).zip(&ours) {
         tally.add(copied, theirs, ours);

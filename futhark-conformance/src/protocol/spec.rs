@@ -55,6 +55,8 @@ pub struct RunSpec {
     pub regressions: PathBuf,
     /// The only input to try, if the user chose one.
     pub input: Option<PathBuf>,
+    /// The folders with files for test blocks, besides that of each program; any folder if there is none.
+    pub data_folders: Option<Vec<PathBuf>>,
     /// All compilers of the run, oldest first, for comparison.
     pub compilers: Vec<PathBuf>,
     /// Their labels in reports.
@@ -82,6 +84,7 @@ impl RunSpec {
             cases: None,
             regressions: build_dir.join("regressions"),
             input: None,
+            data_folders: Some(Vec::new()),
             compilers: Vec::new(),
             labels: Vec::new(),
             seen: Vec::new(),
@@ -138,6 +141,7 @@ mod tests {
                 cases: Some(3),
                 regressions: "r".into(),
                 input: None,
+                data_folders: Some(vec!["/x/data".into()]),
                 compilers: vec!["/x/futhark".into(), "/y/futhark".into()],
                 labels: vec!["1-3fa9c1".to_owned(), "1-70aa21".to_owned()],
                 seen: vec![Seen {

@@ -43,6 +43,9 @@ pub struct Config {
     pub expected: Expected,
     /// The architectures to compile kernels for.
     pub architectures: Vec<String>,
+    /// Whether test blocks may read files that are outside of their program's folder and of the
+    /// folders of the corpus.
+    pub allow_outside_data: bool,
     /// Compilers to compare results with.
     pub against: Vec<PathBuf>,
     /// Compilers and backends.
@@ -59,6 +62,8 @@ pub struct Config {
     /// The JSON Lines of an earlier run, to compare with.
     pub baseline: Option<PathBuf>,
 }
+
+const OUTSIDE_DATA: &str = "--allow-outside-data";
 
 /// Where expected failures are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +92,7 @@ impl From<&RunArgs> for Config {
                 None => Expected::Nearest,
             },
             architectures: args.architectures.clone(),
+            allow_outside_data: args.allow_outside_data,
             against: args.against.clone(),
             machine: args.machine.clone(),
             inputs: args.inputs.clone(),
@@ -139,6 +145,9 @@ impl Config {
         if self.work.optimise {
             words.push("--optimise".to_owned());
         }
+        if self.allow_outside_data {
+            words.push(OUTSIDE_DATA.to_owned());
+        }
         if self.all {
             words.push("--all".to_owned());
         }
@@ -171,6 +180,12 @@ impl Config {
             if let Some(path) = path {
                 add(option, path.display().to_string());
             }
+        }
+        for name in &self.work.pass_env {
+            add("--pass-env", name.clone());
+        }
+        if self.allow_outside_data {
+            words.push(OUTSIDE_DATA.to_owned());
         }
         words
     }
@@ -205,6 +220,9 @@ mod tests {
             "i",
             "--build-dir",
             "b",
+            "--pass-env",
+            "LICENSE",
+            "--allow-outside-data",
         ];
         assert_eq!(config(&options).options_to_repeat(), options);
     }
@@ -227,6 +245,7 @@ mod tests {
             "9",
             "--memory",
             "0",
+            "--allow-outside-data",
             "--all",
         ];
         let selection = config(&options).selection(&corpus);

@@ -61,7 +61,10 @@ impl<'c> Plan<'c> {
         warn(&devices);
         let all_compilers = compilers.iter().chain(&against);
         let settings = Settings {
-            run: run_spec(config, settings.run, all_compilers, &devices),
+            run: RunSpec {
+                data_folders: data_folders(corpus, config),
+                ..run_spec(config, settings.run, all_compilers, &devices)
+            },
             hangs: expectations.time_limits(),
             ..settings
         };
@@ -137,6 +140,13 @@ fn expectations(corpus: &Corpus, config: &Config) -> Result<Expectations, Ended>
         all.add(Expectations::read(&file).map_err(usage)?);
     }
     Ok(all)
+}
+
+/// The folders with files for test blocks; any folder if there is none.
+fn data_folders(corpus: &Corpus, config: &Config) -> Option<Vec<PathBuf>> {
+    let folders = corpus.paths().iter().filter(|path| path.is_dir());
+    let folders = folders.filter_map(|path| path.canonicalize().ok());
+    (!config.allow_outside_data).then(|| folders.collect())
 }
 
 /// The settings for the child processes of this run.

@@ -9,6 +9,7 @@ use crate::record::{Finished, Header, Place, Record};
 use crate::report::output::part_of;
 use crate::times::{Seconds, Times};
 use crate::toolchain;
+use crate::values::data;
 use anyhow::{Context as _, bail};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -213,11 +214,13 @@ fn source(job: &Job, run: &RunSpec) -> String {
     // If imports cannot be found, that is a finding of the job, as is an unreadable file.
     let mut files = files.unwrap_or_else(|_| vec![job.program.clone()]);
     let text = fs::read_to_string(&job.program).unwrap_or_default();
+    // The job reads no other files. One may be a FIFO, which would block the run.
+    let read = |file: &Path| data::locate(&job.program, file, run.data_folders.as_deref()).ok();
     if let Ok(blocks) = TestBlocks::parse(&text) {
-        let folder = job.program.parent().unwrap_or(Path::new(""));
-        files.extend(blocks.files().map(|file| folder.join(file)));
+        files.extend(blocks.files().filter_map(read));
     }
-    files.push(tuning_file(&job.program));
+    let tuning = tuning_file(&job.program);
+    files.extend(read(Path::new(tuning.file_name().unwrap_or_default())));
     let mut parts: Vec<Vec<u8>> = Vec::new();
     for file in files {
         parts.push(fs::read(&file).unwrap_or_default());

@@ -49,6 +49,7 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         scratch: Some(Arc::new(scratch.map_err(could_not_run)?)),
         timeout: Duration::from_secs(work.timeout),
         hangs: TimeLimits::default(),
+        pass_env: work.pass_env.clone(),
         run: RunSpec {
             memory: work.memory,
             optimise: work.optimise,

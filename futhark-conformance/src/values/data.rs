@@ -11,7 +11,7 @@ use futhark_manifest::ElemType;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The maximum size of a decompressed file.
 const LARGEST: u64 = 4 << 30;
@@ -34,6 +34,35 @@ impl fmt::Display for DataError {
 }
 
 impl std::error::Error for DataError {}
+
+/// The path of a file that a test block of a program names, if the test block may read it: a regular
+/// file which, links followed, is in the folder of the program or in one of `folders`. Without
+/// `folders`, in any folder.
+///
+/// # Errors
+/// If the file does not exist, is of another kind, or is elsewhere.
+pub fn locate(program: &Path, file: &Path, folders: Option<&[PathBuf]>) -> io::Result<PathBuf> {
+    let own = match program.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let path = own.join(file);
+    let real = path.canonicalize()?;
+    if let Some(folders) = folders {
+        let own = own.canonicalize()?;
+        let mut folders = folders.iter().chain([&own]);
+        if !folders.any(|folder| real.starts_with(folder)) {
+            return Err(io::Error::other(
+                "it is outside of the folder of the program and of the named folders; \
+                 name a folder that contains both, or use --allow-outside-data",
+            ));
+        }
+    }
+    if !real.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    Ok(path)
+}
 
 /// The contents of a data file, decompressed.
 ///

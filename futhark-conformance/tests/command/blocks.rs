@@ -49,8 +49,17 @@ impl Corpus {
             backend,
         ];
         let output = self.conformance(&arguments);
-        let report = fs::read_to_string(self.path().join("report.jsonl"))
-            .unwrap_or_else(|error| panic!("{error}: {}", text(&output)));
+        assert!(
+            self.path().join("report.jsonl").exists(),
+            "{}",
+            text(&output)
+        );
+        self.records("report.jsonl")
+    }
+
+    /// The cases in a report.
+    fn records(&self, report: &str) -> Cases {
+        let report = fs::read_to_string(self.path().join(report)).expect("there is a report");
         // All lines except the header and the end.
         let records = report
             .lines()
@@ -318,4 +327,228 @@ fn a_tuning_file_with_another_name_fails_the_test_cases() {
         "a.fut.tuning: c has no tuning parameter",
     );
     failed(&with("garbage\n"), "main #0", "a.fut.tuning:1");
+    fs::remove_file(corpus.path().join("a.fut.tuning")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/environ", corpus.path().join("a.fut.tuning")).unwrap();
+    failed(&corpus.cases("c"), "main #0", "use --allow-outside-data");
+}
+
+/// A line of a file that nobody but its owner should see.
+const SECRET: &str =
+    "PASSWORD=correct-horse-battery-staple-and-more-words-than-a-message-should-have";
+
+const CURIOUS: &str = "\
+-- ==
+-- entry: f
+-- \"environment\" input @ /proc/self/environ output { 1u8 }
+-- \"above\" input @ ../secret.in output { 1u8 }
+-- \"link\" input @ link.in output { 1u8 }
+-- \"linked folder\" input @ folder/secret.in output { 1u8 }
+-- \"output\" input { [1u8] } output @ ../secret.in
+-- \"script\" script input { $loadbytes \"../secret.in\" } output { 1u8 }
+-- \"script file\" script input @ ../secret.in output { 1u8 }
+-- \"inside\" input @ ../data/one.in output { 1u8 }
+-- \"pipe\" input @ pipe.in output { 1u8 }
+entry f (xs: []u8) = xs[0]
+";
+
+/// The folder `corpus`, with the program, and the secret beside it.
+fn curious() -> Option<Corpus> {
+    let corpus = Corpus::new(&[("secret.in", SECRET.as_bytes())])?;
+    for folder in ["corpus/programs", "corpus/data"] {
+        fs::create_dir_all(corpus.path().join(folder)).unwrap();
+    }
+    let at = |name: &str| corpus.path().join("corpus").join(name);
+    fs::write(
+        at("programs/f.fut"),
+        CURIOUS.replace("../secret.in", "../../secret.in"),
+    )
+    .unwrap();
+    fs::write(at("data/one.in"), "[1u8]").unwrap();
+    std::os::unix::fs::symlink("../../secret.in", at("programs/link.in")).unwrap();
+    std::os::unix::fs::symlink("../..", at("programs/folder")).unwrap();
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(at("programs/pipe.in"))
+        .status();
+    assert!(pipe.unwrap().success());
+    Some(corpus)
+}
+
+fn run_curious(corpus: &Corpus, options: &[&str]) -> (Cases, String) {
+    let mut command = command(corpus.path());
+    command.args([
+        "run",
+        "--all",
+        "--check",
+        "blocks",
+        "--backend",
+        "c",
+        "--timeout",
+        "20",
+    ]);
+    command.args([
+        "--json",
+        "r.jsonl",
+        "--junit",
+        "r.xml",
+        "--html",
+        "r.html",
+        "--summary",
+        "r.md",
+    ]);
+    command
+        .arg("--build-dir")
+        .arg(build_dir())
+        .arg("--futhark")
+        .arg(&corpus.compiler);
+    let output = command
+        .args(options)
+        .env("SECRET_OF_THE_JOB", SECRET)
+        .output()
+        .unwrap();
+    let mut all = text(&output);
+    for report in ["r.jsonl", "r.xml", "r.html", "r.md"] {
+        all.push_str(&fs::read_to_string(corpus.path().join(report)).expect(&all));
+    }
+    (corpus.records("r.jsonl"), all)
+}
+
+#[test]
+fn files_outside_of_the_corpus_are_not_read() {
+    let Some(corpus) = curious() else { return };
+    let (cases, all) = run_curious(&corpus, &["corpus"]);
+    for case in [
+        "environment",
+        "above",
+        "link",
+        "linked folder",
+        "output",
+        "script",
+        "script file",
+    ] {
+        failed(&cases, &format!("f {case}"), "use --allow-outside-data");
+    }
+    assert_eq!(cases["f inside"].0, "pass", "{cases:?}");
+    failed(&cases, "f pipe", "not a regular file");
+    assert!(!all.contains("correct-horse"), "{all}");
+    // Of a program that is named itself, only its own folder.
+    let (cases, _) = run_curious(&corpus, &["corpus/programs/f.fut"]);
+    failed(&cases, "f inside", "use --allow-outside-data");
+}
+
+#[test]
+fn files_outside_of_the_corpus_are_quoted_by_their_beginning_if_they_are_allowed() {
+    let Some(corpus) = curious() else { return };
+    let (cases, all) = run_curious(&corpus, &["corpus/programs/f.fut", "--allow-outside-data"]);
+    assert_eq!(cases["f inside"].0, "pass", "{cases:?}");
+    for case in ["above", "link", "output"] {
+        failed(
+            &cases,
+            &format!("f {case}"),
+            "found \"PASSWORD=correct-horse",
+        );
+    }
+    failed(&cases, "f pipe", "not a regular file");
+    assert!(
+        all.contains("correct-horse") && !all.contains("words-than-a-message"),
+        "{all}"
+    );
+}
+
+/// With every variable, or half a page of them, in one token.
+#[test]
+fn programs_do_not_get_the_environment_of_the_job() {
+    let program = "\
+-- ==
+-- script input { $loadbytes \"/proc/self/environ\" } output { false }
+def main [n] (xs: [n]u8) : bool =
+  let secret = \"SECRET_OF_THE_JOB\"
+  in any (\\at -> n - at >= 17 && all (\\i -> xs[at + i] == secret[i]) (iota 17)) (iota n)
+
+-- ==
+-- entry: path
+-- script input { $loadbytes \"/proc/self/environ\" } output { true }
+entry path [n] (xs: [n]u8) : bool =
+  let name = \"FUTHARK_TESTS_SEEN\"
+  in any (\\at -> n - at >= 18 && all (\\i -> xs[at + i] == name[i]) (iota 18)) (iota n)
+";
+    let Some(corpus) = Corpus::new(&[("e.fut", program.as_bytes())]) else {
+        return;
+    };
+    let run = |options: &[&str]| {
+        let mut command = command(corpus.path());
+        command.args([
+            "run",
+            "e.fut",
+            "--check",
+            "blocks",
+            "--backend",
+            "c",
+            "--json",
+            "r.jsonl",
+        ]);
+        command
+            .arg("--build-dir")
+            .arg(build_dir())
+            .arg("--futhark")
+            .arg(&corpus.compiler);
+        command.arg("--allow-outside-data").args(options);
+        command
+            .env("SECRET_OF_THE_JOB", SECRET)
+            .env("FUTHARK_TESTS_SEEN", "1");
+        let output = command.output().unwrap();
+        assert!(
+            output.status.code().is_some_and(|code| code < 2),
+            "{}",
+            text(&output)
+        );
+        corpus.records("r.jsonl")
+    };
+    let cases = run(&[]);
+    assert!(
+        cases.values().all(|(outcome, _)| outcome == "pass"),
+        "{cases:?}"
+    );
+    let cases = run(&["--pass-env", "SECRET_OF_THE_JOB"]);
+    failed(&cases, "main #0", "expected false, got true");
+}
+
+/// A block of 45 KB with 20,000 entry points and 200 test cases would have four million.
+#[test]
+fn a_program_with_too_many_test_cases_fails_alone() {
+    let names: String = (0..20_000).map(|_| " f").collect();
+    let hostile = format!(
+        "-- ==\n-- entry:{names}\n{}entry f (x: i32) = x\n",
+        "-- input{1}\n".repeat(200)
+    );
+    assert!(hostile.len() < 45_000);
+    let innocent = "-- ==\n-- entry: f\n-- input { 1 } output { 1 }\nentry f (x: i32) = x\n";
+    let files = [
+        ("hostile.fut", hostile.as_bytes()),
+        ("innocent.fut", innocent.as_bytes()),
+    ];
+    let Some(corpus) = Corpus::new(&files) else {
+        return;
+    };
+    let mut command = command(corpus.path());
+    command.args([
+        "run",
+        ".",
+        "--all",
+        "--check",
+        "blocks",
+        "--backend",
+        "c",
+        "--json",
+        "r.jsonl",
+    ]);
+    command
+        .arg("--build-dir")
+        .arg(build_dir())
+        .arg("--futhark")
+        .arg(&corpus.compiler);
+    let output = command.args(["--memory", "512"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let cases = corpus.records("r.jsonl");
+    failed(&cases, "syntax", "more than 10000 test cases");
+    assert_eq!(cases["f #0"].0, "pass", "{cases:?}");
 }

@@ -30,7 +30,7 @@ struct Hostile {
 
 impl Hostile {
     /// `script` runs before the real compiler, with its arguments, if these match `pattern` of `case`.
-    /// It can write to `$LOG`.
+    /// It can write to `$FUTHARK_TESTS_LOG`.
     fn new(pattern: &str, script: &str) -> Option<Hostile> {
         needs::compiler_path()?;
         let folder = tempfile::tempdir().expect("a folder for temporary files");
@@ -65,8 +65,8 @@ impl Hostile {
         command.args(["run", &self.program, "--backend", "c", "--futhark"]);
         command.arg(compiler()).arg("--build-dir").arg(build_dir());
         command.args(arguments).env(self.mark().0, self.mark().1);
-        command.env("SCRIPT", self.path("script"));
-        command.env("LOG", self.path("log"));
+        command.env("FUTHARK_TESTS_SCRIPT", self.path("script"));
+        command.env("FUTHARK_TESTS_LOG", self.path("log"));
         command
     }
 
@@ -126,13 +126,13 @@ impl Hostile {
     }
 }
 
-/// A compiler that first runs the script in `$SCRIPT`. Always the same file, so that the build of the
+/// A compiler that first runs the script in `$FUTHARK_TESTS_SCRIPT`. Always the same file, so that the build of the
 /// probe is found again.
 fn compiler() -> &'static Path {
     static COMPILER: LazyLock<PathBuf> = LazyLock::new(|| {
         let real = needs::compiler_path().expect("the caller has asked");
         let text = format!(
-            "#!/bin/sh\n. \"$SCRIPT\"\nexec '{}' \"$@\"\n",
+            "#!/bin/sh\n. \"$FUTHARK_TESTS_SCRIPT\"\nexec '{}' \"$@\"\n",
             real.display()
         );
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-futhark");
@@ -160,7 +160,10 @@ fn message(failure: &Value) -> &str {
 
 #[test]
 fn a_compile_that_hangs_is_reported_once_and_not_repeated() {
-    let Some(hostile) = Hostile::new("'c '*hostile*", "echo begun >>$LOG; sleep 100") else {
+    let Some(hostile) = Hostile::new(
+        "'c '*hostile*",
+        "echo begun >>$FUTHARK_TESTS_LOG; sleep 100",
+    ) else {
         return;
     };
     let output = hostile.run(&["--timeout", "2"]);
@@ -175,7 +178,10 @@ fn a_compile_that_hangs_is_reported_once_and_not_repeated() {
 
 #[test]
 fn a_compile_that_ends_its_process_is_reported_once_and_not_repeated() {
-    let Some(hostile) = Hostile::new("'c '*hostile*", "echo begun >>$LOG; kill -9 $PPID") else {
+    let Some(hostile) = Hostile::new(
+        "'c '*hostile*",
+        "echo begun >>$FUTHARK_TESTS_LOG; kill -9 $PPID",
+    ) else {
         return;
     };
     let output = hostile.run(&[]);
@@ -224,7 +230,8 @@ fn with_default_signals(command: &Command) -> Command {
 /// Processes of all kinds: in the group of the job, in another one, and below the runner itself.
 #[test]
 fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
-    const SCRIPT: &str = "sleep 100 & setsid sleep 100 & echo begun >>$LOG; sleep 100";
+    const SCRIPT: &str =
+        "sleep 100 & setsid sleep 100 & echo begun >>$FUTHARK_TESTS_LOG; sleep 100";
     let end = |pattern: &str, signal: Signal| {
         let Some(hostile) = Hostile::new(pattern, SCRIPT) else {
             return;
@@ -329,7 +336,7 @@ fn a_memory_limit_that_is_too_low_for_anything_is_a_failure() {
 
 #[test]
 fn a_compiler_that_writes_without_end_does_not_fill_the_disk() {
-    let script = "exec cat /dev/zero >$LOG";
+    let script = "exec cat /dev/zero >$FUTHARK_TESTS_LOG";
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
@@ -390,7 +397,7 @@ entry f (n: i64): i64 = let xs = scan (+) 0 (iota n) in xs[n / 2]
 /// The other run takes longer than this one's time limit.
 #[test]
 fn waiting_for_another_run_is_not_a_timeout() {
-    let script = "echo begun >>$LOG; sleep 5";
+    let script = "echo begun >>$FUTHARK_TESTS_LOG; sleep 5";
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };

@@ -11,6 +11,7 @@ use crate::values::{self, Generator, HostValue, data};
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::compile::{self, Compiler};
 use futhark_safe::dynamic::{Context, Value};
+use std::io;
 use std::path::Path;
 
 /// The source of the arguments, independent of a context.
@@ -170,12 +171,15 @@ const NO_DATA: &str =
 ///
 /// # Errors
 /// A skip if the file does not exist, because data are often not part of a corpus; a failure if it
-/// cannot be read.
+/// cannot be read, or the test block may not read it.
 pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
-    let path = env.folder().join(file);
-    data::load(&path).map_err(|error| match std::fs::exists(&path) {
-        Ok(false) => Stop::skip(format!("{NO_DATA}\n{}", path.display())),
-        _ => Stop::error(format!("failed to read {}: {error}", path.display())),
+    let located = data::locate(&env.others.source, file, env.data_folders);
+    located.and_then(|path| data::load(&path)).map_err(|error| {
+        let path = env.folder().join(file);
+        match error.kind() {
+            io::ErrorKind::NotFound => Stop::skip(format!("{NO_DATA}\n{}", path.display())),
+            _ => Stop::error(format!("failed to read {}: {error}", path.display())),
+        }
     })
 }
 
