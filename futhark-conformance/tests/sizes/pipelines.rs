@@ -81,7 +81,7 @@ pub const OPERATIONS: &[Operation] = &[
         })
     }),
     of("transpose_blocks", "flatten_3d (map transpose (unflatten_3d (sized (p * q * 2) ys)))", |ys, [p, q, _]| {
-        if q < 0 || q > 1 << 20 { return if p.min(q) < 0 { Invalid } else { Endless }; }
+        if !(0..=1 << 20).contains(&q) { return if p.min(q) < 0 { Invalid } else { Endless }; }
         rows(ys, p, 2 * q, |blocks| Array(blocks.iter().flat_map(|block| {
             (0..2).flat_map(move |k| (0..q as usize).map(move |j| block[2 * j + k]))
         }).collect()))
