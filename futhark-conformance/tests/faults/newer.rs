@@ -209,7 +209,7 @@ const UNKNOWN: &[(Fault, &[&str])] = &[
                 "${1} = ${2} << 3;",
             )],
         ),
-        &["bytes_", "cannot be read", "UPGRADING.md"],
+        &["bytes_", "what becomes of its result is not known", "UPGRADING.md"],
     ),
 ];
 

@@ -148,7 +148,7 @@ pub(super) const FAULTS: &[Fault] = &[
             &[code(
                 "futrts_entry_divide",
                 r"int err = 0;",
-                "int err = 0; for (volatile int i = 0;; i = 1 - i);",
+                "int err = 0; for (volatile int forever = 1; forever;);",
             )],
         )
     },

@@ -138,8 +138,10 @@ pub(super) fn replaced(line: &str, divides: bool) -> Option<String> {
         .find(|(from, _)| line.contains(from))
         .map(|(from, to)| line.replacen(from, to, 1));
     let head = line.split_once('(').map_or("", |(head, _)| head);
-    let is_division = |name: &&str| head.contains(name);
-    if divides && ["div", "mod", "quot", "rem"].iter().any(is_division) {
+    let names_division = ["div", "mod", "quot", "rem"]
+        .iter()
+        .any(|name| head.contains(name));
+    if divides && names_division && line.starts_with("SCALAR_FUN_ATTR ") {
         // gcc inlines a function with a comparison too late to unroll the loop around it.
         let line = changed.as_deref().unwrap_or(line);
         return Some(format!("__attribute__((always_inline)) {line}"));
