@@ -209,7 +209,11 @@ const UNKNOWN: &[(Fault, &[&str])] = &[
                 "${1} = ${2} << 3;",
             )],
         ),
-        &["bytes_", "what becomes of its result is not known", "UPGRADING.md"],
+        &[
+            "bytes_",
+            "what becomes of its result is not known",
+            "UPGRADING.md",
+        ],
     ),
 ];
 

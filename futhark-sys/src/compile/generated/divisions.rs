@@ -17,9 +17,10 @@ const KNOWN: &[&str] = &[
     ") / sizeof(",
     // Capacities of queues, which start with 1024 and double.
     ") % subtask_queue->capacity",
-    // Numbers of threads and of blocks, which are at least 1. A worker takes work of others only if there are some.
+    // Numbers of threads, which are at least 1. A worker takes work of others only if there are some.
     "subtask_id % scheduler->num_threads",
     ") % (my_num_workers - 1)",
+    // A setting; `unit/runtime.rs` writes 1 for 0.
     ") / cfg->gpu.default_block_size",
     // Between 1 and the number of threads.
     "iterations / nsubtasks",
