@@ -59,17 +59,38 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
 }
 
-// Ends a wrapper. `...` frees the results of a failed call.
-#define FUT_LEAVE(c, rc, ...)                             \
-  if (FUT_UNLIKELY((rc) != 0 || fut_disturbed(c))) {      \
-    int32_t fut_status = fut_settle(c, rc);               \
-    if (fut_status != FUT_OK) {                           \
-      __VA_ARGS__;                                        \
-    }                                                     \
-    fut_pop_guard();                                      \
-    return fut_status;                                    \
-  }                                                       \
-  fut_pop_guard();                                        \
+#define FUT_SIGNATURE (struct fut_context * c, void *const *out, const void *const *in)
+#define FUT_UNUSED \
+  (void)out;       \
+  (void)in;
+
+// Calls the body of a wrapper under a guard. All wrappers share this function: without it, the C compiler would
+// spend as much time on wrappers as on the program, because it optimises around each call of _setjmp.
+static __attribute__((noinline)) int32_t fut_guarded(struct fut_context *c, void *const *out, const void *const *in,
+                                                     int32_t (*body) FUT_SIGNATURE) {
+  FUT_ENTER(c)
+  int32_t status = body(c, out, in);
+  fut_pop_guard();
+  return status;
+}
+
+// Begins the definition of the wrapper `name`; its body follows. `...`: steps before the guard.
+#define FUT_WRAPPER(name, ...)                               \
+  static int32_t name##_body FUT_SIGNATURE;                  \
+  static int32_t name FUT_SIGNATURE {                        \
+    __VA_ARGS__ return fut_guarded(c, out, in, name##_body); \
+  }                                                          \
+  static int32_t name##_body FUT_SIGNATURE
+
+// Ends the body of a wrapper. `...` frees the results of a failed call.
+#define FUT_LEAVE(c, rc, ...)                        \
+  if (FUT_UNLIKELY((rc) != 0 || fut_disturbed(c))) { \
+    int32_t fut_status = fut_settle(c, rc);          \
+    if (fut_status != FUT_OK) {                      \
+      __VA_ARGS__;                                   \
+    }                                                \
+    return fut_status;                               \
+  }                                                  \
   return FUT_OK;
 
 #if FUT_GPU_BACKEND
@@ -171,7 +192,9 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
 #if FUT_MULTICORE
   c->idle_lock = &c->ctx->lock;
 #endif
-  FUT_LEAVE(c, 0, (void)0)
+  int32_t status = fut_disturbed(c) ? fut_settle(c, 0) : FUT_OK;
+  fut_pop_guard();
+  return status;
 }
 
 static struct fut_context *fut_context_new(const struct fut_setting *settings, uint32_t n, int32_t *status) {
@@ -265,20 +288,18 @@ static int32_t fut_drain(struct fut_context *c) {
 #define fut_drain NULL
 #endif
 
-static int32_t fut_context_sync(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_context_sync, ) {
   (void)out;
   (void)in;
-  FUT_ENTER(c)
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
   FUT_LEAVE(c, rc, (void)0)
 }
 
-static int32_t fut_clear_caches(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_clear_caches, ) {
   (void)out;
   (void)in;
-  FUT_ENTER(c)
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
@@ -287,27 +308,23 @@ static int32_t fut_clear_caches(struct fut_context *c, void *const *out, const v
   FUT_LEAVE(c, rc, (void)0)
 }
 
-static int32_t fut_pause_profiling(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_pause_profiling, ) {
   (void)out;
   (void)in;
-  FUT_ENTER(c)
   futhark_context_pause_profiling(c->ctx);
   FUT_LEAVE(c, 0, (void)0)
 }
 
-static int32_t fut_unpause_profiling(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_unpause_profiling, ) {
   (void)out;
   (void)in;
-  FUT_ENTER(c)
   futhark_context_unpause_profiling(c->ctx);
   FUT_LEAVE(c, 0, (void)0)
 }
 
 // The runtime waits as well, but does not report whether the wait failed.
-static int32_t fut_report(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_report, *(char **)out[0] = NULL;) {
   (void)in;
-  *(char **)out[0] = NULL;
-  FUT_ENTER(c)
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
@@ -321,9 +338,8 @@ static int32_t fut_report(struct fut_context *c, void *const *out, const void *c
   FUT_LEAVE(c, rc, (fut_free_text(text), *(char **)out[0] = NULL))
 }
 
-static int32_t fut_memory_use(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_memory_use, ) {
   (void)in;
-  FUT_ENTER(c)
   FUT_IDLE(c)
   int64_t *bytes = out[0];
   bytes[0] = c->ctx->cur_mem_usage_default;
@@ -360,10 +376,8 @@ static void fut_end_lending(struct fut_context *c) {
   __atomic_store_n(&c->crew.lent, 0, __ATOMIC_RELEASE);
 }
 
-static int32_t fut_lend(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_lend, *(struct futhark_context **)out[0] = NULL;) {
   (void)in;
-  *(struct futhark_context **)out[0] = NULL;
-  FUT_ENTER(c)
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
@@ -375,7 +389,6 @@ static int32_t fut_lend(struct fut_context *c, void *const *out, const void *con
     *(struct futhark_context **)out[0] = c->ctx;
     FUT_DEVICE_STAYS(c)
   }
-  fut_pop_guard();
   return status;
 }
 
@@ -414,5 +427,7 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
   if (rc == 0 && (rc = fut_reset_state(c->ctx)) == 0)
     FUT_SYNC(c, rc);
 #endif
-  FUT_LEAVE(c, rc, (void)0)
+  int32_t status = rc != 0 || fut_disturbed(c) ? fut_settle(c, rc) : FUT_OK;
+  fut_pop_guard();
+  return status;
 }

@@ -64,13 +64,16 @@ static inline char *fut_not_storable(const int64_t *shape, int rank, int64_t siz
   return NULL;
 }
 
-// Ends a wrapper before the C function is called, if `why` is a malloc'ed message and not NULL.
-#define FUT_REFUSE(c, why)                 \
-  {                                        \
-    char *fut_why = (why);                 \
-    if (FUT_UNLIKELY(fut_why != NULL)) {   \
-      fut_fail(c, fut_keep_text(fut_why), NULL); \
-      fut_pop_guard();                     \
-      return FUT_REFUSED;                  \
-    }                                      \
+// Ends a call before the C function is called. Takes ownership of the message `why`.
+static __attribute__((noinline)) int32_t fut_reject(struct fut_context *c, char *why) {
+  fut_fail(c, fut_keep_text(why), NULL);
+  return FUT_REFUSED;
+}
+
+// Ends the body of a wrapper if `why` is a malloc'ed message and not NULL.
+#define FUT_REFUSE(c, why)             \
+  {                                    \
+    char *fut_why = (why);             \
+    if (FUT_UNLIKELY(fut_why != NULL)) \
+      return fut_reject(c, fut_why);   \
   }

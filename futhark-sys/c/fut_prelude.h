@@ -120,7 +120,7 @@ static inline bool fut_is_owner(const struct fut_block *b) {
 }
 #endif
 
-static void fut_tracked_free(void *p) {
+static __attribute__((noinline)) void fut_tracked_free(void *p) {
   if (p == NULL)
     return;
   struct fut_block *b = (struct fut_block *)p - 1;
@@ -181,7 +181,8 @@ static inline char *fut_keep_text(char *text) { return text; }
 
 #endif
 
-static void *fut_malloc(size_t n) {
+// Not inline: generated code allocates in many places, and the C compiler takes longer for each copy.
+static __attribute__((noinline)) void *fut_malloc(size_t n) {
   // One more byte while a context is created: on cuda, the content of a cache file is used as a
   // string without a terminating NUL.
   if (FUT_UNLIKELY(fut_self.zero) && n < SIZE_MAX)
@@ -189,16 +190,16 @@ static void *fut_malloc(size_t n) {
   return fut_memory(fut_tracked_alloc(n, false), n);
 }
 
-static void *fut_calloc(size_t n, size_t size) {
+static __attribute__((noinline)) void *fut_calloc(size_t n, size_t size) {
   size_t all;
   if (__builtin_mul_overflow(n, size, &all))
     return fut_memory(NULL, SIZE_MAX);
   return fut_memory(fut_tracked_alloc(all, true), all);
 }
 
-static void *fut_realloc(void *p, size_t n) { return fut_memory(fut_tracked_realloc(p, n), n); }
+static __attribute__((noinline)) void *fut_realloc(void *p, size_t n) { return fut_memory(fut_tracked_realloc(p, n), n); }
 
-static char *fut_strdup(const char *s) {
+static __attribute__((noinline)) char *fut_strdup(const char *s) {
   size_t n = strlen(s) + 1;
   return memcpy(fut_malloc(n), s, n);
 }

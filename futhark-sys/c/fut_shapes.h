@@ -32,12 +32,12 @@ static __attribute__((noinline)) int fut_refuse_shape(struct futhark_context *ct
 }
 
 // `find` returns the shape of an invalid array in `value`, or NULL.
-#define FUT_CHECK_ARGUMENT(c, find, value, what)                   \
-  {                                                                \
-    int fut_rank;                                                  \
-    const int64_t *fut_shape = find(value, &fut_rank);             \
-    if (FUT_UNLIKELY(fut_shape != NULL))                           \
-      FUT_REFUSE(c, fut_bad_shape(what, fut_shape, fut_rank))      \
+#define FUT_CHECK_ARGUMENT(c, find, value, what)                      \
+  {                                                                   \
+    int fut_rank;                                                     \
+    const int64_t *fut_shape = find(value, &fut_rank);                \
+    if (FUT_UNLIKELY(fut_shape != NULL))                              \
+      return fut_reject(c, fut_bad_shape(what, fut_shape, fut_rank)); \
   }
 
 // If an error is pending, parts of the result can be missing; FUT_LEAVE frees the result.

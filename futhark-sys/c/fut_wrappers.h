@@ -4,11 +4,6 @@
 // Raw modules define macros with the names of functions. Therefore a macro pastes only its own
 // arguments: an argument that it passes on to another macro would be expanded first.
 
-#define FUT_SIGNATURE (struct fut_context * c, void *const *out, const void *const *in)
-#define FUT_UNUSED \
-  (void)out;       \
-  (void)in;
-
 #define FUT_ASSERT_TYPE(f, result, ...)                                                     \
   _Static_assert(__builtin_types_compatible_p(__typeof__(&f), result (*)(__VA_ARGS__)), \
                  "manifest and header disagree about " #f);
@@ -27,27 +22,26 @@
 // `clear`: FUT_CLEAR for each result that is a value; `arguments`: validation before the call;
 // `results`: steps after the call; `...`: FUT_FREE_RESULT for each result that is a value.
 #define FUT_WRAP_ENTRY(f, clear, arguments, call, results, ...) \
-  static int32_t fut_w_##f FUT_SIGNATURE {                      \
-    FUT_UNUSED clear FUT_ENTER(c) arguments int rc = f call;    \
+  FUT_WRAPPER(fut_w_##f, clear) {                               \
+    FUT_UNUSED arguments int rc = f call;                       \
     results FUT_LEAVE(c, rc, __VA_ARGS__)                       \
   }
 
 // A constructor of a sum writes only the components of its variant, so the memory is zeroed before.
 // Operations allocate structs and nothing large.
-#define FUT_WRAP_OPERATION(f, clear, arguments, call, results, ...)                       \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                                \
-    FUT_UNUSED clear FUT_ENTER(c) arguments fut_self.zero = true;                         \
-    int rc = f call;                                                                      \
-    fut_self.zero = false;                                                                \
-    results FUT_LEAVE(c, rc, __VA_ARGS__)                                                 \
+#define FUT_WRAP_OPERATION(f, clear, arguments, call, results, ...) \
+  FUT_WRAPPER(fut_w_##f, clear) {                                   \
+    FUT_UNUSED arguments fut_self.zero = true;                      \
+    int rc = f call;                                                \
+    fut_self.zero = false;                                          \
+    results FUT_LEAVE(c, rc, __VA_ARGS__)                           \
   }
 
 // The function returns the index of the variant.
-#define FUT_WRAP_VARIANT(f, type)                        \
-  static int32_t fut_w_##f FUT_SIGNATURE {               \
-    FUT_UNUSED FUT_ENTER(c)                              \
-    *(int32_t *)out[0] = f(c->ctx, FUT_VALUE_IN(0, type)); \
-    FUT_LEAVE(c, 0, (void)0)                             \
+#define FUT_WRAP_VARIANT(f, type)                                     \
+  FUT_WRAPPER(fut_w_##f, ) {                                          \
+    FUT_UNUSED *(int32_t *)out[0] = f(c->ctx, FUT_VALUE_IN(0, type)); \
+    FUT_LEAVE(c, 0, (void)0)                                          \
   }
 
 // Refuses a value of another variant: the C function would end in an assertion. `variant` returns the
@@ -82,11 +76,10 @@
 
 // --- All types ------------------------------------------------------------------------
 
-#define FUT_WRAP_FREE(f, type)                   \
-  static int32_t fut_w_##f FUT_SIGNATURE {       \
-    FUT_UNUSED FUT_ENTER(c)                      \
-    int rc = f(c->ctx, (struct type *)in[0]);    \
-    FUT_LEAVE(c, rc, (void)0)                    \
+#define FUT_WRAP_FREE(f, type)                           \
+  FUT_WRAPPER(fut_w_##f, ) {                             \
+    FUT_UNUSED int rc = f(c->ctx, (struct type *)in[0]); \
+    FUT_LEAVE(c, rc, (void)0)                            \
   }
 
 // The shape is part of the value, so the wrapper does not enter the context.
@@ -96,14 +89,12 @@
     return FUT_OK;                                                         \
   }
 
-#define FUT_WRAP_DUPLICATE(type, free)                                               \
-  static int32_t fut_w_duplicate_##type FUT_SIGNATURE {                              \
-    FUT_CLEAR(0)                                                                     \
-    FUT_ENTER(c)                                                                     \
-    struct type *copy = fut_duplicate_##type(c->ctx, (struct type *)in[0]);          \
-    *(void **)out[0] = copy;                                                         \
-    int rc = copy == NULL;                                                           \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+#define FUT_WRAP_DUPLICATE(type, free)                                      \
+  FUT_WRAPPER(fut_w_duplicate_##type, FUT_CLEAR(0)) {                       \
+    struct type *copy = fut_duplicate_##type(c->ctx, (struct type *)in[0]); \
+    *(void **)out[0] = copy;                                                \
+    int rc = copy == NULL;                                                  \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))         \
   }
 
 // --- Arrays of scalars ------------------------------------------------------------------
@@ -121,34 +112,30 @@
     return fut_count(((const struct type *)value)->mem.references);   \
   }
 
-#define FUT_WRAP_NEW(f, type, elem, free, ...)                                       \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                           \
-    FUT_UNUSED const int64_t *dims = in[1];                                          \
-    FUT_CLEAR(0)                                                                     \
-    FUT_ENTER(c)                                                                     \
-    const void *data = in[0] != NULL ? in[0] : (const void *)&fut_no_data;           \
-    struct type *value = f(c->ctx, (const elem *)data, __VA_ARGS__);                 \
-    *(void **)out[0] = value;                                                        \
-    int rc = value == NULL;                                                          \
-    FUT_SYNC_NOW(c, rc, 2)                                                           \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+#define FUT_WRAP_NEW(f, type, elem, free, ...)                             \
+  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                   \
+    FUT_UNUSED const int64_t *dims = in[1];                                \
+    const void *data = in[0] != NULL ? in[0] : (const void *)&fut_no_data; \
+    struct type *value = f(c->ctx, (const elem *)data, __VA_ARGS__);       \
+    *(void **)out[0] = value;                                              \
+    int rc = value == NULL;                                                \
+    FUT_SYNC_NOW(c, rc, 2)                                                 \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))        \
   }
 
 #define FUT_WRAP_VALUES(f, type, elem)                                   \
-  static int32_t fut_w_##f FUT_SIGNATURE {                               \
-    FUT_UNUSED FUT_ENTER(c)                                              \
-    int rc = f(c->ctx, (struct type *)in[0], (elem *)out[0]);            \
+  FUT_WRAPPER(fut_w_##f, ) {                                             \
+    FUT_UNUSED int rc = f(c->ctx, (struct type *)in[0], (elem *)out[0]); \
     FUT_SYNC_NOW(c, rc, 1)                                               \
     FUT_LEAVE(c, rc, (void)0)                                            \
   }
 
-#define FUT_WRAP_INDEX(f, type, elem, ...)                                          \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                          \
-    FUT_UNUSED const int64_t *indices = in[1];                                      \
-    FUT_ENTER(c)                                                                    \
-    int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__);          \
-    FUT_SYNC(c, rc);                                                                \
-    FUT_LEAVE(c, rc, (void)0)                                                       \
+#define FUT_WRAP_INDEX(f, type, elem, ...)                                 \
+  FUT_WRAPPER(fut_w_##f, ) {                                               \
+    FUT_UNUSED const int64_t *indices = in[1];                             \
+    int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__); \
+    FUT_SYNC(c, rc);                                                       \
+    FUT_LEAVE(c, rc, (void)0)                                              \
   }
 
 // The memory of the backend. On GPU backends it can be an integer, which is converted to a pointer
@@ -159,16 +146,14 @@
     return FUT_OK;                                                                          \
   }
 
-#define FUT_WRAP_BORROW(f, type, memory, free, ...)                                  \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                           \
-    FUT_UNUSED const int64_t *dims = in[1];                                          \
-    FUT_CLEAR(0)                                                                     \
-    FUT_ENTER(c)                                                                     \
-    struct type *value = f(c->ctx, (memory)(uintptr_t)in[0], __VA_ARGS__);           \
-    FUT_BORROW(c, value)                                                             \
-    *(void **)out[0] = value;                                                        \
-    int rc = value == NULL;                                                          \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+#define FUT_WRAP_BORROW(f, type, memory, free, ...)                        \
+  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                   \
+    FUT_UNUSED const int64_t *dims = in[1];                                \
+    struct type *value = f(c->ctx, (memory)(uintptr_t)in[0], __VA_ARGS__); \
+    FUT_BORROW(c, value)                                                   \
+    *(void **)out[0] = value;                                              \
+    int rc = value == NULL;                                                \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))        \
   }
 
 // A copy with its own memory. `size` is the number of elements, `...` the dimensions.
@@ -260,9 +245,9 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     return copy;                                                                                      \
   }
 #else
-#define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                   \
-  static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) { \
-    return new (ctx, (const elem *)value->mem.mem, __VA_ARGS__);                              \
+#define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                                             \
+  static __attribute__((noinline)) struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) { \
+    return new (ctx, (const elem *)value->mem.mem, __VA_ARGS__);                                                        \
   }
 #endif
 
@@ -304,74 +289,65 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
   FUT_REFUSE(c, fut_not_storable(((const struct type *)in[0])->v##i->shape, rank, size))
 
 // `storable`: FUT_STORABLE for each array.
-#define FUT_WRAP_STORED_SIZE(f, type, storable)                                         \
-  static int32_t fut_w_size_##f FUT_SIGNATURE {                                         \
-    FUT_ENTER(c)                                                                        \
-    storable int rc = f(c->ctx, (const struct type *)in[0], NULL, (size_t *)out[0]);    \
-    FUT_LEAVE(c, rc, (void)0)                                                           \
+#define FUT_WRAP_STORED_SIZE(f, type, storable)                                      \
+  FUT_WRAPPER(fut_w_size_##f, ) {                                                    \
+    storable int rc = f(c->ctx, (const struct type *)in[0], NULL, (size_t *)out[0]); \
+    FUT_LEAVE(c, rc, (void)0)                                                        \
   }
 
-#define FUT_WRAP_STORE(f, type, storable, units)                                        \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                              \
-    FUT_UNUSED void *bytes = out[0];                                                    \
-    size_t size;                                                                        \
-    FUT_ENTER(c)                                                                        \
-    storable units int rc = f(c->ctx, (const struct type *)in[0], &bytes, &size);       \
-    FUT_SYNC(c, rc);                                                                    \
-    FUT_LEAVE(c, rc, (void)0)                                                           \
+#define FUT_WRAP_STORE(f, type, storable, units)                                  \
+  FUT_WRAPPER(fut_w_##f, ) {                                                      \
+    FUT_UNUSED void *bytes = out[0];                                              \
+    size_t size;                                                                  \
+    storable units int rc = f(c->ctx, (const struct type *)in[0], &bytes, &size); \
+    FUT_SYNC(c, rc);                                                              \
+    FUT_LEAVE(c, rc, (void)0)                                                     \
   }
 // Units take no memory, so the C function does not write their bytes.
 #define FUT_CLEAR_UNITS(f, type)                                            \
   if (f(c->ctx, (const struct type *)in[0], NULL, &size) == 0)              \
     memset(bytes, 0, size);
 
-#define FUT_WRAP_RESTORE(f, type, free)                                                              \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                                           \
-    FUT_UNUSED FUT_CLEAR(0)                                                                          \
-    FUT_ENTER(c)                                                                                     \
-    struct type *value = f(c->ctx, in[0]);                                                           \
-    *(void **)out[0] = value;                                                                        \
-    int rc = value == NULL;                                                                          \
-    FUT_CHECK_RESULT(c, rc, fut_misshapen_##type, *(struct type **)out[0], "result 0")               \
-    FUT_SYNC(c, rc);                                                                                 \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                                  \
+#define FUT_WRAP_RESTORE(f, type, free)                                                \
+  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                               \
+    FUT_UNUSED struct type *value = f(c->ctx, in[0]);                                  \
+    *(void **)out[0] = value;                                                          \
+    int rc = value == NULL;                                                            \
+    FUT_CHECK_RESULT(c, rc, fut_misshapen_##type, *(struct type **)out[0], "result 0") \
+    FUT_SYNC(c, rc);                                                                   \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                    \
   }
 
 // --- Arrays of opaque values ----------------------------------------------------------------
 
 // `check`: FUT_CHECK_RESULT, and `free`: FUT_FREE_RESULT, if the element is a value. A unit in the
 // element is never written, so the memory is zeroed.
-#define FUT_WRAP_OPAQUE_INDEX(f, type, elem, check, free, ...)                                \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                                    \
-    FUT_UNUSED const int64_t *indices = in[1];                                                \
-    FUT_CLEAR(0)                                                                              \
-    FUT_ENTER(c)                                                                              \
-    fut_self.zero = true;                                                                     \
-    int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__);                    \
-    fut_self.zero = false;                                                                    \
-    check FUT_SYNC(c, rc);                                                                    \
-    FUT_LEAVE(c, rc, free)                                                                    \
+#define FUT_WRAP_OPAQUE_INDEX(f, type, elem, check, free, ...)             \
+  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                   \
+    FUT_UNUSED const int64_t *indices = in[1];                             \
+    fut_self.zero = true;                                                  \
+    int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__); \
+    fut_self.zero = false;                                                 \
+    check FUT_SYNC(c, rc);                                                 \
+    FUT_LEAVE(c, rc, free)                                                 \
   }
 
 // The elements in place, and a new array whose elements the caller writes in place. `list`: FUT_LIST_COLUMN,
 // and `news`: FUT_NEW_COLUMN, for each component.
-#define FUT_WRAP_COLUMNS(type, free, list, news)                                     \
-  static int32_t fut_w_columns_##type FUT_SIGNATURE {                                \
-    FUT_UNUSED const struct type *value = in[0];                                     \
-    struct fut_column *columns = out[0];                                             \
-    FUT_ENTER(c)                                                                     \
-    list FUT_LEAVE(c, 0, (void)0)                                                    \
-  }                                                                                  \
-  static int32_t fut_w_create_columns_##type FUT_SIGNATURE {                         \
-    FUT_UNUSED const int64_t *dims = in[0];                                          \
-    struct fut_column *columns = out[1];                                             \
-    FUT_CLEAR(0)                                                                     \
-    FUT_ENTER(c)                                                                     \
-    struct type *value = calloc(1, sizeof *value);                                   \
-    int rc = 0;                                                                      \
-    news if (rc == 0) { list }                                                       \
-    *(void **)out[0] = value;                                                        \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+#define FUT_WRAP_COLUMNS(type, free, list, news)                    \
+  FUT_WRAPPER(fut_w_columns_##type, ) {                             \
+    FUT_UNUSED const struct type *value = in[0];                    \
+    struct fut_column *columns = out[0];                            \
+    list FUT_LEAVE(c, 0, (void)0)                                   \
+  }                                                                 \
+  FUT_WRAPPER(fut_w_create_columns_##type, FUT_CLEAR(0)) {          \
+    FUT_UNUSED const int64_t *dims = in[0];                         \
+    struct fut_column *columns = out[1];                            \
+    struct type *value = calloc(1, sizeof *value);                  \
+    int rc = 0;                                                     \
+    news if (rc == 0) { list }                                      \
+    *(void **)out[0] = value;                                       \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free)) \
   }
 #define FUT_LIST_COLUMN(i)                      \
   columns[i].memory = value->v##i->mem.mem;     \
@@ -381,20 +357,18 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     rc = (value->v##i = new (c->ctx, (const elem *)(const void *)&fut_no_data, __VA_ARGS__)) == NULL;
 
 // `fits`: steps that return a message if the elements do not fit each other.
-#define FUT_WRAP_OPAQUE_NEW(f, type, elem, free, fits, ...)                          \
-  static char *fut_fit_##f(elem *elems, const int64_t *dims) {                       \
-    (void)elems;                                                                     \
-    (void)dims;                                                                      \
-    fits return NULL;                                                                \
-  }                                                                                  \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                           \
-    FUT_UNUSED const int64_t *dims = in[1];                                          \
-    FUT_CLEAR(0)                                                                     \
-    FUT_ENTER(c)                                                                     \
-    FUT_REFUSE(c, fut_fit_##f((elem *)in[0], dims))                                  \
-    int rc = f(c->ctx, (struct type **)out[0], (elem *)in[0], __VA_ARGS__);          \
-    FUT_SYNC(c, rc);                                                                 \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                  \
+#define FUT_WRAP_OPAQUE_NEW(f, type, elem, free, fits, ...)                 \
+  static char *fut_fit_##f(elem *elems, const int64_t *dims) {              \
+    (void)elems;                                                            \
+    (void)dims;                                                             \
+    fits return NULL;                                                       \
+  }                                                                         \
+  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                    \
+    FUT_UNUSED const int64_t *dims = in[1];                                 \
+    FUT_REFUSE(c, fut_fit_##f((elem *)in[0], dims))                         \
+    int rc = f(c->ctx, (struct type **)out[0], (elem *)in[0], __VA_ARGS__); \
+    FUT_SYNC(c, rc);                                                        \
+    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))         \
   }
 #define FUT_FITS(n_elements, ...) \
   int64_t n = n_elements;         \
@@ -412,19 +386,18 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
   if (!fut_has_size(dims, rank, first##k, inner, sizeof(type)))             \
     return fut_no_size(dims, rank, first##k, inner);
 
-#define FUT_WRAP_OPAQUE_SET(f, type, elem, fits, ...)                                        \
-  static char *fut_fit_##f(const struct type *array, elem element) {                         \
-    (void)array;                                                                             \
-    (void)element;                                                                           \
-    fits return NULL;                                                                        \
-  }                                                                                          \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                                   \
-    FUT_UNUSED const int64_t *indices = in[2];                                               \
-    FUT_ENTER(c)                                                                             \
-    FUT_REFUSE(c, fut_fit_##f((const struct type *)in[0], (elem)in[1]))                      \
-    int rc = f(c->ctx, (struct type *)in[0], (elem)in[1], __VA_ARGS__);                      \
-    FUT_SYNC(c, rc);                                                                         \
-    FUT_LEAVE(c, rc, (void)0)                                                                \
+#define FUT_WRAP_OPAQUE_SET(f, type, elem, fits, ...)                   \
+  static char *fut_fit_##f(const struct type *array, elem element) {    \
+    (void)array;                                                        \
+    (void)element;                                                      \
+    fits return NULL;                                                   \
+  }                                                                     \
+  FUT_WRAPPER(fut_w_##f, ) {                                            \
+    FUT_UNUSED const int64_t *indices = in[2];                          \
+    FUT_REFUSE(c, fut_fit_##f((const struct type *)in[0], (elem)in[1])) \
+    int rc = f(c->ctx, (struct type *)in[0], (elem)in[1], __VA_ARGS__); \
+    FUT_SYNC(c, rc);                                                    \
+    FUT_LEAVE(c, rc, (void)0)                                           \
   }
 #define FUT_FITS_IN(i, rank, inner)                                                   \
   if (!fut_same_shape(element->v##i->shape, array->v##i->shape + rank, inner))        \

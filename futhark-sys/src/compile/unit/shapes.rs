@@ -12,19 +12,29 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     let layouts = &unit.generated.layouts;
     for ty in unit.program.types() {
         let ident = ty.c_ident();
+        let arrays = match ty.as_opaque() {
+            None => vec![(layouts.array(ident), "value".to_owned())],
+            Some(_) => {
+                let components = layouts.components(ident).iter().enumerate();
+                let arrays = components.filter_map(|(i, component)| match component {
+                    Component::Array(array) => Some((array, format!("value->v{i}"))),
+                    Component::Scalar(_) => None,
+                });
+                arrays.collect()
+            }
+        };
+        // One for many arrays is long, and many wrappers call it.
+        let inline = match arrays.len() {
+            0 | 1 => "inline",
+            _ => "__attribute__((noinline))",
+        };
         let _ = writeln!(
             c,
-            "static inline const int64_t *fut_misshapen_{ident}(const struct {ident} *value, int *rank) {{\n  \
+            "static {inline} const int64_t *fut_misshapen_{ident}(const struct {ident} *value, int *rank) {{\n  \
              (void)value;\n  (void)rank;"
         );
-        if ty.as_opaque().is_none() {
-            write_array(layouts.array(ident), "value", c);
-        } else {
-            for (i, component) in layouts.components(ident).iter().enumerate() {
-                if let Component::Array(array) = component {
-                    write_array(array, &format!("value->v{i}"), c);
-                }
-            }
+        for (array, value) in arrays {
+            write_array(array, &value, c);
         }
         c.push_str("  return NULL;\n}\n");
     }
