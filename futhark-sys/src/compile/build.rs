@@ -208,6 +208,7 @@ impl Build {
             extra: &self.flags,
             include: &tools.include,
             zero: tools.cc.zeroes_variables(),
+            alone: !self.raw && self.backend != Backend::Ispc && tools.cc.is_gcc(),
         };
 
         let name = self.name();

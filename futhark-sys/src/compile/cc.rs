@@ -49,6 +49,8 @@ pub(super) struct Options<'a> {
     pub include: &'a [PathBuf],
     /// Whether the compiler can initialise variables to zero; see [`CCompiler::zeroes_variables`].
     pub zero: bool,
+    /// Whether nothing but the table is used from outside of the object, and the compiler can know.
+    pub alone: bool,
 }
 
 impl Options<'_> {
@@ -68,6 +70,10 @@ impl Options<'_> {
         if self.zero {
             // The runtime can print a buffer that it never wrote, before it exits.
             add(&["-ftrivial-auto-var-init=zero"]);
+        }
+        if self.alone {
+            // Functions of `name.h` become part of their wrappers, instead of being compiled twice.
+            all.push("-fwhole-program".to_owned());
         }
         for folder in self.include {
             // System headers: no warnings, and not our `assert`.
@@ -160,6 +166,11 @@ impl CCompiler {
     /// Whether the compiler supports `-ftrivial-auto-var-init=zero`.
     pub(super) fn zeroes_variables(&self) -> bool {
         self.driver.is_at_least(12, 16)
+    }
+
+    /// Whether it is gcc, whose options clang does not all have.
+    pub(super) fn is_gcc(&self) -> bool {
+        self.driver.is_gcc()
     }
 
     /// Whether the result refers to source files, for debuggers.

@@ -36,7 +36,7 @@ pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     let _ = writeln!(
         c,
         "extern const struct fut_table {symbol};\n\
-         __attribute__((visibility(\"default\"))) const struct fut_table {symbol} = {{\n  \
+         __attribute__((visibility(\"default\"), externally_visible)) const struct fut_table {symbol} = {{\n  \
          .abi = FUT_ABI,\n  .size = sizeof(struct fut_table),\n  \
          .flags = (FUT_IS_HARDENED ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u),\n  \
          .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program}\",\n  \
