@@ -97,6 +97,19 @@ fn negative_dimensions_are_an_error() {
     });
 }
 
+/// The message must not blame a negative dimension alone: both dimensions are positive.
+#[test]
+fn a_size_that_overflows_is_an_error_that_says_so() {
+    each_odd(|ctx| {
+        let arguments = [(1i64 << 61).into(), 1i64.into()];
+        let result = ctx.call("make", arguments.iter().map(Arg::Borrow).collect());
+        let error = result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+        let words = "more bytes than there can be";
+        assert!(error.to_string().contains(words), "{error}");
+    });
+}
+
 /// The array has a valid size, so no allocation refuses it. The error is ours and has no text of
 /// the runtime. On GPU backends the parts are written by kernels, which are not checked.
 #[test]

@@ -50,11 +50,11 @@ static void fut_set_error(const char *function, struct futhark_context *ctx, cha
   fut_drop(words);
 }
 
-// A negative dimension is an error of the program. While an error is pending, nothing is allocated,
+// A negative dimension and a size that overflows are errors of the program. While an error is pending, nothing is allocated,
 // because the call is about to fail.
 static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char *what) {
   if (size < 0 || size == FUT_NO_SIZE) {
-    set_error(ctx, msgprintf("an array with a negative dimension cannot be allocated (%s)\n", what));
+    set_error(ctx, msgprintf("an array with a negative dimension, or with more bytes than there can be, cannot be allocated (%s)\n", what));
     return FUTHARK_PROGRAM_ERROR;
   }
   return ctx->error != NULL ? FUTHARK_PROGRAM_ERROR : FUTHARK_SUCCESS;
