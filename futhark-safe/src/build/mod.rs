@@ -37,6 +37,11 @@
 //! driver and: for `cuda`, NVRTC and the CUDA runtime of the major version of the headers that the build
 //! used; for `hip`, the HIP runtime; for `opencl`, an OpenCL loader.
 //!
+//! A binary for a musl target, such as `x86_64-unknown-linux-musl`, needs no library of the machine. Building it needs a
+//! C compiler for musl (Debian: `apt-get install musl-tools`). If the binary is static, as is the default there, it cannot
+//! load libraries: contexts on GPU backends are refused, `c` and `multicore` work. `sin`, `exp` and similar functions
+//! are those of musl, which differ from those of glibc in the last bits.
+//!
 //! To replace a program without rebuilding the binary, ship it as a shared object (feature `dynamic`).
 //! [`compile::Build`](crate::compile::Build) makes it. Install the file
 //! [`Artifact::library`](crate::compile::Artifact::library), and pass its path to
