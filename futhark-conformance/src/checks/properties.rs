@@ -68,7 +68,7 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
     };
     let generator = program.entry(&generator).ok_or_else(|| {
         Stop::error(format!(
-            "the generator {generator:?} of {name} is no entry point"
+            "the generator {generator:?} of {name} is not an entry point"
         ))
     })?;
     let mut random = Random::new(env.seed, name);
