@@ -222,14 +222,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("fut_operations_{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         for compiler in &compilers {
-            for backend in [
-                Backend::C,
-                Backend::Multicore,
-                Backend::Ispc,
-                Backend::OpenCl,
-                Backend::Cuda,
-                Backend::Hip,
-            ] {
+            for &backend in Backend::ALL {
                 let mut all = BTreeMap::<String, usize>::new();
                 let mut count = 0;
                 for program in &programs {
