@@ -270,6 +270,22 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
 }
 
 #[test]
+fn a_c_compiler_without_checked_arithmetic_is_refused() {
+    if support::no_compiler() {
+        return;
+    }
+    let folder = folder("checked-arithmetic");
+    let build = Build::new(source(&folder), Backend::C).out_dir(&folder);
+    let error = build.flag("-D__has_builtin(x)=0").run().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("lacks __builtin_mul_overflow; set CC"),
+        "{error}"
+    );
+}
+
+#[test]
 fn options_of_the_compiler_take_effect_or_are_refused() {
     if support::no_compiler() {
         return;

@@ -147,6 +147,21 @@ fn an_unsupported_target_is_refused_in_one_line() {
 }
 
 #[test]
+fn code_for_this_processor_is_refused_for_another_target() {
+    let package = Package::new("outside-broken");
+    // Cargo sets this variable for the build script.
+    let script = BUILD.replace(
+        "fn main() -> Result<(), Error> {",
+        "fn main() -> Result<(), Error> { unsafe { std::env::set_var(\"HOST\", \"riscv64gc-unknown-linux-gnu\") };",
+    );
+    let native = script.replace(".compile()", ".native().compile()");
+    assert_ne!(native, script);
+    package.write("build.rs", &native);
+    let text = package.fails(&[]);
+    assert_says(&text, &["cannot compile for", "`native()`", "-march="]);
+}
+
+#[test]
 fn a_missing_futhark_compiler_is_a_build_error() {
     let package = Package::new("outside-broken");
     let path = no_futhark();
