@@ -221,21 +221,39 @@ fn loops_on_ispc() {
 
 #[test]
 fn pipelines_on_c() {
-    check_pipelines(Backend::C, &[1]);
+    check_pipelines("pipelines_on_c", Backend::C, &[1]);
 }
 
 #[test]
 fn pipelines_on_multicore() {
-    check_pipelines(Backend::Multicore, if full() { &[2, 8] } else { &[3] });
+    let threads: &[usize] = if full() { &[2, 8] } else { &[3] };
+    check_pipelines("pipelines_on_multicore", Backend::Multicore, threads);
 }
 
 /// Uses few pipelines and the newest compiler, or many and all compilers with `FUTHARK_TESTS_FULL`.
-fn check_pipelines(backend: Backend, threads: &[usize]) {
+fn check_pipelines(test: &str, backend: Backend, threads: &[usize]) {
     let Some(newest) = support::needs::compiler() else {
         return;
     };
     if !full() {
         return pipelines::check(backend, &newest, threads, 1, [4, 100]);
+    }
+    // Some of the arrays of many pipelines would fill the memory of the machine.
+    const LIMITED: &str = "FUTHARK_TESTS_IN_LITTLE_MEMORY";
+    if std::env::var_os(LIMITED).is_none() {
+        let output = Command::new("sh")
+            .args([
+                "-c",
+                "ulimit -d 8388608 && exec \"$0\" --exact \"$1\" --nocapture",
+            ])
+            .arg(std::env::current_exe().unwrap())
+            .arg(test)
+            .env(LIMITED, "1")
+            .output()
+            .unwrap();
+        println!("{}", String::from_utf8_lossy(&output.stdout));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return assert!(output.status.success(), "{stderr}");
     }
     for (compiler, seed) in Compiler::all()
         .iter()

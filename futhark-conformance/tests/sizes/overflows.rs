@@ -11,12 +11,12 @@ use regex::Regex;
 /// A regular expression for a line of the C code, and the reason why an overflow in it has no effect.
 const KNOWN: [(&str, &str); 6] = [
     (
-        r"^int64_t (bytes|binop_x|flat_dim|conc_tmp)_\d+ = .*;$",
+        r"^int64_t (bytes|binop_x|flat_dim|conc_tmp)_\d+ = .*;$| int64_t sdiv_up64\(",
         "sizes, which are computed again in checked arithmetic for each use",
     ),
     (
-        r"^int64_t (lmad_arg|binop_y)_\d+ = .*;$",
-        "strides and offsets of arrays that are larger than the memory: the allocation fails, or there are no elements",
+        r"^int64_t (lmad_arg|binop_y|slice)_\d+ = .*;$|^lmad_copy_\d+b\(",
+        "strides and offsets, of which each subscript is exact modulo 2^64 (futhark-sys/docs/arithmetic.md)",
     ),
     (
         r"^int64_t last_index_\d+ = \w+ - \(int64_t\) 1;$",

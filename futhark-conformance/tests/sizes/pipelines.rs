@@ -140,6 +140,8 @@ pub const OPERATIONS: &[Operation] = &[
     of("range", "map (\\i -> ys[i]) (p..q..<r)", |ys, [p, q, r]| match q.checked_sub(p).zip(r.checked_sub(p)) {
         None => Any,
         Some((step, distance)) if step <= 0 || distance < 0 => Invalid,
+        // The generated code adds them, which wraps, also in plain C.
+        Some((step, distance)) if step.checked_add(distance).is_none() => Any,
         Some((step, distance)) => sized(&[distance / step + i64::from(distance % step != 0)], |n| {
             let at = |i: usize| ys.get(usize::try_from(p + step * i as i64).ok()?).copied();
             (0..n).map(at).collect::<Option<_>>().map_or(Invalid, Array)
@@ -148,6 +150,8 @@ pub const OPERATIONS: &[Operation] = &[
     of("range_to", "(p..q...r)", |_, [p, q, r]| match q.checked_sub(p).zip(r.checked_sub(p)) {
         None => Any,
         Some((step, distance)) if step == 0 || distance.signum() * step.signum() < 0 => Invalid,
+        // The generated code adds them, which wraps: the range is too short in plain C too.
+        Some((step, distance)) if step.unsigned_abs() + distance.unsigned_abs() >= 1 << 63 => Any,
         Some((step, distance)) => match (distance / step).checked_add(1) {
             Some(count) => sized(&[count], |n| Array((0..n as i64).map(|i| p + step * i).collect())),
             None => Any,
@@ -182,9 +186,11 @@ pub const OPERATIONS: &[Operation] = &[
     of("inner_arrays", "map (\\y -> i64.sum (reverse (opaque (map (+ y) (iota (p - q)))))) ys", |ys, [p, q, _]| {
         let length = p.wrapping_sub(q);
         if ys.is_empty() { return Any; }
-        allocated(&[length], |n| Array(ys.iter().map(|&y| {
+        let sums = allocated(&[length], |n| Array(ys.iter().map(|&y| {
             (0..n as i64).fold(0i64, |sum, i| sum.wrapping_add(i.wrapping_add(y)))
-        }).collect()))
+        }).collect()));
+        // A later slice may need none of them.
+        if sums == Invalid { Any } else { sums }
     }),
     of("inner_scan", "flatten (map (\\y -> scan (+) 0 (replicate p (y + q))) ys)", |ys, [p, q, _]| {
         sized(&[p, ys.len() as i64], |_| Array(ys.iter().flat_map(|&y| {
@@ -282,6 +288,10 @@ fn sized(shape: &[i64], value: impl FnOnce(usize) -> Outcome) -> Outcome {
 
 /// The rows of `unflatten (sized (p * q) ys)`.
 fn rows(ys: &[i64], p: i64, q: i64, value: impl FnOnce(Vec<Vec<i64>>) -> Outcome) -> Outcome {
+    // Without elements, the array is perhaps never made.
+    if ys.is_empty() && p.checked_mul(q) == Some(0) && p.min(q) < 0 {
+        return Any;
+    }
     if p < 0 || q < 0 || p.checked_mul(q) != Some(ys.len() as i64) {
         return Invalid;
     }
@@ -320,14 +330,25 @@ impl Pipeline {
 
     /// The value of a call with these elements.
     pub fn value(&self, xs: &[i64], arguments: &[i64; 9]) -> Outcome {
-        let mut ys = xs.to_vec();
-        for (step, arguments) in self.steps.iter().zip(arguments.as_chunks().0) {
-            match (step.apply)(&ys, *arguments) {
-                Array(zs) => ys = zs,
-                other => return other,
+        let (mut ys, mut unsure) = (xs.to_vec(), false);
+        for (i, arguments) in arguments.as_chunks().0.iter().enumerate() {
+            // The compiler removes what a later step does not use.
+            let unused = self.steps[i + 1..]
+                .iter()
+                .any(|later| !later.expression.contains("ys"));
+            match (self.steps[i].apply)(&ys, *arguments) {
+                Array(zs) => {
+                    ys = zs;
+                    // Slices of ranges are wrong in plain C too (programs/versions/sliced_ranges.fut).
+                    unsure |=
+                        self.steps[i].name == "range_to" && self.opaque.get(i) == Some(&false);
+                }
+                Endless => return Endless,
+                Invalid if !unused && !unsure => return Invalid,
+                _ => (ys, unsure) = (Vec::new(), true),
             }
         }
-        Array(ys)
+        if unsure { Any } else { Array(ys) }
     }
 
     /// The value of a call of an entry point.

@@ -39,7 +39,9 @@ const PLANTED: &[Planted] = &[
     of("product of negative sizes", "s/bool valid = a >= 0 && b >= 0 &&/bool valid =/", "sizes_on_c", ""),
     of("length of a concatenation", "s/if \\([^\\n]* < 0[^\\n]*\\) \\{(\\n *err = fut_refuse_length)/if (0) {\\1/g", "hostile_on_c", "concat_last"),
     of("product in a type", "s/return __builtin_mul_overflow\\(a, b, &product\\);/return false;/", "hostile_on_c", "square_index"),
-    of("start of a backward slice", "s/return stride < 0 && end < start && start >= length;/return false;/", "hostile_on_c", "s_slice"),
+    of("start of a backward slice", "s/end < start && \\(start >= length \\|\\| end < -1\\)/false/", "hostile_on_c", "s_slice"),
+    of("start of a slice that is a size", "s/: start < end && start < 0;/: false;/", "hostile_on_c", "s_size_slice"),
+    of("index that is a size", "s/\\((slt64\\([^()]*\\)) && [^()]* >= 0\\)/\\1/g", "hostile_on_c", "s_size_index"),
     of("divisor", "s/fut_end_division\\(\\(y\\) == 0\\)/(void)0/", "expressions_on_c", ""),
     of("iterations of a loop", "s/if \\(FUT_FAILS\\(FUT_OF_LOOP, [^\\n]*/if (0) { \\\\/", "loops_on_c", ""),
 ];
