@@ -338,7 +338,7 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   FUT_BEGIN(c)                                  \
   FUT_DEVICE_OF(c)
 
-static void fut_pop_guard(void) {
+static inline void fut_pop_guard(void) {
   FUT_CALL_ENDS();
 #if FUT_HAS_CURRENT
   fut_device_after(fut_self.guard->current);

@@ -150,7 +150,7 @@ impl Unit<'_> {
         if backend.is_gpu() {
             driver::write(&self.generated.calls, &mut c);
         }
-        c.push_str("#include \"fut_device.h\"\n");
+        c.push_str("#include \"fut_device.h\"\nFUT_END_OURS\n");
         c
     }
 
@@ -159,13 +159,15 @@ impl Unit<'_> {
         let given = given::functions(self);
         let name = self.name;
         let mut c = String::new();
-        let _ = writeln!(c, "#include \"{name}.h\"");
+        // The definition of a function has the options of its prototype: these functions check, copy and allocate
+        // for functions with the program's own loops.
+        let _ = writeln!(c, "FUT_BEGIN_OURS\n#include \"{name}.h\"\nFUT_END_OURS");
         if self.hardened {
             let _ = writeln!(c, "#include \"{CHECKED}\"");
         } else {
             let _ = writeln!(c, "#include \"{name}.c\"");
         }
-        c.push_str("#include \"fut_routes.h\"\n");
+        c.push_str("FUT_BEGIN_OURS\n#include \"fut_routes.h\"\n");
         if backend.is_gpu() {
             state::write(&self.generated.fills, &mut c);
             let copies = self.generated.calls.contains("gpu_memcpy");
@@ -183,6 +185,7 @@ impl Unit<'_> {
         if backend == Backend::Ispc {
             c.push_str("#include \"fut_ispc.h\"\n");
         }
+        c.push_str("FUT_END_OURS\n");
         c
     }
 
