@@ -371,7 +371,6 @@ fn equal_builds_in_two_folders_have_equal_bytes() {
         for out in &outs {
             let _ = std::fs::remove_dir_all(out);
         }
-        // The last one uses a precompiled header if it is fast.
         let [first, second, third] = [0, 1, 1].map(|out| {
             let build = Build::new(&source, backend).out_dir(&outs[out]);
             let artifact = build.linkage(linkage).fast(fast).run().unwrap();

@@ -7,7 +7,6 @@ use std::process::Command;
 
 use futhark_manifest::Backend;
 
-use super::beginning::Beginning;
 use super::driver::{self, Driver};
 use super::error::{Error, ErrorKind};
 use super::facts::Facts;
@@ -187,15 +186,11 @@ impl CCompiler {
         home: &Path,
         object: &Path,
         headers: &Path,
-        beginning: Option<&Beginning>,
         options: &Options<'_>,
     ) -> Result<(), Error> {
         let folder = unit.parent().unwrap_or(Path::new("."));
         let mut command = self.command_with(headers, options);
         command.arg(format!("-iquote{}", folder.display()));
-        for folder in beginning.into_iter().flat_map(Beginning::folders) {
-            command.arg(format!("-iquote{}", folder.display()));
-        }
         if self.maps_folders() {
             let (folder, home) = (folder.display(), home.display());
             command.arg(format!("-fmacro-prefix-map={folder}/="));
@@ -208,29 +203,6 @@ impl CCompiler {
             Ok(()) => Ok(()),
             Err(text) => Err(explain(&text, unit, options.backend)),
         }
-    }
-
-    /// Whether [`precompile`](Self::precompile) is useful: gcc, without a wrapper, which may cache results by
-    /// the text. For debuggers our C file stays whole.
-    pub(super) fn precompiles(&self, options: &Options<'_>) -> bool {
-        self.driver.is_gcc() && !self.debugs(options)
-    }
-
-    /// Precompiles `header` to `result`, and writes to `rule` of which files it consists, as a rule for make.
-    /// Returns false if the compiler fails.
-    pub(super) fn precompile(
-        &self,
-        header: &Path,
-        result: &Path,
-        rule: &Path,
-        headers: &Path,
-        options: &Options<'_>,
-    ) -> bool {
-        let mut command = self.command_with(headers, options);
-        command.args(["-x", "c-header"]).arg(header);
-        command.arg("-MD").arg("-MF").arg(rule);
-        command.arg("-o").arg(result);
-        matches!(run(command), Ok(Ok(())))
     }
 
     /// Whether the compiler can replace the folder in `__FILE__`, so that equal builds have equal results

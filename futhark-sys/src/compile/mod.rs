@@ -29,7 +29,6 @@
 //! toolchain.rs  finds compilers and headers; reads every environment variable
 //! ```
 
-mod beginning;
 #[cfg(feature = "raw")]
 mod bindgen;
 mod build;

@@ -119,12 +119,8 @@ const DRIVER_HEADERS: [&str; 6] = [
 const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
 
 impl Unit<'_> {
-    /// Returns the beginning of the C file, which usually does not depend on the program, and the rest.
-    pub(super) fn write(&self) -> (String, String) {
-        (self.write_beginning(), self.write_rest())
-    }
-
-    fn write_beginning(&self) -> String {
+    /// The text of the C file.
+    pub(super) fn write(&self) -> String {
         let backend = self.program.backend;
         let mut c = String::new();
         let _ = writeln!(c, "#define _GNU_SOURCE");
@@ -151,14 +147,7 @@ impl Unit<'_> {
             driver::write(&self.generated.calls, &mut c);
         }
         c.push_str("#include \"fut_device.h\"\nFUT_END_OURS\n");
-        c
-    }
-
-    fn write_rest(&self) -> String {
-        let backend = self.program.backend;
-        let given = given::functions(self);
         let name = self.name;
-        let mut c = String::new();
         // The definition of a function has the options of its prototype: these functions check, copy and allocate
         // for functions with the program's own loops.
         let _ = writeln!(c, "FUT_BEGIN_OURS\n#include \"{name}.h\"\nFUT_END_OURS");
