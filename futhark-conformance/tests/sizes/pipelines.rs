@@ -151,7 +151,7 @@ pub const OPERATIONS: &[Operation] = &[
         None => Any,
         Some((step, distance)) if step == 0 || distance.signum() * step.signum() < 0 => Invalid,
         // The generated code adds them, which wraps: the range is too short in plain C too.
-        Some((step, distance)) if step.unsigned_abs() + distance.unsigned_abs() >= 1 << 63 => Any,
+        Some((step, distance)) if step.unsigned_abs().saturating_add(distance.unsigned_abs()) >= 1 << 63 => Any,
         Some((step, distance)) => match (distance / step).checked_add(1) {
             Some(count) => sized(&[count], |n| Array((0..n as i64).map(|i| p + step * i).collect())),
             None => Any,
@@ -332,19 +332,22 @@ impl Pipeline {
     pub fn value(&self, xs: &[i64], arguments: &[i64; 9]) -> Outcome {
         let (mut ys, mut unsure) = (xs.to_vec(), false);
         for (i, arguments) in arguments.as_chunks().0.iter().enumerate() {
-            // The compiler removes what a later step does not use.
-            let unused = self.steps[i + 1..]
+            let step = self.steps[i];
+            let is_fused = self.opaque.get(i) == Some(&false);
+            // The compiler removes what a later step does not use, and elements that it slices away.
+            let is_removed = self.steps[i + 1..]
                 .iter()
-                .any(|later| !later.expression.contains("ys"));
-            match (self.steps[i].apply)(&ys, *arguments) {
+                .any(|later| !later.expression.contains("ys"))
+                || is_fused && step.expression.starts_with("map ");
+            match (step.apply)(&ys, *arguments) {
                 Array(zs) => {
                     ys = zs;
-                    // Slices of ranges are wrong in plain C too (programs/versions/sliced_ranges.fut).
-                    unsure |=
-                        self.steps[i].name == "range_to" && self.opaque.get(i) == Some(&false);
+                    // Slices of ranges are wrong in plain C too (programs/versions/sliced_ranges.fut), and a map that
+                    // indexes a `replicate` does not check its indices.
+                    unsure |= is_fused && ["range", "range_to", "product"].contains(&step.name);
                 }
                 Endless => return Endless,
-                Invalid if !unused && !unsure => return Invalid,
+                Invalid if !is_removed && !unsure => return Invalid,
                 _ => (ys, unsure) = (Vec::new(), true),
             }
         }
@@ -437,16 +440,12 @@ pub fn checksum(xs: &[i64]) -> i64 {
     weighted.fold(xs.len() as i64, i64::wrapping_add)
 }
 
-/// A sequence of numbers that looks random, and is the same in each run.
-pub struct Random(pub u64);
+/// The same numbers in each run.
+pub struct Random(fastrand::Rng);
 
 impl Random {
     pub fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) % end as u64) as usize
+        self.0.usize(..end)
     }
 
     fn one_of<T>(&mut self, all: &'static [T]) -> &'static T {
@@ -532,7 +531,7 @@ pub fn check(
     seed: u64,
     [count, tries]: [usize; 2],
 ) {
-    let mut random = Random(seed);
+    let mut random = Random(fastrand::Rng::with_seed(seed));
     let pipelines: Vec<Pipeline> = (0..count).map(|_| Pipeline::random(&mut random)).collect();
     let name = format!("pipelines_{backend}_{count}_{seed}");
     let library = build_text(backend, compiler, &name, &program(&pipelines)).unwrap();
@@ -580,7 +579,7 @@ fn call_all(
     println!("{}, {threads} threads: {seen:?}", library.backend());
     let first = &seen.wrong[..seen.wrong.len().min(20)];
     assert!(first.is_empty(), "{} wrong: {first:#?}", seen.wrong.len());
-    assert!(seen.values > seen.calls / 5 && seen.errors > seen.calls / 20);
+    assert!(seen.values > seen.calls / 10 && seen.errors > seen.calls / 20);
 }
 
 /// The elements of the argument.

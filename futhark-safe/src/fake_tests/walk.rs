@@ -6,23 +6,6 @@ use crate::{Error, ErrorKind};
 use futhark_fake::types::FLOATS;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
-/// SplitMix64: small, seeded, the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
-
 /// A value, its expected content, and its state with regard to waits.
 struct Known {
     handle: Handle,
@@ -50,7 +33,7 @@ enum State {
 struct Walk<'a> {
     core: &'a Arc<Core>,
     flavour: Flavour,
-    random: Random,
+    random: fastrand::Rng,
     known: Vec<Known>,
     /// GPU: pending work will fail.
     failing: bool,
@@ -64,7 +47,7 @@ impl Walk<'_> {
             while self.known.len() < 3 {
                 self.make();
             }
-            match self.random.below(17) {
+            match self.random.usize(..17) {
                 0 | 1 => self.make(),
                 2 | 3 => self.forget(),
                 4 | 5 => self.read_one(),
@@ -89,8 +72,8 @@ impl Walk<'_> {
     }
 
     fn make(&mut self) {
-        let n = self.random.below(6);
-        let data: Vec<i32> = (0..n).map(|_| self.random.next() as i32).collect();
+        let n = self.random.usize(..6);
+        let data: Vec<i32> = (0..n).map(|_| self.random.i32(..)).collect();
         let made = ffi::create(self.core, INTS, &[n], &data);
         self.waited(made.as_ref().err());
         if let Ok(handle) = made {
@@ -99,12 +82,12 @@ impl Walk<'_> {
     }
 
     fn forget(&mut self) {
-        let i = self.random.below(self.known.len());
+        let i = self.random.usize(..self.known.len());
         self.known.swap_remove(i);
     }
 
     fn read_one(&mut self) {
-        let i = self.random.below(self.known.len());
+        let i = self.random.usize(..self.known.len());
         let Known {
             handle,
             content,
@@ -192,8 +175,8 @@ impl Walk<'_> {
 
     /// Consumes an array, or the array of a record.
     fn overwrite(&mut self) {
-        let i = self.random.below(self.known.len());
-        let to = self.random.next() as i32;
+        let i = self.random.usize(..self.known.len());
+        let to = self.random.i32(..);
         let (name, mut data) = match &self.known[i].content {
             Content::Ints(data) => ("entry_set_first", data.clone()),
             Content::Pair(_, data) => ("entry_poke", data.clone()),
@@ -270,7 +253,7 @@ impl Walk<'_> {
         let Some((i, _)) = self.some_ints() else {
             return;
         };
-        let how = self.random.below(3) as i32;
+        let how = self.random.usize(..3) as i32;
         let Known { handle, state, .. } = self.known.swap_remove(i);
         let made = value(
             self.core,
@@ -286,10 +269,10 @@ impl Walk<'_> {
         let Some((i, data)) = self.some_ints() else {
             return;
         };
-        let number = self.random.next() as i32;
+        let number = self.random.i32(..);
         let Known { handle, state, .. } = &self.known[i];
         let state = *state;
-        let (made, content) = match self.random.below(3) {
+        let (made, content) = match self.random.usize(..3) {
             0 => {
                 let inputs = [Input::scalar(number), Input::observed(handle)];
                 let made = value(self.core, "new_opaque_pair", inputs);
@@ -315,7 +298,7 @@ impl Walk<'_> {
     }
 
     fn unwrap(&mut self) {
-        let i = self.random.below(self.known.len());
+        let i = self.random.usize(..self.known.len());
         let Known {
             handle,
             content,
@@ -338,7 +321,7 @@ impl Walk<'_> {
 
     /// One of the arrays of integers.
     fn some_ints(&mut self) -> Option<(usize, Vec<i32>)> {
-        let start = self.random.below(self.known.len().max(1));
+        let start = self.random.usize(..self.known.len().max(1));
         let mut places = (start..self.known.len()).chain(0..start.min(self.known.len()));
         places.find_map(|i| match &self.known[i].content {
             Content::Ints(data) => Some((i, data.clone())),
@@ -450,7 +433,7 @@ fn walk(core: &Arc<Core>, flavour: Flavour, seed: u64, steps: usize) {
     let mut walk = Walk {
         core,
         flavour,
-        random: Random(seed),
+        random: fastrand::Rng::with_seed(seed),
         known: Vec::new(),
         failing: false,
     };
