@@ -164,7 +164,7 @@ impl Expectations {
         Expectations::parse(&text, folder).map_err(fail)
     }
 
-    fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
+    pub(crate) fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
         Ok(Expectations {
             folder: folder.to_owned(),
             list: written::read(text)?,

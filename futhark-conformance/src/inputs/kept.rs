@@ -4,6 +4,7 @@ use super::elements::host;
 use super::settings::Settings;
 use super::tree::Input;
 use crate::key::key;
+use crate::scratch::replace_file;
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 use serde::{Deserialize, Serialize};
@@ -78,11 +79,7 @@ impl Store {
         let key = key(&[kept.entry.as_bytes(), arguments.as_bytes()]);
         let name = format!("{}-{key}.json", plain(&kept.entry));
         let path = self.folder.join(name);
-        std::fs::create_dir_all(&self.folder)?;
-        // In one step: another process may be reading.
-        let file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        kept.write(file.path())?;
-        file.persist(&path).map_err(|error| error.error)?;
+        replace_file(&path, kept.text()?.as_bytes())?;
         Ok(path)
     }
 
@@ -90,7 +87,8 @@ impl Store {
     pub fn running(&self, kept: &Kept) {
         // Only a convenience, so errors are ignored.
         let _ = std::fs::create_dir_all(&self.folder);
-        let _ = kept.write(&self.running);
+        let text = kept.text();
+        let _ = text.and_then(|text| std::fs::write(&self.running, text));
     }
 
     /// Removes the record.
@@ -117,7 +115,8 @@ impl Kept {
         })
     }
 
-    fn write(&self, path: &Path) -> io::Result<()> {
+    /// The text of its file.
+    fn text(&self) -> io::Result<String> {
         let file = File {
             entry: self.entry.clone(),
             found: self.found.clone(),
@@ -125,7 +124,7 @@ impl Kept {
         };
         let mut text = serde_json::to_string_pretty(&file)?;
         text.push('\n');
-        std::fs::write(path, text)
+        Ok(text)
     }
 }
 

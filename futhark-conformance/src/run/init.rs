@@ -9,8 +9,8 @@ use crate::expect::{self, Expectations, FILE_NAME};
 use crate::record::Record;
 use crate::report::counted;
 use crate::say::{self, outln};
+use crate::scratch::replace_file;
 use anyhow::{Context as _, anyhow};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Checks programs, and writes their failures as expectations.
@@ -51,7 +51,11 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
         outln!("nothing failed: {} is not needed", file.display());
         return Ok(Exit::Held);
     }
-    write(&file, &text).map_err(could_not_run)?;
+    let failed = || format!("failed to write {}", file.display());
+    // A list that cannot be read would fail every later run.
+    let checked = Expectations::parse(&text, folder).map_err(anyhow::Error::msg);
+    let written = checked.and_then(|_| Ok(replace_file(&file, text.as_bytes())?));
+    written.with_context(failed).map_err(could_not_run)?;
     let entries = match entries {
         1 => "1 entry".to_owned(),
         _ => format!("{entries} entries"),
@@ -79,22 +83,4 @@ fn file(config: &Config, paths: &[PathBuf]) -> Result<PathBuf, Ended> {
         false => path.as_path(),
     };
     Ok(folder.join(FILE_NAME))
-}
-
-/// Replaces the file at once.
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    let failed = || format!("failed to write {}", file.display());
-    let folder = file.parent();
-    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
-    let mut new = tempfile::Builder::new();
-    #[cfg(unix)]
-    new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let mut new = new
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
-        .with_context(failed)?;
-    new.write_all(text.as_bytes()).with_context(failed)?;
-    // A list that cannot be read would fail every later run.
-    Expectations::read(new.path()).with_context(failed)?;
-    new.persist(file).with_context(failed)?;
-    Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A folder with files, and the newest compiler.
@@ -28,11 +28,17 @@ impl Corpus {
         self.folder.path()
     }
 
-    fn conformance(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(self.path());
         command.args(arguments).arg("--build-dir").arg(build_dir());
         command.arg("--futhark").arg(&self.compiler);
-        command.output().expect("the program starts")
+        command
+    }
+
+    fn conformance(&self, arguments: &[&str]) -> Output {
+        self.command(arguments)
+            .output()
+            .expect("the program starts")
     }
 
     /// Outcome and message of each test case.
@@ -374,8 +380,7 @@ fn curious() -> Option<Corpus> {
 }
 
 fn run_curious(corpus: &Corpus, options: &[&str]) -> (Cases, String) {
-    let mut command = command(corpus.path());
-    command.args([
+    let checks = [
         "run",
         "--all",
         "--check",
@@ -384,7 +389,8 @@ fn run_curious(corpus: &Corpus, options: &[&str]) -> (Cases, String) {
         "c",
         "--timeout",
         "20",
-    ]);
+    ];
+    let mut command = corpus.command(&checks);
     command.args([
         "--json",
         "r.jsonl",
@@ -395,11 +401,6 @@ fn run_curious(corpus: &Corpus, options: &[&str]) -> (Cases, String) {
         "--summary",
         "r.md",
     ]);
-    command
-        .arg("--build-dir")
-        .arg(build_dir())
-        .arg("--futhark")
-        .arg(&corpus.compiler);
     let output = command
         .args(options)
         .env("SECRET_OF_THE_JOB", SECRET)
@@ -475,24 +476,10 @@ entry path [n] (xs: [n]u8) : bool =
         return;
     };
     let run = |options: &[&str]| {
-        let mut command = command(corpus.path());
-        command.args([
-            "run",
-            "e.fut",
-            "--check",
-            "blocks",
-            "--backend",
-            "c",
-            "--json",
-            "r.jsonl",
-        ]);
+        let mut command = corpus.command(&["run", "e.fut", "--check", "blocks", "--backend", "c"]);
+        command.args(["--json", "r.jsonl", "--allow-outside-data"]);
         command
-            .arg("--build-dir")
-            .arg(build_dir())
-            .arg("--futhark")
-            .arg(&corpus.compiler);
-        command.arg("--allow-outside-data").args(options);
-        command
+            .args(options)
             .env("SECRET_OF_THE_JOB", SECRET)
             .env("FUTHARK_TESTS_SEEN", "1");
         let output = command.output().unwrap();
@@ -529,24 +516,11 @@ fn a_program_with_too_many_test_cases_fails_alone() {
     let Some(corpus) = Corpus::new(&files) else {
         return;
     };
-    let mut command = command(corpus.path());
-    command.args([
-        "run",
-        ".",
-        "--all",
-        "--check",
-        "blocks",
-        "--backend",
-        "c",
-        "--json",
-        "r.jsonl",
-    ]);
-    command
-        .arg("--build-dir")
-        .arg(build_dir())
-        .arg("--futhark")
-        .arg(&corpus.compiler);
-    let output = command.args(["--memory", "512"]).output().unwrap();
+    let mut command = corpus.command(&["run", ".", "--all", "--check", "blocks", "--backend", "c"]);
+    let output = command
+        .args(["--json", "r.jsonl", "--memory", "512"])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     let cases = corpus.records("r.jsonl");
     failed(&cases, "syntax", "more than 10000 test cases");

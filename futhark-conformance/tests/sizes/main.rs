@@ -274,15 +274,7 @@ fn hostile_on_multicore() {
 }
 
 fn check_hostile(backend: Backend, threads: &[usize]) {
-    let Some(newest) = support::needs::compiler() else {
-        return;
-    };
-    let compilers = if full() {
-        Compiler::all()
-    } else {
-        vec![newest]
-    };
-    for compiler in compilers {
+    for compiler in compilers() {
         for &threads in threads {
             hostile::check(backend, &compiler, threads);
         }
@@ -300,18 +292,18 @@ fn expressions_on_multicore() {
 }
 
 fn check_expressions(backend: Backend) {
-    let Some(newest) = support::needs::compiler() else {
-        return;
-    };
-    let compilers = if full() {
-        Compiler::all()
-    } else {
-        vec![newest]
-    };
-    for compiler in compilers {
+    for compiler in compilers() {
         expressions::check_divisions(backend, &compiler);
         expressions::check_branches(backend, &compiler);
         expressions::check_empty(backend, &compiler);
+    }
+}
+
+/// The newest compiler, or all with `FUTHARK_TESTS_FULL`. Without one, the tests are skipped.
+fn compilers() -> Vec<Compiler> {
+    match support::needs::compiler() {
+        Some(_) if full() => Compiler::all(),
+        newest => newest.into_iter().collect(),
     }
 }
 
