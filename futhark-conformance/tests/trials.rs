@@ -63,7 +63,7 @@ fn a_harness_finds_runs_and_reports() -> Result<(), Box<dyn Error>> {
     assert_eq!((&*group.check, group.members.len()), ("blocks", 1));
     assert!(group.example().program.ends_with("bad.fut"));
     assert!(group.headline().contains("expected 2, got 1"), "{report}");
-    let example = group.record(group.example(), report.matrix().columns());
+    let example = group.record(group.example(), report.summary().columns());
     assert!(report.repeat(&example).contains("--check 'blocks:main #0'"));
 
     let records: Vec<_> = report.records()?.collect::<Result<_, _>>()?;

@@ -1,9 +1,9 @@
 //! Annotations for the pages of CI systems.
 
-use super::excerpt::excerpt;
-use super::matrix::{Matrix, title};
-use super::{counted, shown};
-use crate::record::Record;
+use super::counted;
+use super::escape::{command_message, command_property};
+use super::summary::{Cause, Summary};
+use crate::record::Header;
 use clap::ValueEnum;
 
 /// The number of annotations of a kind that GitHub shows for a step.
@@ -20,70 +20,42 @@ pub enum Annotations {
 
 /// One `::error` per cause of failures; `only_new` leaves out those without a new failure.
 #[must_use]
-pub fn github(matrix: &Matrix, only_new: bool, repeat: &dyn Fn(&Record) -> String) -> String {
-    let groups = matrix.failures();
-    let selected: Vec<_> = groups
-        .into_iter()
-        .filter(|group| !only_new || group.new_failures() > 0)
-        .collect();
-    let mut text = String::new();
-    for group in selected.iter().take(LIMIT) {
-        let record = group.record(group.example(), matrix.columns());
-        let cause = group
-            .cause
-            .map_or_else(String::new, |cause| format!(" ({cause})"));
-        let mut heading = format!("{}{cause}: {}", group.check, record.place.program);
-        let more = group.members.len() - 1;
-        if more > 0 {
-            heading.push_str(&format!(" and {}", counted(more, "more failure")));
-        }
-        let mut properties = vec![format!("title={}", property(&heading))];
-        // GitHub shows the annotation beside this line of a pull request.
-        if let Some(excerpt) = excerpt(&record) {
-            properties.push(format!("file={}", property(&record.place.program)));
-            properties.push(format!("line={}", excerpt.line));
-        }
-        let message: String = record.finding.message.chars().take(LONGEST).collect();
-        let message = format!("{}\n{message}\nrepeat: {}", title(&record), repeat(&record));
-        text.push_str(&format!(
-            "::error {}::{}\n",
-            properties.join(","),
-            data(&message)
-        ));
-    }
-    if selected.len() > LIMIT {
-        let more = counted(selected.len() - LIMIT, "more cause");
-        text.push_str(&format!(
-            "::warning title={more} of failures::see the report\n"
-        ));
+pub fn github(header: &Header, summary: &Summary, only_new: bool) -> String {
+    let mut causes = summary.causes(header);
+    causes.retain(|cause| !only_new || cause.new_failures() > 0);
+    let mut text: String = causes.iter().take(LIMIT).map(error).collect();
+    if causes.len() > LIMIT {
+        let more = counted(causes.len() - LIMIT, "more cause");
+        text += &format!("::warning title={more} of failures::see the report\n");
     }
     text
 }
 
-/// Escapes the message of a command.
-fn data(text: &str) -> String {
-    let lines = text
-        .split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line));
-    let lines: Vec<String> = lines.map(|line| shown(line).replace('%', "%25")).collect();
-    lines.join("%0A")
-}
-
-/// Escapes a property of a command.
-fn property(text: &str) -> String {
-    let text = shown(text).replace('%', "%25");
-    text.replace(':', "%3A").replace(',', "%2C")
+fn error(cause: &Cause<'_>) -> String {
+    let program = &cause.example.place.program;
+    let mut title = format!("{} in {program}", cause.heading());
+    if cause.count() > 1 {
+        title += &format!(" and {}", counted(cause.count() - 1, "more failure"));
+    }
+    let mut properties = format!("title={}", command_property(&title));
+    // GitHub shows the annotation beside this line of a pull request.
+    if let Some(excerpt) = cause.excerpt() {
+        let program = command_property(program);
+        properties += &format!(",file={program},line={}", excerpt.line);
+    }
+    let message: String = cause.message().chars().take(LONGEST).collect();
+    let message = format!("{}\n{message}\nrepeat: {}", cause.title(), cause.repeat);
+    format!("::error {properties}::{}\n", command_message(&message))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Outcome;
-    use crate::report::tests::{compared, record};
+    use crate::record::{Outcome, Record};
+    use crate::report::tests::{compared, header, record};
 
     fn annotated(records: &[(Record, bool)], only_new: bool) -> String {
-        let matrix = compared(records);
-        github(&matrix, only_new, &|_| "again".into())
+        github(&header(), &compared(records), only_new)
     }
 
     #[test]
@@ -93,7 +65,9 @@ mod tests {
         let text = annotated(&[(evil, false)], false);
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(
-            text.starts_with("::error title=blocks (mismatch)%3A a%2Cb%3Ac%25.fut::a,b:c%25.fut ["),
+            text.starts_with(
+                "::error title=blocks%3A mismatch in a%2Cb%3Ac%25.fut::a,b:c%25.fut ["
+            ),
             "{text}"
         );
         assert!(

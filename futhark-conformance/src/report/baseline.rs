@@ -3,9 +3,9 @@
 //! Only a hash and the outcome of each earlier result are kept, so that the report of a large corpus
 //! fits into memory. Results are compared as by the subcommand `diff`.
 
-use super::column::Column;
 use super::difference::{Change, Devices, Verdict};
 use super::json::{Line, Lines, ReadError};
+use super::summary::Column;
 use super::{counted, groups};
 use crate::record::{Header, Outcome, Place, Record};
 use std::collections::{BTreeMap, HashMap, HashSet};

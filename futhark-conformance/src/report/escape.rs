@@ -1,14 +1,17 @@
-//! Text from outside for terminals, logs and shells: names of files and devices, and what compilers
-//! and programs under test print.
+//! Text from outside in every language that reports are written in: names of files and devices, and
+//! what compilers and programs under test print.
 //!
 //! Such text can contain anything. Control characters move the cursor or change colours,
 //! bidirectional controls reorder what a reader sees, and CI systems take commands from the log:
 //! GitHub a line that begins with `::`, also after blanks, and `##[` anywhere in a line; Azure and
 //! TeamCity `##vso[` and `##teamcity[`. So every text from outside passes one of these functions
-//! before it is printed.
+//! before it is printed. Templates use them by themselves: `askama.toml` gives the escaper of each
+//! language ([`Terminal`], [`Markdown`], [`Html`]).
 
+use askama::filters::Escaper;
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::fmt::{self, Write};
 
 /// The text for a part of one line: control characters, line ends included, are shown as escapes
 /// such as `\n` and `\x1b`, and a command for a CI system gets a backslash that disables it.
@@ -26,6 +29,96 @@ pub fn shown_lines(text: &str, indent: &str) -> String {
         format!("{indent}{}", escaped(line, |c| c == '\t'))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Texts in a template of text: each is a part of one line, as by [`shown`].
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal;
+
+impl Escaper for Terminal {
+    fn write_escaped_str<W: Write>(&self, mut dest: W, text: &str) -> fmt::Result {
+        dest.write_str(&shown(text))
+    }
+}
+
+/// Texts in a template of Markdown: a part of one line or of a cell of a table. Every character that
+/// Markdown or HTML could interpret is an entity.
+#[derive(Clone, Copy, Debug)]
+pub struct Markdown;
+
+impl Escaper for Markdown {
+    fn write_escaped_str<W: Write>(&self, mut dest: W, text: &str) -> fmt::Result {
+        for c in shown(text).chars() {
+            match c.is_alphanumeric() || " .,:;/-+='\"".contains(c) {
+                true => dest.write_char(c)?,
+                false => write!(dest, "&#{};", u32::from(c))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Texts in a template of HTML, also in attributes. They keep their lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Html;
+
+impl Escaper for Html {
+    fn write_escaped_str<W: Write>(&self, mut dest: W, text: &str) -> fmt::Result {
+        for c in printable(text).chars() {
+            match c {
+                '<' | '>' | '&' | '"' | '\'' => write!(dest, "&#{};", u32::from(c))?,
+                c => dest.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lines in a `<pre>` in Markdown, where only HTML is interpreted. An empty line would end some
+/// elements, but not this one.
+#[must_use]
+pub fn preformatted(text: &str) -> String {
+    let text = shown_lines(text, "").replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// JSON in a `script` element. `<` occurs only in strings, where it can be an escape; `</script>`
+/// would end the element.
+#[must_use]
+pub fn in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// Lines for XML, whose library escapes markup, but drops characters that XML does not allow.
+#[must_use]
+pub fn for_xml(text: &str) -> String {
+    shown_lines(text, "").replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+/// The message of a workflow command of GitHub.
+#[must_use]
+pub fn command_message(text: &str) -> String {
+    shown_lines(text, "")
+        .replace('%', "%25")
+        .replace('\n', "%0A")
+}
+
+/// A property of a workflow command of GitHub.
+#[must_use]
+pub fn command_property(text: &str) -> String {
+    let text = shown(text).replace('%', "%25");
+    text.replace(':', "%3A").replace(',', "%2C")
+}
+
+/// The text with U+FFFD for characters that HTML does not allow or a page does not show.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let replaced = text.chars().map(|c| match c {
+        '\n' | '\t' => c,
+        c if is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        c => c,
+    });
+    replaced.collect()
 }
 
 /// Whether a terminal or a page does not show a character as itself: control characters, line and

@@ -1,10 +1,10 @@
-//! Findings grouped by cause, and reasons with their counts.
+//! Failures grouped by cause, and reasons with their counts.
 //!
 //! One bug in a compiler fails the same check in many programs, on many backends. Failures belong to
 //! one group if their check, cause and [`signature`] are equal. Wrong results with numbers in their
 //! messages cannot be compared with those of other programs; they are grouped by check and program.
 
-use super::column::Column;
+use super::summary::Column;
 use crate::record::{Cause, Finding, Outcome, Place, Record};
 use futhark_manifest::Backend;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -50,13 +50,6 @@ impl Group {
             *programs.entry(&*member.program).or_default() += 1;
         }
         programs
-    }
-
-    /// The numbers of the columns.
-    #[must_use]
-    pub fn columns(&self) -> BTreeSet<usize> {
-        let columns = self.members.iter().filter_map(|member| member.column);
-        columns.collect()
     }
 
     /// The number of failures that are not in the baseline.
@@ -183,12 +176,8 @@ pub struct Reason {
     pub text: String,
     /// The number of results.
     pub count: usize,
-    /// The checks.
-    pub checks: BTreeSet<String>,
     /// The programs.
     pub programs: BTreeSet<Arc<str>>,
-    /// The numbers of the columns.
-    pub columns: BTreeSet<usize>,
 }
 
 /// Results by reason.
@@ -201,7 +190,7 @@ pub struct Reasons {
 
 impl Reasons {
     /// Adds a result, and returns the number of its reason.
-    pub fn add(&mut self, record: &Record, column: Option<usize>) -> usize {
+    pub fn add(&mut self, record: &Record) -> usize {
         let (place, finding) = (&record.place, &record.finding);
         let text = first_line(&finding.message);
         // The owner of the expectations wrote their reasons, so they are compared literally.
@@ -220,11 +209,7 @@ impl Reasons {
         let program = self.texts.shared(&place.program);
         let reason = &mut self.reasons[number];
         reason.count += 1;
-        if !reason.checks.contains(&finding.check) {
-            reason.checks.insert(finding.check.clone());
-        }
         reason.programs.insert(program);
-        reason.columns.extend(column);
         number
     }
 
@@ -447,7 +432,7 @@ mod tests {
         for (program, text) in [("a.fut", "took 3 s"), ("b.fut", "took 4 s"), ("b.fut", "x")] {
             let mut skip = record(program, "c", Outcome::Skip);
             skip.finding.message = text.into();
-            reasons.add(&skip, Some(0));
+            reasons.add(&skip);
         }
         let sorted = reasons.sorted();
         assert_eq!((sorted[0].count, sorted[0].programs.len()), (2, 2));

@@ -10,46 +10,65 @@
 //! cases, which therefore contain the program. The document is valid by the schema of Jenkins' plugin
 //! xUnit, `junit-10.xsd`, which allows no attribute `file`.
 
-use super::column::Column;
+use super::escape::for_xml;
 use super::groups::{Group, Member, first_line};
-use super::matrix::{Matrix, Tally};
-use super::{counted, shown, shown_lines};
-use crate::record::{Cause, Record};
+use super::summary::{Column, Summary, Tally};
+use super::{counted, repeat_with, shown};
+use crate::record::{Cause, Header};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
 /// The number of failures of a check that are shown in full.
 const FAILURES: usize = 5;
 
-/// The failures by program, column and check.
-type Failures<'m> = HashMap<(&'m str, Option<usize>, &'m str), Vec<(&'m Group, &'m Member)>>;
+/// The failures by column, program and check.
+type Failures<'s> = BTreeMap<(Option<usize>, &'s str, &'s str), Vec<(&'s Group, &'s Member)>>;
 
-/// Writes the document; `repeat` gives the command that repeats a finding.
+/// Writes the document.
 ///
 /// # Errors
 /// If writing to `out` fails.
-pub fn write(
-    out: &mut dyn Write,
-    matrix: &Matrix,
-    repeat: &dyn Fn(&Record) -> String,
-) -> io::Result<()> {
-    let groups = matrix.failures();
+pub fn write(out: &mut dyn Write, header: &Header, summary: &Summary) -> io::Result<()> {
     let mut failures = Failures::new();
-    for group in &groups {
+    for group in summary.failures() {
         for member in &group.members {
-            let key = (&*member.program, member.column, group.check.as_str());
+            let key = (member.column, &*member.program, group.check.as_str());
             failures.entry(key).or_default().push((group, member));
         }
     }
-    let texts = Texts { matrix, repeat };
-    let suites = (0..matrix.columns().len()).map(|column| texts.suite(column, &failures));
-    let files = texts.files(&failures);
+    let failed = |failures: &[(&Group, &Member)]| failed(failures, summary.columns(), header);
+    let suite = |(number, column): (usize, &Column)| {
+        let name = suite_name(column);
+        let mut suite = TestSuite::new(name.as_str());
+        let mut seconds = 0.0;
+        for (program, cells) in summary.cells() {
+            for tally in &cells[number] {
+                let check = summary.checks()[tally.check].as_str();
+                let status = match failures.get(&(Some(number), program, check)) {
+                    Some(failures) => failed(failures),
+                    None => held(summary, tally),
+                };
+                let mut case = case(&name, program, check, status);
+                case.set_time(duration(f64::from(tally.seconds)));
+                seconds += f64::from(tally.seconds);
+                suite.add_test_case(case);
+            }
+        }
+        suite.set_time(duration(seconds));
+        suite
+    };
+    // Failures of files that are not programs.
+    let mut files = TestSuite::new("files");
+    for ((_, program, check), failures) in failures.iter().filter(|(key, _)| key.0.is_none()) {
+        files.add_test_case(case("files", program, check, failed(failures)));
+    }
+    let suites = summary.columns().iter().enumerate().map(suite);
     let suites = suites.chain((!files.test_cases.is_empty()).then_some(files));
-    // One suite at a time: all cases of a large corpus would need much memory. The totals are
-    // optional in the format.
-    let seconds: f64 = matrix.by_column().iter().map(|(_, seconds)| seconds).sum();
+    // One suite at a time: all cases of a large corpus would need much memory, and the library only
+    // writes whole documents. The totals are optional in the format.
+    let seconds: f64 = summary.by_column().iter().map(|sum| sum.seconds).sum();
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     writeln!(
         out,
@@ -67,134 +86,76 @@ pub fn write(
     writeln!(out, "</testsuites>")
 }
 
-struct Texts<'m> {
-    matrix: &'m Matrix,
-    repeat: &'m dyn Fn(&Record) -> String,
+fn held(summary: &Summary, tally: &Tally) -> TestCaseStatus {
+    let reason = summary.reason(tally);
+    let text = match (tally.counts.expected, tally.counts.passed) {
+        (0, 1..) => return TestCaseStatus::success(),
+        (0, 0) => reason.to_owned(),
+        _ => format!("failed as expected: {reason}"),
+    };
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(for_xml(&shown(&text)));
+    status
 }
 
-impl Texts<'_> {
-    fn suite(&self, number: usize, failures: &Failures<'_>) -> TestSuite {
-        let name = suite_name(&self.matrix.columns()[number]);
-        let mut suite = TestSuite::new(name.as_str());
-        let mut seconds = 0.0;
-        let order = self.matrix.checks_in_order();
-        for (program, cells) in self.matrix.cells() {
-            let rank = |tally: &&Tally| order.iter().position(|&check| check == tally.check);
-            let mut tallies: Vec<&Tally> = cells[number].iter().collect();
-            tallies.sort_by_key(rank);
-            for tally in tallies {
-                seconds += f64::from(tally.seconds);
-                let check = self.matrix.checks()[tally.check].as_str();
-                let failed = failures.get(&(program, Some(number), check));
-                let status = match failed {
-                    Some(failed) => self.failed(failed),
-                    None => self.held(tally),
-                };
-                let mut case = case(&name, program, check, status);
-                case.set_time(duration(f64::from(tally.seconds)));
-                suite.add_test_case(case);
-            }
-        }
-        suite.set_time(duration(seconds));
-        suite
+fn failed(failures: &[(&Group, &Member)], columns: &[Column], header: &Header) -> TestCaseStatus {
+    // An error prevented the check from completing; a failure is the result of a completed check.
+    let is_error = failures.iter().any(|(group, _)| {
+        matches!(
+            group.cause,
+            Some(Cause::Crash | Cause::Timeout | Cause::Error)
+        )
+    });
+    let mut status = TestCaseStatus::non_success(match is_error {
+        true => NonSuccessKind::Error,
+        false => NonSuccessKind::Failure,
+    });
+    let (group, member) = failures[0];
+    let mut message = shown(first_line(&member.message)).into_owned();
+    if failures.len() > 1 {
+        let more = counted(failures.len() - 1, "more case");
+        message += &format!(" (and {more})");
     }
-
-    /// Failures of files that are not programs.
-    fn files(&self, failures: &Failures<'_>) -> TestSuite {
-        let mut suite = TestSuite::new("files");
-        let mut list: Vec<_> = failures.iter().filter(|(key, _)| key.1.is_none()).collect();
-        list.sort_by_key(|(key, _)| **key);
-        for ((program, _, check), failed) in list {
-            suite.add_test_case(case("files", program, check, self.failed(failed)));
-        }
-        suite
-    }
-
-    fn held(&self, tally: &Tally) -> TestCaseStatus {
-        let counts = tally.counts;
-        let reason = shown(self.matrix.reason(tally)).into_owned();
-        let text = if counts.expected > 0 {
-            format!("failed as expected: {reason}")
-        } else if counts.passed > 0 {
-            return TestCaseStatus::success();
-        } else {
-            reason
+    status.set_message(for_xml(&message));
+    status.set_type(
+        group
+            .cause
+            .map(|cause| cause.to_string())
+            .unwrap_or_default(),
+    );
+    let texts = failures.iter().take(FAILURES).map(|(group, member)| {
+        let case = match &*member.case {
+            "" => String::new(),
+            case => format!("{}: ", shown(case)),
         };
-        let mut status = TestCaseStatus::skipped();
-        status.set_message(clean(&text));
-        status
+        let repeat = repeat_with(header, &group.record(member, columns));
+        format!("{case}{}\nrepeat: {repeat}", member.message)
+    });
+    let mut texts: Vec<String> = texts.collect();
+    if failures.len() > FAILURES {
+        let more = counted(failures.len() - FAILURES, "more case");
+        texts.push(format!("and {more}"));
     }
-
-    fn failed(&self, failed: &[(&Group, &Member)]) -> TestCaseStatus {
-        let (group, member) = failed[0];
-        let kind = failed.iter().map(|(group, _)| failure_kind(group.cause));
-        let is_error = kind.clone().any(|kind| kind == NonSuccessKind::Error);
-        let mut status = TestCaseStatus::non_success(match is_error {
-            true => NonSuccessKind::Error,
-            false => NonSuccessKind::Failure,
-        });
-        let mut message = shown(first_line(&member.message)).into_owned();
-        if failed.len() > 1 {
-            message.push_str(&format!(
-                " (and {})",
-                counted(failed.len() - 1, "more case")
-            ));
-        }
-        status.set_message(clean(&message));
-        status.set_type(
-            group
-                .cause
-                .map(|cause| cause.to_string())
-                .unwrap_or_default(),
-        );
-        let mut texts: Vec<String> = failed
-            .iter()
-            .take(FAILURES)
-            .map(|(group, member)| {
-                let record = group.record(member, self.matrix.columns());
-                let case = match &*member.case {
-                    "" => String::new(),
-                    case => format!("{}: ", shown(case)),
-                };
-                let message = shown_lines(&member.message, "");
-                format!("{case}{message}\nrepeat: {}", (self.repeat)(&record))
-            })
-            .collect();
-        if failed.len() > FAILURES {
-            texts.push(format!(
-                "and {}",
-                counted(failed.len() - FAILURES, "more case")
-            ));
-        }
-        status.set_description(clean(&texts.join("\n\n")));
-        status
-    }
+    status.set_description(for_xml(&texts.join("\n\n")));
+    status
 }
 
 fn case(suite: &str, program: &str, check: &str, status: TestCaseStatus) -> TestCase {
-    let program = clean(&shown(program));
+    let program = for_xml(&shown(program));
     let mut case = TestCase::new(format!("{program}: {}", shown(check)), status);
     let class = program.strip_suffix(".fut").unwrap_or(&program);
-    case.set_classname(format!("{}.{}", without_dots(suite), without_dots(class)));
+    let package = suite.replace('.', "_");
+    case.set_classname(format!("{package}.{}", class.replace('.', "_")));
     case
 }
 
-/// The text without the two characters that neither XML nor [`shown`] allows.
-fn clean(text: &str) -> String {
-    text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
-}
-
-fn without_dots(text: &str) -> String {
-    text.replace('.', "_")
-}
-
 fn suite_name(column: &Column) -> String {
-    let device = match column.device.as_str() {
-        "" | crate::devices::HOST => String::new(),
+    let device = match column.named_device() {
+        "" => String::new(),
         device => format!(", {device}"),
     };
     let name = format!("{}{device}, {}", column.backend, column.compiler);
-    shown(&name).into_owned()
+    for_xml(&shown(&name))
 }
 
 /// A report that was read from a file may contain any number.
@@ -202,24 +163,15 @@ fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-/// An error prevented the check from completing; a failure is the result of a completed check.
-fn failure_kind(cause: Option<Cause>) -> NonSuccessKind {
-    match cause {
-        Some(Cause::Crash | Cause::Timeout | Cause::Error) => NonSuccessKind::Error,
-        _ => NonSuccessKind::Failure,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Outcome;
-    use crate::report::tests::{matrix, record};
+    use crate::record::{Outcome, Record};
+    use crate::report::tests::{header, record, summary};
 
     fn written(records: &[Record]) -> String {
-        let matrix = matrix(records);
         let mut out = Vec::new();
-        write(&mut out, &matrix, &|_| "again <now>".into()).unwrap();
+        write(&mut out, &header(), &summary(records)).unwrap();
         let text = String::from_utf8(out).unwrap();
         let parsed = Report::deserialize_from_str(&text).expect("the document is JUnit XML");
         let cases = parsed
@@ -281,7 +233,7 @@ mod tests {
         let message = "killed by &lt;signal&gt; &quot;11&quot;\\x1b[0m\u{fffd}";
         assert!(
             text.contains(&format!(
-                "<error message=\"{message} (and 1 more case)\" type=\"crash\">main #0: {message}\nrepeat: again &lt;now&gt;"
+                "<error message=\"{message} (and 1 more case)\" type=\"crash\">main #0: {message}\nrepeat: futhark-conformance run a.fut"
             )),
             "{text}"
         );

@@ -3,7 +3,6 @@
 pub mod annotations;
 mod aside;
 pub mod baseline;
-pub mod column;
 pub mod difference;
 pub mod escape;
 pub mod excerpt;
@@ -11,7 +10,7 @@ pub mod groups;
 pub mod html;
 pub mod json;
 pub mod junit;
-pub mod matrix;
+pub mod markdown;
 pub mod merge;
 pub mod output;
 mod part;
@@ -19,55 +18,18 @@ pub mod progress;
 pub mod remaining;
 mod results;
 pub mod summary;
-pub mod terminal;
+mod table;
+pub mod text;
 
 pub use escape::{quoted, quoted_os, shown, shown_lines};
 pub use results::{Records, Report};
+pub use summary::Counts;
 
 use crate::checks::device_code;
 use crate::corpus::name;
 use crate::devices::HOST;
-use crate::record::{Header, NOWHERE, Outcome, Record};
+use crate::record::{Header, NOWHERE, Record};
 use std::path::Path;
-
-/// The number of records per outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Promises that held.
-    pub passed: usize,
-    /// Promises that did not hold.
-    pub failed: usize,
-    /// Expected failures.
-    pub expected: usize,
-    /// Cases that could not be checked.
-    pub skipped: usize,
-}
-
-impl Counts {
-    /// Counts a record.
-    pub fn add(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Pass => self.passed += 1,
-            Outcome::Fail => self.failed += 1,
-            Outcome::ExpectedFail => self.expected += 1,
-            Outcome::Skip => self.skipped += 1,
-        }
-    }
-
-    /// Adds other counts.
-    pub fn include(&mut self, other: Counts) {
-        self.passed += other.passed;
-        self.failed += other.failed;
-        self.expected += other.expected;
-        self.skipped += other.skipped;
-    }
-
-    /// The number of all records.
-    #[must_use]
-    pub fn total(&self) -> usize {
-        self.passed + self.failed + self.expected + self.skipped
-    }
-}
 
 /// The command that repeats this finding only.
 #[must_use]
@@ -175,8 +137,8 @@ pub(crate) fn about(seconds: f64) -> String {
 mod tests {
     use super::*;
     use crate::devices::Device;
-    use crate::record::{Cause, CompilerInfo, Finding, Place};
-    use crate::report::matrix::Matrix;
+    use crate::record::{Cause, CompilerInfo, Finding, Outcome, Place};
+    use crate::report::summary::Summary;
     use futhark_manifest::Backend;
 
     /// A record for the tests of all reports.
@@ -198,20 +160,20 @@ mod tests {
         Record { place, finding }
     }
 
-    /// The matrix of records, none of which is new.
-    pub(super) fn matrix(records: &[Record]) -> Matrix {
+    /// The summary of records, none of which is new.
+    pub(super) fn summary(records: &[Record]) -> Summary {
         let old = records.iter().map(|record| (record.clone(), false));
         compared(&old.collect::<Vec<_>>())
     }
 
-    /// The matrix of records, each of which is a new failure or not.
-    pub(super) fn compared(records: &[(Record, bool)]) -> Matrix {
+    /// The summary of records, each of which is a new failure or not.
+    pub(super) fn compared(records: &[(Record, bool)]) -> Summary {
         let all: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
-        let mut matrix = Matrix::of(&all);
+        let mut summary = Summary::of(&all);
         for (record, is_new) in records {
-            matrix.add_compared(record, *is_new);
+            summary.add(record, *is_new);
         }
-        matrix
+        summary
     }
 
     /// The header that goes with it.

@@ -6,8 +6,8 @@ use super::annotations::{self, Annotations};
 use super::aside::Target;
 use super::baseline::{Baseline, Changes};
 use super::json::{JsonReport, ReadError};
-use super::matrix::Matrix;
-use super::{html, junit, repeat_with, shown, summary, terminal};
+use super::summary::Summary;
+use super::{html, junit, markdown, shown, text};
 use crate::corpus::is_source;
 use crate::record::{Finished, Header, Record};
 use crate::say::errln;
@@ -35,13 +35,13 @@ pub struct Files {
 /// The reports of one run.
 pub struct Output {
     /// The results.
-    pub matrix: Matrix,
+    pub summary: Summary,
     /// The first line of the JSON report.
     pub header: Header,
     json: Option<(JsonReport, PathBuf)>,
     junit: Option<Target>,
     html: Option<Target>,
-    summary: Option<Target>,
+    markdown: Option<Target>,
     baseline: Option<Baseline>,
     annotations: Option<Annotations>,
     failed: Option<OutputError>,
@@ -128,14 +128,14 @@ pub(super) fn failed(path: &Path) -> impl FnOnce(io::Error) -> OutputError + use
 
 impl Output {
     /// Counts records, and writes no file.
-    pub(super) fn new(header: Header, matrix: Matrix) -> Output {
+    pub(super) fn new(header: Header, summary: Summary) -> Output {
         Output {
-            matrix,
+            summary,
             header,
             json: None,
             junit: None,
             html: None,
-            summary: None,
+            markdown: None,
             baseline: None,
             annotations: None,
             failed: None,
@@ -147,7 +147,7 @@ impl Output {
     ///
     /// # Errors
     /// If a file cannot be written, two are the same, or the baseline cannot be read.
-    pub fn create(files: &Files, header: Header, matrix: Matrix) -> Result<Output, OutputError> {
+    pub fn create(files: &Files, header: Header, summary: Summary) -> Result<Output, OutputError> {
         files.must_differ()?;
         let baseline = files.baseline.as_ref();
         let baseline = baseline.map(|path| Baseline::read(path, &header));
@@ -158,7 +158,7 @@ impl Output {
         };
         let junit = files.junit.as_ref().map(target).transpose()?;
         let html = files.html.as_ref().map(target).transpose()?;
-        let summary = files.summary.as_ref().map(target).transpose()?;
+        let markdown = files.summary.as_ref().map(target).transpose()?;
         let json = files.json.as_ref().map(|path| {
             let report = JsonReport::create(path, &header).map_err(failed(path))?;
             Ok((report, path.clone()))
@@ -167,10 +167,10 @@ impl Output {
             json: json.transpose()?,
             junit,
             html,
-            summary,
+            markdown,
             baseline,
             annotations: files.annotations,
-            ..Output::new(header, matrix)
+            ..Output::new(header, summary)
         })
     }
 
@@ -179,7 +179,7 @@ impl Output {
     pub fn add(&mut self, record: &Record) {
         let baseline = self.baseline.as_mut();
         let is_new = baseline.is_some_and(|baseline| baseline.add(record));
-        self.matrix.add_compared(record, is_new);
+        self.summary.add(record, is_new);
         // After an error, the last line may be incomplete, and none may follow it.
         if let Some((json, path)) = self.json.as_mut().filter(|_| self.failed.is_none())
             && let Err(error) = json.add(record)
@@ -223,22 +223,11 @@ impl Output {
     /// The report for the terminal, followed by annotations.
     #[must_use]
     pub fn render(&self) -> String {
-        let repeat = |record: &Record| repeat_with(&self.header, record);
+        let (header, summary) = (&self.header, &self.summary);
         let changes = self.changes();
-        let width = terminal::width();
-        let mut text = terminal::render(&self.matrix, changes.as_ref(), &repeat, width);
-        for device in self
-            .header
-            .devices
-            .iter()
-            .filter(|device| device.is_unfit())
-        {
-            let line = format!("not usable: {}", device.described());
-            terminal::fit::wrap(&mut text, &shown(&line), "", width);
-        }
+        let mut text = text::render(header, summary, changes.as_ref(), text::width());
         if let Some(Annotations::Github) = self.annotations {
-            let only_new = changes.is_some();
-            text.push_str(&annotations::github(&self.matrix, only_new, &repeat));
+            text += &annotations::github(header, summary, changes.is_some());
         }
         text
     }
@@ -257,14 +246,13 @@ impl Output {
             let closed = ended.and_then(|()| json.close());
             closed.map_err(failed(&path))?;
         }
-        let (header, matrix) = (&self.header, &self.matrix);
-        let repeat = |record: &Record| repeat_with(header, record);
+        let (header, results) = (&self.header, &self.summary);
         let changes = self.changes();
         let changes = changes.as_ref();
-        write(&self.junit, |out| junit::write(out, matrix, &repeat))?;
-        write(&self.html, |out| html::write(out, header, matrix, changes))?;
-        write(&self.summary, |out| {
-            out.write_all(summary::markdown(header, matrix, changes, &repeat).as_bytes())
+        write(&self.junit, |out| junit::write(out, header, results))?;
+        write(&self.html, |out| html::write(out, header, results, changes))?;
+        write(&self.markdown, |out| {
+            out.write_all(markdown::markdown(header, results, changes).as_bytes())
         })
     }
 }

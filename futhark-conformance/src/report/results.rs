@@ -4,10 +4,10 @@ use super::Counts;
 use super::groups::Group;
 use super::html;
 use super::json::{JsonReport, Line, Lines, ReadError};
-use super::matrix::Matrix;
 use super::merge::{MergeError, Merged, file_of, merge};
 use super::output::{Files, Output, OutputError, failed, write_at_once};
-use super::{junit, repeat_with, summary};
+use super::summary::Summary;
+use super::{junit, markdown, repeat_with};
 use crate::expect::Expectation;
 use crate::record::{Header, NOWHERE, Record};
 use crate::report::difference::Comparison;
@@ -104,10 +104,10 @@ impl Report {
     ) -> Result<Report, MergeError> {
         let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
         let merged = merge(&files)?;
-        let matrix = Matrix::of(&merged.records);
+        let summary = Summary::of(&merged.records);
         Ok(Report::of(
             &files,
-            Output::new(merged.header.clone(), matrix),
+            Output::new(merged.header.clone(), summary),
             merged,
         ))
     }
@@ -115,8 +115,8 @@ impl Report {
     /// As [`Report::read`], and writes reports to files.
     pub(crate) fn read_to(files: &[PathBuf], reports: &Files) -> anyhow::Result<Report> {
         let merged = merge(files)?;
-        let matrix = Matrix::of(&merged.records);
-        let output = Output::create(reports, merged.header.clone(), matrix)?;
+        let summary = Summary::of(&merged.records);
+        let output = Output::create(reports, merged.header.clone(), summary)?;
         Ok(Report::of(files, output, merged))
     }
 
@@ -156,20 +156,20 @@ impl Report {
     /// The number of records of each outcome.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.matrix().total()
+        self.summary().total()
     }
 
     /// The failures, grouped by cause: new ones first, if there is a baseline, then the most frequent.
     #[must_use]
     pub fn failures(&self) -> Vec<&Group> {
-        self.matrix().failures()
+        self.summary().failures()
     }
 
     /// The results by program, backend, device, compiler and check; expected failures and skips by
     /// reason.
     #[must_use]
-    pub fn matrix(&self) -> &Matrix {
-        &self.output.matrix
+    pub fn summary(&self) -> &Summary {
+        &self.output.summary
     }
 
     /// The command that repeats one finding.
@@ -185,7 +185,7 @@ impl Report {
     pub fn write_html(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
         let changes = self.output.changes();
         write_at_once(file.as_ref(), |out| {
-            html::write(out, self.header(), self.matrix(), changes.as_ref())
+            html::write(out, self.header(), self.summary(), changes.as_ref())
         })
     }
 
@@ -195,7 +195,7 @@ impl Report {
     /// If the file cannot be written; then it is as it was.
     pub fn write_junit(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
         write_at_once(file.as_ref(), |out| {
-            junit::write(out, self.matrix(), &|record| self.repeat(record))
+            junit::write(out, self.header(), self.summary())
         })
     }
 
@@ -206,8 +206,7 @@ impl Report {
     pub fn write_summary(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
         let changes = self.output.changes();
         write_at_once(file.as_ref(), |out| {
-            let repeat = |record: &Record| self.repeat(record);
-            let text = summary::markdown(self.header(), self.matrix(), changes.as_ref(), &repeat);
+            let text = markdown::markdown(self.header(), self.summary(), changes.as_ref());
             out.write_all(text.as_bytes())
         })
     }

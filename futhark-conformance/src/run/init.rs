@@ -36,7 +36,7 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
     let groups = report.failures();
     let records = groups.iter().flat_map(|group| {
         let members = group.members.iter();
-        members.map(|member| group.record(member, report.matrix().columns()))
+        members.map(|member| group.record(member, report.summary().columns()))
     });
     let failures: Vec<Record> = records.collect();
     let (text, entries) = expect::list_of(&failures, folder);

@@ -16,11 +16,11 @@ use crate::protocol::RunSpec;
 use crate::record::{Finding, Finished, Record};
 use crate::report::Report;
 use crate::report::difference::{Comparison, Compilers};
-use crate::report::matrix::Matrix;
 use crate::report::output::{Files, Output};
 use crate::report::progress::Progress;
 use crate::report::remaining::{Estimate, Remaining};
 use crate::report::shown;
+use crate::report::summary::Summary;
 use crate::say::errln;
 use crate::times::{Seconds, Times};
 use anyhow::anyhow;
@@ -217,7 +217,7 @@ impl<'a> Run<'a> {
         progress: Progress,
     ) -> Result<Run<'a>, Ended> {
         let header = plan.header.clone();
-        let matrix = Matrix::new(plan.columns.clone());
+        let summary = Summary::new(plan.columns.clone());
         // Only a whole run has the same cases for every compiler.
         let versions = header.compilers.iter().map(|c| c.label.as_str());
         let differences = match config.is_whole(plan.corpus) {
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
             spared: &plan.selected.spared,
             jobs: &plan.selected.jobs,
             spec: &plan.settings.run,
-            output: Output::create(files, header, matrix).map_err(usage)?,
+            output: Output::create(files, header, summary).map_err(usage)?,
             differences,
             expectations,
             progress,

@@ -14,8 +14,8 @@ use crate::protocol::RunSpec;
 use crate::record::{
     Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record, new_run,
 };
-use crate::report::column::Column;
 use crate::report::json::SCHEMA;
+use crate::report::summary::Column;
 use crate::times::{self, Times};
 use crate::toolchain;
 use anyhow::anyhow;

@@ -403,7 +403,7 @@ fn a_baseline_shows_what_is_new_and_what_is_fixed() {
         .collect();
     assert_eq!(commands.len(), 1, "{shown}");
     let start =
-        "::error title=blocks (crash)%3A new.fut::new.fut [c, cpu, 0.25.32] blocks main #0%0A";
+        "::error title=blocks%3A crash in new.fut::new.fut [c, cpu, 0.25.32] blocks main #0%0A";
     assert!(commands[0].starts_with(start), "{shown}");
     assert!(
         commands[0].contains("%0Adied of 5,%0A\\::error::x%0Arepeat: "),

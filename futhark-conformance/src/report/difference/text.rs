@@ -1,8 +1,7 @@
 //! The differences as text.
 
 use super::{Change, Comparison, Difference};
-use crate::report::terminal::WIDTH;
-use crate::report::terminal::fit::wrap;
+use crate::report::text::{WIDTH, folded};
 use crate::report::{counted, shown};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -15,31 +14,26 @@ impl fmt::Display for Comparison {
                 continue;
             }
             writeln!(f, "{change}:")?;
-            let mut text = String::new();
-            for (indent, line) in by_message(&list) {
-                wrap(&mut text, &shown(&line), indent, WIDTH);
-            }
-            f.write_str(&text)?;
-            writeln!(f)?;
+            let lines = by_message(&list).into_iter();
+            let lines = lines.map(|(indent, line)| format!("{indent}{}\n", shown(&line)));
+            writeln!(f, "{}", folded(&lines.collect::<String>(), WIDTH))?;
         }
         let [old, new] = &self.names;
         let is_shown = |change: &Change| *change != Change::Unexpected || self.count(*change) > 0;
         let counts = Change::ALL.into_iter().filter(is_shown);
         let counts = counts.map(|change| format!("{} {change}", self.count(change)));
         let counts: Vec<String> = counts.collect();
-        let sum = format!(
-            "{} -> {}: {}; {}",
+        let mut sum = format!(
+            "{} -> {}: {}; {}\n",
             shown(old),
             shown(new),
             counts.join(", "),
             counted(self.common, "common result")
         );
-        let mut text = String::new();
-        wrap(&mut text, &sum, "", WIDTH);
         if let Some(selection) = &self.selection {
-            wrap(&mut text, &shown(selection), "", WIDTH);
+            sum += &shown(selection);
         }
-        f.write_str(&text)
+        f.write_str(&folded(&sum, WIDTH))
     }
 }
 

@@ -1,0 +1,117 @@
+//! The report as Markdown, for the page of a CI job: `templates/report.md`. GitHub shows at most 1 MiB.
+
+use super::baseline::Changes;
+use super::counted;
+use super::escape::preformatted;
+use super::summary::{Cause, ColumnSum, Counts, List, Summary};
+use crate::record::Header;
+use askama::Template;
+
+/// The size in bytes at which causes are left out.
+const LARGEST: usize = 900 << 10;
+/// The number of rows of a list.
+const ROWS: usize = 50;
+/// The number of characters of a message.
+const MESSAGE: usize = 4000;
+
+#[derive(Template)]
+#[template(path = "report.md")]
+struct Page<'s> {
+    total: Counts,
+    /// The number of checks and programs.
+    checked: String,
+    changes: Option<&'s Changes>,
+    columns: Vec<ColumnSum<'s>>,
+    unfit: Vec<String>,
+    causes: &'s [Cause<'s>],
+    shown: &'s [Cause<'s>],
+    lists: &'s [List],
+}
+
+/// A table of backends, the failures by cause with new ones first, and reasons for expected failures
+/// and skips.
+#[must_use]
+pub fn markdown(header: &Header, summary: &Summary, changes: Option<&Changes>) -> String {
+    let causes = summary.causes(header);
+    let unfit = header.devices.iter().filter(|device| device.is_unfit());
+    let checks = counted(summary.total().total(), "check");
+    let programs = counted(summary.programs(), "program");
+    let mut page = Page {
+        total: summary.total(),
+        checked: format!("{checks} of {programs}"),
+        changes,
+        columns: summary.by_column(),
+        unfit: unfit.map(|device| device.described()).collect(),
+        causes: &causes,
+        shown: &causes,
+        lists: &summary.lists(changes),
+    };
+    loop {
+        let text = page.to_string();
+        if text.len() <= LARGEST || page.shown.is_empty() {
+            return text;
+        }
+        page.shown = &page.shown[..page.shown.len() / 2];
+    }
+}
+
+/// The start of a text, which can be as long as a line of results.
+fn start(text: &str, characters: usize) -> String {
+    text.chars().take(characters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Outcome, Record};
+    use crate::report::tests::{compared, header, record};
+
+    fn summary(records: &[(Record, bool)]) -> String {
+        markdown(&header(), &compared(records), None)
+    }
+
+    #[test]
+    fn new_failures_come_first() {
+        let mut old = record("a.fut", "c", Outcome::Fail);
+        old.finding.message = "old cause".into();
+        let mut new = record("b.fut", "opencl", Outcome::Fail);
+        new.finding.message = "new cause".into();
+        let text = summary(&[(old.clone(), false), (old, false), (new, true)]);
+        assert!(
+            text.contains("| c | cpu | 1 | 0 | **2** ❌ | 0 | 0 | 0.0 s |"),
+            "{text}"
+        );
+        let places = ["<b>1 new</b>", "old cause"].map(|words| text.find(words).unwrap());
+        assert!(places[0] < places[1], "{text}");
+        assert!(text.contains("--check 'blocks:main #0'</pre>"), "{text}");
+    }
+
+    #[test]
+    fn texts_are_not_interpreted() {
+        let mut evil = record("a|b.fut", "c", Outcome::Fail);
+        evil.finding.message = "</pre><img src=x> `a` *b*\n\n\n# c\n::error::x".into();
+        evil.place.compiler = "1|2 *x*".into();
+        let text = summary(&[(evil, false)]);
+        assert!(
+            !text.contains("</pre><img") && !text.contains("<img"),
+            "{text}"
+        );
+        assert!(text.contains("| 1&#124;2 &#42;x&#42; |"), "{text}");
+        assert!(!text.contains("\n::error"), "{text}");
+        assert!(text.contains("&#96;a&#96; &#42;b&#42;</summary>"), "{text}");
+    }
+
+    #[test]
+    fn the_summary_stays_below_the_limit_of_github() {
+        let records: Vec<_> = (0..1000)
+            .map(|number| {
+                let mut one = record(&format!("{number}.fut"), "c", Outcome::Fail);
+                one.finding.message = format!("1 {}", "<é>".repeat(3000));
+                (one, false)
+            })
+            .collect();
+        let text = summary(&records);
+        assert!(text.len() < 1 << 20, "{}", text.len());
+        assert!(text.contains("more causes: see the HTML report."));
+    }
+}
