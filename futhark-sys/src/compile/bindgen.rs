@@ -5,15 +5,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bindgen::callbacks::{ItemInfo, ItemKind, ParseCallbacks};
 
-use super::build::Artifact;
+use super::artifact::Artifact;
 use super::cc::CCompiler;
 use super::error::{Error, ErrorKind};
 use super::generated::Source;
 use super::plain;
 use super::toolchain::Toolchain;
 
+impl Artifact {
+    /// Generates Rust declarations of the functions and types in the program's header by bindgen,
+    /// for a [`Build::raw`] build. The functions that create and free contexts, and arrays on
+    /// borrowed memory, are omitted; the table has them.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Bindings`]: libclang is missing, or rejects the header. [`ErrorKind::Io`]: the
+    /// header cannot be read. [`ErrorKind::NoCCompiler`].
+    pub fn bindings(&self) -> Result<String, Error> {
+        bindings(self)
+    }
+}
+
 /// The declarations of a raw module.
-pub(super) fn bindings(artifact: &Artifact) -> Result<String, Error> {
+fn bindings(artifact: &Artifact) -> Result<String, Error> {
     let header = artifact.header();
     let h_text = std::fs::read_to_string(&header)
         .map_err(|error| Error::io("read", header.clone(), error))?;

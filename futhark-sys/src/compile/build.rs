@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, FunctionList, Manifest, Program};
+use futhark_manifest::Backend;
 
+use super::artifact::{Artifact, Linkage, Paths, read_program};
 use super::cache::{Temporary, cache_folder, is_complete};
 use super::cc::Options;
 use super::compiler::{self, Compiler};
@@ -14,8 +15,10 @@ use super::generated::{Generated, layout};
 use super::hash::Hash;
 use super::headers;
 use super::plain;
+use super::recording::{self, Wanted};
 use super::tools::Tools;
 use super::unit::{self, Unit};
+use super::vendor;
 use super::vendored;
 
 /// Our C file.
@@ -23,16 +26,6 @@ const UNIT: &str = "fut_unit.c";
 
 /// How often a build starts again if its inputs changed while it ran.
 const ATTEMPTS: usize = 3;
-
-/// The kind of library to build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Linkage {
-    /// A shared object, loaded at run time.
-    Shared,
-    /// A static library, linked into a binary.
-    Static,
-}
 
 /// A build of one program for one backend.
 ///
@@ -186,7 +179,7 @@ impl Build {
         for _ in 0..ATTEMPTS {
             let futhark = self.futhark()?;
             if let Some(recording) = futhark.recording() {
-                return self.recall(recording, futhark.version());
+                return self.recall(recording, &futhark);
             }
             if let Some(artifact) = self.find_or_build(futhark)? {
                 return Ok(artifact);
@@ -243,7 +236,15 @@ impl Build {
     pub(super) fn futhark(&self) -> Result<Compiler, Error> {
         compiler::must_be_usable(&self.options)?;
         match &self.vendored {
-            Some(folder) => vendored::compiler(self, folder),
+            Some(folder) => {
+                let wanted = vendored::Wanted {
+                    source: &self.source,
+                    backend: self.backend,
+                    name: self.name(),
+                    options: &self.options,
+                };
+                vendor::compiler(&wanted, folder, || self.installed(), || self.folder())
+            }
             None => self.installed(),
         }
     }
@@ -258,9 +259,39 @@ impl Build {
         Ok(compiler.with_options(&self.options))
     }
 
-    /// The options for the Futhark compiler.
-    pub(super) fn options(&self) -> &[String] {
-        &self.options
+    /// Looks up this build in `recording`.
+    pub(super) fn recall(&self, recording: &Path, futhark: &Compiler) -> Result<Artifact, Error> {
+        let wanted = Wanted {
+            recording,
+            folder: self.recorded_folder(recording)?,
+            source: &self.source,
+            backend: self.backend,
+            name: self.name(),
+            linkage: self.linkage,
+        };
+        recording::recall(&wanted, futhark.version())
+    }
+
+    /// The folder of this build in a recording.
+    pub(super) fn recorded_folder(&self, recording: &Path) -> Result<PathBuf, Error> {
+        let text = self.source_text()?;
+        let mut key = Hash::new()
+            .with(env!("CARGO_PKG_VERSION"))
+            .with(&text)
+            .with(self.backend.as_str());
+        for option in self.options_of_user() {
+            key = key.with(option);
+        }
+        let key = &key.hex()[..16];
+        let name = format!("{}-{}-{key}", self.name(), self.backend);
+        Ok(recording.join("builds").join(name))
+    }
+
+    fn source_text(&self) -> Result<Vec<u8>, Error> {
+        std::fs::read(&self.source).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::no_source(&self.source),
+            _ => Error::io("read", &self.source, error),
+        })
     }
 
     pub(super) fn paths(&self, folder: PathBuf, symbol: String) -> Paths {
@@ -440,177 +471,4 @@ struct Inputs<'a> {
     tools: &'a Tools,
     files: &'a Files,
     options: &'a Options<'a>,
-}
-
-/// Resolves the manifest in `file`.
-pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {
-    Manifest::parse(text)
-        .and_then(|manifest| manifest.resolve())
-        .map_err(|error| Error::manifest(file, error))
-}
-
-/// The files of one build.
-#[derive(Clone, Debug)]
-pub(super) struct Paths {
-    folder: PathBuf,
-    name: String,
-    symbol: String,
-    linkage: Linkage,
-}
-
-impl Paths {
-    fn in_folder(&self, file: &str) -> PathBuf {
-        self.folder.join(file)
-    }
-
-    fn manifest(&self) -> PathBuf {
-        self.in_folder(&format!("{}.json", self.name))
-    }
-
-    /// Reads a generated file by its extension.
-    fn read(&self, extension: &str) -> Result<String, Error> {
-        read(&self.in_folder(&format!("{}.{extension}", self.name)))
-    }
-
-    fn write(&self, file: &str, text: &str) -> Result<(), Error> {
-        let path = self.in_folder(file);
-        std::fs::write(&path, text).map_err(|error| Error::io("write", path, error))
-    }
-
-    pub(super) fn library(&self) -> PathBuf {
-        let extension = match self.linkage {
-            Linkage::Shared => std::env::consts::DLL_EXTENSION,
-            Linkage::Static => "a",
-        };
-        self.in_folder(&format!("lib{}.{extension}", self.symbol))
-    }
-}
-
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
-}
-
-/// A compiled program for one backend.
-#[derive(Clone, Debug)]
-pub struct Artifact {
-    paths: Paths,
-    manifest: String,
-    program: Program,
-    warnings: String,
-    programs: Vec<PathBuf>,
-    sources: Vec<PathBuf>,
-}
-
-impl Artifact {
-    pub(super) fn read(
-        paths: Paths,
-        programs: Vec<PathBuf>,
-        sources: Vec<PathBuf>,
-    ) -> Result<Artifact, Error> {
-        let manifest = paths.read("json")?;
-        let program = read_program(&paths.manifest(), &manifest)?;
-        let warnings = read(&paths.in_folder("warnings.txt"))?;
-        Ok(Artifact {
-            paths,
-            manifest,
-            program,
-            warnings,
-            programs,
-            sources,
-        })
-    }
-
-    /// The shared object or static library.
-    #[must_use]
-    pub fn library(&self) -> PathBuf {
-        self.paths.library()
-    }
-
-    /// The folder with all generated files.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.paths.folder
-    }
-
-    /// The C header that the Futhark compiler wrote.
-    #[must_use]
-    pub fn header(&self) -> PathBuf {
-        self.paths.in_folder(&format!("{}.h", self.paths.name))
-    }
-
-    /// The name of the table, which is the library's only global symbol unless it was built `raw`.
-    /// Shared objects also export the table as [`table::SYMBOL`](crate::table::SYMBOL).
-    #[must_use]
-    pub fn symbol(&self) -> &str {
-        &self.paths.symbol
-    }
-
-    /// Generates Rust declarations of the functions and types in the program's header by bindgen,
-    /// for a [`Build::raw`] build. The functions that create and free contexts, and arrays on
-    /// borrowed memory, are omitted; the table has them.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Bindings`]: libclang is missing, or rejects the header. [`ErrorKind::Io`]: the
-    /// header cannot be read. [`ErrorKind::NoCCompiler`].
-    #[cfg(feature = "raw")]
-    pub fn bindings(&self) -> Result<String, Error> {
-        super::bindgen::bindings(self)
-    }
-
-    /// The manifest, as the Futhark compiler wrote it.
-    #[must_use]
-    pub fn manifest(&self) -> &str {
-        &self.manifest
-    }
-
-    /// The manifest, resolved.
-    #[must_use]
-    pub fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// The functions of the table.
-    #[must_use]
-    pub fn functions(&self) -> FunctionList {
-        FunctionList::of(&self.program)
-    }
-
-    /// The warnings of the Futhark compiler; empty if there were none.
-    #[must_use]
-    pub fn warnings(&self) -> &str {
-        &self.warnings
-    }
-
-    /// The executables of this build, such as compilers. If one of them changes, [`Build::run`]
-    /// builds again. Empty for a recorded build.
-    #[must_use]
-    pub fn programs(&self) -> &[PathBuf] {
-        &self.programs
-    }
-
-    /// The source file and its imports. If one of them changes, [`Build::run`] builds again. A file that is
-    /// named only in a comment can be among them.
-    #[must_use]
-    pub fn sources(&self) -> &[PathBuf] {
-        &self.sources
-    }
-
-    /// Loads the shared object.
-    ///
-    /// This is safe under the condition that only the user can write to the folder of the build:
-    /// the file was created by this build or an earlier one in the same folder. A recorded library
-    /// is trusted like a compiler, which can run code as well.
-    ///
-    /// # Errors
-    ///
-    /// The build was not [`Linkage::Shared`], or the library cannot be loaded.
-    #[cfg(feature = "load")]
-    pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::Error> {
-        // SAFETY: the file is a result of `Build::run`, which renames a folder to its final,
-        // content-derived name only when everything in it is complete and on the disk, and compares
-        // it with its checksum when it finds it again; or it was recorded from such a folder, `recall` verified that its bytes are unchanged, and the user named the
-        // recording as a compiler, whose code runs in any case.
-        unsafe { crate::load::open(&self.library(), self.symbol()) }
-    }
 }

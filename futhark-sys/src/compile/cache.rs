@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::{Error, ErrorKind};
-use super::recording::write;
+use super::paths::write;
 use crate::checksum::checksum;
 
 /// The list of the files of a complete folder, one per line: size, checksum and name.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use futhark_manifest::Backend;
 
-use super::driver::{self, Driver};
+use super::driver::{self, Driver, HOW_TO_INSTALL, no_compiler};
 use super::error::{Error, ErrorKind};
 use super::facts::Facts;
 use super::headers::OVERRIDE;
@@ -390,20 +390,6 @@ fn output_of(mut command: Command) -> Result<Result<(), String>, (String, std::i
         output.status,
         text.trim_end()
     )))
-}
-
-/// How to install a C compiler and its tools.
-const HOW_TO_INSTALL: &str = "install gcc or clang and binutils (Debian: apt-get install gcc binutils; Fedora: dnf install \
-     gcc binutils; Arch: pacman -S gcc; macOS: xcode-select --install)";
-
-pub(super) fn no_compiler(why: &str) -> Error {
-    Error::new(
-        ErrorKind::NoCCompiler,
-        format!(
-            "cannot run a C compiler ({why}).\n\
-             The C code that Futhark generates needs one: {HOW_TO_INSTALL}, or set CC"
-        ),
-    )
 }
 
 /// Makes an error of the compiler's output; a missing header has its own kind.

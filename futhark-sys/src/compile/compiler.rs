@@ -9,6 +9,7 @@ use futhark_manifest::{Backend, Version, known};
 use super::error::{Error, ErrorKind};
 use super::facts::{self, Facts, Name};
 use super::files::Files;
+use super::paths;
 use super::process::{self, Limits, Output};
 use super::recording;
 use super::stamp;
@@ -247,20 +248,16 @@ impl Compiler {
         Ok(compiler(Kind::Installed, version))
     }
 
-    /// Vendored code in place of a compiler of this version. Its description is in `file`.
-    pub(super) fn vendored(
-        file: PathBuf,
-        version: Version,
-        code: Vendored,
-    ) -> Result<Compiler, Error> {
-        if let Some(why) = too_old(&version) {
+    /// Vendored code in place of the compiler that generated it with `options`.
+    pub(super) fn vendored(code: Vendored, options: &[String]) -> Result<Compiler, Error> {
+        if let Some(why) = too_old(&code.version) {
             return Err(Error::vendored(why));
         }
         Ok(Compiler {
-            program: file,
-            version,
+            program: code.description.clone(),
+            version: code.version.clone(),
             kind: Kind::Vendored(code),
-            options: Vec::new(),
+            options: options.to_vec(),
             seen: None,
         })
     }
@@ -389,8 +386,8 @@ impl Compiler {
     /// As [`dataset`](Self::dataset). [`ErrorKind::Io`]: the file cannot be written, or `recording`
     /// belongs to another version.
     pub fn record_dataset(&self, ty: &str, recording: &Path) -> Result<(), Error> {
-        recording::begin(recording, self)?;
-        recording::write(&recording::dataset(recording, ty), self.dataset(ty)?)
+        recording::begin(recording, &self.version)?;
+        paths::write(&recording::dataset(recording, ty), self.dataset(ty)?)
     }
 
     /// Compiles `source` as a library to `base.c`, `base.h` and `base.json`; returns the warnings.

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::cc::no_compiler;
-use super::error::Error;
+use super::error::{Error, ErrorKind};
 use super::facts::{self, Facts, Name};
 use super::process::{self, Limits};
 use super::stamp;
@@ -204,6 +203,20 @@ impl Driver {
             )),
         }
     }
+}
+
+/// How to install a C compiler and its tools.
+pub(super) const HOW_TO_INSTALL: &str = "install gcc or clang and binutils (Debian: apt-get install gcc binutils; Fedora: dnf install \
+     gcc binutils; Arch: pacman -S gcc; macOS: xcode-select --install)";
+
+pub(super) fn no_compiler(why: &str) -> Error {
+    Error::new(
+        ErrorKind::NoCCompiler,
+        format!(
+            "cannot run a C compiler ({why}).\n\
+             The C code that Futhark generates needs one: {HOW_TO_INSTALL}, or set CC"
+        ),
+    )
 }
 
 #[cfg(test)]

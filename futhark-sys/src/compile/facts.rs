@@ -46,6 +46,28 @@ pub(super) fn stamps(
     Some(stamps.join("\t"))
 }
 
+impl Toolchain {
+    /// The version of an executable, kept in the folder `results`: `ask` is called only if the executable
+    /// was replaced since, or is a script, which can run anything. Its text is kept if there is one.
+    pub fn kept_version(
+        &self,
+        program: &Path,
+        results: &Path,
+        ask: impl FnOnce() -> Option<String>,
+    ) -> Option<String> {
+        let facts = Facts::of_results(results);
+        let name = Name::of("version", program, self);
+        let kept = name.as_ref().and_then(|name| facts.get(name));
+        kept.or_else(|| {
+            let version = ask()?;
+            if let Some(name) = name {
+                facts.put(&name, &version);
+            }
+            Some(version)
+        })
+    }
+}
+
 impl Facts<'_> {
     pub(super) fn of_results(results: &Path) -> Facts<'_> {
         Facts { results }

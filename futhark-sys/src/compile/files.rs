@@ -7,7 +7,7 @@ use super::code;
 use super::error::Error;
 use super::hash::Hash;
 use super::imports;
-use super::recording::{canonical, folder_of, relative};
+use super::paths::{canonical, folder_of, relative};
 use super::stamp;
 
 /// More files are left to the compiler: links can make paths endless.

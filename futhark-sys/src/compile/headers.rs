@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{Temporary, is_complete};
 use super::error::Error;
-use super::recording::write;
+use super::paths::write;
 use super::unit::FIXED_FILES;
 
 /// The folder with `assert.h`, which takes precedence over that of the system.

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::{FunctionList, Program};
 
-use super::build::{Artifact, Build, read_program};
+use super::artifact::{Artifact, read_program};
+use super::build::Build;
 use super::cache::Temporary;
 use super::error::{Error, ErrorKind};
-use super::toolchain::Toolchain;
-use super::vendored::Vendor;
+use super::toolchain::{Toolchain, Vendor};
 
 /// What code that uses a program must know to be compiled, but not to be linked.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Build {
             found => found?,
         };
         if let Some(recording) = futhark.recording() {
-            let artifact = self.recall(recording, futhark.version())?;
+            let artifact = self.recall(recording, &futhark)?;
             return Ok(of_artifact(&artifact));
         }
         let folder = Temporary::beside(&self.folder()?.join("interface"))?;

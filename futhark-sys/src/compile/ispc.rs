@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::compiler::Compiler;
+use futhark_manifest::Version;
+
 use super::error::{Error, ErrorKind};
 use super::facts::{Facts, Name};
 use super::process::{self, Limits};
@@ -23,7 +24,7 @@ impl Ispc {
     /// Finds the ISPC that `ISPC` names, or the one of the Futhark compiler, or the one on `PATH`.
     pub(super) fn find(
         toolchain: &Toolchain,
-        futhark: &Compiler,
+        futhark: &Version,
         facts: Facts<'_>,
     ) -> Result<Ispc, Error> {
         let program = toolchain

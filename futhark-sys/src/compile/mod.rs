@@ -8,13 +8,13 @@
 //! plain.rs      the functions of name.h that a raw module offers, and their symbols
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
 //! headers.rs    writes the headers that it includes
-//! beginning.rs  precompiles the part of it that programs share
 //! cc.rs         compiles it, hides all symbols but the table, links or archives it
 //! driver.rs     finds the C compiler
 //! interface.rs  only the manifest, for code that is checked and not linked
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
 //! build.rs      runs these steps and caches the result
+//! artifact.rs   the result
 //! files.rs      the source files of a program, and their part of the cache key
 //! imports.rs    finds imports without the Futhark compiler
 //! code.rs       removes comments and layout, which do not change a program
@@ -23,12 +23,16 @@
 //! stamp.rs      tells whether a file was replaced
 //! facts.rs      keeps what compilers report about themselves
 //! cache.rs      the default folder for results
-//! recording.rs  stored results for machines without compilers
-//! vendored.rs   generated code beside the source, in place of the Futhark compiler
+//! record.rs     stores results for machines without compilers
+//! recording.rs  finds them again
+//! vendor.rs     stores generated code beside the source
+//! vendored.rs   finds it again, in place of the Futhark compiler
+//! paths.rs      paths relative to a program; files read and written with errors that name them
 //! sources.rs    a hash of these files, computed by the build script
 //! toolchain.rs  finds compilers and headers; reads every environment variable
 //! ```
 
+mod artifact;
 #[cfg(feature = "raw")]
 mod bindgen;
 mod build;
@@ -46,9 +50,11 @@ mod headers;
 mod imports;
 mod interface;
 mod ispc;
+mod paths;
 mod plain;
 #[doc(hidden)]
 pub mod process;
+mod record;
 mod recording;
 #[cfg(test)]
 mod sources;
@@ -56,13 +62,14 @@ mod stamp;
 mod toolchain;
 mod tools;
 mod unit;
+mod vendor;
 mod vendored;
 
-pub use build::{Artifact, Build, Linkage};
+pub use artifact::{Artifact, Linkage};
+pub use build::Build;
 pub use cache::cache_folder;
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
 pub use interface::Interface;
-pub use recording::Recorded;
-pub use toolchain::Toolchain;
-pub use vendored::Vendor;
+pub use record::Recorded;
+pub use toolchain::{Toolchain, Vendor};

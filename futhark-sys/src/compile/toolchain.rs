@@ -3,12 +3,24 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::Backend;
+use futhark_manifest::{Backend, Version};
 
-use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
-use super::facts::{Facts, Name};
-use super::vendored::Vendor;
+
+/// What a build does with vendored code; the variable `FUTHARK_VENDOR` selects it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Vendor {
+    /// Uses the code. It is an error if a source file or the options have changed since. Needs no Futhark
+    /// compiler.
+    #[default]
+    Use,
+    /// `update`: generates the code if it is missing, or if a source file, the options, or the version of
+    /// the compiler have changed.
+    Update,
+    /// `check`: it is an error if the compiler generates other code now.
+    Check,
+}
 
 /// The compilers and headers on this machine.
 ///
@@ -173,12 +185,12 @@ impl Toolchain {
     }
 
     /// The ISPC that matches this Futhark compiler.
-    pub(super) fn ispc(&self, futhark: &Compiler) -> Option<PathBuf> {
+    pub(super) fn ispc(&self, futhark: &Version) -> Option<PathBuf> {
         if let Some(named) = &self.ispc {
             return Some(named.clone());
         }
         let private = || {
-            let (major, minor, patch) = futhark.version().number?;
+            let (major, minor, patch) = futhark.number?;
             let folder = self.root.as_ref()?.join("compilers");
             Some(folder.join(format!("{major}.{minor}.{patch}/ispc")))
         };
@@ -222,26 +234,6 @@ impl Toolchain {
         let is_name = program.components().count() == 1;
         let found = is_name.then(|| self.on_path(program)).flatten();
         found.unwrap_or_else(|| program.to_owned())
-    }
-
-    /// The version of an executable, kept in the folder `results`: `ask` is called only if the executable
-    /// was replaced since, or is a script, which can run anything. Its text is kept if there is one.
-    pub fn kept_version(
-        &self,
-        program: &Path,
-        results: &Path,
-        ask: impl FnOnce() -> Option<String>,
-    ) -> Option<String> {
-        let facts = Facts::of_results(results);
-        let name = Name::of("version", program, self);
-        let kept = name.as_ref().and_then(|name| facts.get(name));
-        kept.or_else(|| {
-            let version = ask()?;
-            if let Some(name) = name {
-                facts.put(&name, &version);
-            }
-            Some(version)
-        })
     }
 
     /// The files that determine what an executable does; `None` if it is missing, or is a script or another

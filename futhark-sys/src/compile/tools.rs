@@ -40,7 +40,7 @@ impl Tools {
                     "the backend ispc cannot be compiled for another machine than this one";
                 return Err(Error::new(ErrorKind::NoIspc, message));
             }
-            Backend::Ispc => Some(Ispc::find(&toolchain, &futhark, facts)?),
+            Backend::Ispc => Some(Ispc::find(&toolchain, futhark.version(), facts)?),
             _ => None,
         };
         let mut programs = futhark.files();

@@ -17,84 +17,42 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Manifest, Version};
+use futhark_manifest::{Backend, Manifest, Version};
 
-use super::build::Build;
-use super::cache::Temporary;
-use super::compiler::Compiler;
 use super::error::Error;
-use super::recording::{folder_of, hash_of, write};
-use super::toolchain::Toolchain;
-
-/// What a build does with vendored code; the variable `FUTHARK_VENDOR` selects it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Vendor {
-    /// Uses the code. It is an error if a source file or the options have changed since. Needs no Futhark
-    /// compiler.
-    #[default]
-    Use,
-    /// `update`: generates the code if it is missing, or if a source file, the options, or the version of
-    /// the compiler have changed.
-    Update,
-    /// `check`: it is an error if the compiler generates other code now.
-    Check,
-}
+use super::paths::{folder_of, hash_of};
 
 /// The code for one program and backend.
 #[derive(Clone, Debug)]
 pub(super) struct Vendored {
     folder: PathBuf,
+    pub description: PathBuf,
+    /// The version of the compiler that generated the code.
+    pub version: Version,
     /// The source and its imports.
     pub sources: Vec<PathBuf>,
     /// The generated files.
     pub files: Vec<PathBuf>,
 }
 
-const DESCRIPTION: &str = "futhark-vendored";
-const WARNINGS: &str = "warnings.txt";
-const FIRST_LINE: &str = "Generated. To generate it again: FUTHARK_VENDOR=update cargo build";
-
-/// The vendored code for a build, in place of a compiler.
-///
-/// # Errors
-///
-/// [`ErrorKind::Vendored`](super::ErrorKind::Vendored), or those of the compiler that generates the code again.
-pub(super) fn compiler(build: &Build, folder: &Path) -> Result<Compiler, Error> {
-    let folder = folder.join(format!("{}-{}", build.name(), build.backend()));
-    match Toolchain::vendor()? {
-        Vendor::Use => open(&folder, build),
-        Vendor::Update => {
-            let futhark = build.installed()?;
-            if let Ok(kept) = open(&folder, build)
-                && kept.version() == futhark.version()
-            {
-                return Ok(kept);
-            }
-            let new = Temporary::beside(&folder)?;
-            generate(build, &futhark, new.path())?;
-            new.become_folder(&folder)?;
-            open(&folder, build)
-        }
-        Vendor::Check => {
-            let kept = open(&folder, build)?;
-            let new = Temporary::beside(&build.folder()?.join("vendored"))?;
-            generate(build, &build.installed()?, new.path())?;
-            match difference(&folder, new.path())? {
-                None => Ok(kept),
-                Some(file) => Err(Error::vendored(format!(
-                    "the compiler generates another file {} now than the one in {}",
-                    file.display(),
-                    folder.display()
-                ))),
-            }
-        }
-    }
+/// The program and backend of a build.
+pub(super) struct Wanted<'a> {
+    pub source: &'a Path,
+    pub backend: Backend,
+    /// The name of the generated files.
+    pub name: String,
+    /// The options for the Futhark compiler.
+    pub options: &'a [String],
 }
 
+pub(super) const DESCRIPTION: &str = "futhark-vendored";
+pub(super) const WARNINGS: &str = "warnings.txt";
+pub(super) const FIRST_LINE: &str =
+    "Generated. To generate it again: FUTHARK_VENDOR=update cargo build";
+
 /// Opens the code for a build.
-fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
-    let source = build.source();
+pub(super) fn open(folder: &Path, wanted: &Wanted<'_>) -> Result<Vendored, Error> {
+    let source = wanted.source;
     if !source.is_file() {
         return Err(Error::no_source(source));
     }
@@ -111,6 +69,8 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
     };
     let mut vendored = Vendored {
         folder: folder.to_owned(),
+        description: file.clone(),
+        version: version(folder, &wanted.name)?,
         sources: Vec::new(),
         files: Vec::new(),
     };
@@ -160,20 +120,19 @@ fn open(folder: &Path, build: &Build) -> Result<Compiler, Error> {
             folder.join(name).display()
         )));
     }
-    if backend != Some(&*build.backend().to_string()) {
+    if backend != Some(&*wanted.backend.to_string()) {
         return Err(Error::vendored(format!(
             "the code in {} was generated for another backend",
             folder.display()
         )));
     }
-    if !options.eq(build.options()) {
+    if !options.eq(wanted.options) {
         return Err(Error::vendored(format!(
             "the code in {} was generated with other options for the Futhark compiler",
             folder.display()
         )));
     }
-    let version = version(folder, &build.name())?;
-    Ok(Compiler::vendored(file, version, vendored)?.with_options(build.options()))
+    Ok(vendored)
 }
 
 /// Fails if the source file is not the one from which the code in `folder` was generated.
@@ -204,32 +163,6 @@ fn version(folder: &Path, name: &str) -> Result<Version, Error> {
     ))
 }
 
-/// Generates the code into an empty folder.
-fn generate(build: &Build, futhark: &Compiler, folder: &Path) -> Result<(), Error> {
-    let source = build.source();
-    let files = futhark.files_of(source)?;
-    let warnings = futhark.generate(build.backend(), source, &folder.join(build.name()))?;
-    if futhark.files_of(source)? != files {
-        return Err(Error::changing(source));
-    }
-    write(&folder.join(WARNINGS), warnings)?;
-    let mut text = format!(
-        "{FIRST_LINE}\nbackend {}\nprogram {}\n",
-        build.backend(),
-        futhark.identity(&files)
-    );
-    let own = Path::new(source.file_name().unwrap_or_default());
-    for (name, hash) in files.hashes() {
-        let name = name.unwrap_or(own);
-        text += &format!("source {hash} {}\n", name.display());
-    }
-    for name in entries(folder)? {
-        let hash = hash_of(&folder.join(&name))?;
-        text += &format!("generated {hash} {}\n", name.display());
-    }
-    write(&folder.join(DESCRIPTION), text)
-}
-
 /// Larger files are not read.
 const LARGEST: u64 = 256 << 20;
 
@@ -246,20 +179,11 @@ fn must_be_regular(path: &Path) -> Result<(), Error> {
 }
 
 /// The names in a folder.
-fn entries(folder: &Path) -> Result<BTreeSet<OsString>, Error> {
+pub(super) fn entries(folder: &Path) -> Result<BTreeSet<OsString>, Error> {
     let failed = |error| Error::io("read", folder, error);
     let entries = fs::read_dir(folder).map_err(failed)?;
     let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name()));
     names.collect()
-}
-
-/// The name of a file that differs between two folders.
-fn difference(one: &Path, other: &Path) -> Result<Option<OsString>, Error> {
-    let mut names = entries(one)?;
-    names.extend(entries(other)?);
-    let content = |folder: &Path, name: &OsString| fs::read(folder.join(name)).ok();
-    let differs = |name: &OsString| content(one, name) != content(other, name);
-    Ok(names.into_iter().find(differs))
 }
 
 impl Vendored {

@@ -250,3 +250,25 @@ fn elem_number(elem: ElemType) -> u32 {
         ElemType::Bool => number::FUT_BOOL,
     }
 }
+
+/// Writes a C string literal, split into pieces, with all special characters escaped.
+fn write_text(text: &str, c: &mut String) {
+    c.push_str("    \"");
+    for (i, byte) in text.bytes().enumerate() {
+        if i > 0 && i % 100 == 0 {
+            c.push_str("\"\n    \"");
+        }
+        match byte {
+            b'"' | b'\\' => {
+                c.push('\\');
+                c.push(byte as char);
+            }
+            // An octal escape of three digits ends there; `?` could form a trigraph.
+            b' '..=b'~' if byte != b'?' => c.push(byte as char),
+            _ => {
+                let _ = write!(c, "\\{byte:03o}");
+            }
+        }
+    }
+    c.push('"');
+}

@@ -6,7 +6,7 @@ use std::iter::repeat;
 use futhark_manifest::{FunctionList, OpaqueOps, Structure, TypeKind, TypeRef};
 
 use super::wrappers::{Function, functions};
-use super::{Unit, elem_number, elements, type_number};
+use super::{Unit, elem_number, elements, type_number, write_text};
 use crate::compile::generated::layout::{self, Coverage};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
@@ -239,26 +239,4 @@ fn write_op(slot: &str, cfun: Option<&str>, c: &mut String) {
     if let Some(cfun) = cfun {
         let _ = writeln!(c, "   .{slot} = fut_w_{cfun},");
     }
-}
-
-/// Writes a C string literal, split into pieces, with all special characters escaped.
-pub(super) fn write_text(text: &str, c: &mut String) {
-    c.push_str("    \"");
-    for (i, byte) in text.bytes().enumerate() {
-        if i > 0 && i % 100 == 0 {
-            c.push_str("\"\n    \"");
-        }
-        match byte {
-            b'"' | b'\\' => {
-                c.push('\\');
-                c.push(byte as char);
-            }
-            // An octal escape of three digits ends there; `?` could form a trigraph.
-            b' '..=b'~' if byte != b'?' => c.push(byte as char),
-            _ => {
-                let _ = write!(c, "\\{byte:03o}");
-            }
-        }
-    }
-    c.push('"');
 }

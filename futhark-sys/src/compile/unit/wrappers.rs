@@ -12,8 +12,7 @@ use futhark_manifest::{
     TypeKind, TypeRef,
 };
 
-use super::table::write_text;
-use super::{Unit, shapes};
+use super::{Unit, shapes, write_text};
 use crate::compile::generated::blanks::Blank;
 
 /// A function of `fut_table.functions`.

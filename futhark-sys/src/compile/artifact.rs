@@ -1,0 +1,177 @@
+//! The result of a build: a library, its manifest and its header.
+
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::{FunctionList, Manifest, Program};
+
+use super::error::Error;
+
+/// The kind of library to build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Linkage {
+    /// A shared object, loaded at run time.
+    Shared,
+    /// A static library, linked into a binary.
+    Static,
+}
+
+/// Resolves the manifest in `file`.
+pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {
+    Manifest::parse(text)
+        .and_then(|manifest| manifest.resolve())
+        .map_err(|error| Error::manifest(file, error))
+}
+
+/// The files of one build.
+#[derive(Clone, Debug)]
+pub(super) struct Paths {
+    pub folder: PathBuf,
+    pub name: String,
+    pub symbol: String,
+    pub linkage: Linkage,
+}
+
+impl Paths {
+    pub(super) fn in_folder(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    pub(super) fn manifest(&self) -> PathBuf {
+        self.in_folder(&format!("{}.json", self.name))
+    }
+
+    /// Reads a generated file by its extension.
+    pub(super) fn read(&self, extension: &str) -> Result<String, Error> {
+        read(&self.in_folder(&format!("{}.{extension}", self.name)))
+    }
+
+    pub(super) fn write(&self, file: &str, text: &str) -> Result<(), Error> {
+        let path = self.in_folder(file);
+        std::fs::write(&path, text).map_err(|error| Error::io("write", path, error))
+    }
+
+    pub(super) fn library(&self) -> PathBuf {
+        let extension = match self.linkage {
+            Linkage::Shared => std::env::consts::DLL_EXTENSION,
+            Linkage::Static => "a",
+        };
+        self.in_folder(&format!("lib{}.{extension}", self.symbol))
+    }
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
+}
+
+/// A compiled program for one backend.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    paths: Paths,
+    manifest: String,
+    program: Program,
+    warnings: String,
+    programs: Vec<PathBuf>,
+    sources: Vec<PathBuf>,
+}
+
+impl Artifact {
+    pub(super) fn read(
+        paths: Paths,
+        programs: Vec<PathBuf>,
+        sources: Vec<PathBuf>,
+    ) -> Result<Artifact, Error> {
+        let manifest = paths.read("json")?;
+        let program = read_program(&paths.manifest(), &manifest)?;
+        let warnings = read(&paths.in_folder("warnings.txt"))?;
+        Ok(Artifact {
+            paths,
+            manifest,
+            program,
+            warnings,
+            programs,
+            sources,
+        })
+    }
+
+    /// The shared object or static library.
+    #[must_use]
+    pub fn library(&self) -> PathBuf {
+        self.paths.library()
+    }
+
+    /// The folder with all generated files.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.paths.folder
+    }
+
+    /// The C header that the Futhark compiler wrote.
+    #[must_use]
+    pub fn header(&self) -> PathBuf {
+        self.paths.in_folder(&format!("{}.h", self.paths.name))
+    }
+
+    /// The name of the table, which is the library's only global symbol unless it was built `raw`.
+    /// Shared objects also export the table as [`table::SYMBOL`](crate::table::SYMBOL).
+    #[must_use]
+    pub fn symbol(&self) -> &str {
+        &self.paths.symbol
+    }
+
+    /// The manifest, as the Futhark compiler wrote it.
+    #[must_use]
+    pub fn manifest(&self) -> &str {
+        &self.manifest
+    }
+
+    /// The manifest, resolved.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The functions of the table.
+    #[must_use]
+    pub fn functions(&self) -> FunctionList {
+        FunctionList::of(&self.program)
+    }
+
+    /// The warnings of the Futhark compiler; empty if there were none.
+    #[must_use]
+    pub fn warnings(&self) -> &str {
+        &self.warnings
+    }
+
+    /// The executables of this build, such as compilers. If one of them changes, [`Build::run`]
+    /// builds again. Empty for a recorded build.
+    #[must_use]
+    pub fn programs(&self) -> &[PathBuf] {
+        &self.programs
+    }
+
+    /// The source file and its imports. If one of them changes, [`Build::run`] builds again. A file that is
+    /// named only in a comment can be among them.
+    #[must_use]
+    pub fn sources(&self) -> &[PathBuf] {
+        &self.sources
+    }
+
+    /// Loads the shared object.
+    ///
+    /// This is safe under the condition that only the user can write to the folder of the build:
+    /// the file was created by this build or an earlier one in the same folder. A recorded library
+    /// is trusted like a compiler, which can run code as well.
+    ///
+    /// # Errors
+    ///
+    /// The build was not [`Linkage::Shared`], or the library cannot be loaded.
+    #[cfg(feature = "load")]
+    pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::Error> {
+        // SAFETY: the file is a result of `Build::run`, which renames a folder to its final,
+        // content-derived name only when everything in it is complete and on the disk, and compares
+        // it with its checksum when it finds it again; or it was recorded from such a folder, `recall` verified that its bytes are unchanged, and the user named the
+        // recording as a compiler, whose code runs in any case.
+        unsafe { crate::load::open(&self.library(), self.symbol()) }
+    }
+}

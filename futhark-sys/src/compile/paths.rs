@@ -1,0 +1,55 @@
+//! Paths relative to a program, and files read and written with errors that name them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::hash::Hash;
+
+pub(super) fn folder_of(source: &Path) -> &Path {
+    match source.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+pub(super) fn canonical(path: &Path) -> Result<PathBuf, Error> {
+    path.canonicalize()
+        .map_err(|error| Error::io("find", path, error))
+}
+
+/// `path` relative to the folder `home`, both without links.
+pub(super) fn relative(path: &Path, home: &Path) -> PathBuf {
+    let common = home.ancestors().find(|folder| path.starts_with(folder));
+    let Some((up, rest)) = common.and_then(|folder| {
+        let up = home.strip_prefix(folder).ok()?.components().count();
+        Some((up, path.strip_prefix(folder).ok()?))
+    }) else {
+        return path.to_owned();
+    };
+    let mut relative: PathBuf = std::iter::repeat_n("..", up).collect();
+    relative.push(rest);
+    relative
+}
+
+pub(super) fn hash_of(file: &Path) -> Result<String, Error> {
+    let bytes = fs::read(file).map_err(|error| Error::io("read", file, error))?;
+    Ok(Hash::new().with(&bytes).hex())
+}
+
+pub(super) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Error> {
+    fs::write(path, contents).map_err(|error| Error::io("write", path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_relative_to_the_folder_of_the_source() {
+        let seen = |path: &str, home: &str| relative(Path::new(path), Path::new(home));
+        assert_eq!(seen("/a/b/c.fut", "/a/b"), Path::new("c.fut"));
+        assert_eq!(seen("/a/c.fut", "/a/b/d"), Path::new("../../c.fut"));
+        assert_eq!(seen("/x/c.fut", "/a"), Path::new("../x/c.fut"));
+    }
+}
