@@ -8,11 +8,11 @@
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 /// The beginning of the names of these folders.
 const PREFIX: &str = "futhark-conformance-";
@@ -85,18 +85,38 @@ pub fn clean_builds(build_dir: &Path) {
 /// Writes a file, in one step: other processes read either its old content or the new one. Creates its folder.
 ///
 /// # Errors
-/// If the folder or the file cannot be written.
+/// If the folder or the file cannot be written; then the file is as it was.
 pub fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
+    replace_file_by(file, |out| out.write_all(content))
+}
+
+/// As [`replace_file`], with content that need not be in memory.
+///
+/// # Errors
+/// As [`replace_file`].
+pub fn replace_file_by(
+    file: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let new = new_beside(file)?;
+    let mut out = BufWriter::new(new);
+    content(&mut out)?;
+    out.into_inner()?.persist(file)?;
+    Ok(())
+}
+
+/// A temporary file in the folder of a file, which it creates.
+///
+/// # Errors
+/// If the folder or the file cannot be written.
+pub fn new_beside(file: &Path) -> io::Result<NamedTempFile> {
     let folder = file.parent().filter(|f| !f.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    // By default, only this user could read it.
-    let mut new = tempfile::Builder::new()
-        .permissions(fs::Permissions::from_mode(0o644))
-        .tempfile_in(folder)?;
-    new.write_all(content)?;
-    new.persist(file)?;
-    Ok(())
+    // By default, only this user could read it. The umask of the process applies.
+    tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
 }
 
 /// Whether a name in the build folder is one of futhark-sys, `NAME.tmpPROCESS-NUMBER-TIME`, or of the

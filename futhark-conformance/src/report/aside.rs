@@ -1,6 +1,7 @@
 //! Files that get their name when they are complete, so that a run that is killed leaves the file
 //! of an earlier run as it was.
 
+use crate::scratch::{new_beside, replace_file_by};
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -68,7 +69,7 @@ impl Target {
     pub(super) fn check(&self) -> io::Result<()> {
         match self.is_special {
             true => self.open_special().map(drop),
-            false => self.temporary().map(drop),
+            false => new_beside(&self.path).map(drop),
         }
     }
 
@@ -85,13 +86,7 @@ impl Target {
             content(&mut out)?;
             return out.flush();
         }
-        let mut file = self.temporary()?;
-        let mut out = BufWriter::new(file.as_file_mut());
-        content(&mut out)?;
-        out.flush()?;
-        drop(out);
-        file.persist(&self.path)?;
-        Ok(())
+        replace_file_by(&self.path, content)
     }
 
     /// Begins the file under the name [`part_of`]; [`complete`](Target::complete) renames it.
@@ -134,15 +129,6 @@ impl Target {
 
     fn open_special(&self) -> io::Result<File> {
         File::options().write(true).open(&self.path)
-    }
-
-    fn temporary(&self) -> io::Result<tempfile::NamedTempFile> {
-        let mut file = tempfile::Builder::new();
-        file.prefix(".report-");
-        // The umask of the process applies, as to any new file.
-        #[cfg(unix)]
-        file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        file.tempfile_in(self.path.parent().unwrap_or(Path::new(".")))
     }
 }
 

@@ -32,6 +32,14 @@ pub struct Files {
     pub annotations: Option<Annotations>,
 }
 
+/// A format that is written at the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Junit,
+    Html,
+    Markdown,
+}
+
 /// The reports of one run.
 pub struct Output {
     /// The results.
@@ -39,9 +47,7 @@ pub struct Output {
     /// The first line of the JSON report.
     pub header: Header,
     json: Option<(JsonReport, PathBuf)>,
-    junit: Option<Target>,
-    html: Option<Target>,
-    markdown: Option<Target>,
+    others: Vec<(Format, Target)>,
     baseline: Option<Baseline>,
     annotations: Option<Annotations>,
     failed: Option<OutputError>,
@@ -82,42 +88,37 @@ impl std::error::Error for OutputError {
 }
 
 impl Files {
-    /// The files to write, with their options.
-    fn targets(&self) -> Result<Vec<(&'static str, Target)>, OutputError> {
+    /// The files of formats that are written at the end. None is that of a program, or that of two
+    /// options, by any path.
+    fn targets(&self) -> Result<Vec<(Format, Target)>, OutputError> {
         let files = [
-            ("--json", &self.json),
-            ("--junit", &self.junit),
-            ("--html", &self.html),
-            ("--summary", &self.summary),
+            ("--json", None, &self.json),
+            ("--junit", Some(Format::Junit), &self.junit),
+            ("--html", Some(Format::Html), &self.html),
+            ("--summary", Some(Format::Markdown), &self.summary),
         ];
-        let files = files
-            .into_iter()
-            .filter_map(|(option, path)| Some((option, path.as_ref()?)));
-        let target = |(option, path): (&'static str, &PathBuf)| {
+        let mut used: Vec<(&str, PathBuf)> = Vec::new();
+        let mut targets = Vec::new();
+        for (option, format, path) in files {
+            let Some(path) = path else { continue };
             if is_source(path) {
                 let message = "its name is that of a program";
                 return Err(failed(path)(io::Error::other(message)));
             }
             let target = Target::new(path).map_err(failed(path))?;
-            Ok((option, target))
-        };
-        files.map(target).collect()
-    }
-
-    /// Verifies that no two options name one file, by any path.
-    fn must_differ(&self) -> Result<(), OutputError> {
-        let targets = self.targets()?;
-        for (number, (option, target)) in targets.iter().enumerate() {
-            let same = |(_, other): &&(&str, Target)| {
-                let is_part = self.json.is_some() && other.path() == part_of(targets[0].1.path());
-                target.is_file() && (other.path() == target.path() || is_part)
-            };
-            if let Some((other, _)) = targets[number + 1..].iter().find(same) {
-                let message = format!("{option} and {other} name the same file");
-                return Err(failed(target.path())(io::Error::other(message)));
+            if let Some((other, _)) = used.iter().find(|(_, used)| used == target.path()) {
+                let message = format!("{other} and {option} name the same file");
+                return Err(failed(path)(io::Error::other(message)));
             }
+            if target.is_file() {
+                used.push((option, target.path().to_owned()));
+                if format.is_none() {
+                    used.push((option, part_of(target.path())));
+                }
+            }
+            targets.extend(format.map(|format| (format, target)));
         }
-        Ok(())
+        Ok(targets)
     }
 }
 
@@ -133,9 +134,7 @@ impl Output {
             summary,
             header,
             json: None,
-            junit: None,
-            html: None,
-            markdown: None,
+            others: Vec::new(),
             baseline: None,
             annotations: None,
             failed: None,
@@ -148,27 +147,21 @@ impl Output {
     /// # Errors
     /// If a file cannot be written, two are the same, or the baseline cannot be read.
     pub fn create(files: &Files, header: Header, summary: Summary) -> Result<Output, OutputError> {
-        files.must_differ()?;
+        let others = files.targets()?;
+        for (_, target) in &others {
+            target.check().map_err(failed(target.path()))?;
+        }
         let baseline = files.baseline.as_ref();
         let baseline = baseline.map(|path| Baseline::read(path, &header));
         let baseline = baseline.transpose().map_err(OutputError::Read)?;
-        let target = |path: &PathBuf| {
-            let target = Target::new(path).and_then(|target| target.check().map(|()| target));
-            target.map_err(failed(path))
-        };
-        let junit = files.junit.as_ref().map(target).transpose()?;
-        let html = files.html.as_ref().map(target).transpose()?;
-        let markdown = files.summary.as_ref().map(target).transpose()?;
         let json = files.json.as_ref().map(|path| {
             let report = JsonReport::create(path, &header).map_err(failed(path))?;
             Ok((report, path.clone()))
         });
         Ok(Output {
-            json: json.transpose()?,
-            junit,
-            html,
-            markdown,
             baseline,
+            json: json.transpose()?,
+            others,
             annotations: files.annotations,
             ..Output::new(header, summary)
         })
@@ -246,24 +239,28 @@ impl Output {
             let closed = ended.and_then(|()| json.close());
             closed.map_err(failed(&path))?;
         }
-        let (header, results) = (&self.header, &self.summary);
+        let mut others = self.others.iter();
+        others.try_for_each(|(format, target)| self.write(*format, target))
+    }
+
+    /// Writes a report to a file, which it replaces at once.
+    ///
+    /// # Errors
+    /// If the file cannot be written; then it is as it was.
+    pub(super) fn write(&self, format: Format, target: &Target) -> Result<(), OutputError> {
+        let (header, summary) = (&self.header, &self.summary);
         let changes = self.changes();
         let changes = changes.as_ref();
-        write(&self.junit, |out| junit::write(out, header, results))?;
-        write(&self.html, |out| html::write(out, header, results, changes))?;
-        write(&self.markdown, |out| {
-            out.write_all(markdown::markdown(header, results, changes).as_bytes())
-        })
+        let written = target.write(|out| match format {
+            Format::Junit => junit::write(out, header, summary),
+            Format::Html => html::write(out, header, summary, changes),
+            Format::Markdown => {
+                let text = markdown::markdown(header, summary, changes);
+                out.write_all(text.as_bytes())
+            }
+        });
+        written.map_err(failed(target.path()))
     }
-}
-
-/// Writes a report to its file, if there is one.
-fn write(
-    target: &Option<Target>,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), OutputError> {
-    let Some(target) = target else { return Ok(()) };
-    target.write(content).map_err(failed(target.path()))
 }
 
 /// Writes a page that replaces the file at once.

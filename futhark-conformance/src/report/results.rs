@@ -1,13 +1,13 @@
 //! What a run found: the records of a run or of reports, counted and grouped.
 
 use super::Counts;
+use super::aside::Target;
 use super::groups::Group;
-use super::html;
 use super::json::{JsonReport, Line, Lines, ReadError};
 use super::merge::{MergeError, Merged, file_of, merge};
-use super::output::{Files, Output, OutputError, failed, write_at_once};
+use super::output::{Files, Format, Output, OutputError, failed};
+use super::repeat_with;
 use super::summary::Summary;
-use super::{junit, markdown, repeat_with};
 use crate::expect::Expectation;
 use crate::record::{Header, NOWHERE, Record};
 use crate::report::difference::Comparison;
@@ -183,10 +183,7 @@ impl Report {
     /// # Errors
     /// If the file cannot be written; then it is as it was.
     pub fn write_html(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
-        let changes = self.output.changes();
-        write_at_once(file.as_ref(), |out| {
-            html::write(out, self.header(), self.summary(), changes.as_ref())
-        })
+        self.write(Format::Html, file.as_ref())
     }
 
     /// Writes JUnit XML, with a case per check of a program. Replaces the file at once.
@@ -194,9 +191,7 @@ impl Report {
     /// # Errors
     /// If the file cannot be written; then it is as it was.
     pub fn write_junit(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
-        write_at_once(file.as_ref(), |out| {
-            junit::write(out, self.header(), self.summary())
-        })
+        self.write(Format::Junit, file.as_ref())
     }
 
     /// Writes a summary as Markdown, for the page of a CI job. Replaces the file at once.
@@ -204,11 +199,12 @@ impl Report {
     /// # Errors
     /// If the file cannot be written; then it is as it was.
     pub fn write_summary(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
-        let changes = self.output.changes();
-        write_at_once(file.as_ref(), |out| {
-            let text = markdown::markdown(self.header(), self.summary(), changes.as_ref());
-            out.write_all(text.as_bytes())
-        })
+        self.write(Format::Markdown, file.as_ref())
+    }
+
+    fn write(&self, format: Format, file: &Path) -> Result<(), OutputError> {
+        let target = Target::new(file).map_err(failed(file))?;
+        self.output.write(format, &target)
     }
 
     /// Writes all records as JSON Lines, which [`Report::read`] and the program read. Replaces the file at
