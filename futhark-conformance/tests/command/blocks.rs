@@ -372,9 +372,7 @@ fn curious() -> Option<Corpus> {
     fs::write(at("data/one.in"), "[1u8]").unwrap();
     std::os::unix::fs::symlink("../../secret.in", at("programs/link.in")).unwrap();
     std::os::unix::fs::symlink("../..", at("programs/folder")).unwrap();
-    let pipe = std::process::Command::new("mkfifo")
-        .arg(at("programs/pipe.in"))
-        .status();
+    let pipe = Command::new("mkfifo").arg(at("programs/pipe.in")).status();
     assert!(pipe.unwrap().success());
     Some(corpus)
 }
