@@ -1,4 +1,4 @@
-//! Parts of a program's source that a finding is about.
+//! The lines of a program that a failure is about.
 
 use super::groups::first_line;
 use crate::corpus::name;
@@ -13,7 +13,7 @@ const LINES: usize = 14;
 /// Some lines of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The number of the line that the finding is about.
+    /// The number of the line that the failure is about.
     pub line: usize,
     /// The number of the first line in `lines`.
     pub first: usize,
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_excerpt_shows_what_the_finding_is_about() {
+    fn the_excerpt_shows_what_the_failure_is_about() {
         let source = "-- entry: f'\n\n\n\n\ndef help = 1\nentry f' (x: i32) = x\n";
         assert_eq!(found(source, "f' #0", "wrong"), Some((7, 3)));
         assert_eq!(found(source, "help", ""), Some((6, 2)));
