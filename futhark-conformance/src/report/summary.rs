@@ -324,24 +324,29 @@ impl Summary {
     #[must_use]
     pub fn lists(&self, changes: Option<&Changes>) -> Vec<List> {
         let reasons = |heading, reasons: &Reasons| {
-            let rows = reasons.sorted().into_iter().map(|reason| {
-                let text = match reason.programs.len() {
-                    0 | 1 => reason.text.clone(),
-                    programs => format!("{programs} programs: {}", reason.text),
-                };
-                (reason.count, text)
+            let rows = reasons.sorted().into_iter().map(|reason| ListRow {
+                count: reason.count,
+                text: reason.text.clone(),
+                note: match reason.programs.len() {
+                    0 | 1 => String::new(),
+                    programs => format!(" ({programs} programs)"),
+                },
             });
             List {
                 heading,
                 rows: rows.collect(),
             }
         };
-        let changed = |heading, changed: &[Changed]| List {
-            heading,
-            rows: changed
-                .iter()
-                .map(|one| (one.count, one.what.clone()))
-                .collect(),
+        let changed = |heading, changed: &[Changed]| {
+            let rows = changed.iter().map(|one| ListRow {
+                count: one.count,
+                text: one.what.clone(),
+                note: String::new(),
+            });
+            List {
+                heading,
+                rows: rows.collect(),
+            }
         };
         let mut lists = vec![
             reasons("Skipped, by reason", &self.skips),
@@ -391,8 +396,19 @@ impl ColumnSum<'_> {
 pub struct List {
     /// What it lists.
     pub heading: &'static str,
-    /// Texts with the number of results.
-    pub rows: Vec<(usize, String)>,
+    /// Its rows, the most frequent first.
+    pub rows: Vec<ListRow>,
+}
+
+/// A text with the number of its results.
+#[derive(Debug)]
+pub struct ListRow {
+    /// The number of results.
+    pub count: usize,
+    /// The text, which a report may shorten.
+    pub text: String,
+    /// ` (2 programs)`, or nothing for one program.
+    pub note: String,
 }
 
 /// The counts and seconds of tallies.
