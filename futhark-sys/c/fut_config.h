@@ -16,33 +16,30 @@ static bool fut_is_beyond_int(const char *device) {
 }
 #endif
 
+// `yes` if `has` is 1; `no` if it is the name FUT_HAS_… of a function that this runtime lacks. Only the comma after
+// the former makes `yes` the second argument.
+#define FUT_IF(has, yes, no) FUT_IF_1(has, yes, no)
+#define FUT_IF_1(has, yes, no) FUT_IF_2(FUT_COMMA_##has yes, no, )
+#define FUT_IF_2(...) FUT_IF_3(__VA_ARGS__)
+#define FUT_IF_3(ignored, chosen, ...) chosen
+#define FUT_COMMA_1 ,
+
 // Applies a setting. Returns NULL, or a malloc'ed message.
 static char *fut_apply(struct futhark_context_config *cfg, const struct fut_setting *s) {
   (void)cfg;
   switch (s->what) {
-  case FUT_SET_DEBUGGING:
-    futhark_context_config_set_debugging(cfg, s->number != 0);
-    return NULL;
-  case FUT_SET_PROFILING:
-    futhark_context_config_set_profiling(cfg, s->number != 0);
-    return NULL;
-  case FUT_SET_LOGGING:
-    futhark_context_config_set_logging(cfg, s->number != 0);
-    return NULL;
-  case FUT_SET_CACHE_FILE:
-    futhark_context_config_set_cache_file(cfg, s->text);
-    return NULL;
+#define FUT_APPLY(setter, value) futhark_context_config_##setter(cfg, value); return NULL
+#define FUT_SETTING(name, setter, other, value, lack)                      \
+  case FUT_SET_##name:                                                     \
+    FUT_IF(FUT_HAS_##setter, FUT_APPLY(setter, value),                     \
+           FUT_IF(FUT_HAS_##other, FUT_APPLY(other, value),                \
+                  return msgprintf("this backend " lack)));
+#define FUT_OWN_SETTING(name)
+#include "fut_settings.def"
   case FUT_SET_TUNING_PARAM:
     if (futhark_context_config_set_tuning_param(cfg, s->text, (size_t)s->number) == 0)
       return NULL;
     return msgprintf("this program has no tuning parameter `%s` on this backend", s->text);
-  case FUT_SET_NUM_THREADS:
-#ifdef FUT_HAS_set_num_threads
-    futhark_context_config_set_num_threads(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no worker threads");
-#endif
   case FUT_SET_DEVICE:
 #ifdef FUT_HAS_set_device
     if (fut_is_beyond_int(s->text))
@@ -52,121 +49,8 @@ static char *fut_apply(struct futhark_context_config *cfg, const struct fut_sett
 #else
     return msgprintf("this backend cannot select a device");
 #endif
-  case FUT_SET_PLATFORM:
-#ifdef FUT_HAS_set_platform
-    futhark_context_config_set_platform(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend cannot select a platform");
-#endif
-  case FUT_SET_BUILD_OPTION:
-#if defined(FUT_HAS_add_build_option)
-    futhark_context_config_add_build_option(cfg, s->text);
-    return NULL;
-#elif defined(FUT_HAS_add_nvrtc_option)
-    futhark_context_config_add_nvrtc_option(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend does not compile at run time, so it has no build options");
-#endif
-  case FUT_SET_BLOCK_SIZE:
-#if defined(FUT_HAS_set_default_thread_block_size)
-    futhark_context_config_set_default_thread_block_size(cfg, (int)s->number);
-    return NULL;
-#elif defined(FUT_HAS_set_default_group_size)
-    futhark_context_config_set_default_group_size(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no thread blocks");
-#endif
-  case FUT_SET_GRID_SIZE:
-#if defined(FUT_HAS_set_default_grid_size)
-    futhark_context_config_set_default_grid_size(cfg, (int)s->number);
-    return NULL;
-#elif defined(FUT_HAS_set_default_num_groups)
-    futhark_context_config_set_default_num_groups(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no grid");
-#endif
-  case FUT_SET_TILE_SIZE:
-#ifdef FUT_HAS_set_default_tile_size
-    futhark_context_config_set_default_tile_size(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no tiles");
-#endif
-  case FUT_SET_REG_TILE_SIZE:
-#ifdef FUT_HAS_set_default_reg_tile_size
-    futhark_context_config_set_default_reg_tile_size(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no register tiles");
-#endif
-  case FUT_SET_THRESHOLD:
-#ifdef FUT_HAS_set_default_threshold
-    futhark_context_config_set_default_threshold(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no thresholds");
-#endif
-  case FUT_SET_REGISTERS:
-#ifdef FUT_HAS_set_default_registers
-    futhark_context_config_set_default_registers(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no default number of registers");
-#endif
-  case FUT_SET_CACHE:
-#ifdef FUT_HAS_set_default_cache
-    futhark_context_config_set_default_cache(cfg, (int)s->number);
-    return NULL;
-#else
-    return msgprintf("this backend has no default size of the cache");
-#endif
-  case FUT_SET_UNIFIED_MEMORY:
-#ifdef FUT_HAS_set_unified_memory
-    futhark_context_config_set_unified_memory(cfg, s->number != 0);
-    return NULL;
-#else
-    return msgprintf("this backend has no setting for unified memory");
-#endif
-  case FUT_SET_DEVICE_SOURCE:
-#ifdef FUT_HAS_set_program
-    futhark_context_config_set_program(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend has no device code");
-#endif
-  case FUT_SET_DUMP_CODE:
-#if defined(FUT_HAS_dump_binary_to)
-    futhark_context_config_dump_binary_to(cfg, s->text);
-    return NULL;
-#elif defined(FUT_HAS_dump_ptx_to)
-    futhark_context_config_dump_ptx_to(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend cannot write compiled device code to a file");
-#endif
-  case FUT_SET_LOAD_CODE:
-#if defined(FUT_HAS_load_binary_from)
-    futhark_context_config_load_binary_from(cfg, s->text);
-    return NULL;
-#elif defined(FUT_HAS_load_ptx_from)
-    futhark_context_config_load_ptx_from(cfg, s->text);
-    return NULL;
-#else
-    return msgprintf("this backend cannot load compiled device code from a file");
-#endif
   case FUT_SET_LOG:
     return NULL;  // set by fut_configure
-  case FUT_SET_COMMAND_QUEUE:
-#ifdef FUT_HAS_set_command_queue
-    futhark_context_config_set_command_queue(cfg, (cl_command_queue)s->object);
-    return NULL;
-#else
-    return msgprintf("this backend has no command queue of OpenCL");
-#endif
   default:
     return msgprintf("unknown setting number %u", s->what);
   }

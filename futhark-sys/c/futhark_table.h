@@ -5,8 +5,8 @@
 // side and the generated C. Its bindings are committed in src/bindings.rs; a test
 // compares them with the output of bindgen.
 //
-// This header contains only fixed-width integers, pointers and functions (no
-// enums, no `long`, no `FILE`), so that the layout is the same on every platform.
+// Types contain only fixed-width integers, pointers and functions (no enums, no
+// `long`, no `FILE`), so that the layout is the same on every platform.
 //
 // Threads: at most one function may run on a context at a time. The caller holds a lock per
 // context around each call.
@@ -182,32 +182,17 @@ struct fut_type {
   fut_call create_columns;
 };
 
-// The settings of a context.
-#define FUT_SET_DEBUGGING 0u
-#define FUT_SET_PROFILING 1u
-#define FUT_SET_LOGGING 2u
-#define FUT_SET_CACHE_FILE 3u       // text
-#define FUT_SET_TUNING_PARAM 4u     // text = its name, number = its value
-#define FUT_SET_NUM_THREADS 5u      // number
-#define FUT_SET_DEVICE 6u           // text
-#define FUT_SET_PLATFORM 7u         // text
-#define FUT_SET_BUILD_OPTION 8u     // text
-#define FUT_SET_BLOCK_SIZE 9u       // number
-#define FUT_SET_GRID_SIZE 10u       // number
-#define FUT_SET_TILE_SIZE 11u       // number
-#define FUT_SET_REG_TILE_SIZE 12u   // number
-#define FUT_SET_THRESHOLD 13u       // number
-#define FUT_SET_UNIFIED_MEMORY 14u  // number: 0 or 1
-#define FUT_SET_REGISTERS 15u       // number
-#define FUT_SET_CACHE 16u           // number
-#define FUT_SET_DEVICE_SOURCE 17u   // text: the source of the device code
-#define FUT_SET_DUMP_CODE 18u       // text: a path
-#define FUT_SET_LOAD_CODE 19u       // text: a path
-#define FUT_SET_LOG 20u             // object: a struct fut_log, which is copied
-#define FUT_SET_COMMAND_QUEUE 21u   // object: a cl_command_queue, which is retained
+// The settings of a context: FUT_SET_name.
+#define FUT_SETTING(name, setter, other, value, lack) FUT_SET_##name,
+#define FUT_OWN_SETTING(name) FUT_SET_##name,
+enum {
+#include "fut_settings.def"
+};
+#undef FUT_SETTING
+#undef FUT_OWN_SETTING
 
 struct fut_setting {
-  uint32_t what;
+  uint32_t what;  // FUT_SET_…
   int64_t number;
   const char *text;
   const void *object;

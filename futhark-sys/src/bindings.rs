@@ -40,28 +40,6 @@ pub const FUT_CONSUMED: u32 = 1;
 pub const FUT_ENTRY_POINT: u32 = 1;
 pub const FUT_HARDENED: u32 = 1;
 pub const FUT_GPU: u32 = 2;
-pub const FUT_SET_DEBUGGING: u32 = 0;
-pub const FUT_SET_PROFILING: u32 = 1;
-pub const FUT_SET_LOGGING: u32 = 2;
-pub const FUT_SET_CACHE_FILE: u32 = 3;
-pub const FUT_SET_TUNING_PARAM: u32 = 4;
-pub const FUT_SET_NUM_THREADS: u32 = 5;
-pub const FUT_SET_DEVICE: u32 = 6;
-pub const FUT_SET_PLATFORM: u32 = 7;
-pub const FUT_SET_BUILD_OPTION: u32 = 8;
-pub const FUT_SET_BLOCK_SIZE: u32 = 9;
-pub const FUT_SET_GRID_SIZE: u32 = 10;
-pub const FUT_SET_TILE_SIZE: u32 = 11;
-pub const FUT_SET_REG_TILE_SIZE: u32 = 12;
-pub const FUT_SET_THRESHOLD: u32 = 13;
-pub const FUT_SET_UNIFIED_MEMORY: u32 = 14;
-pub const FUT_SET_REGISTERS: u32 = 15;
-pub const FUT_SET_CACHE: u32 = 16;
-pub const FUT_SET_DEVICE_SOURCE: u32 = 17;
-pub const FUT_SET_DUMP_CODE: u32 = 18;
-pub const FUT_SET_LOAD_CODE: u32 = 19;
-pub const FUT_SET_LOG: u32 = 20;
-pub const FUT_SET_COMMAND_QUEUE: u32 = 21;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_context {
@@ -243,6 +221,29 @@ const _: () = {
     ["Offset of field: fut_type::create_columns"]
         [::core::mem::offset_of!(fut_type, create_columns) - 152usize];
 };
+pub const FUT_SET_DEBUGGING: _bindgen_ty_1 = 0;
+pub const FUT_SET_PROFILING: _bindgen_ty_1 = 1;
+pub const FUT_SET_LOGGING: _bindgen_ty_1 = 2;
+pub const FUT_SET_CACHE_FILE: _bindgen_ty_1 = 3;
+pub const FUT_SET_TUNING_PARAM: _bindgen_ty_1 = 4;
+pub const FUT_SET_NUM_THREADS: _bindgen_ty_1 = 5;
+pub const FUT_SET_DEVICE: _bindgen_ty_1 = 6;
+pub const FUT_SET_PLATFORM: _bindgen_ty_1 = 7;
+pub const FUT_SET_BUILD_OPTION: _bindgen_ty_1 = 8;
+pub const FUT_SET_BLOCK_SIZE: _bindgen_ty_1 = 9;
+pub const FUT_SET_GRID_SIZE: _bindgen_ty_1 = 10;
+pub const FUT_SET_TILE_SIZE: _bindgen_ty_1 = 11;
+pub const FUT_SET_REG_TILE_SIZE: _bindgen_ty_1 = 12;
+pub const FUT_SET_THRESHOLD: _bindgen_ty_1 = 13;
+pub const FUT_SET_UNIFIED_MEMORY: _bindgen_ty_1 = 14;
+pub const FUT_SET_REGISTERS: _bindgen_ty_1 = 15;
+pub const FUT_SET_CACHE: _bindgen_ty_1 = 16;
+pub const FUT_SET_DEVICE_SOURCE: _bindgen_ty_1 = 17;
+pub const FUT_SET_DUMP_CODE: _bindgen_ty_1 = 18;
+pub const FUT_SET_LOAD_CODE: _bindgen_ty_1 = 19;
+pub const FUT_SET_LOG: _bindgen_ty_1 = 20;
+pub const FUT_SET_COMMAND_QUEUE: _bindgen_ty_1 = 21;
+pub type _bindgen_ty_1 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_setting {

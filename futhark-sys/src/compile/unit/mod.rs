@@ -79,7 +79,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The name and text of the fixed files that a unit includes.
-pub(super) const FIXED_FILES: [(&str, &str); 17] = [
+pub(super) const FIXED_FILES: [(&str, &str); 18] = [
     (
         "futhark_table.h",
         include_str!("../../../c/futhark_table.h"),
@@ -95,6 +95,10 @@ pub(super) const FIXED_FILES: [(&str, &str); 17] = [
     ("fut_memory.h", include_str!("../../../c/fut_memory.h")),
     ("fut_prelude.h", include_str!("../../../c/fut_prelude.h")),
     ("fut_routes.h", include_str!("../../../c/fut_routes.h")),
+    (
+        "fut_settings.def",
+        include_str!("../../../c/fut_settings.def"),
+    ),
     ("fut_shapes.h", include_str!("../../../c/fut_shapes.h")),
     ("fut_sizes.h", include_str!("../../../c/fut_sizes.h")),
     ("fut_workers.h", include_str!("../../../c/fut_workers.h")),
