@@ -124,9 +124,9 @@ pub struct RunArgs {
     #[arg(long)]
     pub resume: bool,
 
-    /// File of past job times, used to order jobs, estimate the time left and balance --shard; `run
-    /// --shard` does not update it [default: times.jsonl in the build folder, which is always updated
-    /// and not used to balance shards]
+    /// File of past job times, used to order jobs and balance --shard; `run --shard` does not update it
+    /// [default: times.jsonl in the build folder, which is always updated and not used to balance
+    /// shards]
     #[arg(long, value_name = "FILE")]
     pub times: Option<PathBuf>,
 

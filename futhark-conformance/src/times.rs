@@ -112,13 +112,7 @@ impl Times {
 
     /// Whether the times of none of these jobs are known.
     pub fn know_none_of<'j>(&self, mut jobs: impl Iterator<Item = &'j Job>) -> bool {
-        self.jobs.is_empty() || jobs.all(|job| !self.know(job))
-    }
-
-    /// Whether the past time of this job is known.
-    #[must_use]
-    pub fn know(&self, job: &Job) -> bool {
-        self.jobs.contains_key(&key(&job.place))
+        self.jobs.is_empty() || jobs.all(|job| !self.jobs.contains_key(&key(&job.place)))
     }
 
     /// The estimated seconds of a job: its past times, otherwise the mean of its backend and device,

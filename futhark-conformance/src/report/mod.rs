@@ -15,7 +15,6 @@ pub mod merge;
 pub mod output;
 mod part;
 pub mod progress;
-pub mod remaining;
 mod results;
 pub mod summary;
 mod table;

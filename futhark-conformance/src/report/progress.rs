@@ -1,8 +1,7 @@
 //! Shows the progress of a run on the standard error stream: a bar on a terminal; otherwise a line
 //! for each finished job, or, if there are many, for each with a failure; and the time that is left.
 
-use super::remaining::{Remaining, roughly};
-use super::{Counts, shown};
+use super::{Counts, about, shown};
 use crate::devices::{HOST, parts};
 use crate::record::{Outcome, Place};
 use crate::say::errln;
@@ -24,8 +23,6 @@ pub struct Progress {
     finished: usize,
     running: HashMap<usize, Running>,
     remarks: HashSet<String>,
-    remaining: Option<Remaining>,
-    begun: Instant,
     updated: Instant,
 }
 
@@ -52,32 +49,12 @@ impl Progress {
             finished: 0,
             running: HashMap::new(),
             remarks: HashSet::new(),
-            remaining: None,
-            begun: Instant::now(),
             updated: Instant::now(),
         }
     }
 
-    /// Also shows the time that is left.
-    #[must_use]
-    pub fn with_estimate(self, remaining: Remaining) -> Progress {
-        Progress {
-            remaining: Some(remaining),
-            ..self
-        }
-    }
-
-    /// The estimated seconds of the jobs that have not begun.
-    #[must_use]
-    pub fn of_waiting(&self) -> f64 {
-        self.remaining.as_ref().map_or(0.0, Remaining::of_waiting)
-    }
-
     /// A job begins.
     pub fn started(&mut self, job: usize) {
-        if let Some(remaining) = &mut self.remaining {
-            remaining.started(job, self.begun.elapsed());
-        }
         self.running.insert(
             job,
             Running {
@@ -128,9 +105,6 @@ impl Progress {
     pub fn finished(&mut self, job: usize, place: &Place) {
         self.finished += 1;
         self.bar.inc(1);
-        if let Some(remaining) = &mut self.remaining {
-            remaining.finished(job, self.begun.elapsed());
-        }
         self.line(job, place);
         self.update();
     }
@@ -139,18 +113,24 @@ impl Progress {
     fn update(&mut self) {
         let is_log = self.bar.is_hidden();
         let pause = if is_log { LOGGED } else { UPDATES };
-        if self.updated.elapsed() < pause || self.finished == self.total {
+        if self.updated.elapsed() < pause {
             return;
         }
         self.updated = Instant::now();
-        let remaining = self.remaining.as_mut();
-        let left = remaining.and_then(|remaining| remaining.left(self.begun.elapsed()));
-        let left = left.map_or_else(String::new, |left| format!(" about {} left", roughly(left)));
-        if !is_log {
-            self.bar.set_prefix(left);
-        } else if !left.is_empty() {
-            errln!("[{}/{}]{left}", self.finished, self.total);
+        let Some(left) = self.left() else {
+            return;
+        };
+        if is_log {
+            errln!("[{}/{}] {left}", self.finished, self.total);
+        } else {
+            self.bar.set_prefix(format!(" {left}"));
         }
+    }
+
+    /// The time that is left, by the jobs that have ended; `None` before the first has, and at the end.
+    fn left(&self) -> Option<String> {
+        let left = self.bar.eta();
+        (!left.is_zero()).then(|| format!("{} left", about(left.as_secs_f64())))
     }
 
     /// The line about a finished job, if the output is not a terminal.
@@ -197,5 +177,34 @@ fn worker(place: &Place) -> String {
     match place.device.as_str() {
         "" | HOST => place.backend.clone(),
         name => format!("{} ({})", place.backend, parts(name).0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::Device;
+    use futhark_manifest::Backend;
+
+    #[test]
+    fn the_time_left_is_that_of_the_jobs_that_ended_for_each_other_job() {
+        let place = Place::new(
+            &Device::host(Backend::C),
+            "a.fut".to_owned(),
+            "1".to_owned(),
+        );
+        let mut progress = Progress::new(10_001);
+        assert_eq!(progress.left(), None, "before a job has ended");
+        progress.started(0);
+        std::thread::sleep(Duration::from_millis(500));
+        progress.finished(0, &place);
+        // The bar notices the end of a job when it is drawn the next time.
+        std::thread::sleep(Duration::from_millis(500));
+        let left = progress.left().unwrap();
+        // Half a second to a second for each, or more on a busy machine.
+        let hours = left.strip_prefix("about ").unwrap();
+        let hours: f64 = hours.strip_suffix(" h left").unwrap().parse().unwrap();
+        assert!((1.3..8.0).contains(&hours), "{left}");
+        progress.close();
     }
 }

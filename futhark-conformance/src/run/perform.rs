@@ -4,7 +4,7 @@ use super::config::Config;
 use super::order;
 use super::plan::Plan;
 use super::resume::{self, Interrupted, Line};
-use super::select::{self, Selected};
+use super::select;
 use super::setup::threads;
 use super::{Ended, could_not_run, usage};
 use crate::checks::device_code;
@@ -18,7 +18,6 @@ use crate::report::Report;
 use crate::report::difference::{Comparison, Compilers};
 use crate::report::output::{Files, Output};
 use crate::report::progress::Progress;
-use crate::report::remaining::{Estimate, Remaining};
 use crate::report::shown;
 use crate::report::summary::Summary;
 use crate::say::errln;
@@ -109,8 +108,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: Option<&Files>) -> Resul
             until: begun + budget,
             estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
         }));
-    let remaining = remaining(&plan, &judges.1, is_new, workers);
-    let progress = Progress::new(order.len()).with_estimate(remaining);
+    let progress = Progress::new(order.len());
 
     let mut run = Run::begin(config, &plan, &files, judges, progress)?;
     for record in plan.skipped_files() {
@@ -122,10 +120,11 @@ pub fn perform(corpus: &Corpus, config: &Config, files: Option<&Files>) -> Resul
     jobs::run(jobs, &queue, &plan.settings, workers, |number, update| {
         run.update(number, update);
     });
-    let waiting: Vec<&Job> = queue.waiting().iter().map(|&n| &jobs[n]).collect();
-    let left_out = config.budget.and_then(|budget| {
-        select::left_out(budget, jobs.len(), &waiting, run.progress.of_waiting())
-    });
+    let waiting = queue.waiting();
+    let seconds = waiting.iter().map(|&number| estimates[number]).sum::<f64>() / workers as f64;
+    let waiting: Vec<&Job> = waiting.iter().map(|&number| &jobs[number]).collect();
+    let left_out =
+        (config.budget).and_then(|budget| select::left_out(budget, jobs.len(), &waiting, seconds));
     let (output, comparisons, unmatched) = run.end();
     let mut report = Report::new(output, files.json, scratch);
     report.comparisons = comparisons;
@@ -152,32 +151,6 @@ fn interrupted(config: &Config, plan: &Plan<'_>) -> Result<Option<Interrupted>, 
         resume::forget(json).map_err(usage)?;
         Ok(None)
     }
-}
-
-/// The estimate of the time that is left. Jobs that are not new have ended in an earlier run.
-fn remaining(
-    plan: &Plan<'_>,
-    times: &Times,
-    is_new: impl Fn(&Job) -> bool,
-    workers: usize,
-) -> Remaining {
-    let Selected {
-        jobs, estimates, ..
-    } = &plan.selected;
-    let kinds = jobs
-        .iter()
-        .map(|job| format!("{} {}", job.place.backend, job.place.device));
-    let kinds: Vec<String> = kinds.collect();
-    let known = jobs.iter().zip(estimates);
-    let known = known.map(|(job, &seconds)| match times.know(job) {
-        true => Estimate::Past(seconds),
-        false => Estimate::Guess(seconds),
-    });
-    let mut remaining = Remaining::new(kinds.iter().map(String::as_str).zip(known), workers);
-    for (number, _) in jobs.iter().enumerate().filter(|(_, job)| !is_new(job)) {
-        remaining.finished(number, Duration::ZERO);
-    }
-    remaining
 }
 
 /// A run that goes on.
