@@ -78,36 +78,18 @@ pub(super) struct Unit<'a> {
     pub plain: &'a [&'a str],
 }
 
+macro_rules! fixed_files {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../c/", $name)))),*]
+    };
+}
+
 /// The name and text of the fixed files that a unit includes.
-pub(super) const FIXED_FILES: [(&str, &str); 18] = [
-    (
-        "futhark_table.h",
-        include_str!("../../../c/futhark_table.h"),
-    ),
-    ("fut_calls.h", include_str!("../../../c/fut_calls.h")),
-    ("fut_config.h", include_str!("../../../c/fut_config.h")),
-    ("fut_elements.h", include_str!("../../../c/fut_elements.h")),
-    ("fut_device.h", include_str!("../../../c/fut_device.h")),
-    ("fut_failing.h", include_str!("../../../c/fut_failing.h")),
-    ("fut_guard.h", include_str!("../../../c/fut_guard.h")),
-    ("fut_ispc.h", include_str!("../../../c/fut_ispc.h")),
-    ("fut_load.h", include_str!("../../../c/fut_load.h")),
-    ("fut_memory.h", include_str!("../../../c/fut_memory.h")),
-    ("fut_prelude.h", include_str!("../../../c/fut_prelude.h")),
-    ("fut_routes.h", include_str!("../../../c/fut_routes.h")),
-    (
-        "fut_settings.def",
-        include_str!("../../../c/fut_settings.def"),
-    ),
-    ("fut_shapes.h", include_str!("../../../c/fut_shapes.h")),
-    ("fut_sizes.h", include_str!("../../../c/fut_sizes.h")),
-    ("fut_workers.h", include_str!("../../../c/fut_workers.h")),
-    ("fut_wrappers.h", include_str!("../../../c/fut_wrappers.h")),
-    (
-        "override/assert.h",
-        include_str!("../../../c/override/assert.h"),
-    ),
-];
+pub(super) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
+    "futhark_table.h" "fut_settings.def" "fut_prelude.h" "fut_guard.h" "fut_memory.h" "fut_failing.h" "fut_workers.h"
+    "fut_sizes.h" "fut_load.h" "fut_device.h" "fut_routes.h" "fut_config.h" "fut_calls.h" "fut_elements.h"
+    "fut_shapes.h" "fut_wrappers.h" "fut_ispc.h" "override/assert.h"
+};
 
 /// Required headers of GPU backends.
 const DRIVER_HEADERS: [&str; 6] = [
