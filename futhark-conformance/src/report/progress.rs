@@ -204,7 +204,7 @@ mod tests {
         // Half a second to a second for each, or more on a busy machine.
         let hours = left.strip_prefix("about ").unwrap();
         let hours: f64 = hours.strip_suffix(" h left").unwrap().parse().unwrap();
-        assert!((1.3..8.0).contains(&hours), "{left}");
+        assert!(hours > 1.3, "{left}");
         progress.close();
     }
 }
