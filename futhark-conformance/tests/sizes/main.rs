@@ -241,10 +241,15 @@ fn check_pipelines(test: &str, backend: Backend, threads: &[usize]) {
     // Some of the arrays of many pipelines would fill the memory of the machine.
     const LIMITED: &str = "FUTHARK_TESTS_IN_LITTLE_MEMORY";
     if std::env::var_os(LIMITED).is_none() {
+        // AddressSanitizer reserves more, and has a limit of its own.
+        let limit = match std::env::var_os("LD_PRELOAD") {
+            None => "ulimit -d 8388608",
+            Some(_) => "ASAN_OPTIONS=$ASAN_OPTIONS:max_allocation_size_mb=4096",
+        };
         let output = Command::new("sh")
             .args([
                 "-c",
-                "ulimit -d 8388608 && exec \"$0\" --exact \"$1\" --nocapture",
+                &format!("{limit} && exec \"$0\" --exact \"$1\" --nocapture"),
             ])
             .arg(std::env::current_exe().unwrap())
             .arg(test)

@@ -143,14 +143,14 @@ impl Artifact {
         &self.warnings
     }
 
-    /// The executables of this build, such as compilers. If one of them changes, [`Build::run`]
+    /// The executables of this build, such as compilers. If one of them changes, [`Build::run`](super::Build::run)
     /// builds again. Empty for a recorded build.
     #[must_use]
     pub fn programs(&self) -> &[PathBuf] {
         &self.programs
     }
 
-    /// The source file and its imports. If one of them changes, [`Build::run`] builds again. A file that is
+    /// The source file and its imports. If one of them changes, [`Build::run`](super::Build::run) builds again. A file that is
     /// named only in a comment can be among them.
     #[must_use]
     pub fn sources(&self) -> &[PathBuf] {

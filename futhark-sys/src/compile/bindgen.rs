@@ -14,7 +14,7 @@ use super::toolchain::Toolchain;
 
 impl Artifact {
     /// Generates Rust declarations of the functions and types in the program's header by bindgen,
-    /// for a [`Build::raw`] build. The functions that create and free contexts, and arrays on
+    /// for a [`Build::raw`](super::Build::raw) build. The functions that create and free contexts, and arrays on
     /// borrowed memory, are omitted; the table has them.
     ///
     /// # Errors
