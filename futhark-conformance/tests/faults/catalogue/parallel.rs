@@ -16,7 +16,7 @@ pub(super) const FAULTS: &[Fault] = &[
         &[code(
             "futrts_entry_sum",
             r"(for \(int64_t (i_\d+) = 0; i_\d+) < n_",
-            "${1} + 1 < n_",
+            "${1}+1 < n_",
         )],
     ),
     fault(
@@ -38,7 +38,7 @@ pub(super) const FAULTS: &[Fault] = &[
         &[code(
             "futrts_entry_turned",
             r"(for \(int64_t write_iter_\d+ = 0; write_iter_\d+) < n_",
-            "${1} + 1 < n_",
+            "${1}+1 < n_",
         )],
     ),
     fault(
@@ -67,7 +67,7 @@ pub(super) const FAULTS: &[Fault] = &[
         &[code(
             r"futhark_mc_segred_task_\d+",
             r"(for \(int32_t (i_\d+) = 0; i_\d+) < nsubtasks",
-            "${1} + 1 < nsubtasks",
+            "${1}+1 < nsubtasks",
         )],
     ),
     fault(
