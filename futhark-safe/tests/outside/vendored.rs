@@ -128,6 +128,15 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     );
     fs::remove_file(&c).unwrap();
     fs::write(&c, text).unwrap();
+    // The manifest tells the version, and is not read before it is known to be the generated one.
+    let manifest = folder.join("stats.json");
+    let text = fs::read(&manifest).unwrap();
+    fs::write(&manifest, "{").unwrap();
+    assert_says(
+        &package.fails(&without),
+        &["stats-c/stats.json", not_generated],
+    );
+    fs::write(&manifest, text).unwrap();
     fs::write(folder.join("more.h"), "").unwrap();
     assert_says(
         &package.fails(&without),

@@ -67,13 +67,7 @@ pub(super) fn open(folder: &Path, wanted: &Wanted<'_>) -> Result<Vendored, Error
         );
         return Err(Error::vendored(message));
     };
-    let mut vendored = Vendored {
-        folder: folder.to_owned(),
-        description: file.clone(),
-        version: version(folder, &wanted.name)?,
-        sources: Vec::new(),
-        files: Vec::new(),
-    };
+    let (mut sources, mut files) = (Vec::new(), Vec::new());
     let mut options = None;
     let mut backend = None;
     let mut expected = entries(folder)?;
@@ -95,13 +89,13 @@ pub(super) fn open(folder: &Path, wanted: &Wanted<'_>) -> Result<Vendored, Error
                     )));
                 }
                 if name != WARNINGS {
-                    vendored.files.push(path);
+                    files.push(path);
                 }
             }
             ["source", hash, path] => {
                 let path = folder_of(source).join(path);
                 must_be_current(&path, hash, folder)?;
-                vendored.sources.push(path);
+                sources.push(path);
             }
             _ => {
                 let message = format!("{} has the unknown line `{line}`", file.display());
@@ -110,7 +104,7 @@ pub(super) fn open(folder: &Path, wanted: &Wanted<'_>) -> Result<Vendored, Error
         }
     }
     expected.remove(OsStr::new(DESCRIPTION));
-    let is_complete = !vendored.sources.is_empty() && !vendored.files.is_empty();
+    let is_complete = !sources.is_empty() && !files.is_empty();
     let Some(options) = options.filter(|_| is_complete) else {
         return Err(Error::vendored(format!("{} is incomplete", file.display())));
     };
@@ -132,7 +126,13 @@ pub(super) fn open(folder: &Path, wanted: &Wanted<'_>) -> Result<Vendored, Error
             folder.display()
         )));
     }
-    Ok(vendored)
+    Ok(Vendored {
+        version: version(folder, &wanted.name)?,
+        folder: folder.to_owned(),
+        description: file,
+        sources,
+        files,
+    })
 }
 
 /// Fails if the source file is not the one from which the code in `folder` was generated.
