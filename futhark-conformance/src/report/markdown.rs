@@ -1,9 +1,9 @@
 //! The report as Markdown, for the page of a CI job: `templates/report.md`. GitHub shows at most 1 MiB.
 
 use super::baseline::Changes;
-use super::counted;
 use super::escape::preformatted;
 use super::summary::{Cause, ColumnSum, Counts, List, Summary};
+use super::{counted, unfit};
 use crate::record::Header;
 use askama::Template;
 
@@ -33,7 +33,6 @@ struct Page<'s> {
 #[must_use]
 pub fn markdown(header: &Header, summary: &Summary, changes: Option<&Changes>) -> String {
     let causes = summary.causes(header);
-    let unfit = header.devices.iter().filter(|device| device.is_unfit());
     let checks = counted(summary.total().total(), "check");
     let programs = counted(summary.programs(), "program");
     let mut page = Page {
@@ -41,7 +40,7 @@ pub fn markdown(header: &Header, summary: &Summary, changes: Option<&Changes>) -
         checked: format!("{checks} of {programs}"),
         changes,
         columns: summary.by_column(),
-        unfit: unfit.map(|device| device.described()).collect(),
+        unfit: unfit(header),
         causes: &causes,
         shown: &causes,
         lists: &summary.lists(changes),

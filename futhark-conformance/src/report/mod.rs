@@ -115,6 +115,12 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// The devices that programs of the compilers do not work on, each with the reason.
+fn unfit(header: &Header) -> Vec<String> {
+    let devices = header.devices.iter().filter(|device| device.is_unfit());
+    devices.map(|device| device.described()).collect()
+}
+
 /// A count with its noun, such as `1 job` or `2 jobs`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -3,7 +3,7 @@
 use super::baseline::Changes;
 use super::summary::{Cause, Counts, List, ListRow, Summary};
 use super::table::{keep_end, table};
-use super::{counted, shown};
+use super::{counted, shown, unfit};
 use crate::record::Header;
 use askama::Template;
 use console::Style;
@@ -48,14 +48,13 @@ pub fn render(
     changes: Option<&Changes>,
     width: usize,
 ) -> String {
-    let unfit = header.devices.iter().filter(|device| device.is_unfit());
     let text = Text {
         table: table(summary, width),
         lists: summary.lists(changes),
         causes: &summary.causes(header),
         changes,
         total: summary.total(),
-        unfit: unfit.map(|device| device.described()).collect(),
+        unfit: unfit(header),
         width,
     };
     folded(&text.to_string(), width)
