@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{FunctionList, Manifest, Program};
+use futhark_manifest::{Backend, FunctionList, Manifest, Program};
 
 use super::error::Error;
+use super::paths::{read, write};
 
 /// The kind of library to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,17 @@ pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {
     Manifest::parse(text)
         .and_then(|manifest| manifest.resolve())
         .map_err(|error| Error::manifest(file, error))
+}
+
+/// What a build asks of stored results.
+pub(super) struct Wanted<'a> {
+    pub source: &'a Path,
+    pub backend: Backend,
+    /// The name of the generated files.
+    pub name: String,
+    /// The options for the Futhark compiler.
+    pub options: &'a [String],
+    pub linkage: Linkage,
 }
 
 /// The files of one build.
@@ -47,8 +59,7 @@ impl Paths {
     }
 
     pub(super) fn write(&self, file: &str, text: &str) -> Result<(), Error> {
-        let path = self.in_folder(file);
-        std::fs::write(&path, text).map_err(|error| Error::io("write", path, error))
+        write(&self.in_folder(file), text)
     }
 
     pub(super) fn library(&self) -> PathBuf {
@@ -58,10 +69,6 @@ impl Paths {
         };
         self.in_folder(&format!("lib{}.{extension}", self.symbol))
     }
-}
-
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
 }
 
 /// A compiled program for one backend.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::Backend;
 
-use super::artifact::{Artifact, Linkage, Paths, read_program};
+use super::artifact::{Artifact, Linkage, Paths, Wanted, read_program};
 use super::cache::{Temporary, cache_folder, is_complete};
 use super::cc::Options;
 use super::compiler::{self, Compiler};
@@ -15,11 +15,10 @@ use super::generated::{Generated, layout};
 use super::hash::Hash;
 use super::headers;
 use super::plain;
-use super::recording::{self, Wanted};
+use super::recording;
 use super::tools::Tools;
 use super::unit::{self, Unit};
 use super::vendor;
-use super::vendored;
 
 /// Our C file.
 const UNIT: &str = "fut_unit.c";
@@ -236,15 +235,12 @@ impl Build {
     pub(super) fn futhark(&self) -> Result<Compiler, Error> {
         compiler::must_be_usable(&self.options)?;
         match &self.vendored {
-            Some(folder) => {
-                let wanted = vendored::Wanted {
-                    source: &self.source,
-                    backend: self.backend,
-                    name: self.name(),
-                    options: &self.options,
-                };
-                vendor::compiler(&wanted, folder, || self.installed(), || self.folder())
-            }
+            Some(folder) => vendor::compiler(
+                &self.wanted(),
+                folder,
+                || self.installed(),
+                || self.folder(),
+            ),
             None => self.installed(),
         }
     }
@@ -261,15 +257,18 @@ impl Build {
 
     /// Looks up this build in `recording`.
     pub(super) fn recall(&self, recording: &Path, futhark: &Compiler) -> Result<Artifact, Error> {
-        let wanted = Wanted {
-            recording,
-            folder: self.recorded_folder(recording)?,
+        let folder = self.recorded_folder(recording)?;
+        recording::recall(&self.wanted(), recording, &folder, futhark.version())
+    }
+
+    fn wanted(&self) -> Wanted<'_> {
+        Wanted {
             source: &self.source,
             backend: self.backend,
             name: self.name(),
+            options: &self.options,
             linkage: self.linkage,
-        };
-        recording::recall(&wanted, futhark.version())
+        }
     }
 
     /// The folder of this build in a recording.

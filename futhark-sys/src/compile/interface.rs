@@ -1,6 +1,6 @@
 //! The interface of a program, without compiling its C code.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use futhark_manifest::{FunctionList, Program};
 
@@ -8,6 +8,7 @@ use super::artifact::{Artifact, read_program};
 use super::build::Build;
 use super::cache::Temporary;
 use super::error::{Error, ErrorKind};
+use super::paths::read;
 use super::toolchain::{Toolchain, Vendor};
 
 /// What code that uses a program must know to be compiled, but not to be linked.
@@ -66,7 +67,7 @@ impl Build {
         futhark.generate(self.backend(), self.source(), &base)?;
         let manifest = folder.path().join(format!("{}.json", self.name()));
         Ok(Interface {
-            program: read_manifest(&manifest)?,
+            program: read_program(&manifest, &read(&manifest)?)?,
             sources: futhark.imports(self.source())?,
         })
     }
@@ -77,9 +78,4 @@ fn of_artifact(artifact: &Artifact) -> Interface {
         program: artifact.program().clone(),
         sources: artifact.sources().to_vec(),
     }
-}
-
-fn read_manifest(file: &Path) -> Result<Program, Error> {
-    let text = std::fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
-    read_program(file, &text)
 }

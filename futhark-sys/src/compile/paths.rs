@@ -37,6 +37,10 @@ pub(super) fn hash_of(file: &Path) -> Result<String, Error> {
     Ok(Hash::new().with(&bytes).hex())
 }
 
+pub(super) fn read(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
+}
+
 pub(super) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Error> {
     fs::write(path, contents).map_err(|error| Error::io("write", path, error))
 }

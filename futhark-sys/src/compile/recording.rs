@@ -15,9 +15,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Version};
+use futhark_manifest::Version;
 
-use super::artifact::{Artifact, Linkage, Paths};
+use super::artifact::{Artifact, Paths, Wanted};
 use super::error::{Error, ErrorKind};
 use super::paths::{folder_of, hash_of, write};
 
@@ -27,28 +27,14 @@ pub(super) const LIBRARY: &str = "library";
 /// The error of a program that does not compile.
 pub(super) const REFUSED: &str = "refused";
 
-/// A build to look up.
-pub(super) struct Wanted<'a> {
-    pub recording: &'a Path,
-    /// Its folder in the recording.
-    pub folder: PathBuf,
-    pub source: &'a Path,
-    pub backend: Backend,
-    /// The name of the generated files.
-    pub name: String,
-    pub linkage: Linkage,
-}
-
-/// Looks up a build in a recording of the compiler `version`.
-pub(super) fn recall(wanted: &Wanted<'_>, version: &Version) -> Result<Artifact, Error> {
-    let Wanted {
-        recording,
-        folder,
-        source,
-        backend,
-        name,
-        linkage,
-    } = wanted;
+/// Looks up a build, whose folder in a recording of the compiler `version` is `folder`.
+pub(super) fn recall(
+    wanted: &Wanted<'_>,
+    recording: &Path,
+    folder: &Path,
+    version: &Version,
+) -> Result<Artifact, Error> {
+    let source = wanted.source;
     if let Ok(text) = fs::read_to_string(folder.join(REFUSED)) {
         return Err(refusal(&text));
     }
@@ -57,7 +43,7 @@ pub(super) fn recall(wanted: &Wanted<'_>, version: &Version) -> Result<Artifact,
             "{} is not recorded for {} in {}, a recording of Futhark {version}, or its text or its \
              options have changed; record it again, or install the compiler",
             source.display(),
-            backend,
+            wanted.backend,
             recording.display()
         );
         return Err(Error::new(ErrorKind::NoCompiler, message));
@@ -69,7 +55,7 @@ pub(super) fn recall(wanted: &Wanted<'_>, version: &Version) -> Result<Artifact,
         );
         Error::new(ErrorKind::Io, message)
     };
-    let mut sources = vec![source.to_path_buf()];
+    let mut sources = vec![source.to_owned()];
     let mut lines = text.lines().map(|line| line.split_once(' '));
     let (Some(Some(("symbol", symbol))), Some(Some(("library", hash)))) =
         (lines.next(), lines.next())
@@ -90,10 +76,10 @@ pub(super) fn recall(wanted: &Wanted<'_>, version: &Version) -> Result<Artifact,
         sources.push(path);
     }
     let paths = Paths {
-        folder: folder.clone(),
-        name: name.clone(),
+        folder: folder.to_owned(),
+        name: wanted.name.clone(),
         symbol: symbol.to_owned(),
-        linkage: *linkage,
+        linkage: wanted.linkage,
     };
     if hash_of(&paths.library())? != hash {
         return Err(damaged("its library"));
@@ -148,10 +134,8 @@ const REFUSALS: [(ErrorKind, &str); 5] = [
 
 /// The text of a refusal; `None` if the failure does not depend on the program.
 pub(super) fn refused(error: &Error) -> Option<String> {
-    let mut found = REFUSALS
-        .into_iter()
-        .filter(|(kind, _)| *kind == error.kind());
-    found.next().map(|(_, name)| format!("{name}\n{error:#}"))
+    let found = REFUSALS.into_iter().find(|(kind, _)| *kind == error.kind());
+    found.map(|(_, name)| format!("{name}\n{error:#}"))
 }
 
 fn refusal(text: &str) -> Error {

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::artifact::Wanted;
 use super::cache::Temporary;
 use super::compiler::Compiler;
 use super::error::Error;
 use super::paths::{hash_of, write};
 use super::toolchain::{Toolchain, Vendor};
-use super::vendored::{self, DESCRIPTION, FIRST_LINE, WARNINGS, Wanted, entries};
+use super::vendored::{self, DESCRIPTION, FIRST_LINE, WARNINGS, entries};
 
 /// The vendored code for a build, in place of a compiler.
 ///

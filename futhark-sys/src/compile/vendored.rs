@@ -17,10 +17,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Manifest, Version};
+use futhark_manifest::{Manifest, Version};
 
+use super::artifact::Wanted;
 use super::error::Error;
-use super::paths::{folder_of, hash_of};
+use super::paths::{folder_of, hash_of, read};
 
 /// The code for one program and backend.
 #[derive(Clone, Debug)]
@@ -35,16 +36,6 @@ pub(super) struct Vendored {
     pub files: Vec<PathBuf>,
 }
 
-/// The program and backend of a build.
-pub(super) struct Wanted<'a> {
-    pub source: &'a Path,
-    pub backend: Backend,
-    /// The name of the generated files.
-    pub name: String,
-    /// The options for the Futhark compiler.
-    pub options: &'a [String],
-}
-
 pub(super) const DESCRIPTION: &str = "futhark-vendored";
 pub(super) const WARNINGS: &str = "warnings.txt";
 pub(super) const FIRST_LINE: &str =
@@ -57,9 +48,7 @@ pub(super) fn open(folder: &Path, wanted: &Wanted<'_>) -> Result<Vendored, Error
         return Err(Error::no_source(source));
     }
     let file = folder.join(DESCRIPTION);
-    let Ok(text) = must_be_regular(&file)
-        .and_then(|()| fs::read_to_string(&file).map_err(|error| Error::io("read", &file, error)))
-    else {
+    let Ok(text) = must_be_regular(&file).and_then(|()| read(&file)) else {
         let message = format!(
             "there is no generated code of {} in {}",
             source.display(),
@@ -156,7 +145,7 @@ fn must_be_current(source: &Path, hash: &str, folder: &Path) -> Result<(), Error
 /// The version of the compiler that generated the code.
 fn version(folder: &Path, name: &str) -> Result<Version, Error> {
     let file = folder.join(format!("{name}.json"));
-    let text = fs::read_to_string(&file).map_err(|error| Error::io("read", &file, error))?;
+    let text = read(&file)?;
     let manifest = Manifest::parse(&text).map_err(|error| Error::manifest(&file, error))?;
     Ok(Version::new(
         manifest.version.as_deref().unwrap_or_default(),
