@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use futhark_safe::Backend;
-use futhark_safe::compile::Build;
+use futhark_safe::compile::{Artifact, Build};
 
 /// How a program is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +39,11 @@ pub fn folder() -> PathBuf {
 /// A build by futhark-safe.
 pub fn ours(source: &Path, backend: Backend, variant: Variant) -> Build {
     let build = Build::new(source, backend).out_dir(folder());
-    let build = match variant {
+    match variant {
         Variant::Plain | Variant::Default => build,
         Variant::Unhardened => build.hardened(false),
         Variant::Native => build.flag("-march=native"),
-    };
-    let times = times(source, backend, variant);
-    build.flag(format!("-time={}", times.display()))
+    }
 }
 
 /// Compiles the unmodified generated C as `futhark c` does, but to a shared object. An earlier build is reused.
@@ -55,48 +53,49 @@ pub fn plain(source: &Path, backend: Backend) -> PathBuf {
     // The name has a hash of the program and the compilers.
     let library = artifact.folder().with_extension("plain.so");
     if !library.exists() {
-        let output = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
-            .args(["-O3", "-std=c99", "-fPIC", "-shared"])
-            .arg(format!(
-                "-time={}",
-                times(source, backend, Variant::Plain).display()
-            ))
-            .arg(artifact.header().with_extension("c"))
-            .arg("-o")
-            .arg(&library)
-            .args(["-lm", "-pthread"])
-            .output()
-            .expect("a C compiler runs");
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "plain C of {}: {text}",
-            source.display()
-        );
+        compile_plain(&artifact, &library, &[]);
     }
     library
 }
 
-/// The file in which gcc notes the processor time of its parts.
-fn times(source: &Path, backend: Backend, variant: Variant) -> PathBuf {
-    let program = source.file_stem().unwrap_or_default().to_string_lossy();
-    let variant = variant.name();
-    std::fs::create_dir_all(folder()).expect("the build folder is writable");
-    folder().join(format!("{program}-{backend}-{variant}.time"))
+fn compile_plain(artifact: &Artifact, library: &Path, flags: &[&str]) {
+    let output = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+        .args(["-O3", "-std=c99", "-fPIC", "-shared"])
+        .args(flags)
+        .arg(artifact.header().with_extension("c"))
+        .arg("-o")
+        .arg(library)
+        .args(["-lm", "-pthread"])
+        .output()
+        .expect("a C compiler runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "plain C: {text}");
 }
 
-/// The processor time in seconds of the last compilation of a program by gcc, without the linker.
-pub fn compile_seconds(source: &Path, backend: Backend, variant: Variant) -> f64 {
-    let text = std::fs::read_to_string(times(source, backend, variant));
-    let text = text.expect("gcc notes times (option -time)");
-    // Lines such as "0.54 0.05 cc1 -quiet …": user, system, program. Builds add to the file.
-    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
-    let last = lines.iter().rposition(|words| words[2] == "cc1");
-    let of_last = &lines[last.expect("the program was compiled")..];
-    let compilers = of_last
-        .iter()
-        .filter(|words| ["cc1", "as"].contains(&words[2]));
-    let seconds = compilers.flat_map(|words| &words[..2]);
+/// The processor time in seconds that gcc takes for the plain file and for a default build, without the linker.
+pub fn compile_seconds(source: &Path, backend: Backend) -> [f64; 2] {
+    let folder = folder().join("times");
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
+        _ => {}
+    }
+    std::fs::create_dir_all(&folder).expect("the build folder is writable");
+    let [plain, ours] = ["plain", "default"].map(|name| folder.join(name));
+    let note = |file: &Path| format!("-time={}", file.display());
+    let build = Build::new(source, backend)
+        .out_dir(&folder)
+        .flag(note(&ours));
+    let artifact = build.run().expect("the program compiles");
+    compile_plain(&artifact, &folder.join("plain.so"), &[&note(&plain)]);
+    [plain, ours].map(|file| noted(&file))
+}
+
+/// The sum of what gcc noted, in lines such as "0.54 0.05 cc1 -quiet …": user, system, program.
+fn noted(file: &Path) -> f64 {
+    let text = std::fs::read_to_string(file).expect("gcc notes times (option -time)");
+    let lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let compilers = lines.filter(|words| ["cc1", "as"].contains(&words[2]));
+    let seconds = compilers.flat_map(|words| [words[0], words[1]]);
     seconds
         .map(|word| word.parse::<f64>().expect("seconds"))
         .sum()
