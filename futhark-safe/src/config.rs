@@ -99,15 +99,26 @@ impl Config {
         self
     }
 
-    /// GPU backends: adds an option for the compiler of device code. At most 64, none empty.
+    /// GPU backends: adds an option for the compiler of device code. At most 64.
     ///
-    /// One string may contain several options, separated by blanks.
+    /// One string may contain several options, separated by blanks. Each word begins with `-`, except for the values
+    /// of `-D` and `-I`.
     pub fn build_option(self, option: impl Into<String>) -> Config {
         let option = option.into();
-        // The runtime reads beyond the end of an empty option. For each option it writes two bytes
-        // more than it counts, so a large number of options would overrun its buffer, which has some
-        // hundred bytes to spare.
-        if option.is_empty() {
+        // The runtime reads beyond the end of an empty option. A word of another form is the name of a file for
+        // the compiler, and Oclgrind's crashes on it. For each option the runtime writes two bytes more than it
+        // counts, so a large number of options would overrun its buffer, which has some hundred bytes to spare.
+        let mut before = None;
+        for word in option.split_whitespace() {
+            let is_value = matches!(before, Some("-D" | "-I"));
+            if !is_value && (!word.starts_with('-') || word == "-") {
+                return self.invalid(format!(
+                    "expected a build option that begins with `-`, got `{word}`"
+                ));
+            }
+            before = Some(word);
+        }
+        if before.is_none() {
             return self.invalid("a build option is empty".to_owned());
         }
         let is_option = |setting: &&Setting| matches!(setting, Setting::BuildOption(_));
