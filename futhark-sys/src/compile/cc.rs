@@ -60,20 +60,19 @@ impl Options<'_> {
     /// The arguments except file names.
     pub(super) fn arguments(&self) -> Vec<String> {
         let mut all: Vec<String> = vec![format!("-O{}", self.level)];
-        let mut add = |list: &[&str]| all.extend(list.iter().map(|&a| a.to_owned()));
-        add(STANDARD);
-        add(STRICT);
-        add(ALIGN);
+        let owned = |list: &[&'static str]| list.iter().map(|&a| a.to_owned()).collect::<Vec<_>>();
+        all.extend(owned(STANDARD));
+        all.extend(owned(STRICT));
+        all.extend(owned(ALIGN));
         all.extend(self.extra.iter().cloned());
-        let mut add = |list: &[&str]| all.extend(list.iter().map(|&a| a.to_owned()));
         if self.hardened {
             // See docs/arithmetic.md.
-            add(&["-fwrapv"]);
+            all.push("-fwrapv".to_owned());
         }
-        add(LAST);
+        all.extend(owned(LAST));
         if self.zero {
             // The runtime can print a buffer that it never wrote, before it exits.
-            add(&["-ftrivial-auto-var-init=zero"]);
+            all.push("-ftrivial-auto-var-init=zero".to_owned());
         }
         if self.alone {
             // Functions of `name.h` become part of their wrappers, instead of being compiled twice.
