@@ -59,14 +59,6 @@ pub struct fut_slot {
     pub flags: u32,
     pub name: *const ::core::ffi::c_char,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_slot"][::core::mem::size_of::<fut_slot>() - 16usize];
-    ["Alignment of fut_slot"][::core::mem::align_of::<fut_slot>() - 8usize];
-    ["Offset of field: fut_slot::type_"][::core::mem::offset_of!(fut_slot, type_) - 0usize];
-    ["Offset of field: fut_slot::flags"][::core::mem::offset_of!(fut_slot, flags) - 4usize];
-    ["Offset of field: fut_slot::name"][::core::mem::offset_of!(fut_slot, name) - 8usize];
-};
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_function {
@@ -81,25 +73,6 @@ pub struct fut_function {
     pub tuning_params: *const *const ::core::ffi::c_char,
     pub call: fut_call,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_function"][::core::mem::size_of::<fut_function>() - 72usize];
-    ["Alignment of fut_function"][::core::mem::align_of::<fut_function>() - 8usize];
-    ["Offset of field: fut_function::name"][::core::mem::offset_of!(fut_function, name) - 0usize];
-    ["Offset of field: fut_function::label"][::core::mem::offset_of!(fut_function, label) - 8usize];
-    ["Offset of field: fut_function::flags"]
-        [::core::mem::offset_of!(fut_function, flags) - 16usize];
-    ["Offset of field: fut_function::out"][::core::mem::offset_of!(fut_function, out) - 24usize];
-    ["Offset of field: fut_function::in_"][::core::mem::offset_of!(fut_function, in_) - 32usize];
-    ["Offset of field: fut_function::n_out"]
-        [::core::mem::offset_of!(fut_function, n_out) - 40usize];
-    ["Offset of field: fut_function::n_in"][::core::mem::offset_of!(fut_function, n_in) - 44usize];
-    ["Offset of field: fut_function::n_tuning_params"]
-        [::core::mem::offset_of!(fut_function, n_tuning_params) - 48usize];
-    ["Offset of field: fut_function::tuning_params"]
-        [::core::mem::offset_of!(fut_function, tuning_params) - 56usize];
-    ["Offset of field: fut_function::call"][::core::mem::offset_of!(fut_function, call) - 64usize];
-};
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_component {
@@ -111,36 +84,12 @@ pub struct fut_component {
     pub offset: u64,
     pub shape: u64,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_component"][::core::mem::size_of::<fut_component>() - 40usize];
-    ["Alignment of fut_component"][::core::mem::align_of::<fut_component>() - 8usize];
-    ["Offset of field: fut_component::elem"][::core::mem::offset_of!(fut_component, elem) - 0usize];
-    ["Offset of field: fut_component::rank"][::core::mem::offset_of!(fut_component, rank) - 4usize];
-    ["Offset of field: fut_component::variants"]
-        [::core::mem::offset_of!(fut_component, variants) - 8usize];
-    ["Offset of field: fut_component::like"]
-        [::core::mem::offset_of!(fut_component, like) - 12usize];
-    ["Offset of field: fut_component::shared"]
-        [::core::mem::offset_of!(fut_component, shared) - 16usize];
-    ["Offset of field: fut_component::offset"]
-        [::core::mem::offset_of!(fut_component, offset) - 24usize];
-    ["Offset of field: fut_component::shape"]
-        [::core::mem::offset_of!(fut_component, shape) - 32usize];
-};
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_column {
     pub memory: *mut ::core::ffi::c_void,
     pub shape: *const i64,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_column"][::core::mem::size_of::<fut_column>() - 16usize];
-    ["Alignment of fut_column"][::core::mem::align_of::<fut_column>() - 8usize];
-    ["Offset of field: fut_column::memory"][::core::mem::offset_of!(fut_column, memory) - 0usize];
-    ["Offset of field: fut_column::shape"][::core::mem::offset_of!(fut_column, shape) - 8usize];
-};
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_failure {
@@ -150,16 +99,6 @@ pub struct fut_failure {
     pub words: *const ::core::ffi::c_char,
     pub text: *const ::core::ffi::c_char,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_failure"][::core::mem::size_of::<fut_failure>() - 32usize];
-    ["Alignment of fut_failure"][::core::mem::align_of::<fut_failure>() - 8usize];
-    ["Offset of field: fut_failure::cause"][::core::mem::offset_of!(fut_failure, cause) - 0usize];
-    ["Offset of field: fut_failure::origin"][::core::mem::offset_of!(fut_failure, origin) - 4usize];
-    ["Offset of field: fut_failure::code"][::core::mem::offset_of!(fut_failure, code) - 8usize];
-    ["Offset of field: fut_failure::words"][::core::mem::offset_of!(fut_failure, words) - 16usize];
-    ["Offset of field: fut_failure::text"][::core::mem::offset_of!(fut_failure, text) - 24usize];
-};
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_type {
@@ -187,40 +126,6 @@ pub struct fut_type {
     pub columns: fut_call,
     pub create_columns: fut_call,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_type"][::core::mem::size_of::<fut_type>() - 160usize];
-    ["Alignment of fut_type"][::core::mem::align_of::<fut_type>() - 8usize];
-    ["Offset of field: fut_type::name"][::core::mem::offset_of!(fut_type, name) - 0usize];
-    ["Offset of field: fut_type::kind"][::core::mem::offset_of!(fut_type, kind) - 8usize];
-    ["Offset of field: fut_type::elem"][::core::mem::offset_of!(fut_type, elem) - 12usize];
-    ["Offset of field: fut_type::rank"][::core::mem::offset_of!(fut_type, rank) - 16usize];
-    ["Offset of field: fut_type::n_components"]
-        [::core::mem::offset_of!(fut_type, n_components) - 20usize];
-    ["Offset of field: fut_type::coverage"][::core::mem::offset_of!(fut_type, coverage) - 24usize];
-    ["Offset of field: fut_type::components"]
-        [::core::mem::offset_of!(fut_type, components) - 32usize];
-    ["Offset of field: fut_type::references"]
-        [::core::mem::offset_of!(fut_type, references) - 40usize];
-    ["Offset of field: fut_type::free"][::core::mem::offset_of!(fut_type, free) - 48usize];
-    ["Offset of field: fut_type::duplicate"]
-        [::core::mem::offset_of!(fut_type, duplicate) - 56usize];
-    ["Offset of field: fut_type::shape"][::core::mem::offset_of!(fut_type, shape) - 64usize];
-    ["Offset of field: fut_type::create"][::core::mem::offset_of!(fut_type, create) - 72usize];
-    ["Offset of field: fut_type::values"][::core::mem::offset_of!(fut_type, values) - 80usize];
-    ["Offset of field: fut_type::index"][::core::mem::offset_of!(fut_type, index) - 88usize];
-    ["Offset of field: fut_type::set"][::core::mem::offset_of!(fut_type, set) - 96usize];
-    ["Offset of field: fut_type::stored_size"]
-        [::core::mem::offset_of!(fut_type, stored_size) - 104usize];
-    ["Offset of field: fut_type::store"][::core::mem::offset_of!(fut_type, store) - 112usize];
-    ["Offset of field: fut_type::restore"][::core::mem::offset_of!(fut_type, restore) - 120usize];
-    ["Offset of field: fut_type::raw_memory"]
-        [::core::mem::offset_of!(fut_type, raw_memory) - 128usize];
-    ["Offset of field: fut_type::borrow"][::core::mem::offset_of!(fut_type, borrow) - 136usize];
-    ["Offset of field: fut_type::columns"][::core::mem::offset_of!(fut_type, columns) - 144usize];
-    ["Offset of field: fut_type::create_columns"]
-        [::core::mem::offset_of!(fut_type, create_columns) - 152usize];
-};
 pub const FUT_SET_DEBUGGING: _bindgen_ty_1 = 0;
 pub const FUT_SET_PROFILING: _bindgen_ty_1 = 1;
 pub const FUT_SET_LOGGING: _bindgen_ty_1 = 2;
@@ -252,16 +157,6 @@ pub struct fut_setting {
     pub text: *const ::core::ffi::c_char,
     pub object: *const ::core::ffi::c_void,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_setting"][::core::mem::size_of::<fut_setting>() - 32usize];
-    ["Alignment of fut_setting"][::core::mem::align_of::<fut_setting>() - 8usize];
-    ["Offset of field: fut_setting::what"][::core::mem::offset_of!(fut_setting, what) - 0usize];
-    ["Offset of field: fut_setting::number"][::core::mem::offset_of!(fut_setting, number) - 8usize];
-    ["Offset of field: fut_setting::text"][::core::mem::offset_of!(fut_setting, text) - 16usize];
-    ["Offset of field: fut_setting::object"]
-        [::core::mem::offset_of!(fut_setting, object) - 24usize];
-};
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_log {
@@ -274,13 +169,6 @@ pub struct fut_log {
     >,
     pub data: *mut ::core::ffi::c_void,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_log"][::core::mem::size_of::<fut_log>() - 16usize];
-    ["Alignment of fut_log"][::core::mem::align_of::<fut_log>() - 8usize];
-    ["Offset of field: fut_log::write"][::core::mem::offset_of!(fut_log, write) - 0usize];
-    ["Offset of field: fut_log::data"][::core::mem::offset_of!(fut_log, data) - 8usize];
-};
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fut_table {
@@ -333,63 +221,3 @@ pub struct fut_table {
         ::core::option::Option<unsafe extern "C" fn(i: u32) -> *const ::core::ffi::c_char>,
     pub tuning_param_default: ::core::option::Option<unsafe extern "C" fn(i: u32) -> i64>,
 }
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of fut_table"][::core::mem::size_of::<fut_table>() - 272usize];
-    ["Alignment of fut_table"][::core::mem::align_of::<fut_table>() - 8usize];
-    ["Offset of field: fut_table::abi"][::core::mem::offset_of!(fut_table, abi) - 0usize];
-    ["Offset of field: fut_table::size"][::core::mem::offset_of!(fut_table, size) - 4usize];
-    ["Offset of field: fut_table::flags"][::core::mem::offset_of!(fut_table, flags) - 8usize];
-    ["Offset of field: fut_table::backend"][::core::mem::offset_of!(fut_table, backend) - 16usize];
-    ["Offset of field: fut_table::manifest"]
-        [::core::mem::offset_of!(fut_table, manifest) - 24usize];
-    ["Offset of field: fut_table::program"][::core::mem::offset_of!(fut_table, program) - 32usize];
-    ["Offset of field: fut_table::interface_hash"]
-        [::core::mem::offset_of!(fut_table, interface_hash) - 40usize];
-    ["Offset of field: fut_table::functions_hash"]
-        [::core::mem::offset_of!(fut_table, functions_hash) - 48usize];
-    ["Offset of field: fut_table::types"][::core::mem::offset_of!(fut_table, types) - 56usize];
-    ["Offset of field: fut_table::n_types"][::core::mem::offset_of!(fut_table, n_types) - 64usize];
-    ["Offset of field: fut_table::functions"]
-        [::core::mem::offset_of!(fut_table, functions) - 72usize];
-    ["Offset of field: fut_table::n_functions"]
-        [::core::mem::offset_of!(fut_table, n_functions) - 80usize];
-    ["Offset of field: fut_table::device"][::core::mem::offset_of!(fut_table, device) - 88usize];
-    ["Offset of field: fut_table::devices"][::core::mem::offset_of!(fut_table, devices) - 96usize];
-    ["Offset of field: fut_table::device_source"]
-        [::core::mem::offset_of!(fut_table, device_source) - 104usize];
-    ["Offset of field: fut_table::context_new"]
-        [::core::mem::offset_of!(fut_table, context_new) - 112usize];
-    ["Offset of field: fut_table::context_free"]
-        [::core::mem::offset_of!(fut_table, context_free) - 120usize];
-    ["Offset of field: fut_table::failure"][::core::mem::offset_of!(fut_table, failure) - 128usize];
-    ["Offset of field: fut_table::unchecked"]
-        [::core::mem::offset_of!(fut_table, unchecked) - 136usize];
-    ["Offset of field: fut_table::drain"][::core::mem::offset_of!(fut_table, drain) - 144usize];
-    ["Offset of field: fut_table::sync"][::core::mem::offset_of!(fut_table, sync) - 152usize];
-    ["Offset of field: fut_table::clear_caches"]
-        [::core::mem::offset_of!(fut_table, clear_caches) - 160usize];
-    ["Offset of field: fut_table::pause_profiling"]
-        [::core::mem::offset_of!(fut_table, pause_profiling) - 168usize];
-    ["Offset of field: fut_table::unpause_profiling"]
-        [::core::mem::offset_of!(fut_table, unpause_profiling) - 176usize];
-    ["Offset of field: fut_table::report"][::core::mem::offset_of!(fut_table, report) - 184usize];
-    ["Offset of field: fut_table::memory"][::core::mem::offset_of!(fut_table, memory) - 192usize];
-    ["Offset of field: fut_table::context_device"]
-        [::core::mem::offset_of!(fut_table, context_device) - 200usize];
-    ["Offset of field: fut_table::command_queue"]
-        [::core::mem::offset_of!(fut_table, command_queue) - 208usize];
-    ["Offset of field: fut_table::free_text"]
-        [::core::mem::offset_of!(fut_table, free_text) - 216usize];
-    ["Offset of field: fut_table::lend"][::core::mem::offset_of!(fut_table, lend) - 224usize];
-    ["Offset of field: fut_table::take_back"]
-        [::core::mem::offset_of!(fut_table, take_back) - 232usize];
-    ["Offset of field: fut_table::n_tuning_params"]
-        [::core::mem::offset_of!(fut_table, n_tuning_params) - 240usize];
-    ["Offset of field: fut_table::tuning_param_name"]
-        [::core::mem::offset_of!(fut_table, tuning_param_name) - 248usize];
-    ["Offset of field: fut_table::tuning_param_class"]
-        [::core::mem::offset_of!(fut_table, tuning_param_class) - 256usize];
-    ["Offset of field: fut_table::tuning_param_default"]
-        [::core::mem::offset_of!(fut_table, tuning_param_default) - 264usize];
-};
