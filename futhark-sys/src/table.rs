@@ -8,24 +8,7 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
-pub use crate::bindings::{
-    FUT_ABI, FUT_ARRAY, FUT_BOOL, FUT_CAUSE_ARGUMENT, FUT_CAUSE_PROGRAM, FUT_CAUSE_SIZES,
-    FUT_CAUSE_UNKNOWN, FUT_CONSUMED, FUT_COVERAGE_ABSTRACT, FUT_COVERAGE_FULL, FUT_COVERAGE_SUM,
-    FUT_COVERAGE_UNKNOWN, FUT_ENTRY_POINT, FUT_F16, FUT_F32, FUT_F64, FUT_FAILED, FUT_FIRST_TYPE,
-    FUT_GPU, FUT_HARDENED, FUT_I8, FUT_I16, FUT_I32, FUT_I64, FUT_LOST, FUT_MEMORY, FUT_OF_CALL,
-    FUT_OF_EARLIER, FUT_OF_EITHER, FUT_OK, FUT_OPAQUE, FUT_REFUSED, FUT_SET_BLOCK_SIZE,
-    FUT_SET_BUILD_OPTION, FUT_SET_CACHE, FUT_SET_CACHE_FILE, FUT_SET_COMMAND_QUEUE,
-    FUT_SET_DEBUGGING, FUT_SET_DEVICE, FUT_SET_DEVICE_SOURCE, FUT_SET_DUMP_CODE, FUT_SET_GRID_SIZE,
-    FUT_SET_LOAD_CODE, FUT_SET_LOG, FUT_SET_LOGGING, FUT_SET_NUM_THREADS, FUT_SET_PLATFORM,
-    FUT_SET_PROFILING, FUT_SET_REG_TILE_SIZE, FUT_SET_REGISTERS, FUT_SET_THRESHOLD,
-    FUT_SET_TILE_SIZE, FUT_SET_TUNING_PARAM, FUT_SET_UNIFIED_MEMORY, FUT_U8, FUT_U16, FUT_U32,
-    FUT_U64, FUT_UNAVAILABLE,
-};
-pub use crate::bindings::{
-    fut_call as CallFn, fut_column as Column, fut_component as Component, fut_context as Context,
-    fut_failure as Failure, fut_function as RawFunction, fut_log as Log, fut_setting as Setting,
-    fut_slot as Slot, fut_table as Raw, fut_type as RawType,
-};
+pub use crate::bindings::*;
 
 /// A function in the table that is not NULL.
 pub type Call = unsafe extern "C" fn(
