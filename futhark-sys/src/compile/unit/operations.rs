@@ -219,50 +219,48 @@ mod tests {
                 .map(|name| programs.join(name).with_extension("fut"))
                 .collect(),
         };
-        let folder = std::env::temp_dir().join(format!("fut_operations_{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        for compiler in &compilers {
-            for &backend in Backend::ALL {
-                let mut all = BTreeMap::<String, usize>::new();
-                let mut count = 0;
-                for program in &programs {
-                    let output = folder.join("program");
-                    let mut command = Command::new(compiler.program());
-                    command.args([backend.to_string().as_str(), "--library", "-w"]);
-                    // Some programs need a newer compiler, or are not for this backend.
-                    if !command
-                        .arg(program)
-                        .arg("-o")
-                        .arg(&output)
-                        .output()
-                        .unwrap()
-                        .status
-                        .success()
-                    {
-                        continue;
-                    }
-                    let text = std::fs::read_to_string(output.with_extension("c")).unwrap();
-                    let name = program.display();
-                    for (of, n) in uses(&text).unwrap_or_else(|error| panic!("{name}: {error}")) {
-                        *all.entry(format!("{of:?}")).or_default() += n;
-                    }
-                    let divisions = divisions::read(&text, compiler.version())
-                        .unwrap_or_else(|error| panic!("{name}: {error}"));
-                    for (of, n) in [
-                        ("divisor compared", divisions.compared),
-                        ("divisor constant", divisions.by_constant),
-                        ("divisor known", divisions.by_known),
-                    ] {
-                        *all.entry(of.to_owned()).or_default() += n;
-                    }
-                    count += 1;
-                }
-                println!(
-                    "{} {backend}, {count} programs: {all:?}",
-                    compiler.version()
-                );
-                assert!(count * 10 >= programs.len() * 9);
+        std::thread::scope(|scope| {
+            for compiler in &compilers {
+                scope.spawn(|| place_all(compiler, &programs));
             }
+        });
+    }
+
+    fn place_all(compiler: &Compiler, programs: &[PathBuf]) {
+        let version = compiler.version();
+        let name = format!("fut_operations_{}_{version}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        for &backend in Backend::ALL {
+            let mut all = BTreeMap::<String, usize>::new();
+            let mut count = 0;
+            for program in programs {
+                let output = folder.join("program");
+                let mut command = Command::new(compiler.program());
+                command.args([backend.as_str(), "--library", "-w"]);
+                command.arg(program).arg("-o").arg(&output);
+                // Some programs need a newer compiler, or are not for this backend.
+                if !command.output().unwrap().status.success() {
+                    continue;
+                }
+                let text = std::fs::read_to_string(output.with_extension("c")).unwrap();
+                let name = program.display();
+                for (of, n) in uses(&text).unwrap_or_else(|error| panic!("{name}: {error}")) {
+                    *all.entry(format!("{of:?}")).or_default() += n;
+                }
+                let divisions = divisions::read(&text, version)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                for (of, n) in [
+                    ("divisor compared", divisions.compared),
+                    ("divisor constant", divisions.by_constant),
+                    ("divisor known", divisions.by_known),
+                ] {
+                    *all.entry(of.to_owned()).or_default() += n;
+                }
+                count += 1;
+            }
+            println!("{version} {backend}, {count} programs: {all:?}");
+            assert!(count * 10 >= programs.len() * 9);
         }
         std::fs::remove_dir_all(folder).unwrap();
     }
