@@ -358,7 +358,7 @@ fn a_change_during_a_build_does_not_enter_the_cache() {
 }
 
 /// Sources whose imports have unusual forms.
-const UNUSUAL: [(&str, &str); 7] = [
+const UNUSUAL: [(&str, &str); 8] = [
     (
         "a/b/main.fut",
         "module d = import \"../../lib/d\"\nlocal open import -- \"no\"\n\n  \"../c\"\nentry f (x: i32) = x + d.y + z\n",
@@ -366,6 +366,7 @@ const UNUSUAL: [(&str, &str); 7] = [
     ("a/c.fut", "import \"b/./e\"\ndef z = e"),
     ("a/b/e.fut", "import\"../b//g\" def e = g"),
     ("a/b/g.fut", "-- import \"no\"\ndef g = 1i32"),
+    ("a/b/no.fut", "def no = 1i32"),
     (
         "lib/d.fut",
         "import \"sub/../x\"\nimport \"sub/h\"\ndef y = x + h",
@@ -388,7 +389,9 @@ fn the_files_of_a_program_are_those_that_the_compiler_reads() {
     }
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let packaged = repository.join("programs");
-    let mut sources = vec![folder.join("a/b/main.fut"), folder.join("lib/x.fut")];
+    let mut sources = ["a/b/main.fut", "a/b/e.fut", "lib/x.fut"]
+        .map(|file| folder.join(file))
+        .to_vec();
     sources.extend(importing(&packaged));
     for compiler in Compiler::all() {
         for source in &sources {

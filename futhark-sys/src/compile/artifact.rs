@@ -157,8 +157,7 @@ impl Artifact {
         &self.programs
     }
 
-    /// The source file and its imports. If one of them changes, [`Build::run`](super::Build::run) builds again. A file that is
-    /// named only in a comment can be among them.
+    /// The source file and its imports. If one of them changes, [`Build::run`](super::Build::run) builds again.
     #[must_use]
     pub fn sources(&self) -> &[PathBuf] {
         &self.sources

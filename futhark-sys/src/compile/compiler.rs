@@ -306,8 +306,7 @@ impl Compiler {
 
     /// All files that `source` consists of, including itself.
     ///
-    /// They are found without running the compiler, unless an import has an unusual name. A file that is
-    /// named only in a comment can be among them.
+    /// They are found without running the compiler, unless an import has an unusual name.
     ///
     /// # Errors
     ///

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::code;
 use super::error::Error;
 use super::hash::Hash;
 use super::imports;
+use super::lexer;
 use super::paths::{canonical, folder_of, relative};
 use super::stamp;
 
@@ -48,15 +48,17 @@ impl Files {
             let (file, text) = match File::read(name, importer.clone()) {
                 Ok(read) => read,
                 Err(error) if is_main => return Err(error),
-                // It may be named only in a comment.
+                // It may be another file than the compiler reads.
                 Err(_) => return Ok(None),
             };
             files.push(file);
-            let names = text.as_deref().and_then(imports::names);
-            let Some(names) = names.filter(|_| files.len() < MOST) else {
+            let Some(text) = text.filter(|_| files.len() < MOST) else {
                 return Ok(None);
             };
-            for import in names {
+            for import in imports::names(&text) {
+                let Some(import) = import else {
+                    return Ok(None);
+                };
                 for path in imports::candidates(&importer, import) {
                     if !path.is_file() {
                         continue;
@@ -139,7 +141,7 @@ impl File {
         let hash = |bytes: &[u8]| Hash::new().with(bytes).hex();
         let text = String::from_utf8(bytes);
         let (text_hash, code) = match &text {
-            Ok(text) => (hash(text.as_bytes()), hash(&code::of(text))),
+            Ok(text) => (hash(text.as_bytes()), hash(&lexer::normalized(text))),
             Err(error) => (hash(error.as_bytes()), hash(error.as_bytes())),
         };
         let file = File {

@@ -17,7 +17,7 @@
 //! artifact.rs   the result
 //! files.rs      the source files of a program, and their part of the cache key
 //! imports.rs    finds imports without the Futhark compiler
-//! code.rs       removes comments and layout, which do not change a program
+//! lexer.rs      splits Futhark text into tokens
 //! tools.rs      the executables of a build, and their part of the cache key
 //! process.rs    runs a command in bounded time and memory
 //! stamp.rs      tells whether a file was replaced
@@ -38,7 +38,6 @@ mod bindgen;
 mod build;
 mod cache;
 mod cc;
-mod code;
 mod compiler;
 mod driver;
 mod error;
@@ -47,9 +46,12 @@ mod files;
 mod generated;
 mod hash;
 mod headers;
-mod imports;
+#[doc(hidden)]
+pub mod imports;
 mod interface;
 mod ispc;
+#[doc(hidden)]
+pub mod lexer;
 mod paths;
 mod plain;
 #[doc(hidden)]
