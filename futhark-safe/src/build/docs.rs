@@ -1,6 +1,7 @@
 //! Reads documentation comments from the source: manifests have none for types, and none for entry
 //! points before 0.26.4.
 
+use futhark_sys::compile::lexer::{self, Kind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -34,89 +35,63 @@ impl Docs {
         self.types.get(name).map(String::as_str)
     }
 
-    /// Adds the comments of one file. Declarations in modules, which are indented, are ignored.
+    /// Adds the comments of one file. Declarations in modules are ignored.
     fn read(&mut self, source: &str) {
+        let mut tokens = lexer::tokens(source);
         let mut pending = None;
-        let mut comments = 0;
-        for line in source.lines() {
-            if let Some(first) = line.strip_prefix("-- |") {
-                pending = Some(Comment::new(first));
-                comments += 1;
-            } else if line.trim().is_empty() && comments == 1 && pending.is_some() {
-                // The first comment is that of the file.
-                pending = None;
-            } else if let Some(next) = line.strip_prefix("--") {
-                if let Some(comment) = &mut pending {
-                    comment.add(next);
+        let mut is_at_start = true;
+        let mut depth = 0usize;
+        while let Some(token) = tokens.next() {
+            let is_first = is_at_start && token.kind == Kind::Doc;
+            is_at_start &= token.kind == Kind::Comment;
+            match token.text {
+                _ if token.kind == Kind::Comment => {}
+                _ if token.kind == Kind::Doc => {
+                    // A comment at the start of the file is that of the file if an empty line follows.
+                    let mut after = source[token.at + token.text.len()..].lines().skip(1);
+                    let is_of_file =
+                        is_first && after.next().is_some_and(|line| line.trim().is_empty());
+                    pending = (!is_of_file).then_some(token.text);
                 }
-            } else if let Some((kind, name)) = declaration(line) {
-                let comments = match kind {
-                    "entry" => &mut self.entries,
-                    _ => &mut self.types,
-                };
-                if let Some(comment) = pending.take() {
-                    comments.entry(name.to_owned()).or_insert(comment.text);
+                "#[" => drop(tokens.find(|token| token.text == "]")),
+                text => {
+                    if depth == 0
+                        && matches!(text, "entry" | "type")
+                        && let Some(comment) = pending
+                        && let Some(name) = tokens.find(|token| token.kind == Kind::Name)
+                    {
+                        let comments = match text {
+                            "entry" => &mut self.entries,
+                            _ => &mut self.types,
+                        };
+                        let comments = comments.entry(name.text.to_owned());
+                        comments.or_insert_with(|| content(comment));
+                    }
+                    pending = None;
+                    match text {
+                        "{" => depth += 1,
+                        "}" => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
                 }
-            } else if !is_transparent(line) {
-                pending = None;
-            } else if let Some(comment) = &mut pending {
-                comment.is_complete = true;
             }
         }
     }
 }
 
-/// A comment that a declaration may follow.
-struct Comment {
-    text: String,
-    /// Whether its text has ended: at a test block, which reaches to the end of the comment, or at the
-    /// first line that does not begin with `--`.
-    is_complete: bool,
-}
-
-impl Comment {
-    fn new(first: &str) -> Comment {
-        Comment {
-            text: first.trim().to_owned(),
-            is_complete: false,
+/// The text of a comment, up to a test block, which reaches to the end of the comment.
+fn content(comment: &str) -> String {
+    let (first, rest) = comment.split_once('\n').unwrap_or((comment, ""));
+    let mut content = first["-- |".len()..].trim().to_owned();
+    for line in rest.lines() {
+        let line = &line.trim_start()["--".len()..];
+        if line.trim() == "==" {
+            break;
         }
+        content.push('\n');
+        content.push_str(line.strip_prefix(' ').unwrap_or(line));
     }
-
-    fn add(&mut self, line: &str) {
-        self.is_complete |= line.trim() == "==";
-        if !self.is_complete {
-            self.text.push('\n');
-            self.text.push_str(line.strip_prefix(' ').unwrap_or(line));
-        }
-    }
-}
-
-/// The keyword and the name, if the line begins the declaration of an entry point or type.
-fn declaration(line: &str) -> Option<(&str, &str)> {
-    let line = without_attributes(line)?;
-    let (keyword, rest) = line.split_once(' ')?;
-    let kind = match keyword {
-        "entry" => "entry",
-        "type" | "type^" | "type~" => "type",
-        _ => return None,
-    };
-    let rest = rest.trim_start();
-    let is_letter = |c: char| c.is_alphanumeric() || c == '_' || c == '\'';
-    let end = rest.find(|c| !is_letter(c)).unwrap_or(rest.len());
-    (end > 0).then(|| (kind, &rest[..end]))
-}
-
-/// The line after its attributes; nothing if an attribute continues on the next line.
-fn without_attributes(mut line: &str) -> Option<&str> {
-    while let Some(attribute) = line.strip_prefix("#[") {
-        line = attribute.split_once(']')?.1.trim_start();
-    }
-    Some(line)
-}
-
-/// Whether a comment also belongs to a declaration after this line: it is empty, or has attributes only.
-fn is_transparent(line: &str) -> bool {
-    without_attributes(line).is_some_and(|rest| rest.trim().is_empty())
+    content
 }
 
 #[cfg(test)]
@@ -164,8 +139,39 @@ entry h = 2
     #[test]
     fn the_comment_of_a_file_is_not_that_of_its_first_declaration() {
         assert_eq!(docs("-- | Statistics.\n\nentry f = 1\n").entry("f"), None);
+        let later = docs("entry e = 1\n-- | Adds.\n\nentry f = 1\n");
+        assert_eq!(later.entry("f"), Some("Adds."));
         let adjacent = docs("-- | The mean.\nentry f = 1\n");
         assert_eq!(adjacent.entry("f"), Some("The mean."));
+    }
+
+    #[test]
+    fn comments_and_declarations_are_those_of_the_compiler() {
+        let docs = docs(
+            "\
+import \"a\"
+-- | Adds.
+
+entry add = 1 -- | Ignores
+  -- nothing.
+#[a(1, -- ]
+  2)]
+  entry
+    -- Its name.
+    sub = 1
+module m = {
+-- | Inner.
+type t = i32
+}
+-- | Of the module type.
+module type u = { type v }
+type u = i32
+",
+        );
+        assert_eq!(docs.entry("add"), Some("Adds."), "an import is before it");
+        assert_eq!(docs.entry("sub"), Some("Ignores\nnothing."));
+        assert_eq!(docs.ty("t"), None);
+        assert_eq!(docs.ty("u"), None);
     }
 
     #[test]
