@@ -6,11 +6,10 @@ mod walk;
 
 use crate::blocks::TestBlocks;
 use crate::pattern::Pattern;
-use regex::Regex;
+use futhark_safe::compile::lexer;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 pub(crate) use walk::is_source;
 use walk::{Found, Kind, NOT_REGULAR, Seen};
 
@@ -244,11 +243,6 @@ const LARGEST: u64 = 64 << 20;
 /// Why a file is skipped: a file without entry points is a library for others, which does not use
 /// the C API; and a tag may exclude it.
 fn reason_to_skip(path: &Path) -> io::Result<Option<String>> {
-    static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
-        // `main` is always an entry point.
-        Regex::new(r"(?m)^\s*(#\[[^\]]*\]\s*)*(entry\b|(def|let)\s+main\b)")
-            .expect("a valid expression")
-    });
     if path.to_str().is_none() {
         // Child processes get it as JSON.
         return Ok(Some("the path is not UTF-8".to_owned()));
@@ -265,8 +259,12 @@ fn reason_to_skip(path: &Path) -> io::Result<Option<String>> {
     if let Some(reason) = blocks.set_aside() {
         return Ok(Some(reason));
     }
+    // `main` is always an entry point.
+    let has_entry = lexer::pairs(&source).any(|[before, token]| {
+        token.text == "entry" || matches!(before.text, "def" | "let") && token.text == "main"
+    });
     // A program that must not compile needs no entry point.
-    let library = !ENTRY.is_match(&source) && blocks.compile_error.is_none();
+    let library = !has_entry && blocks.compile_error.is_none();
     Ok(library.then(|| "no entry point: a library for other programs".to_owned()))
 }
 
@@ -408,7 +406,8 @@ mod tests {
     fn libraries_are_skipped() {
         let folder = folder(&[
             ("lib.fut", "def f = 1i32\n-- entry g\n"),
-            ("main.fut", "def main = 1i32"),
+            ("line.fut", "def f = 1i32 entry g = f"),
+            ("main.fut", "def -- it\n  main = 1i32"),
             ("marked.fut", "#[attr(x)]\nentry f = 1i32"),
             ("wrong.fut", "-- ==\n-- error: scope\n"),
             (

@@ -19,7 +19,7 @@ use crate::harness::steps::{StepResult, Stop};
 use crate::inputs::{Input, Kept, Random, Store};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeRef};
-use regex::Regex;
+use futhark_safe::compile::lexer;
 use std::time::Instant;
 
 /// The size of generated arguments, unless the attribute has one; that of `futhark test`.
@@ -134,14 +134,23 @@ impl Attribute {
     }
 
     fn of(source: &str, name: &str) -> Attribute {
-        let first = |pattern: &str, text: &str| {
-            let found = Regex::new(pattern).ok()?.captures(text)?;
-            Some(found[1].to_owned())
+        let mut tokens = lexer::code(source).map(|token| token.text);
+        // Those of the next declaration.
+        let mut attributes = Vec::new();
+        while let Some(text) = tokens.next() {
+            if text == "#[" {
+                attributes.extend(tokens.by_ref().take_while(|&text| text != "]"));
+            } else if text == "entry" && tokens.next() == Some(name) {
+                break;
+            } else {
+                attributes.clear();
+            }
+        }
+        let argument = |of: &str| {
+            let at = attributes.windows(2).position(|pair| pair == [of, "("])?;
+            let argument = attributes[at + 2..].iter().take_while(|&&text| text != ")");
+            Some(argument.copied().collect::<String>())
         };
-        let name = regex::escape(name);
-        let attributes = format!(r"((?:#\[[^\]]*\]\s*)+)entry\s+{name}(?:[\s(:=\[]|$)");
-        let attributes = first(&attributes, source).unwrap_or_default();
-        let argument = |of: &str| first(&format!(r"\b{of}\s*\(\s*([^\s()]+)\s*\)"), &attributes);
         let size = argument("size").and_then(|size| size.replace('_', "").parse().ok());
         Attribute {
             generator: argument("gen"),
@@ -175,7 +184,9 @@ mod tests {
         let source = "#[prop]\nentry plain (x: i32) : bool = true\n\
                       #[prop(gen(numbers),shrink(less))] entry made xs = true\n\
                       #[noinline]\n#[prop(size(1_000), gen( g' ))]\nentry made' [n] (xs: [n]i32) = true\n\
-                      entry without (x: i32) = true\n";
+                      entry without (x: i32) = true\n\
+                      -- #[prop(size(1))] entry plain\n-- #[prop(gen(old))]\nentry kept (x: i32) = true\n\
+                      #[prop(size(7))] -- entry plain\n#[noinline] entry last=true\n";
         let of = |name| {
             let attribute = Attribute::of(source, name);
             (attribute.generator, attribute.size)
@@ -185,5 +196,7 @@ mod tests {
         assert_eq!(of("made'"), (Some("g'".into()), 1000));
         assert_eq!(of("without"), (None, SIZE));
         assert_eq!(of("nowhere"), (None, SIZE));
+        assert_eq!(of("kept"), (None, SIZE), "a comment");
+        assert_eq!(of("last"), (None, 7));
     }
 }

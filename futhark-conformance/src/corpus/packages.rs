@@ -6,10 +6,9 @@
 
 use super::Program;
 use crate::key::key;
-use regex::Regex;
+use futhark_safe::compile::imports::{candidates, names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::LazyLock;
 
 /// The reason to skip all copies of a file except the first, in a run.
 const COPY: &str = "a copy of a file of the same package, which runs once";
@@ -86,49 +85,17 @@ impl Imports {
         // Files that import each other are an error that the compiler reports.
         self.missing.insert(source.to_owned(), None);
         let text = std::fs::read_to_string(source).unwrap_or_default();
-        let missing = imported(&text, source).into_iter().find_map(|file| {
-            if file.is_file() {
-                return self.missing_package(&file);
+        let missing = names(&text).flatten().find_map(|name| {
+            let files = candidates(source, name);
+            if let Some(file) = files.iter().find(|file| file.is_file()) {
+                return self.missing_package(file);
             }
             // Another missing file is an error of the program.
-            in_package(&file).is_some().then_some(file)
+            files.into_iter().find(|file| in_package(file).is_some())
         });
         self.missing.insert(source.to_owned(), missing.clone());
         missing
     }
-}
-
-/// The files that a source imports, except those of the compiler.
-fn imported(text: &str, source: &Path) -> Vec<PathBuf> {
-    static IMPORT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"\bimport\s+"([^"/][^"]*)""#).expect("a valid expression"));
-    let folder = source.parent().unwrap_or(Path::new(""));
-    let code = text
-        .lines()
-        .map(|line| line.split("--").next().unwrap_or_default());
-    let code: Vec<&str> = code.collect();
-    let code = code.join("\n");
-    let names = IMPORT
-        .captures_iter(&code)
-        .map(|found| format!("{}.fut", &found[1]));
-    names.map(|name| normal(&folder.join(name))).collect()
-}
-
-/// The path without `.` and, as far as possible, without `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir
-                if matches!(normal.components().next_back(), Some(Component::Normal(_))) =>
-            {
-                normal.pop();
-            }
-            part => normal.push(part),
-        }
-    }
-    normal
 }
 
 #[cfg(test)]
@@ -187,6 +154,14 @@ mod tests {
                 "-- import \"lib/github.com/a/b\"\nentry f = 1i32",
             ),
             ("e/main.fut".to_owned(), "import \"typo\"\nentry f = 1i32"),
+            (
+                "f/main.fut".to_owned(),
+                "def s = \"import \\\"lib/github.com/a/b\\\"\"\nentry f = 1i32",
+            ),
+            (
+                "g/main.fut".to_owned(),
+                "def f = 1 +-- 2 import\"lib/github.com/a/b\"\nentry f = 1i32",
+            ),
         ]);
         let sync = "the packages of a/futhark.pkg are not installed: run `futhark pkg sync` in a";
         assert_eq!(found[0].as_deref(), Some(sync));
@@ -196,6 +171,7 @@ mod tests {
         assert_eq!(found[2].as_deref(), Some(lacks));
         // The library of c has no entry point.
         assert!(found[3].as_deref().unwrap().contains("library"));
-        assert_eq!(found[4..], [None, None, None]);
+        assert_eq!(found[4..8], [None, None, None, None]);
+        assert_eq!(found[8], Some(lacks.replace("b/lib", "g/lib")));
     }
 }

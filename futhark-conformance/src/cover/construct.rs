@@ -2,6 +2,7 @@
 
 use crate::blocks::{Case, Expected, Source, TestBlocks};
 use futhark_manifest::{EntryPoint, Program, Structure, Type, TypeKind, TypeRef};
+use futhark_safe::compile::lexer;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -353,14 +354,13 @@ impl Found {
 
     fn source(&mut self, source: &str) {
         static OPERATOR: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(&format!(r"\b({OPERATORS})\b|\+\+|#\[[a-z_]+")).expect("a valid expression")
+            Regex::new(&format!(r"^(?:{OPERATORS}|\+\+)$")).expect("a valid expression")
         });
-        for line in source.lines() {
-            let code = line.split("--").next().unwrap_or_default();
-            for operator in OPERATOR.find_iter(code) {
-                let name = operator
-                    .as_str()
-                    .trim_end_matches(|c: char| c.is_ascii_digit());
+        for [before, token] in lexer::pairs(source) {
+            if before.text == "#[" {
+                self.add(Scope::Family, Topic::Operator, format!("#[{}", token.text));
+            } else if OPERATOR.is_match(token.text) {
+                let name = token.text.trim_end_matches(|c: char| c.is_ascii_digit());
                 self.add(Scope::Family, Topic::Operator, name);
             }
         }

@@ -384,8 +384,8 @@ mod tests {
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../futhark-manifest/tests/fixtures");
         let manifest = std::fs::read_to_string(folder.join("0.25.31.json")).unwrap();
         let manifest = Manifest::parse(&manifest).unwrap().resolve().unwrap();
-        let source =
-            "-- ==\n-- entry: f\n-- input { 1 } error: wrong\nentry f = map2 (+) -- scan\n";
+        let source = "-- ==\n-- entry: f\n-- input { 1 } error: wrong\nentry f = map2 (+--) #[unroll] loop -- scan\n\
+             #[attr(\"a filter --\")] def map' x = '\"' ++ take' #drop\n";
         let features = Features::of(source, Some(&Compiled::of(&manifest)));
         let names: Vec<&str> = features
             .constructs
@@ -399,10 +399,16 @@ mod tests {
             "input: values",
             "expected error",
             "map",
+            "loop",
+            "#[unroll",
+            "#[attr",
+            "++",
         ] {
             assert!(names.contains(&name), "{name} is missing in {names:?}");
         }
-        assert!(!names.contains(&"scan"), "a comment");
+        for name in ["scan", "filter", "take", "drop"] {
+            assert!(!names.contains(&name), "{name}");
+        }
     }
 
     /// Both jobs are needed, for a construct each; a check of both runs in one of them.

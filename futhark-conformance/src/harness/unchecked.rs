@@ -3,11 +3,11 @@
 //! Then an index out of bounds is undefined behaviour for which the program is responsible, so
 //! failures with generated inputs are possible, and no findings.
 
-use regex::Regex;
+use futhark_safe::compile::imports::{candidates, names};
+use futhark_safe::compile::lexer::{self, Token};
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::path::Path;
 
 /// The first `#[unsafe]` in a program and its imports: the file and the line.
 ///
@@ -17,11 +17,15 @@ pub fn find(source: &Path) -> io::Result<Option<String>> {
     let mut seen = BTreeSet::from([source.to_owned()]);
     let mut files = vec![(source.to_owned(), std::fs::read_to_string(source)?)];
     while let Some((path, text)) = files.pop() {
-        let code = without_comments(&text);
-        if let Some(line) = attribute(&code) {
+        let is_unsafe = |pair: &[Token<'_>; 2]| pair.map(|token| token.text) == ["#[", "unsafe"];
+        if let Some([attribute, _]) = lexer::pairs(&text).find(is_unsafe) {
+            let line = text[..attribute.at].matches('\n').count() + 1;
             return Ok(Some(format!("{}:{line}", path.display())));
         }
-        for import in imports(&path, &code) {
+        for import in names(&text)
+            .flatten()
+            .flat_map(|name| candidates(&path, name))
+        {
             // The compiler's own modules have no file.
             if let Ok(text) = std::fs::read_to_string(&import)
                 && seen.insert(import.clone())
@@ -31,30 +35,6 @@ pub fn find(source: &Path) -> io::Result<Option<String>> {
         }
     }
     Ok(None)
-}
-
-fn without_comments(text: &str) -> String {
-    // A string can contain what looks like a comment.
-    static SKIPPED: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"("(?:[^"\\\n]|\\.)*")|--[^\n]*"#).expect("it is valid"));
-    SKIPPED.replace_all(text, "${1}").into_owned()
-}
-
-fn attribute(code: &str) -> Option<usize> {
-    static ATTRIBUTE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"#\[\s*unsafe\s*\]").expect("it is valid"));
-    let found = ATTRIBUTE.find(code)?;
-    Some(code[..found.start()].matches('\n').count() + 1)
-}
-
-fn imports(file: &Path, code: &str) -> Vec<PathBuf> {
-    static IMPORT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"\bimport\s+"([^"]+)""#).expect("it is valid"));
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let names = IMPORT.captures_iter(code);
-    names
-        .map(|found| folder.join(format!("{}.fut", &found[1])))
-        .collect()
 }
 
 #[cfg(test)]
@@ -75,6 +55,14 @@ mod tests {
         b("def s = \"--\"\ndef f (xs: []i32) i = #[unsafe] xs[i]\n");
         let found = find(&path("main.fut")).unwrap().unwrap();
         assert_eq!(found, format!("{}:2", path("lib/b.fut").display()));
+        b("def (+--) x y = x +-- y #[ -- why\n  unsafe ] y\n");
+        let found = find(&path("main.fut")).unwrap().unwrap();
+        assert_eq!(found, format!("{}:1", path("lib/b.fut").display()));
+        std::fs::write(path("lib/a.fut"), "def s = \"#[unsafe]\" open import\"c\"").unwrap();
+        assert_eq!(find(&path("main.fut")).unwrap(), None);
+        std::fs::write(path("lib/c.fut"), "def f x = #[unsafe] x").unwrap();
+        let found = find(&path("main.fut")).unwrap().unwrap();
+        assert_eq!(found, format!("{}:1", path("lib/c.fut").display()));
         assert!(find(&path("none.fut")).is_err());
     }
 }

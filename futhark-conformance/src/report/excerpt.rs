@@ -3,6 +3,7 @@
 use super::groups::first_line;
 use crate::corpus::name;
 use crate::record::Record;
+use futhark_safe::compile::lexer::{self, Kind};
 use std::fs;
 
 /// The largest file that is read, in bytes.
@@ -36,7 +37,7 @@ pub fn excerpt(record: &Record) -> Option<Excerpt> {
     let file = path.file_name()?.to_str()?;
     let finding = &record.finding;
     let at = position(&finding.message, file)
-        .or_else(|| entry(&lines, &finding.case))
+        .or_else(|| entry(&source, &finding.case))
         .filter(|line| (1..=lines.len()).contains(line))?;
     // A comment and the test block of an entry point are above it.
     let first = at.saturating_sub(4).max(1);
@@ -59,20 +60,13 @@ fn position(message: &str, name: &str) -> Option<usize> {
 }
 
 /// The line that declares the entry point in a case's name, which begins with it.
-fn entry(lines: &[&str], case: &str) -> Option<usize> {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '\'';
-    let case = first_line(case);
-    let mut words = case.split(|c| !is_name(c)).filter(|word| !word.is_empty());
-    words.find_map(|name| {
-        let declares = |line: &&str| {
-            if line.trim_start().starts_with("--") {
-                return false;
-            }
-            let mut words = line.split(|c| !is_name(c)).filter(|word| !word.is_empty());
-            let keyword = words.next();
-            matches!(keyword, Some("entry" | "def" | "let" | "type")) && words.next() == Some(name)
-        };
-        lines.iter().position(declares).map(|index| index + 1)
+fn entry(source: &str, case: &str) -> Option<usize> {
+    let mut names = lexer::code(first_line(case)).filter(|token| token.kind == Kind::Name);
+    names.find_map(|name| {
+        let [keyword, _] = lexer::pairs(source).find(|[keyword, declared]| {
+            matches!(keyword.text, "entry" | "def" | "let" | "type") && declared.text == name.text
+        })?;
+        Some(source[..keyword.at].matches('\n').count() + 1)
     })
 }
 
@@ -102,6 +96,8 @@ mod tests {
             Some((2, 1))
         );
         assert_eq!(found(source, "g", "Error at a.fut:99:1"), None);
+        let source = "def s = \"entry f\"\ndef a = 1 #[inline] entry -- g\nf = 1\n";
+        assert_eq!(found(source, "f", ""), Some((2, 1)));
     }
 
     #[test]
