@@ -124,12 +124,6 @@ pub struct RunArgs {
     #[arg(long)]
     pub resume: bool,
 
-    /// File of past job times, used to order jobs and balance --shard; `run --shard` does not update it
-    /// [default: times.jsonl in the build folder, which is always updated and not used to balance
-    /// shards]
-    #[arg(long, value_name = "FILE")]
-    pub times: Option<PathBuf>,
-
     /// File that keeps the constructs of programs, so that only changed programs are compiled for
     /// them; updated [default: the one in the build folder, after reading the one in or above PATH]
     #[arg(long, value_name = "FILE")]
@@ -260,7 +254,9 @@ pub struct ReportFiles {
     #[arg(long, value_name = "FILE")]
     pub summary: Option<PathBuf>,
 
-    /// Show what changed since an earlier run, whose FILE `run --json` wrote
+    /// Show what changed since an earlier run, whose FILE `run --json` wrote; its times order the jobs of
+    /// a run and balance --shard [default for the times: the --json FILE that is replaced, except with
+    /// --shard]
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 
@@ -364,10 +360,6 @@ pub struct ReportArgs {
     /// Files that `run --json` wrote; several files must be parts of one run
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-
-    /// Add the times of the jobs to FILE, for `run --times`
-    #[arg(long, value_name = "FILE")]
-    pub times: Option<PathBuf>,
 
     /// Report files.
     #[command(flatten)]

@@ -5,7 +5,7 @@
 //! ```text
 //! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
 //!             ├─ identity, scratch                    names of compilers, temporary files
-//!             ├─ cover, times                         select and order jobs
+//!             ├─ cover                                select jobs
 //!             ├─ jobs ══ protocol ══ child            one child process per job
 //!             │                       └─ checks       one module per check
 //!             │                           └─ harness  steps, contexts, calls, with
@@ -56,7 +56,6 @@ pub mod say;
 pub mod scratch;
 pub mod shard;
 mod stopwatch;
-pub mod times;
 pub mod toolchain;
 pub mod values;
 

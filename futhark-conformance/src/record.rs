@@ -91,7 +91,7 @@ impl Finding {
 pub const NOWHERE: &str = "-";
 
 /// Where a finding was made.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The program's path, as given or found.
     pub program: String,

@@ -3,10 +3,12 @@
 
 use crate::scratch::{new_beside, replace_file_by};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 
 /// The file to which a run writes its JSON report before the report is complete: `FILE.part`.
 ///
@@ -20,8 +22,8 @@ pub fn part_of(file: &Path) -> PathBuf {
 }
 
 /// A file to write.
-#[derive(Debug)]
-pub(super) struct Target {
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
     /// Not a link, which would be replaced by the file.
     path: PathBuf,
     /// Whether it is a device or a pipe, such as `/dev/stdout`, which cannot be replaced.
@@ -33,7 +35,7 @@ impl Target {
     ///
     /// # Errors
     /// If the folder cannot be created, or the file is a folder.
-    pub(super) fn new(path: &Path) -> io::Result<Target> {
+    pub(crate) fn new(path: &Path) -> io::Result<Target> {
         let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -53,12 +55,12 @@ impl Target {
     }
 
     /// The file, without links: two targets are one file if they have the same path.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether two reports cannot both go here.
-    pub(super) fn is_file(&self) -> bool {
+    pub(crate) fn is_file(&self) -> bool {
         !self.is_special
     }
 
@@ -66,7 +68,7 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot.
-    pub(super) fn check(&self) -> io::Result<()> {
+    pub(crate) fn check(&self) -> io::Result<()> {
         match self.is_special {
             true => self.open_special().map(drop),
             false => new_beside(&self.path).map(drop),
@@ -77,7 +79,7 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot be written; then it is as it was.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -89,38 +91,33 @@ impl Target {
         replace_file_by(&self.path, content)
     }
 
-    /// Begins the file under the name [`part_of`]; [`complete`](Target::complete) renames it.
-    /// Returns also whether an interrupted run had left one.
+    /// Begins a file that is to be called [`part_of`] this one.
     ///
     /// # Errors
     /// If it cannot be written, or another run writes it.
-    pub(super) fn part(&self) -> io::Result<(File, bool)> {
+    pub(crate) fn begin(&self) -> io::Result<(File, Option<TempPath>)> {
         if self.is_special {
-            return Ok((self.open_special()?, false));
+            return Ok((self.open_special()?, None));
         }
-        let path = part_of(&self.path);
-        let mut options = File::options();
-        let file = options
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)?;
-        // The lock is released when the file is closed. Not every file system has locks.
-        if flock(&file, FlockOperation::NonBlockingLockExclusive)
-            == Err(rustix::io::Errno::WOULDBLOCK)
-        {
-            return Err(io::Error::other("another run is writing it"));
+        // Not every file system has locks.
+        let lock = |file: &File| match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => Err(io::Error::other("another run is writing it")),
+            _ => Ok(()),
+        };
+        if let Ok(part) = File::open(part_of(&self.path)) {
+            lock(&part)?;
         }
-        let is_left = file.metadata()?.len() > 0;
-        file.set_len(0)?;
-        Ok((file, is_left))
+        let (file, unnamed) = new_beside(&self.path)?.into_parts();
+        // Released when the file is closed.
+        lock(&file)?;
+        Ok((file, Some(unnamed)))
     }
 
     /// Gives the part its name.
     ///
     /// # Errors
     /// If it cannot be renamed.
-    pub(super) fn complete(&self) -> io::Result<()> {
+    pub(crate) fn complete(&self) -> io::Result<()> {
         match self.is_special {
             true => Ok(()),
             false => fs::rename(part_of(&self.path), &self.path),
@@ -173,17 +170,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report");
         let target = Target::new(&path).unwrap();
-        let (mut file, is_left) = target.part().unwrap();
-        assert!(!is_left);
-        file.write_all(b"one").unwrap();
-        assert_eq!(fs::read_to_string(part_of(&path)).unwrap(), "one");
-        let error = target.part().unwrap_err().to_string();
+        let begin = |text: &str| {
+            let (mut file, unnamed) = target.begin()?;
+            file.write_all(text.as_bytes())?;
+            unnamed.unwrap().persist(part_of(&path))?;
+            Ok::<File, io::Error>(file)
+        };
+        let file = begin("one").unwrap();
+        let error = begin("two").unwrap_err().to_string();
         assert!(error.contains("another run is writing"), "{error}");
         assert_eq!(fs::read_to_string(part_of(&path)).unwrap(), "one");
         drop(file);
-        let (mut file, is_left) = target.part().unwrap();
-        assert!(is_left, "of an interrupted run");
-        file.write_all(b"two").unwrap();
+        // An interrupted run keeps its own until the next one has begun.
+        drop(target.begin().unwrap());
+        assert_eq!(fs::read_to_string(part_of(&path)).unwrap(), "one");
+        begin("two").unwrap();
         target.complete().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert!(!part_of(&path).exists());

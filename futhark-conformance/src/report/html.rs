@@ -5,7 +5,7 @@
 //! The table of programs is drawn by `templates/report.js` from compact JSON, because as HTML it would
 //! be ten times as large.
 
-use super::baseline::Changes;
+use super::difference::Comparison;
 use super::escape::{in_script, printable};
 use super::summary::{Cause, ColumnSum, Counts, List, Summary, Tally, sum};
 use super::table::keep_end;
@@ -37,7 +37,7 @@ const PROGRAMS: usize = 12;
 struct Page<'s> {
     total: Counts,
     programs: usize,
-    changes: Option<&'s Changes>,
+    changes: Option<&'s Comparison>,
     causes: &'s [Cause<'s>],
     columns: Vec<ColumnSum<'s>>,
     plots: Vec<Plot>,
@@ -81,7 +81,7 @@ pub fn write(
     out: &mut dyn Write,
     header: &Header,
     summary: &Summary,
-    changes: Option<&Changes>,
+    changes: Option<&Comparison>,
 ) -> io::Result<()> {
     let causes = summary.causes(header);
     let page = Page {
@@ -374,7 +374,6 @@ mod tests {
 
     #[test]
     fn the_page_of_a_large_corpus_is_small() {
-        let mut summary = Summary::new(Vec::new());
         let mut records = Vec::new();
         for number in 0..2000 {
             for backend in ["c", "multicore", "opencl"] {
@@ -386,13 +385,8 @@ mod tests {
                     records.push(one);
                 }
             }
-            if number == 0 {
-                summary = Summary::of(&records);
-            }
-            records
-                .drain(..)
-                .for_each(|record| summary.add(&record, false));
         }
+        let summary = summary(&records);
         let size = page_of(&summary).len();
         assert!(size < 200_000, "{size}");
     }

@@ -23,15 +23,14 @@
 //! * The order of the records is not part of the format, and neither are the texts of messages.
 
 use super::aside::{Target, part_of};
-use super::shown;
 use crate::record::{Finished, Header, Record};
-use crate::say::errln;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 
 /// The version of the report's format.
 pub const SCHEMA: u32 = 3;
@@ -39,45 +38,56 @@ pub const SCHEMA: u32 = 3;
 /// The last line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct End {
+struct End {
     /// The number of records before it.
-    pub records: usize,
+    records: usize,
 }
 
 /// Writes a report.
-pub struct JsonReport {
+pub(crate) struct JsonReport {
     target: Target,
     file: File,
+    /// The file before it is called [`part_of`] the report.
+    unnamed: Option<TempPath>,
     records: usize,
 }
 
 impl JsonReport {
-    /// Begins the report in [`part_of`] `path`, and replaces the one of an interrupted run.
+    /// Begins the report in a file without a name, so that an interrupted run keeps its own until
+    /// [`publish`](JsonReport::publish).
     ///
     /// # Errors
     /// If the file cannot be created or written, or another run is writing it.
-    pub fn create(path: &Path, header: &Header) -> io::Result<JsonReport> {
-        let target = Target::new(path)?;
-        let (file, is_left) = target.part()?;
-        if is_left {
-            let part = part_of(path);
-            let part = part.to_string_lossy();
-            errln!("note: {} of an interrupted run is replaced", shown(&part));
-        }
+    pub(crate) fn create(target: Target, header: &Header) -> io::Result<JsonReport> {
+        let (file, unnamed) = target.begin()?;
         let mut report = JsonReport {
             target,
             file,
+            unnamed,
             records: 0,
         };
         report.line(header)?;
         Ok(report)
     }
 
+    /// Gives the report the name [`part_of`] it, when the lines so far are on the disk.
+    ///
+    /// # Errors
+    /// If they cannot be written, or the file cannot be renamed.
+    pub(crate) fn publish(&mut self) -> io::Result<()> {
+        let Some(unnamed) = self.unnamed.take() else {
+            return Ok(());
+        };
+        self.file.sync_all()?;
+        unnamed.persist(part_of(self.target.path()))?;
+        Ok(())
+    }
+
     /// Adds a record.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn add(&mut self, record: &Record) -> io::Result<()> {
+    pub(crate) fn add(&mut self, record: &Record) -> io::Result<()> {
         self.records += 1;
         self.line(record)
     }
@@ -86,32 +96,20 @@ impl JsonReport {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn finished(&mut self, job: &Finished) -> io::Result<()> {
+    pub(crate) fn finished(&mut self, job: &Finished) -> io::Result<()> {
         self.line(job)
     }
 
-    /// Waits until the lines are on the disk.
+    /// Gives the report its name, with a last line if it is `whole`.
     ///
     /// # Errors
-    /// If they cannot be written.
-    pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()
-    }
-
-    /// Writes the last line.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn end(&mut self) -> io::Result<()> {
+    /// If it cannot be written or renamed.
+    pub(crate) fn close(mut self, whole: bool) -> io::Result<()> {
         let records = self.records;
-        self.line(&End { records })
-    }
-
-    /// Gives the report its name, with or without a last line.
-    ///
-    /// # Errors
-    /// If it cannot be renamed.
-    pub fn close(self) -> io::Result<()> {
+        if whole {
+            self.line(&End { records })?;
+        }
+        self.publish()?;
         self.target.complete()
     }
 
@@ -124,23 +122,28 @@ impl JsonReport {
 
 /// A line after the header.
 #[derive(Clone, Debug)]
-pub enum Line {
+pub(crate) enum Line {
     /// A result.
-    Record(Box<Record>),
-    /// The last line.
-    End(End),
+    Record(Record),
+    /// The end of a job.
+    Finished(Finished),
     /// A line of a kind that this version does not know.
     Other,
 }
 
 /// Reads a report line by line.
 #[derive(Debug)]
-pub struct Lines {
-    header: Header,
+pub(crate) struct Lines {
+    /// The first line.
+    pub(crate) header: Header,
+    /// The number of lines that were read.
+    pub(crate) number: usize,
+    /// Whether the last line was read, without which the report is incomplete.
+    pub(crate) is_whole: bool,
     reader: BufReader<File>,
     path: PathBuf,
-    number: usize,
     line: String,
+    records: usize,
 }
 
 /// A file that cannot be read or is not a report.
@@ -163,18 +166,30 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+impl ReadError {
+    /// What is wrong with a line of a file; with the whole file if that is 0.
+    pub(super) fn new(path: &Path, line: usize, message: impl Into<String>) -> ReadError {
+        ReadError {
+            path: path.to_owned(),
+            line,
+            message: message.into(),
+        }
+    }
+}
+
 impl Lines {
-    /// Opens a report and reads its header.
+    /// Opens a report, or [`part_of`] it if there is no other, and reads its header.
     ///
     /// # Errors
     /// If the file cannot be read, or its first line is not a header of this version.
-    pub fn open(path: &Path) -> Result<Lines, ReadError> {
-        let fail = |line: usize, message: String| ReadError {
-            path: path.to_owned(),
-            line,
-            message,
+    pub(crate) fn open(path: &Path) -> Result<Lines, ReadError> {
+        let fail = |line: usize, message: String| ReadError::new(path, line, message);
+        let part = part_of(path);
+        let file = match !path.exists() && part.is_file() {
+            true => File::open(part),
+            false => File::open(path),
         };
-        let file = File::open(path).map_err(|error| fail(0, error.to_string()))?;
+        let file = file.map_err(|error| fail(0, error.to_string()))?;
         if file.metadata().is_ok_and(|data| !data.is_file()) {
             return Err(fail(0, "not a regular file".to_owned()));
         }
@@ -192,66 +207,74 @@ impl Lines {
         }
         Ok(Lines {
             header,
+            number: 1,
+            is_whole: false,
             reader,
             path: path.to_owned(),
-            number: 1,
             line,
+            records: 0,
         })
-    }
-
-    /// The header.
-    #[must_use]
-    pub fn header(&self) -> &Header {
-        &self.header
     }
 
     /// Reads the next line; returns `None` at the end of the file, also if its last line is incomplete.
     ///
     /// # Errors
     /// If the file cannot be read, or the line is neither a record nor the last line.
-    pub fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
+    pub(crate) fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
         self.line.clear();
         self.number += 1;
-        let fail = |message: String| ReadError {
-            path: self.path.clone(),
-            line: self.number,
-            message,
-        };
+        let fail = |message: String| ReadError::new(&self.path, self.number, message);
         let read = read_line(&mut self.reader, &mut self.line);
         if read.map_err(|error| fail(error.to_string()))? == 0 {
             return Ok(None);
         }
-        let line = match serde_json::from_str(&self.line) {
-            Ok(record) => Line::Record(Box::new(record)),
-            Err(error) => match serde_json::from_str(&self.line) {
-                Ok(end) => Line::End(end),
-                // A run that is killed, or a full disk, leaves a part of a line.
-                Err(_) if !self.line.ends_with('\n') => return Ok(None),
-                Err(_) if is_unknown(&self.line) => Line::Other,
-                Err(_) => return Err(fail(format!("invalid record: {error}"))),
-            },
+        if self.is_whole {
+            return Err(fail("expected no line after the last one".to_owned()));
+        }
+        if let Some(finished) = Finished::read(&self.line) {
+            return Ok(Some(Line::Finished(finished)));
+        }
+        let error = match serde_json::from_str(&self.line) {
+            Ok(record) => {
+                self.records += 1;
+                return Ok(Some(Line::Record(record)));
+            }
+            Err(error) => error,
         };
-        Ok(Some(line))
+        if let Ok(End { records }) = serde_json::from_str(&self.line) {
+            if records != self.records {
+                return Err(fail(format!(
+                    "expected {records} records, got {}",
+                    self.records
+                )));
+            }
+            self.is_whole = true;
+            return self.next_line();
+        }
+        // A run that is killed, or a full disk, leaves a part of a line.
+        if !self.line.ends_with('\n') {
+            return Ok(None);
+        }
+        let object: Option<Map<String, Value>> = serde_json::from_str(&self.line).ok();
+        let is_unknown =
+            |object: Map<_, _>| !object.contains_key("outcome") && !object.contains_key("records");
+        match object.is_some_and(is_unknown) {
+            true => Ok(Some(Line::Other)),
+            false => Err(fail(format!("invalid record: {error}"))),
+        }
     }
 }
 
 /// The longest line in bytes. A run shortens the texts in its records.
-pub(super) const LONGEST: usize = 1 << 20;
-
-pub(super) fn too_long() -> String {
-    format!("the line is longer than {LONGEST} bytes, which no run writes")
-}
+const LONGEST: usize = 1 << 20;
 
 fn read_line(reader: &mut impl BufRead, line: &mut String) -> io::Result<usize> {
     let read = reader.take(LONGEST as u64 + 1).read_line(line)?;
     match read > LONGEST {
-        true => Err(io::Error::other(too_long())),
+        true => {
+            let text = format!("the line is longer than {LONGEST} bytes, which no run writes");
+            Err(io::Error::other(text))
+        }
         false => Ok(read),
     }
-}
-
-/// Whether a line is an object of a kind that this version does not know.
-pub(super) fn is_unknown(line: &str) -> bool {
-    let object: Option<Map<String, Value>> = serde_json::from_str(line).ok();
-    object.is_some_and(|object| !object.contains_key("outcome") && !object.contains_key("records"))
 }

@@ -1,6 +1,6 @@
 //! The report as Markdown, for the page of a CI job: `templates/report.md`. GitHub shows at most 1 MiB.
 
-use super::baseline::Changes;
+use super::difference::Comparison;
 use super::escape::preformatted;
 use super::summary::{Cause, ColumnSum, Counts, List, Summary};
 use super::{counted, unfit};
@@ -20,7 +20,7 @@ struct Page<'s> {
     total: Counts,
     /// The number of checks and programs.
     checked: String,
-    changes: Option<&'s Changes>,
+    changes: Option<&'s Comparison>,
     columns: Vec<ColumnSum<'s>>,
     unfit: Vec<String>,
     causes: &'s [Cause<'s>],
@@ -31,7 +31,7 @@ struct Page<'s> {
 /// A table of backends, the failures by cause with new ones first, and reasons for expected failures
 /// and skips.
 #[must_use]
-pub fn markdown(header: &Header, summary: &Summary, changes: Option<&Changes>) -> String {
+pub fn markdown(header: &Header, summary: &Summary, changes: Option<&Comparison>) -> String {
     let causes = summary.causes(header);
     let checks = counted(summary.total().total(), "check");
     let programs = counted(summary.programs(), "program");

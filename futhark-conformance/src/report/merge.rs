@@ -1,218 +1,239 @@
-//! Reads reports, and merges those of the parts of one run.
+//! The results of a run, from its file or from those of its parts.
 
-use super::json::{End, LONGEST, SCHEMA, is_unknown, too_long};
-use super::output::part_of;
-use super::part::Part;
+use super::difference::Verdict;
+use super::json::{Line, Lines, ReadError};
+use super::summary::Column;
 use crate::devices::Device;
 use crate::key::key;
-use crate::record::{Finished, Header, NOWHERE, Place, Record};
+use crate::record::{CompilerInfo, Finding, Header, NOWHERE, Place, Record};
 use crate::shard::Shard;
-use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The merged report of a run.
-#[derive(Clone, Debug)]
-pub struct Merged {
-    /// The header for all parts.
-    pub header: Header,
-    /// The records, in the order of the files and of the lines in each.
-    pub records: Vec<Record>,
-    /// Descriptions of missing parts (`part I/N`) and missing ends of reports.
-    pub missing: Vec<String>,
-}
-
-/// A file that is not a report, or not of the same run as the others.
+/// The results of a run. In memory is only what comparisons need, and each text once; the
+/// [`records`](Merged::records) are read from the files.
 #[derive(Debug)]
-pub struct MergeError {
-    path: PathBuf,
-    line: Option<usize>,
-    message: String,
+pub(crate) struct Merged {
+    /// The header for all parts.
+    pub(crate) header: Header,
+    /// Descriptions of missing parts (`part I/N`) and missing ends of reports.
+    pub(crate) missing: Vec<String>,
+    pub(crate) files: Vec<PathBuf>,
+    /// The results of programs at each place.
+    pub(super) places: BTreeMap<Place, Cases>,
 }
 
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "failed to read {}", self.path.display())?;
-        if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
-        }
-        write!(f, ": {}", self.message)
+/// Results by `CHECK` or `CHECK:CASE`.
+pub(super) type Cases = HashMap<Arc<str>, Case>;
+
+/// A result.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) verdict: Verdict,
+    /// The first line of the message.
+    pub(super) message: Arc<str>,
+    /// The number of the file.
+    file: usize,
+}
+
+/// What a finding is about: `CHECK` or `CHECK:CASE`.
+pub(super) fn name(finding: &Finding) -> String {
+    match finding.case.as_str() {
+        "" => finding.check.clone(),
+        case => format!("{}:{case}", finding.check),
     }
 }
 
-impl std::error::Error for MergeError {}
-
-/// Reads the reports of the parts of one run.
-///
-/// # Errors
-/// If a file cannot be read or has a malformed line; if a report was given before, under any name;
-/// if two files are of runs with different seeds or compilers, of the same part, or contain the same
-/// case.
-pub fn merge(files: &[PathBuf]) -> Result<Merged, MergeError> {
-    let mut merged: Option<Merged> = None;
-    let mut parts: Vec<Part<'_>> = Vec::new();
-    let mut cases: HashMap<Case, &Path> = HashMap::new();
-    let mut interrupted = Vec::new();
-    for path in files {
-        let fail = |line: Option<usize>, message: String| MergeError {
-            path: path.clone(),
-            line,
-            message,
-        };
-        let Contents {
-            header,
-            records,
-            whole,
-            text,
-        } = read(path)?;
-        if !whole {
-            interrupted.push(format!("the end of {}", path.display()));
-        }
-        let part = Part {
-            path,
-            text,
-            run: header.run.clone(),
-            seed: header.seed,
-            shard: header.shard,
-            compilers: header.compilers.clone(),
-        };
-        for other in &parts {
-            part.must_go_with(other).map_err(|why| fail(Some(1), why))?;
-        }
-        parts.push(part);
-        for (number, record) in records.iter().enumerate() {
-            if let Some(other) = cases.insert(case(record), path)
-                && other != path.as_path()
-                // Every part reports the files that are not programs.
-                && record.place.backend != NOWHERE
-            {
-                let message = format!("the same case is also in {}", other.display());
-                return Err(fail(Some(number + 2), message));
-            }
-        }
-        match &mut merged {
+impl Merged {
+    /// Reads the file of a run, or those of its parts.
+    ///
+    /// # Errors
+    /// If a file cannot be read or has a malformed line; if two files are of runs with different seeds or
+    /// compilers, of the same part, or contain the same case.
+    pub(crate) fn read(files: &[PathBuf]) -> Result<Merged, ReadError> {
+        let mut headers: Vec<Header> = Vec::new();
+        let mut places: BTreeMap<Place, Cases> = BTreeMap::new();
+        let mut texts: HashSet<Arc<str>> = HashSet::new();
+        let mut shared = |text: &str| match texts.get(text) {
+            Some(known) => Arc::clone(known),
             None => {
-                merged = Some(Merged {
-                    header,
-                    records,
-                    missing: Vec::new(),
-                });
+                let new: Arc<str> = text.into();
+                texts.insert(Arc::clone(&new));
+                new
             }
-            Some(merged) => join(merged, header, records),
+        };
+        let mut interrupted = Vec::new();
+        for (file, path) in files.iter().enumerate() {
+            let mut lines = Lines::open(path)?;
+            for (other, header) in files.iter().zip(&headers) {
+                must_be_of_one_run(&lines.header, header, other)
+                    .map_err(|why| ReadError::new(path, 1, why))?;
+            }
+            while let Some(line) = lines.next_line()? {
+                let Line::Record(Record { place, finding }) = line else {
+                    continue;
+                };
+                // Every part reports the files that are not programs.
+                if place.backend == NOWHERE {
+                    continue;
+                }
+                let new = Case {
+                    verdict: Verdict::of(&finding),
+                    message: shared(finding.message.lines().next().unwrap_or_default()),
+                    file,
+                };
+                let cases = places.entry(place).or_default();
+                match cases.get_mut(name(&finding).as_str()) {
+                    Some(known) if known.file != file => {
+                        let other = files[known.file].display();
+                        let message =
+                            format!("the same case is also in {other}; give each report once");
+                        return Err(ReadError::new(path, lines.number, message));
+                    }
+                    // A case that died can also have a skip. The failure counts.
+                    Some(known) if new.verdict > known.verdict => *known = new,
+                    Some(_) => {}
+                    None => {
+                        cases.insert(shared(&name(&finding)), new);
+                    }
+                }
+            }
+            if !lines.is_whole {
+                interrupted.push(format!("the end of {}", path.display()));
+            }
+            headers.push(lines.header);
+        }
+        let shards: Vec<Shard> = headers.iter().filter_map(|header| header.shard).collect();
+        let mut missing = missing(&shards);
+        missing.extend(interrupted);
+        let header = headers.into_iter().reduce(join);
+        let header = header.ok_or_else(|| ReadError::new(Path::new(""), 0, "no file was given"))?;
+        Ok(Merged {
+            header: Header {
+                shard: None,
+                ..header
+            },
+            missing,
+            files: files.to_vec(),
+            places,
+        })
+    }
+
+    /// The columns of the results, in the order of backends and then of compilers.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let columns: BTreeSet<Column> = self.places.keys().filter_map(Column::of).collect();
+        columns.into_iter().collect()
+    }
+}
+
+/// The records of a run, from its files.
+#[derive(Debug)]
+pub struct Records {
+    /// The files that are left, the next one last.
+    lines: Vec<Lines>,
+    /// The files that are not programs, which each part reports.
+    skipped: HashSet<String>,
+}
+
+impl Records {
+    pub(crate) fn open(files: &[PathBuf]) -> Result<Records, ReadError> {
+        let lines: Result<Vec<Lines>, ReadError> =
+            files.iter().rev().map(|file| Lines::open(file)).collect();
+        Ok(Records {
+            lines: lines?,
+            skipped: HashSet::new(),
+        })
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Record, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.lines.last_mut()?.next_line() {
+                Ok(Some(Line::Record(record))) => {
+                    let place = &record.place;
+                    if place.backend != NOWHERE || self.skipped.insert(place.program.clone()) {
+                        return Some(Ok(record));
+                    }
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.lines.pop();
+                }
+                Err(error) => {
+                    self.lines.clear();
+                    return Some(Err(error));
+                }
+            }
         }
     }
-    let mut merged = merged.ok_or_else(|| MergeError {
-        path: PathBuf::new(),
-        line: None,
-        message: "no file was given".to_owned(),
-    })?;
-    let shards: Vec<Shard> = parts.iter().filter_map(|part| part.shard).collect();
-    merged.missing = missing(&shards);
-    merged.missing.extend(interrupted);
-    merged.header.shard = None;
-    let runs: Vec<&[u8]> = parts.iter().map(|part| part.run.as_bytes()).collect();
-    if runs.len() > 1 && runs.iter().all(|run| !run.is_empty()) {
-        merged.header.run = key(&runs);
+}
+
+/// Fails with the reason if the two are not different parts of one run.
+fn must_be_of_one_run(new: &Header, other: &Header, path: &Path) -> Result<(), String> {
+    let name = path.display();
+    if !new.run.is_empty() && new.run == other.run {
+        return Err(format!(
+            "{name} is a report of the same run; give each report once"
+        ));
     }
-    Ok(merged)
-}
-
-/// The file to read: an interrupted run leaves only the part.
-pub(super) fn file_of(path: &Path) -> PathBuf {
-    let part = part_of(path);
-    match !path.exists() && part.is_file() {
-        true => part,
-        false => path.to_owned(),
+    if let (Some(shard), Some(other)) = (new.shard, other.shard) {
+        if shard == other {
+            return Err(format!("part {shard} was already given"));
+        }
+        if shard.count != other.count {
+            return Err(format!(
+                "part {shard} and part {other} are not of the same run"
+            ));
+        }
     }
-}
-
-/// The contents of one file.
-struct Contents {
-    header: Header,
-    records: Vec<Record>,
-    /// Whether the report is complete.
-    whole: bool,
-    /// The hash of the text.
-    text: String,
-}
-
-fn read(path: &Path) -> Result<Contents, MergeError> {
-    let fail = |line: Option<usize>, message: String| MergeError {
-        path: path.to_owned(),
-        line,
-        message,
+    if new.seed != other.seed {
+        return Err(format!(
+            "expected seed {}, got {}: these are not parts of one run",
+            other.seed, new.seed
+        ));
+    }
+    // Each version that both have must be by the same compilers, whatever their paths; the shards of
+    // a run have the same versions.
+    let are_shards = new.shard.is_some() && other.shard.is_some();
+    let both = || new.compilers.iter().chain(&other.compilers);
+    // Reports of older versions have none.
+    let have_hashes = both().all(|one| !one.hash.is_empty());
+    let described = |one: &CompilerInfo| match have_hashes {
+        true => format!("{} (SHA-256 {:.12}...)", one.label, one.hash),
+        false => one.label.clone(),
     };
-    let file = file_of(path);
-    if file.metadata().is_ok_and(|data| !data.is_file()) {
-        return Err(fail(None, "not a regular file".to_owned()));
+    let common = |own: &Header, other: &Header| -> BTreeSet<String> {
+        let is_common = |one: &&CompilerInfo| {
+            let mut others = other.compilers.iter();
+            are_shards || others.any(|other| other.version == one.version)
+        };
+        let compilers = own.compilers.iter().filter(is_common);
+        compilers.map(described).collect()
+    };
+    let (own, others) = (common(new, other), common(other, new));
+    let listed = |list: BTreeSet<String>| list.into_iter().collect::<Vec<_>>().join(", ");
+    match own == others {
+        true => Ok(()),
+        false => Err(format!(
+            "expected the compilers of {name}, {}, got {}: these are not parts of one run",
+            listed(others),
+            listed(own)
+        )),
     }
-    let text = std::fs::read_to_string(file).map_err(|error| fail(None, error.to_string()))?;
-    let long = text.lines().position(|line| line.len() > LONGEST);
-    if let Some(line) = long {
-        return Err(fail(Some(line + 1), too_long()));
-    }
-    let hash = key(&[text.as_bytes()]);
-    // A run that is killed, or a full disk, leaves a part of a line.
-    let cut = !text.ends_with('\n');
-    let mut lines = text.lines().peekable();
-    let first = lines
-        .next()
-        .ok_or_else(|| fail(None, "the file is empty".to_owned()))?;
-    let header: Header = serde_json::from_str(first)
-        .map_err(|error| fail(Some(1), format!("invalid header: {error}")))?;
-    if header.schema != SCHEMA {
-        let message = format!("expected schema {SCHEMA}, got {}", header.schema);
-        return Err(fail(Some(1), message));
-    }
-    let mut records: Vec<Record> = Vec::new();
-    let mut whole = false;
-    let mut number = 1;
-    while let Some(line) = lines.next() {
-        number += 1;
-        let is_last = lines.peek().is_none();
-        if is_last && let Ok(end) = serde_json::from_str::<End>(line) {
-            if end.records != records.len() {
-                let message = format!("expected {} records, got {}", end.records, records.len());
-                return Err(fail(Some(number), message));
-            }
-            whole = true;
-            break;
-        }
-        if Finished::read(line).is_some() {
-            continue;
-        }
-        match serde_json::from_str(line) {
-            Ok(record) => records.push(record),
-            Err(_) if is_last && cut => {}
-            Err(_) if is_unknown(line) => {}
-            Err(error) => return Err(fail(Some(number), format!("invalid record: {error}"))),
-        }
-    }
-    Ok(Contents {
-        header,
-        records,
-        whole,
-        text: hash,
-    })
 }
 
-/// The identity of a case.
-type Case = (Place, String, String);
-
-fn case(record: &Record) -> Case {
-    let finding = &record.finding;
-    (
-        record.place.clone(),
-        finding.check.clone(),
-        finding.case.clone(),
-    )
-}
-
-/// Adds another part to the merged report.
-fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
+/// The header of a report of both parts.
+fn join(mut header: Header, part: Header) -> Header {
+    if !header.run.is_empty() && !part.run.is_empty() {
+        header.run = key(&[header.run.as_bytes(), part.run.as_bytes()]);
+    }
     for (known, further) in [
-        (&mut merged.header.compilers, header.compilers),
-        (&mut merged.header.against, header.against),
+        (&mut header.compilers, part.compilers),
+        (&mut header.against, part.against),
     ] {
         for compiler in further {
             if known.iter().all(|other| other.label != compiler.label) {
@@ -221,9 +242,8 @@ fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
         }
     }
     let is_missing = |device: &Device| !device.usable && device.name.is_empty();
-    for device in header.devices {
-        let known = &mut merged.header.devices;
-        let same = known.iter_mut().find(|other| {
+    for device in part.devices {
+        let same = header.devices.iter_mut().find(|other| {
             other.backend == device.backend
                 && (other.name == device.name || is_missing(other) || is_missing(&device))
         });
@@ -231,26 +251,14 @@ fn join(merged: &mut Merged, header: Header, records: Vec<Record>) {
             // A backend is usable if any of the machines can run it.
             Some(other) if !other.usable && device.usable => *other = device,
             Some(_) => {}
-            None => known.push(device),
+            None => header.devices.push(device),
         }
     }
-    // Keep one record for each file that is not a program.
-    let reported: HashSet<String> = merged
-        .records
-        .iter()
-        .filter(|record| record.place.backend == NOWHERE)
-        .map(|record| record.place.program.clone())
-        .collect();
-    let fresh = records.into_iter().filter(|record| {
-        record.place.backend != NOWHERE || !reported.contains(&record.place.program)
-    });
-    merged.records.extend(fresh);
+    header
 }
 
 fn missing(shards: &[Shard]) -> Vec<String> {
-    let Some(count) = shards.first().map(|shard| shard.count) else {
-        return Vec::new();
-    };
+    let count = shards.first().map_or(0, |shard| shard.count);
     (1..=count)
         .map(|index| Shard { index, count })
         .filter(|shard| !shards.contains(shard))
@@ -261,9 +269,11 @@ fn missing(shards: &[Shard]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{CompilerInfo, Outcome};
-    use crate::report::json::JsonReport;
-    use crate::report::tests::{header, record};
+    use crate::record::Outcome;
+    use crate::report::json::SCHEMA;
+    use crate::report::output::part_of;
+    use crate::report::tests::{header, record, write};
+    use std::slice;
 
     struct Parts(tempfile::TempDir);
 
@@ -274,12 +284,7 @@ mod tests {
 
         fn write(&self, name: &str, header: &Header, records: &[Record]) -> PathBuf {
             let path = self.0.path().join(name);
-            let mut report = JsonReport::create(&path, header).unwrap();
-            for record in records {
-                report.add(record).unwrap();
-            }
-            report.end().unwrap();
-            report.close().unwrap();
+            write(&path, header, records);
             path
         }
     }
@@ -291,8 +296,17 @@ mod tests {
         }
     }
 
+    fn read(path: &PathBuf) -> Merged {
+        Merged::read(slice::from_ref(path)).unwrap()
+    }
+
+    fn records(merged: &Merged) -> Vec<Record> {
+        let records = Records::open(&merged.files).unwrap();
+        records.map(Result::unwrap).collect()
+    }
+
     fn error(files: &[PathBuf]) -> String {
-        merge(files).unwrap_err().to_string()
+        Merged::read(files).unwrap_err().to_string()
     }
 
     #[test]
@@ -303,8 +317,8 @@ mod tests {
         let b = record("b.fut", "c", Outcome::Fail);
         let first = parts.write("1", &part("1/3"), &[library.clone(), a.clone()]);
         let last = parts.write("3", &part("3/3"), &[library.clone(), b.clone()]);
-        let merged = merge(&[first, last]).unwrap();
-        assert_eq!(merged.records, [library, a, b]);
+        let merged = Merged::read(&[first, last]).unwrap();
+        assert_eq!(records(&merged), [library, a, b]);
         assert_eq!(merged.missing, ["part 2/3"]);
         assert_eq!(merged.header, header());
     }
@@ -323,7 +337,7 @@ mod tests {
             ("{}\n", "bad, line 1: invalid header"),
         ] {
             std::fs::write(&bad, text).unwrap();
-            let error = error(std::slice::from_ref(&bad));
+            let error = error(slice::from_ref(&bad));
             assert!(error.contains(words), "{error}");
         }
         let other = Header {
@@ -335,44 +349,33 @@ mod tests {
             error.contains("line 1: expected schema 3, got 4"),
             "{error}"
         );
-        assert!(merge(&[parts.0.path().join("nowhere")]).is_err());
+        assert!(Merged::read(&[parts.0.path().join("nowhere")]).is_err());
     }
 
     #[test]
     fn an_interrupted_report_is_incomplete() {
         let parts = Parts::new();
-        let records = [
-            record("a.fut", "c", Outcome::Pass),
-            record("b.fut", "c", Outcome::Pass),
-        ];
-        let path = parts.write("whole", &header(), &records);
-        assert!(
-            merge(std::slice::from_ref(&path))
-                .unwrap()
-                .missing
-                .is_empty()
-        );
+        let all = ["a.fut", "b.fut"].map(|name| record(name, "c", Outcome::Pass));
+        let path = parts.write("whole", &header(), &all);
+        assert!(read(&path).missing.is_empty());
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         // First without the last line, then without a record before it.
         std::fs::write(&path, lines[..3].join("\n")).unwrap();
-        let merged = merge(std::slice::from_ref(&path)).unwrap();
-        assert_eq!(merged.records, records);
+        let merged = read(&path);
+        assert_eq!(records(&merged), all);
         assert_eq!(merged.missing, [format!("the end of {}", path.display())]);
         // A part of a line, as a full disk leaves it.
         let cut = lines[..3].join("\n");
         std::fs::write(&path, &cut[..cut.len() - 5]).unwrap();
-        let merged = merge(std::slice::from_ref(&path)).unwrap();
-        assert_eq!(merged.records, records[..1]);
+        let merged = read(&path);
+        assert_eq!(records(&merged), all[..1]);
         assert_eq!(merged.missing.len(), 1);
         // Under the name that the whole report would have.
         std::fs::rename(&path, part_of(&path)).unwrap();
-        assert_eq!(
-            merge(std::slice::from_ref(&path)).unwrap().records,
-            records[..1]
-        );
+        assert_eq!(records(&read(&path)), all[..1]);
         std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
-        let error = error(std::slice::from_ref(&path));
+        let error = error(slice::from_ref(&path));
         assert!(
             error.contains("line 3: expected 2 records, got 1"),
             "{error}"
@@ -406,7 +409,7 @@ mod tests {
         std::fs::copy(&one, &copy).unwrap();
         for other in [&one, &copy] {
             let error = error(&[one.clone(), other.clone()]);
-            assert!(error.contains("one is a report of the same run"), "{error}");
+            assert!(error.contains("one; give each report once"), "{error}");
         }
         // Also if one of them is an earlier state.
         let of_run = |run: &str| Header {
@@ -421,7 +424,7 @@ mod tests {
             &of_run("2"),
             &[record("b.fut", "c", Outcome::Pass)],
         );
-        let merged = merge(&[early, other]).unwrap();
+        let merged = Merged::read(&[early, other]).unwrap();
         assert!(!["", "1", "2"].contains(&merged.header.run.as_str()));
     }
 
@@ -445,7 +448,8 @@ mod tests {
             parts.write(name, &header, &[])
         };
         let first = with("first", Some("1/2"), &[("1", "1", "aaaa")]);
-        let merges = |other: PathBuf| merge(&[first.clone(), other]).map(|merged| merged.header);
+        let merges =
+            |other: PathBuf| Merged::read(&[first.clone(), other]).map(|merged| merged.header);
         // The path may differ, and older reports have no hash.
         assert_eq!(
             merges(with("same", Some("2/2"), &[("1", "1", "aaaa")]))

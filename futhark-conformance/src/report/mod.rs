@@ -1,8 +1,8 @@
-//! Reports: each gets the same stream of records and writes it in its own format.
+//! Reports, which are functions of files of records: `json` writes and reads them, `merge` joins those
+//! of one run, `difference` compares two runs, and a `Summary` is written in each format.
 
 pub mod annotations;
-mod aside;
-pub mod baseline;
+pub(crate) mod aside;
 pub mod difference;
 pub mod escape;
 pub mod excerpt;
@@ -11,9 +11,8 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
-pub mod merge;
+pub(crate) mod merge;
 pub mod output;
-mod part;
 pub mod progress;
 mod results;
 pub mod summary;
@@ -21,7 +20,8 @@ mod table;
 pub mod text;
 
 pub use escape::{quoted, quoted_os, shown, shown_lines};
-pub use results::{Records, Report};
+pub use merge::Records;
+pub use results::Report;
 pub use summary::Counts;
 
 use crate::checks::device_code;
@@ -143,8 +143,13 @@ mod tests {
     use super::*;
     use crate::devices::Device;
     use crate::record::{Cause, CompilerInfo, Finding, Outcome, Place};
-    use crate::report::summary::Summary;
+    use crate::report::aside::Target;
+    use crate::report::json::JsonReport;
+    use crate::report::merge::Merged;
+    use crate::report::summary::{Column, Summary};
     use futhark_manifest::Backend;
+    use std::collections::BTreeSet;
+    use std::slice;
 
     /// A record for the tests of all reports.
     pub(super) fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
@@ -173,12 +178,31 @@ mod tests {
 
     /// The summary of records, each of which is a new failure or not.
     pub(super) fn compared(records: &[(Record, bool)]) -> Summary {
-        let all: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
-        let mut summary = Summary::of(&all);
+        let places = records.iter().map(|(record, _)| &record.place);
+        let columns: BTreeSet<Column> = places.filter_map(Column::of).collect();
+        let mut summary = Summary::new(columns.into_iter().collect());
         for (record, is_new) in records {
             summary.add(record, *is_new);
         }
         summary
+    }
+
+    /// Writes the results of a run.
+    pub(super) fn write(path: &Path, header: &Header, records: &[Record]) {
+        let target = Target::new(path).unwrap();
+        let mut report = JsonReport::create(target, header).unwrap();
+        records
+            .iter()
+            .for_each(|record| report.add(record).unwrap());
+        report.close(true).unwrap();
+    }
+
+    /// The results of a run with these records.
+    pub(super) fn merged(header: &Header, records: &[Record]) -> Merged {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        write(&path, header, records);
+        Merged::read(slice::from_ref(&path)).unwrap()
     }
 
     /// The header that goes with it.

@@ -1,16 +1,16 @@
 //! What a run found: the records of a run or of reports, counted and grouped.
 
-use super::Counts;
 use super::aside::Target;
+use super::difference::{self, Comparison};
 use super::groups::Group;
-use super::json::{JsonReport, Line, Lines, ReadError};
-use super::merge::{MergeError, Merged, file_of, merge};
-use super::output::{Files, Format, Output, OutputError, failed};
-use super::repeat_with;
+use super::json::{JsonReport, ReadError};
+use super::merge::{Merged, Records, name};
+use super::output::{Format, OutputError, failed};
 use super::summary::Summary;
+use super::{Counts, html, junit, markdown, repeat_with, text};
 use crate::expect::Expectation;
-use crate::record::{Header, NOWHERE, Record};
-use crate::report::difference::Comparison;
+use crate::record::{Header, Record};
+use crate::report::annotations::{self, Annotations};
 use crate::scratch::Scratch;
 use std::collections::HashSet;
 use std::fmt;
@@ -60,7 +60,10 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Report {
-    pub(crate) output: Output,
+    pub(crate) header: Header,
+    summary: Summary,
+    /// What changed since the baseline.
+    changes: Option<Comparison>,
     /// The differences between the compilers of a whole run, oldest first.
     pub comparisons: Vec<Comparison>,
     /// The expectations about the checked programs that nothing matched, if the run can tell.
@@ -71,70 +74,59 @@ pub struct Report {
     pub missing: Vec<String>,
     /// Where the records are.
     files: Vec<PathBuf>,
-    /// The folder of that file, if it is temporary.
-    _scratch: Option<Arc<Scratch>>,
+    /// The annotations to print for a CI system.
+    pub(crate) annotations: Option<Annotations>,
+    /// The reports to write, which `finish` does.
+    pub(crate) targets: Vec<(Format, Target)>,
+    /// Why the records were not written, which `finish` returns.
+    pub(crate) failed: Option<OutputError>,
+    /// The folder of the file of records, if it is temporary.
+    pub(crate) _scratch: Option<Arc<Scratch>>,
 }
 
 impl Report {
-    /// The report of a run that has ended, whose records are in the file.
-    pub(crate) fn new(
-        output: Output,
-        file: Option<PathBuf>,
-        scratch: Option<Arc<Scratch>>,
-    ) -> Report {
-        Report {
-            output,
-            comparisons: Vec::new(),
-            unmatched: Vec::new(),
-            left_out: None,
-            missing: Vec::new(),
-            files: file.into_iter().collect(),
-            _scratch: scratch,
-        }
-    }
-
     /// Reads the JSON Lines that a run wrote, or those of all parts of a run, which are merged. Instead of
     /// a file that does not exist, its `FILE.part` of an interrupted run is read.
     ///
     /// # Errors
     /// If a file cannot be read or is damaged; if the files are not of one run, or a file is given twice.
     /// A missing part or end is not an error: [`missing`](Report::missing) lists it.
-    pub fn read<P: Into<PathBuf>>(
-        files: impl IntoIterator<Item = P>,
-    ) -> Result<Report, MergeError> {
+    pub fn read<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Result<Report, ReadError> {
         let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
-        let merged = merge(&files)?;
-        let summary = Summary::of(&merged.records);
-        Ok(Report::of(
-            &files,
-            Output::new(merged.header.clone(), summary),
-            merged,
-        ))
+        Report::of(Merged::read(&files)?, None)
     }
 
-    /// As [`Report::read`], and writes reports to files.
-    pub(crate) fn read_to(files: &[PathBuf], reports: &Files) -> anyhow::Result<Report> {
-        let merged = merge(files)?;
-        let summary = Summary::of(&merged.records);
-        let output = Output::create(reports, merged.header.clone(), summary)?;
-        Ok(Report::of(files, output, merged))
-    }
-
-    fn of(files: &[PathBuf], mut output: Output, merged: Merged) -> Report {
-        for record in &merged.records {
-            output.add(record);
+    /// The report of these results, with what changed since the baseline.
+    pub(crate) fn of(results: Merged, baseline: Option<&Merged>) -> Result<Report, ReadError> {
+        let changes = baseline.map(|old| difference::since(old, &results));
+        let new = changes.iter().flat_map(Comparison::new_failures);
+        let new: HashSet<_> = new.collect();
+        let mut summary = Summary::new(results.columns());
+        for record in Records::open(&results.files)? {
+            let record = record?;
+            let is_new = !new.is_empty() && new.contains(&(&record.place, &*name(&record.finding)));
+            summary.add(&record, is_new);
         }
-        Report {
-            missing: merged.missing,
-            files: files.iter().map(|file| file_of(file)).collect(),
-            ..Report::new(output, None, None)
-        }
+        Ok(Report {
+            header: results.header,
+            summary,
+            changes,
+            comparisons: Vec::new(),
+            unmatched: Vec::new(),
+            left_out: None,
+            missing: results.missing,
+            files: results.files,
+            annotations: None,
+            targets: Vec::new(),
+            failed: None,
+            _scratch: None,
+        })
     }
 
     /// The compilers, devices and options of the run.
     #[must_use]
     pub fn header(&self) -> &Header {
-        &self.output.header
+        &self.header
     }
 
     /// Reads the records from their file, each part in the order in which they were found.
@@ -143,39 +135,32 @@ impl Report {
     /// If a file cannot be opened, for example because it was deleted after the run. An item is an error
     /// if its line cannot be read; it is the last one.
     pub fn records(&self) -> Result<Records, ReadError> {
-        let lines: Result<Vec<Lines>, ReadError> =
-            self.files.iter().map(|file| Lines::open(file)).collect();
-        let mut lines = lines?;
-        lines.reverse();
-        Ok(Records {
-            lines,
-            skipped: HashSet::new(),
-        })
+        Records::open(&self.files)
     }
 
     /// The number of records of each outcome.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.summary().total()
+        self.summary.total()
     }
 
     /// The failures, grouped by cause: new ones first, if there is a baseline, then the most frequent.
     #[must_use]
     pub fn failures(&self) -> Vec<&Group> {
-        self.summary().failures()
+        self.summary.failures()
     }
 
     /// The results by program, backend, device, compiler and check; expected failures and skips by
     /// reason.
     #[must_use]
     pub fn summary(&self) -> &Summary {
-        &self.output.summary
+        &self.summary
     }
 
     /// The command that repeats one finding.
     #[must_use]
     pub fn repeat(&self, record: &Record) -> String {
-        repeat_with(self.header(), record)
+        repeat_with(&self.header, record)
     }
 
     /// Writes one HTML page, which needs no other file. Replaces the file at once.
@@ -183,7 +168,7 @@ impl Report {
     /// # Errors
     /// If the file cannot be written; then it is as it was.
     pub fn write_html(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
-        self.write(Format::Html, file.as_ref())
+        self.write_to(Format::Html, file.as_ref())
     }
 
     /// Writes JUnit XML, with a case per check of a program. Replaces the file at once.
@@ -191,7 +176,7 @@ impl Report {
     /// # Errors
     /// If the file cannot be written; then it is as it was.
     pub fn write_junit(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
-        self.write(Format::Junit, file.as_ref())
+        self.write_to(Format::Junit, file.as_ref())
     }
 
     /// Writes a summary as Markdown, for the page of a CI job. Replaces the file at once.
@@ -199,12 +184,7 @@ impl Report {
     /// # Errors
     /// If the file cannot be written; then it is as it was.
     pub fn write_summary(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
-        self.write(Format::Markdown, file.as_ref())
-    }
-
-    fn write(&self, format: Format, file: &Path) -> Result<(), OutputError> {
-        let target = Target::new(file).map_err(failed(file))?;
-        self.output.write(format, &target)
+        self.write_to(Format::Markdown, file.as_ref())
     }
 
     /// Writes all records as JSON Lines, which [`Report::read`] and the program read. Replaces the file at
@@ -213,67 +193,78 @@ impl Report {
     /// # Errors
     /// If the records cannot be read ([`Report::records`]), or the file cannot be written.
     pub fn write_json(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
-        let file = file.as_ref();
-        let records = self.records().map_err(OutputError::Read)?;
-        let mut report = JsonReport::create(file, self.header()).map_err(failed(file))?;
-        for record in records {
-            report
-                .add(&record.map_err(OutputError::Read)?)
-                .map_err(failed(file))?;
+        self.write_to(Format::Json, file.as_ref())
+    }
+
+    fn write_to(&self, format: Format, file: &Path) -> Result<(), OutputError> {
+        let target = Target::new(file).map_err(failed(file))?;
+        self.write(&[(format, target)])
+    }
+
+    /// Writes the reports, if the records were written.
+    pub(crate) fn finish(&mut self) -> Result<(), OutputError> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.write(&self.targets),
         }
-        if self.missing.is_empty() {
-            report.end().map_err(failed(file))?;
+    }
+
+    /// Writes each report to its file, which it replaces at once.
+    fn write(&self, targets: &[(Format, Target)]) -> Result<(), OutputError> {
+        let (header, summary) = (&self.header, &self.summary);
+        let changes = self.changes.as_ref();
+        for (format, target) in targets {
+            let written = match format {
+                Format::Json => {
+                    // Opened first: a file of them can be the one that is written.
+                    let records = self.records().map_err(OutputError::Read)?;
+                    let mut report = JsonReport::create(target.clone(), header)
+                        .and_then(|mut report| report.publish().map(|()| report))
+                        .map_err(failed(target.path()))?;
+                    for record in records {
+                        let record = record.map_err(OutputError::Read)?;
+                        report.add(&record).map_err(failed(target.path()))?;
+                    }
+                    report.close(self.missing.is_empty())
+                }
+                Format::Junit => target.write(|out| junit::write(out, header, summary)),
+                Format::Html => target.write(|out| html::write(out, header, summary, changes)),
+                Format::Markdown => {
+                    let text = markdown::markdown(header, summary, changes);
+                    target.write(|out| out.write_all(text.as_bytes()))
+                }
+            };
+            written.map_err(failed(target.path()))?;
         }
-        report.close().map_err(failed(file))
+        Ok(())
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.output.render())
+        let (header, summary) = (&self.header, &self.summary);
+        f.write_str(&text::render(
+            header,
+            summary,
+            self.changes.as_ref(),
+            text::width(),
+        ))?;
+        match self.annotations {
+            Some(Annotations::Github) => {
+                let has_baseline = self.changes.is_some();
+                f.write_str(&annotations::github(header, summary, has_baseline))
+            }
+            None => Ok(()),
+        }
     }
 }
 
 impl fmt::Debug for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Report")
-            .field("header", self.header())
+            .field("header", &self.header)
             .field("counts", &self.counts())
             .field("missing", &self.missing)
             .finish_non_exhaustive()
-    }
-}
-
-/// The records of a [`Report`].
-#[derive(Debug)]
-pub struct Records {
-    /// The files that are left, the next one last.
-    lines: Vec<Lines>,
-    /// The files that are not programs, which each part reports.
-    skipped: HashSet<String>,
-}
-
-impl Iterator for Records {
-    type Item = Result<Record, ReadError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.lines.last_mut()?.next_line() {
-                Ok(Some(Line::Record(record))) => {
-                    let place = &record.place;
-                    if place.backend != NOWHERE || self.skipped.insert(place.program.clone()) {
-                        return Some(Ok(*record));
-                    }
-                }
-                Ok(Some(_)) => {}
-                Ok(None) => {
-                    self.lines.pop();
-                }
-                Err(error) => {
-                    self.lines.clear();
-                    return Some(Err(error));
-                }
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Passes are only counted, so memory grows with the number of jobs and failures, not of cases.
 
-use super::baseline::{Changed, Changes};
+use super::difference::{Change, Comparison, Difference, rows};
 use super::excerpt::{Excerpt, excerpt};
 use super::groups::{Group, Groups, Reasons};
 use super::repeat_with;
@@ -198,15 +198,6 @@ impl Summary {
         }
     }
 
-    /// A summary with the columns of these records, in the order of backends and then of compilers. It
-    /// does not count the records.
-    #[must_use]
-    pub fn of(records: &[Record]) -> Summary {
-        let places = records.iter().map(|record| &record.place);
-        let columns: BTreeSet<Column> = places.filter_map(Column::of).collect();
-        Summary::new(columns.into_iter().collect())
-    }
-
     /// Counts a record; `is_new` if it is a failure that the baseline does not have.
     pub fn add(&mut self, record: &Record, is_new: bool) {
         let Record { place, finding } = record;
@@ -322,7 +313,7 @@ impl Summary {
 
     /// Reasons, the most frequent first, and what changed since the baseline. No list is empty.
     #[must_use]
-    pub fn lists(&self, changes: Option<&Changes>) -> Vec<List> {
+    pub fn lists(&self, changes: Option<&Comparison>) -> Vec<List> {
         let reasons = |heading, reasons: &Reasons| {
             let rows = reasons.sorted().into_iter().map(|reason| ListRow {
                 count: reason.count,
@@ -337,24 +328,26 @@ impl Summary {
                 rows: rows.collect(),
             }
         };
-        let changed = |heading, changed: &[Changed]| {
-            let rows = changed.iter().map(|one| ListRow {
-                count: one.count,
-                text: one.what.clone(),
-                note: String::new(),
-            });
-            List {
-                heading,
-                rows: rows.collect(),
-            }
-        };
         let mut lists = vec![
             reasons("Skipped, by reason", &self.skips),
             reasons("Failed as expected, by reason", &self.expected),
         ];
-        if let Some(changes) = changes {
-            lists.push(changed("Fixed since the baseline", &changes.fixed));
-            lists.push(changed("Not checked any more", &changes.lost));
+        for (heading, change) in [
+            ("Fixed since the baseline", Change::Fixed),
+            ("Not checked any more", Change::Lost),
+        ] {
+            let of_run = |one: &&Difference| one.was_run;
+            let changed = changes.iter().flat_map(|changes| changes.of(change));
+            let changed = rows(changed.filter(of_run)).into_iter();
+            let changed = changed.map(|row| ListRow {
+                count: row.count,
+                text: row.text,
+                note: String::new(),
+            });
+            lists.push(List {
+                heading,
+                rows: changed.collect(),
+            });
         }
         lists.retain(|list| !list.rows.is_empty());
         lists
@@ -576,7 +569,7 @@ mod tests {
                 record
             },
         );
-        let columns = Summary::of(&records).columns().to_vec();
+        let columns = summary(&records).columns().to_vec();
         let columns: Vec<_> = columns
             .iter()
             .map(|column| (column.backend.as_str(), column.compiler.as_str()))

@@ -1,6 +1,6 @@
 //! The report as text, for terminals and logs: `templates/report.txt`, in lines that fit.
 
-use super::baseline::Changes;
+use super::difference::Comparison;
 use super::summary::{Cause, Counts, List, ListRow, Summary};
 use super::table::{keep_end, table};
 use super::{counted, shown, unfit};
@@ -25,7 +25,7 @@ struct Text<'s> {
     table: String,
     lists: Vec<List>,
     causes: &'s [Cause<'s>],
-    changes: Option<&'s Changes>,
+    changes: Option<&'s Comparison>,
     total: Counts,
     unfit: Vec<String>,
     width: usize,
@@ -45,7 +45,7 @@ pub fn width() -> usize {
 pub fn render(
     header: &Header,
     summary: &Summary,
-    changes: Option<&Changes>,
+    changes: Option<&Comparison>,
     width: usize,
 ) -> String {
     let text = Text {
@@ -138,8 +138,8 @@ pub fn folded(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
-    use crate::report::summary::Column;
-    use crate::report::tests::{header, record, summary};
+    use crate::report::difference::since;
+    use crate::report::tests::{header, merged, record, summary};
     use console::measure_text_width;
 
     fn rendered(records: &[Record]) -> String {
@@ -359,28 +359,30 @@ mod tests {
 
     #[test]
     fn changes_are_summed_up() {
-        let changes = Changes {
-            name: "old.jsonl".into(),
-            new: 1,
-            unchanged: 7,
-            fixed: vec![crate::report::baseline::Changed {
-                what: "blocks of a.fut on c, 1".into(),
-                count: 3,
-            }],
-            ..Changes::default()
+        let one = |outcome| {
+            let mut record = record("a.fut", "c", outcome);
+            record.finding.case = format!("{outcome:?}");
+            record
         };
-        let summary = Summary::new(vec![Column {
-            backend: "c".into(),
-            device: "cpu".into(),
-            compiler: "1".into(),
-        }]);
-        let text = render(&header(), &summary, Some(&changes), WIDTH);
+        let now = |mut record: Record| {
+            record.finding.outcome = Outcome::Pass;
+            record.finding.cause = None;
+            record
+        };
+        let (pass, fail) = (one(Outcome::Pass), one(Outcome::Fail));
+        let old = merged(&header(), &[pass.clone(), fail.clone()]);
+        let new = [pass, now(fail), one(Outcome::ExpectedFail)];
+        let changes = since(&old, &merged(&header(), &new));
+        let text = render(&header(), &summary(&new), Some(&changes), WIDTH);
         assert!(
-            text.contains("fixed since the baseline:\n     3  blocks of a.fut on c, 1\n"),
+            text.contains(
+                "fixed since the baseline:\n     1  a.fut on c blocks:Fail: first line\n"
+            ),
             "{text}"
         );
+        let text = text.replace("\n", " ");
         assert!(
-            text.contains("since old.jsonl: 1 new failure, 3 fixed, 7 unchanged\n"),
+            text.contains("results.jsonl: 0 new failures, 1 fixed, 1 unchanged"),
             "{text}"
         );
     }

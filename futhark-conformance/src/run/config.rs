@@ -35,8 +35,6 @@ pub struct Config {
     pub shard: Option<Shard>,
     /// The number of jobs to run at a time; one per processor by default.
     pub jobs: Option<u16>,
-    /// The file of past times; in the build folder by default.
-    pub times: Option<PathBuf>,
     /// The seed of generated inputs.
     pub seed: u64,
     /// Where expected failures are listed.
@@ -59,7 +57,7 @@ pub struct Config {
     pub json: Option<PathBuf>,
     /// Whether the results that an interrupted run left in the file `json` are kept.
     pub resume: bool,
-    /// The JSON Lines of an earlier run, to compare with.
+    /// The JSON Lines of an earlier run, to compare with, and to estimate the times of jobs from.
     pub baseline: Option<PathBuf>,
 }
 
@@ -85,7 +83,6 @@ impl From<&RunArgs> for Config {
             constructs: args.constructs.clone(),
             shard: args.shard,
             jobs: args.jobs,
-            times: args.times.clone(),
             seed: args.seed,
             expected: match &args.expectations {
                 Some(file) => Expected::In(file.clone()),

@@ -2,7 +2,7 @@
 
 use super::config::{Config, Expected};
 use super::perform::perform;
-use super::setup::{corpus, files, paths};
+use super::setup::{corpus, paths};
 use super::{Ended, Exit, could_not_run, usage};
 use crate::cli::InitArgs;
 use crate::expect::{self, Expectations, FILE_NAME};
@@ -28,8 +28,7 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
         expected: Expected::Nowhere,
         ..config
     };
-    let files = files(&args.run.reports);
-    let mut report = perform(&corpus(&args.run)?, &config, Some(&files))?;
+    let mut report = perform(&corpus(&args.run)?, &config, &args.run.reports)?;
     let counts = report.counts();
     say::out(format_args!("{report}"));
     let folder = file.parent().unwrap_or(Path::new(""));
@@ -40,7 +39,7 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
     });
     let failures: Vec<Record> = records.collect();
     let (text, entries) = expect::list_of(&failures, folder);
-    report.output.finish(true).map_err(could_not_run)?;
+    report.finish().map_err(could_not_run)?;
     if let Some(left_out) = &report.left_out {
         outln!("{left_out}");
     }

@@ -21,6 +21,7 @@ mod programs;
 mod resume;
 mod select;
 mod setup;
+mod times;
 mod trials;
 
 pub use config::{Config, Expected};
@@ -30,6 +31,7 @@ pub use trials::test;
 use crate::cli::{Cli, Command, JudgeArgs, PrepareArgs, ReportArgs};
 use crate::corpus::{Corpus, Program};
 use crate::harness::limits;
+use crate::report::merge::Merged;
 use crate::report::{Counts, Report, shown, shown_lines};
 use crate::say::{self, errln};
 use crate::{child, cover, judge, leash, prepare};
@@ -37,7 +39,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 use futhark_safe::compile::process;
 use named::Named;
-use setup::{files, find_compilers, paths_or_default, settings, threads};
+use setup::{find_compilers, paths_or_default, settings, threads};
 use std::fmt;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -164,14 +166,18 @@ fn verdict(total: Counts) -> Result<Exit, Ended> {
 }
 
 fn report(args: &ReportArgs) -> Result<Exit, Ended> {
-    let mut report = Report::read_to(&args.files, &files(&args.reports)).map_err(usage)?;
+    let targets = args.reports.targets().map_err(usage)?;
+    let results = Merged::read(&args.files).map_err(usage)?;
+    let baseline = args.reports.baseline.clone();
+    let baseline = baseline.map(|file| Merged::read(&[file]));
+    let baseline = baseline.transpose().map_err(usage)?;
+    let mut report = Report::of(results, baseline.as_ref()).map_err(usage)?;
+    report.annotations = args.reports.annotations;
+    report.targets = targets;
     say::out(format_args!("{report}"));
-    if let Some(times) = &args.times {
-        resume::add_times(&args.files, times).map_err(could_not_run)?;
-    }
+    report.finish().map_err(could_not_run)?;
     let total = report.counts();
     let is_complete = report.missing.is_empty();
-    report.output.finish(is_complete).map_err(could_not_run)?;
     if total.failed == 0 && !is_complete {
         return Err(could_not_run(anyhow!(
             "the report is incomplete; missing: {}",

@@ -34,12 +34,9 @@ pub fn groups(jobs: &[Job]) -> Vec<usize> {
     numbers(jobs, |job| (&*job.place.program, &*job.place.compiler))
 }
 
-/// Whether each job belongs to the part: every `count`th job, or, with estimates, groups of jobs such
-/// that the parts take about the same time. Depends on nothing but the jobs and the estimates.
-pub fn part(jobs: &[Job], estimates: Option<&[f64]>, shard: Shard) -> Vec<bool> {
-    let Some(estimates) = estimates else {
-        return (0..jobs.len()).map(|job| shard.takes(job)).collect();
-    };
+/// Whether each job belongs to the part: groups of jobs such that the parts take about the same time.
+/// Depends on nothing but the jobs and the estimates.
+pub fn part(jobs: &[Job], estimates: &[f64], shard: Shard) -> Vec<bool> {
     let mut groups = groups(jobs);
     let count = groups.iter().max().map_or(0, |last| last + 1);
     if count < GROUPS_PER_PART * shard.count {
@@ -123,7 +120,7 @@ mod tests {
         let jobs = jobs(20);
         let estimates: Vec<f64> = (0..jobs.len()).map(|job| 1.0 + job as f64).collect();
         let parts: Vec<Vec<bool>> = (1..=3)
-            .map(|index| part(&jobs, Some(&estimates), Shard { index, count: 3 }))
+            .map(|index| part(&jobs, &estimates, Shard { index, count: 3 }))
             .collect();
         let mut loads = Vec::new();
         for mine in &parts {
@@ -145,13 +142,9 @@ mod tests {
 
     #[test]
     fn few_jobs_are_divided_one_by_one() {
-        let mine = part(
-            &jobs(1),
-            Some(&[4.0, 1.0, 1.0, 1.0]),
-            "1/2".parse().unwrap(),
-        );
+        let mine = part(&jobs(1), &[4.0, 1.0, 1.0, 1.0], "1/2".parse().unwrap());
         assert_eq!(mine, [true, false, false, false]);
-        let mine = part(&jobs(1), None, "1/2".parse().unwrap());
+        let mine = part(&jobs(1), &[1.0; 4], "1/2".parse().unwrap());
         assert_eq!(mine, [true, false, true, false]);
     }
 }

@@ -3,11 +3,12 @@
 use super::config::Config;
 use super::order;
 use super::plan::Plan;
-use super::resume::{self, Interrupted, Line};
+use super::resume::{self, Interrupted};
 use super::select;
 use super::setup::threads;
 use super::{Ended, could_not_run, usage};
 use crate::checks::device_code;
+use crate::cli::ReportFiles;
 use crate::corpus::Corpus;
 use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Limit, Queue, Update};
@@ -15,16 +16,19 @@ use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{Finding, Finished, Record};
 use crate::report::Report;
-use crate::report::difference::{Comparison, Compilers};
-use crate::report::output::{Files, Output};
+use crate::report::aside::Target;
+use crate::report::difference;
+use crate::report::json::{JsonReport, Line};
+use crate::report::merge::Merged;
+use crate::report::output::{Format, failed, part_of};
 use crate::report::progress::Progress;
 use crate::report::shown;
-use crate::report::summary::Summary;
 use crate::say::errln;
-use crate::times::{Seconds, Times};
 use anyhow::anyhow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::io;
 use std::mem;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Checks programs: finds compilers and devices, compiles each program for each of them, runs the checks
@@ -70,33 +74,34 @@ use std::time::{Duration, Instant};
 /// the records cannot be written, for example because a disk is full. [`Ended`] has the exit code that
 /// the program would have. A failed check is not an error; the [`Report`] has it.
 pub fn run(corpus: &Corpus, config: &Config) -> Result<Report, Ended> {
-    let mut report = perform(corpus, config, None)?;
-    report.output.finish(true).map_err(could_not_run)?;
+    let mut report = perform(corpus, config, &ReportFiles::default())?;
+    report.finish().map_err(could_not_run)?;
     Ok(report)
 }
 
-/// As [`run`], with other report files. The caller prints and finishes the reports. Without `files`,
-/// the records are kept for [`Report::records`].
-pub fn perform(corpus: &Corpus, config: &Config, files: Option<&Files>) -> Result<Report, Ended> {
+/// As [`run`], with other report files. The caller prints and finishes the reports.
+pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<Report, Ended> {
     let begun = Instant::now();
     let mut plan = Plan::of(corpus, config)?;
-    let judges = (
-        mem::take(&mut plan.expectations),
-        mem::take(&mut plan.times),
-    );
+    let expectations = mem::take(&mut plan.expectations);
     let workers = threads(config.jobs);
-    let scratch = plan.settings.scratch.clone();
-    let kept = scratch.as_ref().map(|scratch| scratch.path().join(RECORDS));
-    let json = config.json.clone();
-    let files = Files {
-        json: match files {
-            Some(_) => json,
-            None => json.or(kept),
-        },
-        baseline: config.baseline.clone(),
-        ..files.cloned().unwrap_or_default()
+    let files = ReportFiles {
+        json: config.json.clone(),
+        ..files.clone()
     };
-    let interrupted = interrupted(config, &plan)?;
+    let mut targets = files.targets().map_err(usage)?;
+    let scratch = plan.settings.scratch.clone();
+    // A pipe gets the records at the end, because they are read again.
+    let is_kept =
+        |(format, target): &mut (Format, Target)| *format == Format::Json && target.is_file();
+    let kept = targets.extract_if(.., is_kept).next();
+    let target = match (kept, &scratch) {
+        (Some((_, target)), _) => Ok(target),
+        (None, Some(scratch)) => Target::new(&scratch.path().join(RECORDS)),
+        (None, None) => Err(io::ErrorKind::NotFound.into()),
+    };
+    let target = target.map_err(could_not_run)?;
+    let interrupted = interrupted(config, &plan, target.path())?;
     let is_new = |job: &Job| interrupted.as_ref().is_none_or(|old| !old.has(job));
     let jobs = &plan.selected.jobs;
     let order = plan.selected.order.iter().copied();
@@ -108,130 +113,139 @@ pub fn perform(corpus: &Corpus, config: &Config, files: Option<&Files>) -> Resul
             until: begun + budget,
             estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
         }));
-    let progress = Progress::new(order.len());
-
-    let mut run = Run::begin(config, &plan, &files, judges, progress)?;
-    for record in plan.skipped_files() {
-        run.output.add(&record);
-    }
-    if let Some(interrupted) = interrupted {
-        run.keep(&interrupted)?;
-    }
+    let created = JsonReport::create(target.clone(), &plan.header);
+    let mut run = Run {
+        config,
+        jobs,
+        spec: &plan.settings.run,
+        json: created.map_err(failed(target.path())).map_err(usage)?,
+        failed: None,
+        expectations,
+        progress: Progress::new(order.len()),
+        running: HashMap::new(),
+    };
+    run.begin(&plan, interrupted.as_ref())?;
     jobs::run(jobs, &queue, &plan.settings, workers, |number, update| {
         run.update(number, update);
     });
     let waiting = queue.waiting();
     let seconds = waiting.iter().map(|&number| estimates[number]).sum::<f64>() / workers as f64;
     let waiting: Vec<&Job> = waiting.iter().map(|&number| &jobs[number]).collect();
-    let left_out =
-        (config.budget).and_then(|budget| select::left_out(budget, jobs.len(), &waiting, seconds));
-    let (output, comparisons, unmatched) = run.end();
-    let mut report = Report::new(output, files.json, scratch);
+    run.progress.close();
+    let written = match run.failed.take() {
+        Some(error) => Err(error),
+        None => run.json.close(true),
+    };
+    let file = match &written {
+        Ok(()) => target.path().to_owned(),
+        Err(_) => part_of(target.path()),
+    };
+    let results = Merged::read(&[file]).map_err(could_not_run)?;
+    // Only a whole run has the same cases for every compiler.
+    let comparisons = match config.is_whole(corpus) {
+        true => difference::of_compilers(&results, &plan.selected.spared),
+        false => Vec::new(),
+    };
+    let unmatched = unmatched(&run.expectations, &plan, config);
+    let mut report = Report::of(results, plan.baseline.as_ref()).map_err(could_not_run)?;
+    report.header = plan.header;
+    report.missing.clear();
     report.comparisons = comparisons;
     report.unmatched = unmatched;
-    report.left_out = left_out;
+    report.left_out =
+        (config.budget).and_then(|budget| select::left_out(budget, jobs.len(), &waiting, seconds));
+    report.annotations = files.annotations;
+    report.targets = targets;
+    report.failed = written.map_err(failed(target.path())).err();
+    report._scratch = scratch;
     Ok(report)
 }
 
 /// The file of the records in the folder for temporary files, if the caller wants no other.
 const RECORDS: &str = "records.jsonl";
 
-/// The report of the interrupted run that this one continues.
-fn interrupted(config: &Config, plan: &Plan<'_>) -> Result<Option<Interrupted>, Ended> {
-    let Some(json) = &config.json else {
-        return match config.resume {
-            true => Err(usage(anyhow!("--resume needs --json FILE"))),
-            false => Ok(None),
-        };
-    };
-    if config.resume {
-        let (jobs, run) = (&plan.selected.jobs, &plan.settings.run);
-        Interrupted::find(json, &plan.header, jobs, run).map_err(usage)
-    } else {
-        resume::forget(json).map_err(usage)?;
-        Ok(None)
+/// The results of the interrupted run that this one continues.
+fn interrupted(
+    config: &Config,
+    plan: &Plan<'_>,
+    results: &Path,
+) -> Result<Option<Interrupted>, Ended> {
+    let part = part_of(results);
+    match config.resume {
+        true if config.json.is_none() => Err(usage(anyhow!("--resume needs --json FILE"))),
+        true => {
+            let (jobs, run) = (&plan.selected.jobs, &plan.settings.run);
+            Interrupted::find(results, &plan.header, jobs, run).map_err(usage)
+        }
+        false => {
+            if part.exists() {
+                let part = part.display().to_string();
+                errln!("note: {} of an interrupted run is replaced", shown(&part));
+            }
+            Ok(None)
+        }
     }
+}
+
+/// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry
+/// is still needed.
+fn unmatched(expectations: &Expectations, plan: &Plan<'_>, config: &Config) -> Vec<Expectation> {
+    let is_whole = config.is_whole(plan.corpus) && plan.selected.spared.is_empty();
+    let can_judge = config.checks.is_empty() && is_whole;
+    // Without `--architectures`, `device-code` has no cases.
+    let has_cases = !config.architectures.is_empty();
+    let could_match =
+        |entry: &&Expectation| can_judge && (has_cases || !entry.is_for(device_code::NAME));
+    expectations
+        .unmatched()
+        .filter(could_match)
+        .cloned()
+        .collect()
 }
 
 /// A run that goes on.
 struct Run<'a> {
     config: &'a Config,
-    is_whole: bool,
-    /// The devices that have only a part of their jobs.
-    spared: &'a BTreeSet<String>,
     jobs: &'a [Job],
     spec: &'a RunSpec,
-    output: Output,
-    differences: Compilers,
+    json: JsonReport,
+    /// The first error of a write.
+    failed: Option<io::Error>,
     expectations: Expectations,
     progress: Progress,
     running: HashMap<usize, Running>,
-    times: Times,
-    /// When the times were last written.
-    written: Instant,
 }
 
 struct Running {
     begun: Instant,
-    seconds: Seconds,
     /// A hash of the program as the job began.
     source: String,
 }
 
-/// How often the times of jobs are written.
-const INTERVAL: Duration = Duration::from_secs(60);
-
-impl<'a> Run<'a> {
-    fn begin(
-        config: &'a Config,
-        plan: &'a Plan<'_>,
-        files: &Files,
-        (expectations, times): (Expectations, Times),
-        progress: Progress,
-    ) -> Result<Run<'a>, Ended> {
-        let header = plan.header.clone();
-        let summary = Summary::new(plan.columns.clone());
-        // Only a whole run has the same cases for every compiler.
-        let versions = header.compilers.iter().map(|c| c.label.as_str());
-        let differences = match config.is_whole(plan.corpus) {
-            true => Compilers::new(versions),
-            false => Compilers::default(),
-        };
-        Ok(Run {
-            config,
-            is_whole: config.is_whole(plan.corpus) && plan.selected.spared.is_empty(),
-            spared: &plan.selected.spared,
-            jobs: &plan.selected.jobs,
-            spec: &plan.settings.run,
-            output: Output::create(files, header, summary).map_err(usage)?,
-            differences,
-            expectations,
-            progress,
-            running: HashMap::new(),
-            times,
-            written: Instant::now(),
-        })
-    }
-
-    /// Adds the results of jobs that ended before the run was interrupted.
-    fn keep(&mut self, interrupted: &Interrupted) -> Result<(), Ended> {
-        for job in self.jobs.iter().filter(|job| interrupted.has(job)) {
-            self.expectations.visit(&job.place);
+impl Run<'_> {
+    /// Adds the files that are not programs, and the results of jobs that ended before the run was
+    /// interrupted.
+    fn begin(&mut self, plan: &Plan<'_>, interrupted: Option<&Interrupted>) -> Result<(), Ended> {
+        for record in plan.skipped_files() {
+            self.json.add(&record).map_err(could_not_run)?;
         }
-        let copied = interrupted.copy(&mut |line| match line {
-            Line::Record(record) => {
-                self.expectations.recall(&record);
-                self.output.add(&record);
-                self.compare(&record);
+        if let Some(interrupted) = interrupted {
+            for job in self.jobs.iter().filter(|job| interrupted.has(job)) {
+                self.expectations.visit(&job.place);
             }
-            Line::Finished(job) => {
-                self.differences.finished(&job.place);
-                self.output.finished(&job);
+            for line in interrupted.lines().map_err(could_not_run)? {
+                let written = match line.map_err(could_not_run)? {
+                    Line::Record(record) => {
+                        self.expectations.recall(&record);
+                        self.json.add(&record)
+                    }
+                    Line::Finished(job) => self.json.finished(&job),
+                    Line::Other => Ok(()),
+                };
+                written.map_err(could_not_run)?;
             }
-        });
-        copied.map_err(could_not_run)?;
-        self.output.must_be_written().map_err(could_not_run)?;
-        interrupted.delete().map_err(could_not_run)
+        }
+        self.json.publish().map_err(could_not_run)
     }
 
     fn update(&mut self, number: usize, update: Update) {
@@ -242,7 +256,6 @@ impl<'a> Run<'a> {
                 self.expectations.visit(&job.place);
                 let running = Running {
                     begun: Instant::now(),
-                    seconds: Seconds::default(),
                     source: resume::hash(job, self.spec),
                 };
                 self.running.insert(number, running);
@@ -254,10 +267,6 @@ impl<'a> Run<'a> {
                     place: job.place.clone(),
                     finding,
                 };
-                if let Some(running) = self.running.get_mut(&number) {
-                    let Finding { check, seconds, .. } = &record.finding;
-                    running.seconds.add(check, *seconds);
-                }
                 self.expectations.judge(&mut record);
                 self.report(number, &record);
             }
@@ -272,24 +281,16 @@ impl<'a> Run<'a> {
         for record in self.expectations.close(&job.place).iter().filter(|_| whole) {
             self.report(number, record);
         }
-        self.differences.finished(&job.place);
         self.progress.finished(number, &job.place);
-        let Some(mut running) = self.running.remove(&number) else {
+        let Some(running) = self.running.remove(&number) else {
             return;
         };
-        let seconds = running.begun.elapsed().as_secs_f64();
-        running.seconds.end(seconds);
-        self.times.add(&job.place, running.seconds);
-        self.output.finished(&Finished {
+        let finished = Finished {
             place: job.place.clone(),
             source: running.source,
-            seconds,
-        });
-        if self.written.elapsed() > INTERVAL {
-            // The last attempt reports an error.
-            let _ = self.write_times();
-            self.written = Instant::now();
-        }
+            seconds: running.begun.elapsed().as_secs_f64(),
+        };
+        self.write(|json| json.finished(&finished));
     }
 
     /// Shows a record of the job `number`, and adds it to the reports.
@@ -302,41 +303,20 @@ impl<'a> Run<'a> {
         } = &record.finding;
         let progress = &mut self.progress;
         progress.found(number, &record.place, check, case, *outcome);
-        self.output.add(record);
-        self.compare(record);
+        self.write(|json| json.add(record));
     }
 
-    /// Adds a record to the comparison of compilers, which needs the same cases for each.
-    fn compare(&mut self, record: &Record) {
-        if !self.spared.contains(&record.place.device) {
-            self.differences.add(record);
+    /// Writes a line. Warns of the first error. After it, the last line may be incomplete, and none may
+    /// follow it.
+    fn write(&mut self, line: impl FnOnce(&mut JsonReport) -> io::Result<()>) {
+        if self.failed.is_some() {
+            return;
         }
-    }
-
-    /// Writes the times, except to a file on which the parts of a run agree.
-    fn write_times(&self) -> anyhow::Result<()> {
-        match (self.config.shard, &self.config.times) {
-            (Some(_), Some(_)) => Ok(()),
-            _ => self.times.write(),
-        }
-    }
-
-    fn end(self) -> (Output, Vec<Comparison>, Vec<Expectation>) {
-        let written = self.write_times();
-        self.progress.close();
-        if let Err(error) = written {
-            let text = format!("{error:#}; the next run cannot use the times of this one");
+        if let Err(error) = line(&mut self.json) {
+            let text = format!("failed to write the results: {error}");
             errln!("warning: {}", shown(&text));
+            self.failed = Some(error);
         }
-        // A run of only some checks or jobs cannot judge whether an entry is still needed.
-        let can_judge = self.config.checks.is_empty() && self.is_whole;
-        // Without `--architectures`, `device-code` has no cases.
-        let has_cases = !self.config.architectures.is_empty();
-        let could_match =
-            |entry: &&Expectation| can_judge && (has_cases || !entry.is_for(device_code::NAME));
-        let unmatched = self.expectations.unmatched().filter(could_match).cloned();
-        let unmatched = unmatched.collect();
-        (self.output, self.differences.end(), unmatched)
     }
 }
 
@@ -369,7 +349,7 @@ fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
         errln!("--resume keeps the results of {kept}");
     }
     // Backends without a device only on a terminal; the report contains them, too.
-    let is_terminal = std::io::stderr().is_terminal();
+    let is_terminal = io::stderr().is_terminal();
     let unusable = header.devices.iter().filter(|device| !device.usable);
     for device in unusable.filter(|device| is_terminal || device.is_unfit()) {
         errln!("not usable: {}", shown(&device.described()));

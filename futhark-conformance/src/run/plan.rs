@@ -3,6 +3,7 @@
 use super::config::{Config, Expected};
 use super::select::{Selected, select};
 use super::setup::{find_compilers, must_compile, probe, settings, warn};
+use super::times::Times;
 use super::{Ended, could_not_run, usage};
 use crate::checks;
 use crate::corpus::Corpus;
@@ -15,8 +16,7 @@ use crate::record::{
     Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record, new_run,
 };
 use crate::report::json::SCHEMA;
-use crate::report::summary::Column;
-use crate::times::{self, Times};
+use crate::report::merge::Merged;
 use crate::toolchain;
 use anyhow::anyhow;
 use std::path::PathBuf;
@@ -27,16 +27,14 @@ pub struct Plan<'c> {
     pub corpus: &'c Corpus,
     /// The jobs, with their estimates and their order.
     pub selected: Selected,
-    /// The columns of the table.
-    pub columns: Vec<Column>,
     /// The settings of the jobs.
     pub settings: Settings,
     /// The first line of the report.
     pub header: Header,
     /// The expected failures.
     pub expectations: Expectations,
-    /// The past times of jobs.
-    pub times: Times,
+    /// The results to compare with.
+    pub baseline: Option<Merged>,
 }
 
 impl<'c> Plan<'c> {
@@ -51,11 +49,15 @@ impl<'c> Plan<'c> {
         let mut compilers = find_compilers(&config.machine.futhark, &mut settings)?;
         let against =
             toolchain::others(&config.against, &mut compilers, &mut settings.run).map_err(usage)?;
-        let times = match &config.times {
-            Some(file) => Times::read(file),
-            None => Times::read(&settings.run.build_dir.join(times::FILE_NAME)),
+        let baseline = config.baseline.clone();
+        let baseline = baseline.map(|file| Merged::read(&[file]));
+        let baseline = baseline.transpose().map_err(usage)?;
+        let times = match (&config.baseline, &config.json) {
+            (Some(file), _) => Times::of(file).map_err(usage)?,
+            // Of the last run with the same file. The runners of the parts of a run must agree.
+            (None, Some(file)) if config.shard.is_none() => Times::of(file).unwrap_or_default(),
+            (None, _) => Times::default(),
         };
-        let times = times.map_err(usage)?;
         let devices = probe(&config.machine, &compilers, &settings);
         must_compile(&devices)?;
         warn(&devices);
@@ -84,16 +86,15 @@ impl<'c> Plan<'c> {
             expectations: expectations.hash(),
             selection: config.selection(corpus),
             devices,
-            compilers: compilers.clone(),
+            compilers,
         };
         Ok(Plan {
             corpus,
             selected,
-            columns: columns(&chosen, &compilers),
             settings,
             header,
             expectations,
-            times,
+            baseline,
         })
     }
 
@@ -171,17 +172,6 @@ fn run_spec<'a>(
         at_hand: devices::at_hand(devices),
         ..defaults
     }
-}
-
-fn columns(devices: &[Device], compilers: &[CompilerInfo]) -> Vec<Column> {
-    let columns = devices.iter().flat_map(|device| {
-        compilers.iter().map(|compiler| Column {
-            backend: device.backend.to_string(),
-            device: device.name.clone(),
-            compiler: compiler.label.clone(),
-        })
-    });
-    columns.collect()
 }
 
 /// One job per program, device and compiler, ordered by program.

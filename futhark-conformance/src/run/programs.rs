@@ -2,10 +2,9 @@
 
 use super::config::Config;
 use super::perform::perform;
-use super::setup::{corpus, files};
+use super::setup::corpus;
 use super::{Ended, Exit, could_not_run, options, verdict};
 use crate::cli::RunArgs;
-use crate::report::Report;
 use crate::report::shown;
 use crate::say::{self, outln};
 
@@ -13,12 +12,7 @@ use crate::say::{self, outln};
 pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     options::check(args)?;
     let corpus = corpus(args)?;
-    let files = files(&args.reports);
-    show(perform(&corpus, &Config::from(args), Some(&files))?)
-}
-
-/// Prints the results, and writes the reports.
-fn show(mut report: Report) -> Result<Exit, Ended> {
+    let mut report = perform(&corpus, &Config::from(args), &args.reports)?;
     say::out(format_args!("{report}"));
     for comparison in &report.comparisons {
         say::out(format_args!("\n{comparison}"));
@@ -30,6 +24,6 @@ fn show(mut report: Report) -> Result<Exit, Ended> {
     if let Some(left_out) = &report.left_out {
         outln!("{left_out}");
     }
-    report.output.finish(true).map_err(could_not_run)?;
+    report.finish().map_err(could_not_run)?;
     verdict(report.counts())
 }

@@ -1,71 +1,56 @@
-//! Reading back the jobs of JSON reports: to continue an interrupted run, and for their times.
+//! The jobs of an interrupted run that need not run again.
 
 use crate::blocks::TestBlocks;
 use crate::harness::env::tuning_file;
 use crate::jobs::Job;
 use crate::key::key;
 use crate::protocol::RunSpec;
-use crate::record::{Finished, Header, Place, Record};
+use crate::record::{Finished, Header, Place};
+use crate::report::json::{Line, Lines, ReadError};
 use crate::report::output::part_of;
-use crate::times::{Seconds, Times};
 use crate::toolchain;
 use crate::values::data;
 use anyhow::{Context as _, bail};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use serde_json::json;
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The report of an interrupted run, set aside while its records are copied.
+/// The results of an interrupted run.
 pub struct Interrupted {
     file: PathBuf,
-    /// Whether the file is the report of a run that has ended, which the new report replaces.
-    is_whole: bool,
     /// The jobs that have ended.
     finished: HashSet<Place>,
 }
 
 impl Interrupted {
-    /// Finds the report of an interrupted run that was to be written to `report`, and the jobs of it
+    /// Finds the results of an interrupted run that were to be written to `report`, and the jobs of it
     /// that need not run again: those that have ended, of programs that have not changed, nor a file that
-    /// they import. Returns `None` if no report exists.
+    /// they import. Returns `None` if there are no results.
     ///
     /// # Errors
-    /// If the report cannot be read, or is of a run with other compilers, devices or options.
+    /// If the results cannot be read, or are of a run with other compilers, devices or options.
     pub fn find(
         report: &Path,
         header: &Header,
         jobs: &[Job],
         run: &RunSpec,
     ) -> anyhow::Result<Option<Interrupted>> {
-        let report = &resolved(report);
-        let set_aside = set_aside(report);
-        // If it exists, its records have not all been copied to the other file.
-        let candidates = [set_aside.clone(), part_of(report), report.to_owned()];
-        let Some(found) = candidates.into_iter().find(|file| file.is_file()) else {
+        let candidates = [part_of(report), report.to_owned()];
+        let Some(file) = candidates.into_iter().find(|file| file.is_file()) else {
             return Ok(None);
         };
-        let cannot = || format!("cannot resume the run of {}", found.display());
-        if is_being_written(&found) {
-            bail!("{}: another run is writing it", cannot());
-        }
-        let mut lines = lines(&found).with_context(cannot)?;
-        let first = lines.next().transpose().with_context(cannot)?;
-        // The run was interrupted before it wrote a whole line.
-        let Some(first) = first else { return Ok(None) };
-        let old: Header = serde_json::from_str(&first).with_context(cannot)?;
-        if let Some(difference) = difference(&old, header) {
+        let cannot = || format!("cannot resume the run of {}", file.display());
+        let mut lines = Lines::open(&file).with_context(cannot)?;
+        if let Some(difference) = difference(&lines.header, header) {
             bail!(
                 "{}: {difference}; give the same options as before, or leave out --resume",
                 cannot()
             );
         }
         let mut finished = HashMap::new();
-        for line in lines {
-            let line = line.with_context(cannot)?;
-            if let Some(Finished { place, source, .. }) = Finished::read(&line) {
+        while let Some(line) = lines.next_line().with_context(cannot)? {
+            if let Line::Finished(Finished { place, source, .. }) = line {
                 finished.insert(place, source);
             }
         }
@@ -79,17 +64,7 @@ impl Interrupted {
             })
         });
         let finished = places.map(|job| job.place.clone()).collect();
-        let mut file = found;
-        // A part is about to be overwritten; a whole report stays until the new one is complete.
-        if file == part_of(report) {
-            fs::rename(&file, &set_aside).with_context(|| "failed to set the report aside")?;
-            file = set_aside;
-        }
-        Ok(Some(Interrupted {
-            is_whole: file == *report,
-            file,
-            finished,
-        }))
+        Ok(Some(Interrupted { file, finished }))
     }
 
     /// Whether the job need not run again.
@@ -102,98 +77,20 @@ impl Interrupted {
         self.finished.len()
     }
 
-    /// Passes on the lines of the finished jobs.
+    /// The lines of the jobs that need not run again.
     ///
     /// # Errors
-    /// If the report cannot be read.
-    pub fn copy(&self, keep: &mut dyn FnMut(Line)) -> anyhow::Result<()> {
-        let cannot = || format!("failed to read {}", self.file.display());
-        for text in lines(&self.file).with_context(cannot)?.skip(1) {
-            let text = text.with_context(cannot)?;
-            // The last line can be neither, if the run was complete.
-            let Some(line) = Line::read(&text) else {
-                continue;
-            };
-            if self.finished.contains(line.job()) {
-                keep(line);
-            }
-        }
-        Ok(())
+    /// If the results cannot be read.
+    pub fn lines(&self) -> Result<impl Iterator<Item = Result<Line, ReadError>>, ReadError> {
+        let mut lines = Lines::open(&self.file)?;
+        let lines = std::iter::from_fn(move || lines.next_line().transpose());
+        Ok(lines.filter(|line| match line {
+            Ok(Line::Record(record)) => self.finished.contains(&record.place),
+            Ok(Line::Finished(job)) => self.finished.contains(&job.place),
+            Ok(Line::Other) => false,
+            Err(_) => true,
+        }))
     }
-
-    /// Deletes the old report, whose lines are in the new one.
-    ///
-    /// # Errors
-    /// If it cannot be deleted.
-    pub fn delete(&self) -> anyhow::Result<()> {
-        if self.is_whole {
-            return Ok(());
-        }
-        let cannot = || format!("failed to delete {}", self.file.display());
-        fs::remove_file(&self.file).with_context(cannot)
-    }
-}
-
-/// The file that a report replaces, without links.
-fn resolved(report: &Path) -> PathBuf {
-    report.canonicalize().unwrap_or_else(|_| report.to_owned())
-}
-
-/// Whether another run has the lock that it holds while it writes a report.
-fn is_being_written(report: &Path) -> bool {
-    let file = File::open(report);
-    file.is_ok_and(|file| {
-        flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
-    })
-}
-
-/// A line of a report.
-pub enum Line {
-    /// A result.
-    Record(Record),
-    /// The end of a job.
-    Finished(Finished),
-}
-
-impl Line {
-    fn read(text: &str) -> Option<Line> {
-        let finished = Finished::read(text).map(Line::Finished);
-        finished.or_else(|| serde_json::from_str(text).ok().map(Line::Record))
-    }
-
-    fn job(&self) -> &Place {
-        match self {
-            Line::Record(record) => &record.place,
-            Line::Finished(job) => &job.place,
-        }
-    }
-}
-
-/// Adds the times of the jobs that ended in these reports to a file of times.
-///
-/// # Errors
-/// If a file cannot be read or written.
-pub fn add_times(reports: &[PathBuf], file: &Path) -> anyhow::Result<()> {
-    let mut times = Times::read(file)?;
-    for report in reports {
-        let failed = || format!("failed to read {}", report.display());
-        let mut running: HashMap<Place, Seconds> = HashMap::new();
-        for text in lines(report).with_context(failed)?.skip(1) {
-            match Line::read(&text.with_context(failed)?) {
-                Some(Line::Record(Record { place, finding })) => {
-                    let seconds = running.entry(place).or_default();
-                    seconds.add(&finding.check, finding.seconds);
-                }
-                Some(Line::Finished(job)) => {
-                    let mut seconds = running.remove(&job.place).unwrap_or_default();
-                    seconds.end(job.seconds);
-                    times.add(&job.place, seconds);
-                }
-                None => {}
-            }
-        }
-    }
-    times.write()
 }
 
 /// A hash of the source of a job's program, of the files that it imports, and of its checks.
@@ -230,83 +127,30 @@ fn source(job: &Job, run: &RunSpec) -> String {
     key(&parts)
 }
 
-/// Deletes what an earlier attempt to resume has left: the run begins anew.
-pub fn forget(report: &Path) -> std::io::Result<()> {
-    match fs::remove_file(set_aside(&resolved(report))) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-fn set_aside(report: &Path) -> PathBuf {
-    with_suffix(report, ".resume")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// The lines of a report without the last one, if the run was interrupted while it wrote that.
-fn lines(file: &Path) -> std::io::Result<impl Iterator<Item = std::io::Result<String>>> {
-    let mut reader = BufReader::new(File::open(file)?);
-    Ok(std::iter::from_fn(move || {
-        let mut line = String::new();
-        match reader.read_line(&mut line) {
-            Ok(_) if line.ends_with('\n') => {
-                line.pop();
-                Some(Ok(line))
-            }
-            Ok(_) => None,
-            Err(error) => Some(Err(error)),
-        }
-    }))
-}
-
 /// What differs between two runs.
 fn difference(old: &Header, new: &Header) -> Option<String> {
-    let differs = |what: &str, old: String, new: String| {
-        (old != new).then(|| format!("expected {what} {old}, got {new}"))
-    };
-    let words = |words: &[String]| format!("`{}`", words.join(" "));
-    // Compiled programs are the same in any folder.
-    let options = |header: &Header| {
+    let compared = |header: &Header| {
+        // Compiled programs are the same in any folder.
         let mut options = header.options.clone();
         if let Some(place) = options.iter().position(|word| word == "--build-dir") {
             options.drain(place..(place + 2).min(options.len()));
         }
-        words(&options)
+        let usable = header.devices.iter().filter(|device| device.usable);
+        let devices = usable.map(|device| format!("{}: {}", device.backend, device.name));
+        [
+            ("a report of", json!(header.generator)),
+            ("seed", json!(header.seed)),
+            ("part", json!(header.shard)),
+            ("compilers", json!([header.compilers, header.against])),
+            ("arguments", json!(header.selection)),
+            ("options", json!(options)),
+            ("expectations", json!(header.expectations)),
+            ("devices", devices.collect()),
+        ]
     };
-    let devices = |header: &Header| -> Vec<String> {
-        let devices = header.devices.iter().filter(|device| device.usable);
-        let names = devices.map(|device| format!("{}: {}", device.backend, device.name));
-        names.collect()
-    };
-    let shard = |header: &Header| header.shard.map_or("all".to_owned(), |s| s.to_string());
-    let version = |header: &Header| format!("{}, schema {}", header.generator, header.schema);
-    let compilers = |header: &Header| {
-        let all = header.compilers.iter().chain(&header.against);
-        all.map(|compiler| format!("{compiler:?}"))
-            .collect::<Vec<_>>()
-    };
-    differs("a report of", version(old), version(new))
-        .or_else(|| differs("seed", old.seed.to_string(), new.seed.to_string()))
-        .or_else(|| differs("part", shard(old), shard(new)))
-        .or_else(|| {
-            let [old, new] = [old, new].map(|header| compilers(header).join(", "));
-            differs("compilers", old, new)
-        })
-        .or_else(|| differs("arguments", words(&old.selection), words(&new.selection)))
-        .or_else(|| differs("options", options(old), options(new)))
-        .or_else(|| {
-            let [old, new] = [old, new].map(|header| header.expectations.clone());
-            differs("expectations", old, new)
-        })
-        .or_else(|| {
-            let [old, new] = [old, new].map(|header| devices(header).join(", "));
-            differs("devices", old, new)
-        })
+    let mut pairs = compared(old).into_iter().zip(compared(new));
+    let ((what, old), (_, new)) = pairs.find(|(old, new)| old != new)?;
+    Some(format!("expected {what} {old}, got {new}"))
 }
 
 #[cfg(test)]

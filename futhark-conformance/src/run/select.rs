@@ -4,6 +4,7 @@ use super::config::Config;
 use super::named::Named;
 use super::order;
 use super::setup::threads;
+use super::times::Times;
 use super::{Ended, usage};
 use crate::checks::{self, Check, device_code};
 use crate::corpus::Corpus;
@@ -14,7 +15,6 @@ use crate::jobs::{Job, Settings};
 use crate::pattern::CheckPattern;
 use crate::report::{about, counted, shown, shown_lines};
 use crate::say::errln;
-use crate::times::Times;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -67,9 +67,7 @@ pub fn select(
     let (jobs, estimates) = match config.shard {
         None => (jobs, estimates),
         Some(shard) => {
-            // The runners agree on a file that they were given, and not on those in build folders.
-            let known = config.times.is_some() && !times.know_none_of(jobs.iter());
-            let mine = order::part(&jobs, known.then_some(&estimates), shard);
+            let mine = order::part(&jobs, &estimates, shard);
             let mine = jobs.into_iter().zip(estimates).zip(mine);
             let mine = mine.filter(|(_, mine)| *mine);
             mine.map(|(job, _)| job).unzip()

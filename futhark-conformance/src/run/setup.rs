@@ -1,7 +1,7 @@
 //! Settings that several subcommands derive from their arguments.
 
 use super::{Ended, could_not_run, usage};
-use crate::cli::{MachineArgs, ReportFiles, RunArgs, WorkArgs};
+use crate::cli::{MachineArgs, RunArgs, WorkArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Search};
 use crate::expect::TimeLimits;
@@ -10,7 +10,6 @@ use crate::jobs::{self, Settings};
 use crate::parallel;
 use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
-use crate::report::output::Files;
 use crate::report::shown;
 use crate::say::errln;
 use crate::scratch::{self, Scratch};
@@ -84,18 +83,6 @@ pub fn corpus(args: &RunArgs) -> Result<Corpus, Ended> {
         }
     }
     Ok(corpus)
-}
-
-/// The files to write reports to.
-pub fn files(args: &ReportFiles) -> Files {
-    Files {
-        json: args.json.clone(),
-        junit: args.junit.clone(),
-        html: args.html.clone(),
-        summary: args.summary.clone(),
-        baseline: args.baseline.clone(),
-        annotations: args.annotations,
-    }
 }
 
 /// The number of jobs to run at a time.

@@ -105,7 +105,7 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         scene.write(name, "of an earlier run");
     }
     let slow = scene.compiler("futhark", "case \"$1 $3\" in 'c '*b.fut) sleep 5 ;; esac");
-    let mut command = scene.run_command([".", "--jobs", "1", "--times", "times.jsonl"]);
+    let mut command = scene.run_command([".", "--jobs", "1"]);
     command.args(["--junit", "junit.xml", "--html", "page.html", "--futhark"]);
     command.arg(&slow);
     let part = scene.path("report.jsonl.part");
@@ -302,15 +302,13 @@ fn a_second_run_needs_not_write_to_the_build_folder() {
             .status();
         assert!(changed.unwrap().success());
     };
-    // Without the files that only avoid work at the same time, and without the times of jobs.
+    // Without the files that only avoid work at the same time.
     let files = || {
         let entries = walkdir::WalkDir::new(&builds)
             .sort_by_file_name()
             .into_iter();
         let entries = entries.map(|entry| entry.unwrap()).filter(|entry| {
-            !entry.path().starts_with(builds.join("turns"))
-                && !entry.path().ends_with("times.jsonl")
-                && entry.file_type().is_file()
+            !entry.path().starts_with(builds.join("turns")) && entry.file_type().is_file()
         });
         let time = |entry: &walkdir::DirEntry| entry.metadata().unwrap().modified().unwrap();
         let entries = entries.map(|entry| (time(&entry), entry.into_path()));

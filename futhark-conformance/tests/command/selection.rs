@@ -49,9 +49,6 @@ impl Corpus {
         command.args(["--check", "blocks", "--futhark"]);
         command.arg(&self.compiler).arg("--build-dir");
         command.arg(build_dir()).args(arguments);
-        if !arguments.contains(&"--times") {
-            command.args(["--times", "times.jsonl"]);
-        }
         command
     }
 
@@ -71,26 +68,23 @@ impl Corpus {
         programs
     }
 
-    fn version(&self) -> String {
-        let header = self.read("report.jsonl");
-        let header: Value = serde_json::from_str(header.lines().next().unwrap()).unwrap();
-        header["compilers"][0]["version"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    }
-
-    /// Writes a file of past times.
-    fn write_times(&self, seconds: &[(&str, f64)]) {
+    /// Writes the results of an earlier run of these seconds to `last.jsonl`.
+    fn write_last(&self, seconds: &[(&str, f64)]) {
         assert_eq!(self.run(&["a.fut"]).status.code(), Some(0));
+        let report = self.read("report.jsonl");
+        let header = report.lines().next().unwrap();
+        let compilers: Value = serde_json::from_str(header).unwrap();
         let line = |(program, seconds): &(&str, f64)| {
             let line = json!({
-                "program": program, "backend": "c", "device": "cpu", "compiler": self.version(),
-                "rest": 0.0, "checks": { "blocks": seconds },
+                "program": program, "backend": "c", "device": "cpu",
+                "compiler": compilers["compilers"][0]["version"], "check": "blocks", "case": "main #0",
+                "outcome": "pass", "cause": null, "message": "", "seconds": seconds,
             });
             format!("{line}\n")
         };
-        self.write("times.jsonl", &seconds.iter().map(line).collect::<String>());
+        let lines: String = seconds.iter().map(line).collect();
+        let end = format!("{{\"records\":{}}}\n", seconds.len());
+        self.write("last.jsonl", &format!("{header}\n{lines}{end}"));
     }
 }
 
@@ -197,8 +191,9 @@ fn a_budget_leaves_out_jobs_that_would_end_too_late() {
     let Some(corpus) = Corpus::new(&[("a.fut", GOOD), ("b.fut", WRONG)]) else {
         return;
     };
-    corpus.write_times(&[("a.fut", 0.1), ("b.fut", 1000.0)]);
-    let output = corpus.run(&[".", "--budget", "1m", "--jobs", "1"]);
+    corpus.write_last(&[("a.fut", 0.1), ("b.fut", 1000.0)]);
+    let last = ["--baseline", "last.jsonl"];
+    let output = corpus.run(&[&[".", "--budget", "1m", "--jobs", "1"], &last[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert_eq!(corpus.ran(), ["a.fut"]);
     let said = text(&output);
@@ -216,52 +211,50 @@ fn a_budget_leaves_out_jobs_that_would_end_too_late() {
 }
 
 #[test]
-fn long_jobs_begin_first_and_their_times_are_kept() {
+fn jobs_that_took_long_in_the_last_run_begin_first() {
     let files = ["a.fut", "b.fut", "c.fut"].map(|name| (name, GOOD));
     let Some(corpus) = Corpus::new(&files) else {
         return;
     };
-    corpus.write_times(&[("a.fut", 1.0), ("b.fut", 3.0), ("c.fut", 2.0)]);
-    let output = corpus.run(&[".", "--all", "--jobs", "1"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert_eq!(corpus.ran(), ["b.fut", "c.fut", "a.fut"]);
-    let times = corpus.read("times.jsonl");
-    assert_eq!(times.lines().count(), 3, "{times}");
-    assert!(!times.contains("3.0"), "{times}");
+    corpus.write_last(&[("a.fut", 1.0), ("b.fut", 3.0), ("c.fut", 2.0)]);
+    let run = |options: &[&str]| {
+        let output = corpus.run(&[&[".", "--all", "--jobs", "1"], options].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        corpus.ran()
+    };
+    let last = ["b.fut", "c.fut", "a.fut"];
+    assert_eq!(run(&["--baseline", "last.jsonl"]), last);
+    // The results that are replaced serve, too.
+    fs::rename(corpus.path("last.jsonl"), corpus.path("report.jsonl")).unwrap();
+    assert_eq!(run(&[]), last);
+    corpus.write("report.jsonl", "not a report");
+    assert_eq!(run(&[]), ["a.fut", "b.fut", "c.fut"]);
 }
 
 #[test]
-fn parts_are_balanced_by_past_times() {
+fn parts_are_balanced_by_the_last_run() {
     let files = ["a.fut", "b.fut", "c.fut", "d.fut"].map(|name| (name, GOOD));
     let Some(corpus) = Corpus::new(&files) else {
         return;
     };
-    let part = |shard: &str, times: &str| {
-        let output = corpus.run(&[
-            ".", "--all", "--jobs", "1", "--shard", shard, "--times", times,
-        ]);
+    let part = |shard: &str, options: &[&str]| {
+        let output =
+            corpus.run(&[&[".", "--all", "--jobs", "1", "--shard", shard], options].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));
         corpus.ran()
     };
-    corpus.write_times(&[
+    corpus.write_last(&[
         ("a.fut", 9.0),
         ("b.fut", 3.0),
         ("c.fut", 3.0),
         ("d.fut", 3.0),
     ]);
-    let given = corpus.read("times.jsonl");
-    assert_eq!(part("1/2", "times.jsonl"), ["a.fut"]);
-    assert_eq!(corpus.read("times.jsonl"), given, "the other part needs it");
-    fs::rename(corpus.path("report.jsonl"), corpus.path("1.jsonl")).unwrap();
-    assert_eq!(part("2/2", "times.jsonl"), ["b.fut", "c.fut", "d.fut"]);
-    assert_eq!(part("1/2", "none.jsonl"), ["a.fut", "c.fut"]);
-    assert!(!corpus.path("none.jsonl").exists());
-
-    let mut report = command(corpus.folder.path());
-    report.args(["report", "1.jsonl", "--times", "times.jsonl"]);
-    assert_eq!(report.output().unwrap().status.code(), Some(3), "a part");
-    let times = corpus.read("times.jsonl");
-    assert!(!times.contains("9.0") && times.contains("3.0"), "{times}");
+    let last = ["--baseline", "last.jsonl"];
+    assert_eq!(part("1/2", &last), ["a.fut"]);
+    assert_eq!(part("2/2", &last), ["b.fut", "c.fut", "d.fut"]);
+    // Runners have different files that they replace.
+    fs::copy(corpus.path("last.jsonl"), corpus.path("report.jsonl")).unwrap();
+    assert_eq!(part("1/2", &[]), ["a.fut", "c.fut"]);
 }
 
 /// Waits for a line of the report of a run that goes on. Returns the file, which has its final name
@@ -303,10 +296,11 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
         ("c.fut", 1.0),
         ("d.fut", 1.0),
     ];
-    corpus.write_times(&times);
+    corpus.write_last(&times);
     fs::remove_file(corpus.path("report.jsonl")).unwrap();
 
     let mut killed = corpus.command("run", &options);
+    killed.args(["--baseline", "last.jsonl"]);
     let mut killed = killed
         .stdout(Stdio::null())
         .stderr(Stdio::null())

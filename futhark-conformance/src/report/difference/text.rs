@@ -9,13 +9,14 @@ use std::fmt;
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for change in Change::ALL {
-            let list: Vec<&Difference> = self.of(change).collect();
-            if list.is_empty() {
+            if self.count(change) == 0 {
                 continue;
             }
             writeln!(f, "{change}:")?;
-            let lines = by_message(&list).into_iter();
-            let lines = lines.map(|(indent, line)| format!("{indent}{}\n", shown(&line)));
+            let lines = rows(self.of(change)).into_iter().map(|row| {
+                let indent = if row.is_first { "  " } else { "    " };
+                format!("{indent}{}\n", shown(&row.text))
+            });
             writeln!(f, "{}", folded(&lines.collect::<String>(), WIDTH))?;
         }
         let [old, new] = &self.names;
@@ -38,39 +39,70 @@ impl fmt::Display for Comparison {
 }
 
 impl Comparison {
-    /// The differences of a kind.
-    pub(super) fn of(&self, change: Change) -> impl Iterator<Item = &Difference> {
-        self.differences.iter().filter(move |d| d.change == change)
+    /// The comparison of a run with the older one, in one line.
+    #[must_use]
+    pub fn since(&self) -> String {
+        let lost = self.of(Change::Lost).filter(|one| one.was_run);
+        let mut text = format!(
+            "since {}: {}, {} fixed, {} unchanged",
+            shown(&self.names[0]),
+            counted(self.new_failures().count(), "new failure"),
+            self.count(Change::Fixed),
+            self.unchanged
+        );
+        for (count, what) in [
+            (self.still, "still failing"),
+            (self.count(Change::Known), "failing as expected now"),
+            (lost.count(), "not checked any more"),
+            (self.count(Change::Gained), "checked now"),
+            (self.not_run, "not run"),
+        ] {
+            if count > 0 {
+                text += &format!(", {count} {what}");
+            }
+        }
+        text
     }
 }
 
-/// Per message, a line for each program with its backends and cases. The first of them has the
-/// message, and the others are indented more.
-fn by_message(list: &[&Difference]) -> Vec<(&'static str, String)> {
+/// The differences of one program with one message.
+pub(in crate::report) struct Row {
+    /// Whether it is the first one with its message.
+    is_first: bool,
+    pub(in crate::report) count: usize,
+    /// The program with its backends and cases; the first row of a message has that, too.
+    pub(in crate::report) text: String,
+}
+
+/// The differences by message and program.
+pub(in crate::report) fn rows<'d>(list: impl Iterator<Item = &'d Difference>) -> Vec<Row> {
     let mut messages: Vec<&str> = Vec::new();
     let mut programs: HashMap<&str, BTreeMap<&str, Vec<&Difference>>> = HashMap::new();
-    for &one in list {
+    for one in list {
         let message = programs.entry(&one.message).or_insert_with(|| {
             messages.push(&one.message);
             BTreeMap::new()
         });
-        message.entry(&one.program).or_default().push(one);
+        message.entry(&one.place.program).or_default().push(one);
     }
-    let mut lines = Vec::new();
+    let mut rows = Vec::new();
     for message in messages {
         for (number, (program, cases)) in programs[message].iter().enumerate() {
-            let targets: BTreeSet<&str> = cases.iter().map(|one| &*one.target).collect();
+            let targets: BTreeSet<String> = cases.iter().map(|one| one.target()).collect();
             let targets = Vec::from_iter(targets).join(", ");
-            let mut line = format!("{program} on {targets} {}", cases[0].case);
+            let mut text = format!("{program} on {targets} {}", cases[0].case);
             if cases.len() > 1 {
-                line += &format!(" and {} more", cases.len() - 1);
+                text += &format!(" and {} more", cases.len() - 1);
             }
-            match (number, message) {
-                (0, "") => lines.push(("  ", line)),
-                (0, _) => lines.push(("  ", format!("{line}: {message}"))),
-                _ => lines.push(("    ", line)),
+            if number == 0 && !message.is_empty() {
+                text += &format!(": {message}");
             }
+            rows.push(Row {
+                is_first: number == 0,
+                count: cases.len(),
+                text,
+            });
         }
     }
-    lines
+    rows
 }

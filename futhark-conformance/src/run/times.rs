@@ -1,0 +1,149 @@
+//! Estimates of the times of jobs, from the seconds in the results of an earlier run. With the same
+//! results and the same jobs, they are the same on every machine.
+
+use crate::checks;
+use crate::cover;
+use crate::devices;
+use crate::jobs::Job;
+use crate::record::{Place, Record};
+use crate::report::Records;
+use crate::report::json::ReadError;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The times of jobs in an earlier run.
+#[derive(Debug, Default)]
+pub struct Times {
+    jobs: HashMap<Place, Vec<Option<f64>>>,
+    /// The sum and the number of the jobs of each backend and device.
+    columns: HashMap<[String; 2], Vec<(f64, f64)>>,
+}
+
+impl Times {
+    /// The times in the results of a run: of each check of the catalog, the seconds of its cases.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn of(results: &Path) -> Result<Times, ReadError> {
+        let mut times = Times::default();
+        for record in Records::open(&[results.to_owned()])? {
+            let Record { place, finding } = record?;
+            let mut names = checks::ALL.iter().map(|check| check.name);
+            let Some(check) = names.position(|name| name == finding.check) else {
+                continue;
+            };
+            let job = times.jobs.entry(on_any_machine(&place));
+            let job = job.or_insert_with(|| vec![None; checks::ALL.len()]);
+            *job[check].get_or_insert(0.0) += finding.seconds;
+        }
+        for (place, seconds) in &times.jobs {
+            let column = times.columns.entry(column(place));
+            let column = column.or_insert_with(|| vec![(0.0, 0.0); checks::ALL.len()]);
+            for ((sum, count), seconds) in column.iter_mut().zip(seconds) {
+                *sum += seconds.unwrap_or_default();
+                *count += f64::from(u8::from(seconds.is_some()));
+            }
+        }
+        Ok(times)
+    }
+
+    /// The estimated seconds of a job: of each selected check those of the earlier run, otherwise the mean
+    /// of its backend and device, otherwise a guess by the kind of the device.
+    #[must_use]
+    pub fn estimate(&self, job: &Job) -> f64 {
+        let place = on_any_machine(&job.place);
+        let known = self.jobs.get(&place);
+        let column = self.columns.get(&column(&place));
+        let slowness = f64::from(u32::try_from(cover::slowness(&job.device)).unwrap_or(u32::MAX));
+        let of_check = |(number, check): (usize, &checks::Check)| {
+            let mut selected = job.checks.iter();
+            if !job.checks.is_empty() && !selected.any(|pattern| pattern.concerns(check.name)) {
+                return 0.0;
+            }
+            let mean = || {
+                let (sum, count) = column?[number];
+                (count > 0.0).then(|| sum / count)
+            };
+            let known = known.and_then(|known| known[number]).or_else(mean);
+            known.unwrap_or(match check.name {
+                "compile" => COMPILE,
+                _ => CHECK * slowness,
+            })
+        };
+        REST * slowness + checks::ALL.iter().enumerate().map(of_check).sum::<f64>()
+    }
+}
+
+/// The guessed seconds of the compilers, which do not depend on the device. This and the others are means of
+/// all jobs of `programs/`.
+const COMPILE: f64 = 0.65;
+
+/// The guessed seconds of a check on the host.
+const CHECK: f64 = 0.015;
+
+/// The guessed seconds between the checks of a job on the host.
+const REST: f64 = 0.05;
+
+/// The place with only the platform of the device, whose full name can contain that of the machine's
+/// processor.
+fn on_any_machine(place: &Place) -> Place {
+    let label = devices::column_label(&place.device);
+    Place {
+        device: label.unwrap_or(devices::parts(&place.device).0).to_owned(),
+        ..place.clone()
+    }
+}
+
+fn column(place: &Place) -> [String; 2] {
+    [place.backend.clone(), place.device.clone()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::Device;
+    use crate::pattern::CheckPattern;
+    use crate::record::CompilerInfo;
+    use futhark_manifest::Backend;
+    use std::fs;
+
+    fn job(program: &str, checks: &[&str]) -> Job {
+        let device = Device::host(Backend::C);
+        Job {
+            program: program.into(),
+            place: Place::new(&device, program.to_owned(), "1".to_owned()),
+            device,
+            compiler: CompilerInfo::new("1", "futhark"),
+            checks: (checks.iter().map(|c| CheckPattern::from((*c).to_owned()))).collect(),
+        }
+    }
+
+    #[test]
+    fn estimates_are_the_times_of_the_selected_checks_in_the_earlier_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("last.jsonl");
+        assert!(Times::of(&file).is_err());
+        let of = |check: &str, seconds: f64| {
+            format!(
+                r#"{{"program":"a.fut","backend":"c","device":"cpu","compiler":"1","check":"{check}","case":"","outcome":"pass","cause":null,"message":"","seconds":{seconds}}}"#
+            )
+        };
+        let header = r#"{"schema":3,"generator":"g","seed":1,"compilers":[],"devices":[]}"#;
+        let checks = checks::ALL.iter().map(|check| of(check.name, 0.5));
+        // With a further case of a check.
+        let lines: Vec<String> = [header.to_owned(), of("blocks", 2.0)]
+            .into_iter()
+            .chain(checks)
+            .collect();
+        fs::write(&file, lines.join("\n") + "\n").unwrap();
+        let times = Times::of(&file).unwrap();
+        let is = |job: &Job, expected: f64| (times.estimate(job) - expected - REST).abs() < 0.001;
+        let whole = 0.5 * checks::ALL.len() as f64 + 2.0;
+        assert!(is(&job("a.fut", &[]), whole));
+        assert!(is(&job("a.fut", &["compile", "blocks:f *"]), 3.0));
+        // A job that has not run is as slow as the others of its backend.
+        assert!(is(&job("b.fut", &[]), whole));
+        let guess = Times::default().estimate(&job("b.fut", &["compile"]));
+        assert!((guess - COMPILE - REST).abs() < 0.001);
+    }
+}
