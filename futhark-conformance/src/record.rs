@@ -129,7 +129,6 @@ pub struct Record {
 
 /// A Futhark compiler that a run uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "WrittenCompiler")]
 pub struct CompilerInfo {
     /// The first line of its version text.
     pub version: String,
@@ -137,10 +136,11 @@ pub struct CompilerInfo {
     pub path: String,
     /// The SHA-256 hash of the executable ([`identity::hash_of`](crate::identity::hash_of)); empty
     /// if it is not known.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
     /// The name in records, columns and texts: the version, unless the run has several compilers of
     /// that version ([`identity::label`](crate::identity::label)).
+    #[serde(default)]
     pub label: String,
 }
 
@@ -154,27 +154,6 @@ impl CompilerInfo {
             version,
             path: path.into(),
             hash: String::new(),
-        }
-    }
-}
-
-/// A compiler in a report. Older ones have neither hash nor label.
-#[derive(Deserialize)]
-struct WrittenCompiler {
-    version: String,
-    path: String,
-    #[serde(default)]
-    hash: String,
-    label: Option<String>,
-}
-
-impl From<WrittenCompiler> for CompilerInfo {
-    fn from(written: WrittenCompiler) -> CompilerInfo {
-        let compiler = CompilerInfo::new(written.version, written.path);
-        CompilerInfo {
-            hash: written.hash,
-            label: written.label.unwrap_or_else(|| compiler.label.clone()),
-            ..compiler
         }
     }
 }
@@ -245,19 +224,6 @@ impl Finished {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn compilers_of_older_reports_have_their_version_as_label() {
-        let old: CompilerInfo = serde_json::from_str(r#"{"version":"1","path":"/x"}"#).unwrap();
-        assert_eq!(old, CompilerInfo::new("1", "/x"));
-        let new = CompilerInfo {
-            hash: "3fa9c1".into(),
-            label: "1-3fa9c1".into(),
-            ..old
-        };
-        let json = serde_json::to_string(&new).unwrap();
-        assert_eq!(serde_json::from_str::<CompilerInfo>(&json).unwrap(), new);
-    }
 
     #[test]
     fn the_end_of_a_job_is_no_record() {

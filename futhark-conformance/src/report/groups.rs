@@ -156,10 +156,10 @@ impl Groups {
 
 /// Equal texts, kept once.
 #[derive(Debug, Default)]
-struct Texts(HashSet<Arc<str>>);
+pub(super) struct Texts(HashSet<Arc<str>>);
 
 impl Texts {
-    fn shared(&mut self, text: &str) -> Arc<str> {
+    pub(super) fn shared(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
         }

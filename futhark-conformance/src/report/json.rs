@@ -199,8 +199,14 @@ impl Lines {
         if read.map_err(|error| fail(1, error.to_string()))? == 0 {
             return Err(fail(0, "the file is empty".to_owned()));
         }
-        let header: Header = serde_json::from_str(&line)
+        let mut header: Header = serde_json::from_str(&line)
             .map_err(|error| fail(1, format!("invalid header: {error}")))?;
+        // Older reports have no labels.
+        for compiler in header.compilers.iter_mut().chain(&mut header.against) {
+            if compiler.label.is_empty() {
+                compiler.label.clone_from(&compiler.version);
+            }
+        }
         if header.schema != SCHEMA {
             let message = format!("expected schema {SCHEMA}, got {}", header.schema);
             return Err(fail(1, message));

@@ -1,6 +1,7 @@
 //! The results of a run, from its file or from those of its parts.
 
 use super::difference::Verdict;
+use super::groups::Texts;
 use super::json::{Line, Lines, ReadError};
 use super::summary::Column;
 use crate::devices::Device;
@@ -54,15 +55,7 @@ impl Merged {
     pub(crate) fn read(files: &[PathBuf]) -> Result<Merged, ReadError> {
         let mut headers: Vec<Header> = Vec::new();
         let mut places: BTreeMap<Place, Cases> = BTreeMap::new();
-        let mut texts: HashSet<Arc<str>> = HashSet::new();
-        let mut shared = |text: &str| match texts.get(text) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let new: Arc<str> = text.into();
-                texts.insert(Arc::clone(&new));
-                new
-            }
-        };
+        let mut texts = Texts::default();
         let mut interrupted = Vec::new();
         for (file, path) in files.iter().enumerate() {
             let mut lines = Lines::open(path)?;
@@ -80,7 +73,7 @@ impl Merged {
                 }
                 let new = Case {
                     verdict: Verdict::of(&finding),
-                    message: shared(finding.message.lines().next().unwrap_or_default()),
+                    message: texts.shared(finding.message.lines().next().unwrap_or_default()),
                     file,
                 };
                 let cases = places.entry(place).or_default();
@@ -95,7 +88,7 @@ impl Merged {
                     Some(known) if new.verdict > known.verdict => *known = new,
                     Some(_) => {}
                     None => {
-                        cases.insert(shared(&name(&finding)), new);
+                        cases.insert(texts.shared(&name(&finding)), new);
                     }
                 }
             }

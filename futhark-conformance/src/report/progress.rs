@@ -3,7 +3,7 @@
 
 use super::{Counts, about, shown};
 use crate::devices::{HOST, parts};
-use crate::record::{Outcome, Place};
+use crate::record::{Outcome, Place, Record};
 use crate::say::errln;
 use console::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// The number of jobs of which each has a line.
-const LINES: usize = 300;
+const LINES: u64 = 300;
 /// The time between two updates of the time that is left, on a terminal and in a log.
 const UPDATES: Duration = Duration::from_secs(1);
 const LOGGED: Duration = Duration::from_secs(20);
@@ -19,16 +19,10 @@ const LOGGED: Duration = Duration::from_secs(20);
 /// The progress display of a run.
 pub struct Progress {
     bar: ProgressBar,
-    total: usize,
-    finished: usize,
-    running: HashMap<usize, Running>,
+    /// The results of each job that runs.
+    running: HashMap<usize, Counts>,
     remarks: HashSet<String>,
     updated: Instant,
-}
-
-struct Running {
-    counts: Counts,
-    begun: Instant,
 }
 
 impl Progress {
@@ -45,34 +39,16 @@ impl Progress {
         bar.enable_steady_tick(Duration::from_millis(250));
         Progress {
             bar,
-            total: jobs,
-            finished: 0,
             running: HashMap::new(),
             remarks: HashSet::new(),
             updated: Instant::now(),
         }
     }
 
-    /// A job begins.
-    pub fn started(&mut self, job: usize) {
-        self.running.insert(
-            job,
-            Running {
-                counts: Counts::default(),
-                begun: Instant::now(),
-            },
-        );
-    }
-
     /// A step of a job begins.
     pub fn step(&mut self, place: &Place, check: &str, case: &str) {
         self.update();
-        let message = format!(
-            "{} {} {}: {check} {case}",
-            place.program,
-            worker(place),
-            place.compiler
-        );
+        let message = format!("{}: {check} {case}", described(place));
         self.bar.set_message(shown(&message).into_owned());
     }
 
@@ -85,28 +61,49 @@ impl Progress {
     }
 
     /// A step of a job has ended.
-    pub fn found(&mut self, job: usize, place: &Place, check: &str, case: &str, outcome: Outcome) {
-        if let Some(running) = self.running.get_mut(&job) {
-            running.counts.add(outcome);
-        }
-        if outcome == Outcome::Fail && !self.bar.is_hidden() {
+    pub fn found(&mut self, job: usize, Record { place, finding }: &Record) {
+        self.running.entry(job).or_default().add(finding.outcome);
+        if finding.outcome == Outcome::Fail && !self.bar.is_hidden() {
             let fail = Style::new().for_stderr().red().bold().apply_to("FAIL");
-            let what = format!(
-                "{} [{}, {}] {check} {case}",
-                place.program,
-                worker(place),
-                place.compiler
-            );
+            let what = format!("{}: {} {}", described(place), finding.check, finding.case);
             self.bar.println(format!("{fail} {}", shown(&what)));
         }
     }
 
-    /// A job has ended.
-    pub fn finished(&mut self, job: usize, place: &Place) {
-        self.finished += 1;
+    /// A job has ended: a line for it, if the output is not a terminal.
+    pub fn finished(&mut self, job: usize, place: &Place, seconds: f64) {
         self.bar.inc(1);
-        self.line(job, place);
+        let Counts {
+            passed,
+            failed,
+            expected,
+            skipped,
+        } = self.running.remove(&job).unwrap_or_default();
+        let has_line = self.bar.length() <= Some(LINES) || failed > 0;
+        if self.bar.is_hidden() && has_line {
+            let others: String = [
+                (failed, "FAILED"),
+                (expected, "failed as expected"),
+                (skipped, "skipped"),
+            ]
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!(", {count} {what}"))
+            .collect();
+            let job = described(place);
+            errln!(
+                "{} {}: {passed} passed{others} ({seconds:.1} s)",
+                self.place(),
+                shown(&job)
+            );
+        }
         self.update();
+    }
+
+    /// `[3/12]`
+    fn place(&self) -> String {
+        let all = self.bar.length().unwrap_or_default();
+        format!("[{}/{all}]", self.bar.position())
     }
 
     /// Shows the time that is left, from time to time.
@@ -121,7 +118,7 @@ impl Progress {
             return;
         };
         if is_log {
-            errln!("[{}/{}] {left}", self.finished, self.total);
+            errln!("{} {left}", self.place());
         } else {
             self.bar.set_prefix(format!(" {left}"));
         }
@@ -133,50 +130,23 @@ impl Progress {
         (!left.is_zero()).then(|| format!("{} left", about(left.as_secs_f64())))
     }
 
-    /// The line about a finished job, if the output is not a terminal.
-    fn line(&mut self, job: usize, place: &Place) {
-        let Some(running) = self.running.remove(&job) else {
-            return;
-        };
-        let has_line = self.total <= LINES || running.counts.failed > 0;
-        if self.bar.is_hidden() && has_line {
-            let Counts {
-                passed,
-                failed,
-                expected,
-                skipped,
-            } = running.counts;
-            let others: String = [
-                (failed, "FAILED"),
-                (expected, "failed as expected"),
-                (skipped, "skipped"),
-            ]
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!(", {count} {what}"))
-            .collect();
-            let job = format!("{} {} {}", place.program, worker(place), place.compiler);
-            errln!(
-                "[{}/{}] {}: {passed} passed{others} ({:.1} s)",
-                self.finished,
-                self.total,
-                shown(&job),
-                running.begun.elapsed().as_secs_f64()
-            );
-        }
-    }
-
     /// The run has ended; removes the bar.
     pub fn close(self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// The backend, with its platform or device if that is not the host.
-fn worker(place: &Place) -> String {
-    match place.device.as_str() {
-        "" | HOST => place.backend.clone(),
-        name => format!("{} ({})", place.backend, parts(name).0),
+/// Program, backend and compiler, with the platform or the device if that is not the host.
+fn described(place: &Place) -> String {
+    let Place {
+        program,
+        backend,
+        device,
+        compiler,
+    } = place;
+    match device.as_str() {
+        "" | HOST => format!("{program} {backend} {compiler}"),
+        name => format!("{program} {backend} ({}) {compiler}", parts(name).0),
     }
 }
 
@@ -195,9 +165,8 @@ mod tests {
         );
         let mut progress = Progress::new(10_001);
         assert_eq!(progress.left(), None, "before a job has ended");
-        progress.started(0);
         std::thread::sleep(Duration::from_millis(500));
-        progress.finished(0, &place);
+        progress.finished(0, &place, 0.5);
         // The bar notices the end of a job when it is drawn the next time.
         std::thread::sleep(Duration::from_millis(500));
         let left = progress.left().unwrap();

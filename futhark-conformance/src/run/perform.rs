@@ -14,7 +14,7 @@ use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Limit, Queue, Update};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
-use crate::record::{Finding, Finished, Record};
+use crate::record::{Finished, Record};
 use crate::report::Report;
 use crate::report::aside::Target;
 use crate::report::difference;
@@ -252,7 +252,6 @@ impl Run<'_> {
         let job = &self.jobs[number];
         match update {
             Update::Started => {
-                self.progress.started(number);
                 self.expectations.visit(&job.place);
                 let running = Running {
                     begun: Instant::now(),
@@ -281,28 +280,22 @@ impl Run<'_> {
         for record in self.expectations.close(&job.place).iter().filter(|_| whole) {
             self.report(number, record);
         }
-        self.progress.finished(number, &job.place);
-        let Some(running) = self.running.remove(&number) else {
+        let Some(Running { begun, source }) = self.running.remove(&number) else {
             return;
         };
+        let seconds = begun.elapsed().as_secs_f64();
+        self.progress.finished(number, &job.place, seconds);
         let finished = Finished {
             place: job.place.clone(),
-            source: running.source,
-            seconds: running.begun.elapsed().as_secs_f64(),
+            source,
+            seconds,
         };
         self.write(|json| json.finished(&finished));
     }
 
     /// Shows a record of the job `number`, and adds it to the reports.
     fn report(&mut self, number: usize, record: &Record) {
-        let Finding {
-            check,
-            case,
-            outcome,
-            ..
-        } = &record.finding;
-        let progress = &mut self.progress;
-        progress.found(number, &record.place, check, case, *outcome);
+        self.progress.found(number, record);
         self.write(|json| json.add(record));
     }
 

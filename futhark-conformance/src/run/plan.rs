@@ -1,7 +1,7 @@
 //! What a run is about to do: its programs, compilers, devices and jobs.
 
 use super::config::{Config, Expected};
-use super::select::{Selected, select};
+use super::select::{Choice, Selected};
 use super::setup::{find_compilers, must_compile, probe, settings, warn};
 use super::times::Times;
 use super::{Ended, could_not_run, usage};
@@ -74,7 +74,14 @@ impl<'c> Plan<'c> {
         let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
         let chosen = devices::columns(&devices, &config.machine.backends).map_err(could_not_run)?;
         let jobs = jobs_of(corpus, &chosen, &compilers, &config.checks);
-        let selected = select(corpus, config, jobs, &times, &expectations, &settings)?;
+        let choice = Choice {
+            corpus,
+            config,
+            times: &times,
+            expectations: &expectations,
+            settings: &settings,
+        };
+        let selected = choice.of(jobs)?;
         let header = Header {
             schema: SCHEMA,
             generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -327,15 +327,7 @@ fn newer_names<'r>(
     old: impl Iterator<Item = (&'r Place, &'r Cases)>,
     new: impl Iterator<Item = (&'r Place, &'r Cases)>,
 ) -> HashMap<(&'r str, &'r str), &'r str> {
-    let (mut olds, mut news) = (BTreeMap::new(), BTreeMap::new());
-    for (place, _) in old {
-        let devices: &mut BTreeSet<&str> = olds.entry(place.backend.as_str()).or_default();
-        devices.insert(&place.device);
-    }
-    for (place, _) in new {
-        let devices: &mut BTreeSet<&str> = news.entry(place.backend.as_str()).or_default();
-        devices.insert(&place.device);
-    }
+    let (olds, news) = (devices(old), devices(new));
     let mut newer = HashMap::new();
     for (backend, olds) in &olds {
         let Some(news) = news.get(backend) else {
@@ -349,6 +341,18 @@ fn newer_names<'r>(
         }
     }
     newer
+}
+
+/// The devices of each backend.
+fn devices<'r>(
+    places: impl Iterator<Item = (&'r Place, &'r Cases)>,
+) -> BTreeMap<&'r str, BTreeSet<&'r str>> {
+    let mut devices: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (place, _) in places {
+        let of_backend = devices.entry(&place.backend).or_default();
+        of_backend.insert(&place.device);
+    }
+    devices
 }
 
 /// Why a case has no result among those of its program: the reason for which its check or the program
