@@ -50,12 +50,15 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
     }
     let strategy = inputs::value(&Arc::new(call), env.inputs.limits());
     let mut runner = inputs::runner(env.seed, &format!("algebra {name}"));
-    let fails = |input: &Input| -> StepResult<Option<Stop>> {
-        match value(context, ty, opaque, input) {
-            Ok(_) => Ok(None),
-            Err(Stop::Fail { cause, message }) => Ok(Some(Stop::Fail { cause, message })),
-            Err(skip) => Err(skip),
+    // Entry points may refuse all arguments, so that no value is made.
+    let mut made = false;
+    let mut fails = |input: &Input| match value(context, ty, opaque, input) {
+        Ok(was_made) => {
+            made |= was_made;
+            Ok(None)
         }
+        Err(stop @ Stop::Fail { .. }) => Ok(Some(stop)),
+        Err(skip) => Err(skip),
     };
     let count = match env.inputs.cases {
         Some(cases) => cases,
@@ -63,7 +66,6 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
         None => VALUES,
     };
     let begun = Instant::now();
-    let mut looked_into = false;
     for number in 0..count {
         if number > 0 && begun.elapsed() > env.inputs.time() {
             let seconds = begun.elapsed().as_secs_f64() / f64::from(number);
@@ -79,9 +81,8 @@ fn values(env: &Env<'_>, context: &Context, ty: TypeRef, opaque: &OpaqueType) ->
             let (input, stop) = shrink(tree.as_mut(), stop, env.inputs.patience(), fails)?;
             return Err(stop.at(&input.to_string()));
         }
-        looked_into |= value(context, ty, opaque, &tree.current())?;
     }
-    if looked_into {
+    if made {
         Ok(())
     } else {
         Err(Stop::skip(format!(

@@ -18,6 +18,17 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
     ),
     fault(
+        "record-loses-sign",
+        "creating a record drops the sign of a field",
+        RECORDS,
+        "algebra",
+        &[code(
+            "futhark_new_opaque_point",
+            r"v->v0 = f_x;",
+            "v->v0 = fabsf(f_x);",
+        )],
+    ),
+    fault(
         "project-other-field",
         "projecting a field returns another one",
         RECORDS,
