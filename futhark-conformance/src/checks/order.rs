@@ -23,7 +23,7 @@ pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
         steps.run("symbols", "", || symbols::check(&found));
         steps.run("symbols", "imports", || symbols::imports(&found));
         if artifact.program().backend == Backend::C {
-            steps.run(plain::NAME, "", || plain::check(artifact, blocks));
+            plain::check(artifact, blocks, steps);
         }
     }
     compiled

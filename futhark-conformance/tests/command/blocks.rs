@@ -224,6 +224,26 @@ const SEVERAL: &str = "\
 entry f (x: i32) = x
 ";
 
+/// A C program cannot contain arguments from a script, and the record says so.
+#[test]
+fn failing_cases_are_called_by_a_c_program_or_skipped_with_a_reason() {
+    let source = "-- ==\n-- entry: f\n-- input { 0i64 } error: division\n\
+                  -- script input { 0i64 } error: division\nentry f (x: i64) = 1 / x\n";
+    let Some(corpus) = Corpus::new(&[("f.fut", source.as_bytes())]) else {
+        return;
+    };
+    let arguments = "run f.fut --backend c --check plain --json report.jsonl";
+    let output = corpus.conformance(&arguments.split(' ').collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let cases = corpus.records("report.jsonl");
+    let outcomes = cases
+        .iter()
+        .map(|(case, (outcome, _))| (&**case, &**outcome));
+    let expected = [("", "pass"), ("f #0", "pass"), ("f #1", "skip")];
+    assert_eq!(outcomes.collect::<Vec<_>>(), expected);
+    assert!(cases["f #1"].1.contains("a script"), "{cases:?}");
+}
+
 /// Both verdicts are equal for correct and wrong cases, for an unknown entry point, for malformed
 /// blocks, and for programs that must not compile or do not compile.
 #[test]
