@@ -44,6 +44,18 @@ pub(super) const FAULTS: &[Fault] = &[
         )],
     ),
     fault(
+        "memory-differs",
+        "the memory of an array is not what `values` copies",
+        C,
+        "raw",
+        &[code(
+            "futhark_values_raw_i64_1d",
+            r"return arr->mem\.mem;",
+            "size_t size = (size_t) arr->shape[0] * 8; unsigned char *copy = malloc(size + 1); \
+             memcpy(copy, arr->mem.mem, size); if (size > 0) copy[size - 1] ^= 1; return copy;",
+        )],
+    ),
+    fault(
         "values-too-early",
         "`sync` does not wait for the device: the copy of `values` is incomplete",
         OPENCL,

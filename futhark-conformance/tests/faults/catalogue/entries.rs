@@ -93,6 +93,39 @@ pub(super) const FAULTS: &[Fault] = &[
         )],
     ),
     fault(
+        "result-written-on-error",
+        "a failing entry point writes its result",
+        ERRORS,
+        "plain",
+        &[code(
+            "futhark_entry_divide",
+            r"if \(ret == 0\) (\{\s*\*out0 =)",
+            "${1}",
+        )],
+    ),
+    fault(
+        "values-writes-beyond",
+        "`values` writes one element beyond the last one",
+        ERRORS,
+        "plain",
+        &[code(
+            "futhark_values_i64_1d",
+            r"(memmove\(.*;)",
+            "{ ${1} data[arr->shape[0]] = 0; }",
+        )],
+    ),
+    fault(
+        "refused-call-writes",
+        "a call that is refused for its sizes changes an argument",
+        ERRORS,
+        "errors",
+        &[code(
+            "futhark_entry_pairs",
+            r"ret = 1;",
+            "ret = 1; if (in0->shape[0] > 0) *(int64_t *) in0->mem.mem += 1;",
+        )],
+    ),
+    fault(
         "kernel-error-lost",
         "a failure on the device is not reported",
         ERRORS_OPENCL,
@@ -209,6 +242,27 @@ pub(super) const FAULTS: &[Fault] = &[
         CONSUMPTION,
         "header",
         &[code("", r"int futhark_entry_observe\([^;]*;\n", "").of(Part::Header)],
+    ),
+    fault(
+        "function-not-declared",
+        "the library defines a public function that the header does not declare",
+        CONSUMPTION,
+        "symbols",
+        &[code(
+            "",
+            r"\z",
+            "int futhark_context_secret(struct futhark_context *ctx)\n{\n  return ctx == NULL;\n}\n",
+        )],
+    ),
+    fault(
+        "function-of-the-system",
+        "`sync` calls a function of the system that no hook replaces",
+        CONSUMPTION,
+        "symbols",
+        &[
+            code("", r"\A", "int sched_yield(void);\n"),
+            code("futhark_context_sync", r"\{", "{ sched_yield();"),
+        ],
     ),
     fault(
         "header-wrong-parameter",

@@ -7,6 +7,9 @@ const C: (&str, &str) = ("c", "parallel.fut");
 const MULTICORE: (&str, &str) = ("multicore", "parallel.fut");
 const OPENCL: (&str, &str) = ("opencl", "parallel.fut");
 
+const SUM_RESULT: &str = r"(\*out0 = prim_out_\d+);";
+const SUM_WRONG_FOR_TWO: &str = "${1} + (in0 == 2);";
+
 pub(super) const FAULTS: &[Fault] = &[
     fault(
         "sum-drops-last",
@@ -29,6 +32,20 @@ pub(super) const FAULTS: &[Fault] = &[
             r"(int64_t redout_\d+ = \(int64_t\) 0;)",
             "static ${1}",
         )],
+    ),
+    fault(
+        "sum-wrong-for-two",
+        "a reduction is wrong for a length that no test block has",
+        C,
+        "server",
+        &[code("futhark_entry_sum", SUM_RESULT, SUM_WRONG_FOR_TWO)],
+    ),
+    fault(
+        "thread-wrong-for-two",
+        "a reduction is wrong on multicore for a length that no test block has",
+        MULTICORE,
+        "differential",
+        &[code("futhark_entry_sum", SUM_RESULT, SUM_WRONG_FOR_TWO)],
     ),
     fault(
         "scatter-drops-last",
