@@ -44,8 +44,6 @@ pub enum Command {
     Diff(DiffArgs),
     /// Compile programs to check them on machines without compilers
     Prepare(PrepareArgs),
-    /// Compare the results of each test case with `futhark test`
-    Judge(JudgeArgs),
     /// Show the backends and devices that this machine can use
     Devices(DevicesArgs),
     /// Show what this machine can build and run, and how to get what is missing
@@ -66,7 +64,6 @@ impl Command {
             Command::Run(args) => Some(&args.work),
             Command::Init(args) => Some(&args.run.work),
             Command::Prepare(args) => Some(&args.work),
-            Command::Judge(args) => Some(&args.work),
             Command::Devices(args) | Command::Doctor(args) => Some(&args.work),
             Command::List(_) | Command::Explain(_) | Command::Report(_) | Command::Diff(_) => None,
             Command::Child(_) | Command::Guard => None,
@@ -411,56 +408,6 @@ pub struct ExplainArgs {
     /// Name of the check, from `list --checks`
     #[arg(value_name = "CHECK")]
     pub check: String,
-}
-
-/// The arguments of `judge`.
-#[derive(Debug, Args)]
-#[command(after_help = JUDGE_HELP)]
-pub struct JudgeArgs {
-    /// Futhark programs, or folders of programs [default: programs]
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-
-    /// A Futhark compiler; may be repeated, also for two of one version [default: FUTHARK, PATH, and
-    /// those of FUTHARK_TOOLCHAIN, one of each version]
-    #[arg(long, value_name = "PATH")]
-    pub futhark: Vec<PathBuf>,
-
-    /// Leave out programs with this tag; may be repeated
-    #[arg(long, value_name = "TAG")]
-    pub exclude_tag: Vec<String>,
-
-    /// Also compare a second version of each test case, with an error in it
-    #[arg(long)]
-    pub altered: bool,
-
-    /// Judge every program; without this option, only a part of the programs in folders that has each
-    /// construct of test blocks
-    #[arg(long)]
-    pub all: bool,
-
-    /// Number of jobs to run at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS))]
-    pub jobs: Option<u16>,
-
-    /// Limits and build options of child processes.
-    #[command(flatten)]
-    pub work: WorkArgs,
-}
-
-const JUDGE_HELP: &str = "\
-Exit codes: 0 all verdicts are the same, 1 some differ, 2 wrong usage, 3 could not run.";
-
-impl JudgeArgs {
-    /// The given paths, or the default.
-    #[must_use]
-    pub fn paths_or_default(&self) -> Vec<PathBuf> {
-        if self.paths.is_empty() {
-            vec![PathBuf::from("programs")]
-        } else {
-            self.paths.clone()
-        }
-    }
 }
 
 /// The arguments of `prepare`.

@@ -41,7 +41,6 @@ pub mod harness;
 pub mod identity;
 pub mod inputs;
 pub mod jobs;
-pub mod judge;
 mod key;
 pub mod leash;
 mod lines;

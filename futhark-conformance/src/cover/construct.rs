@@ -144,15 +144,6 @@ impl Features {
         let must_compile = blocks.compile_error.is_none();
         Features::of(source, must_compile.then_some(&compiled))
     }
-
-    /// The features of a program that its test blocks show.
-    #[must_use]
-    pub fn of_test_blocks(source: &str) -> Features {
-        Features {
-            compiles: true,
-            ..Features::of(source, None)
-        }
-    }
 }
 
 #[derive(Default)]

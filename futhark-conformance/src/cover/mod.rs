@@ -33,5 +33,5 @@ mod scan;
 pub use construct::{Construct, Features, Scope, Topic};
 pub use kept::Sources;
 pub(crate) use part::slowness;
-pub use part::{Part, of_jobs, of_test_blocks};
+pub use part::{Part, of_jobs};
 pub use plan::{Column, Cost, Plan};

@@ -1,16 +1,15 @@
-//! Chooses the jobs of a quick `run` and the programs of a quick `judge`.
+//! Chooses the jobs of a quick run.
 
 use super::construct::Features;
 use super::kept::Sources;
 use super::plan::{Column, Cost, Plan};
 use super::scan::scan;
 use crate::checks::Check;
-use crate::corpus::{Program, name};
-use crate::devices::{Device, HOST, Kind};
+use crate::corpus::name;
+use crate::devices::{Device, Kind};
 use crate::expect::Expectations;
 use crate::jobs::Job;
 use crate::pattern::CheckPattern;
-use anyhow::Context as _;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -120,50 +119,6 @@ fn narrowed(patterns: &[CheckPattern], check: &str) -> Vec<CheckPattern> {
     }
     let concerned = patterns.iter().filter(|pattern| pattern.concerns(check));
     concerned.map(|pattern| pattern.only(check)).collect()
-}
-
-/// Keeps the programs that together have every construct of test blocks. Programs with one of
-/// the tags `exclude` are not judged, so they cover nothing.
-///
-/// # Errors
-/// If a source cannot be read.
-pub fn of_test_blocks(programs: &mut Vec<Program>, exclude: &[String]) -> anyhow::Result<Plan> {
-    let features: anyhow::Result<Vec<Features>> = programs
-        .iter()
-        .map(|program| {
-            let text = std::fs::read_to_string(&program.path)
-                .with_context(|| format!("failed to read {}", program.path.display()))?;
-            let mut features = Features::of_test_blocks(&text);
-            if features.tags.iter().any(|tag| exclude.contains(tag)) {
-                features.constructs.clear();
-            }
-            Ok(features)
-        })
-        .collect();
-    let column = Column {
-        backend: "c".to_owned(),
-        device: HOST.to_owned(),
-        compiler: "each compiler".to_owned(),
-    };
-    let checks: Vec<&Check> = Check::named("blocks").into_iter().collect();
-    let paths: Vec<&Path> = programs
-        .iter()
-        .map(|program| program.path.as_path())
-        .collect();
-    let programs_and_features = named(&paths, features?);
-    let cost = |program: usize, _| {
-        let own = programs_and_features[program].1.cost;
-        Cost { own, shared: own }
-    };
-    let none = |_, _, _: &str| false;
-    let plan = Plan::new(&programs_and_features, &[column], &checks, none, cost);
-    let mut numbers = 0..;
-    programs.retain(|_| {
-        numbers
-            .next()
-            .is_some_and(|number| plan.takes_program(number))
-    });
-    Ok(plan)
 }
 
 fn named(sources: &[&Path], features: Vec<Features>) -> Vec<(String, Features)> {

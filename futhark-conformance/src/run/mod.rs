@@ -28,13 +28,13 @@ pub use config::{Config, Expected};
 pub use perform::run;
 pub use trials::test;
 
-use crate::cli::{Cli, Command, JudgeArgs, PrepareArgs, ReportArgs};
-use crate::corpus::{Corpus, Program};
+use crate::cli::{Cli, Command, PrepareArgs, ReportArgs};
+use crate::corpus::Corpus;
 use crate::harness::limits;
 use crate::report::merge::Merged;
 use crate::report::{Counts, Report, shown, shown_lines};
 use crate::say::{self, errln};
-use crate::{child, cover, judge, leash, prepare};
+use crate::{child, leash, prepare};
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 use futhark_safe::compile::process;
@@ -133,7 +133,6 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
         Command::Report(args) => report(args),
         Command::Diff(args) => diff::run(args),
         Command::Prepare(args) => prepare_programs(args),
-        Command::Judge(args) => judge_programs(args),
         Command::Devices(args) => devices::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Child(args) => {
@@ -185,29 +184,6 @@ fn report(args: &ReportArgs) -> Result<Exit, Ended> {
         )));
     }
     verdict(total)
-}
-
-fn judge_programs(args: &JudgeArgs) -> Result<Exit, Ended> {
-    let mut programs = judge::programs(&args.paths_or_default()).map_err(usage)?;
-    let mut settings = settings(&args.work)?;
-    if !args.all {
-        let named = Named::of(&args.paths);
-        let (named, mut found): (Vec<Program>, Vec<Program>) = programs
-            .into_iter()
-            .partition(|program| named.has(&program.path));
-        if !found.is_empty() {
-            let plan = cover::of_test_blocks(&mut found, &args.exclude_tag).map_err(usage)?;
-            say::err(format_args!("{}\n", shown_lines(&plan.to_string(), "")));
-        }
-        programs = [named, found].concat();
-    }
-    let threads = threads(args.jobs);
-    let mut agreed = true;
-    for compiler in find_compilers(&args.futhark, &mut settings)? {
-        let one = judge::run(args, &programs, &compiler, &settings, threads);
-        agreed &= one.map_err(could_not_run)?;
-    }
-    Ok(if agreed { Exit::Held } else { Exit::Failed })
 }
 
 fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {

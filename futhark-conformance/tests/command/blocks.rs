@@ -214,16 +214,6 @@ fn scripts_run_or_fail_with_a_reason() {
     }
 }
 
-const SEVERAL: &str = "\
--- ==
--- entry: f unknown
--- input { 1 } output { 1 }
--- \"wrong\" input { 1 } output { 2 }
--- input { 1 } error: .
--- no_c input { 1 } output { 2 }
-entry f (x: i32) = x
-";
-
 /// A C program cannot contain arguments from a script, and the record says so.
 #[test]
 fn failing_cases_are_called_by_a_c_program_or_skipped_with_a_reason() {
@@ -242,55 +232,6 @@ fn failing_cases_are_called_by_a_c_program_or_skipped_with_a_reason() {
     let expected = [("", "pass"), ("f #0", "pass"), ("f #1", "skip")];
     assert_eq!(outcomes.collect::<Vec<_>>(), expected);
     assert!(cases["f #1"].1.contains("a script"), "{cases:?}");
-}
-
-/// Both verdicts are equal for correct and wrong cases, for an unknown entry point, for malformed
-/// blocks, and for programs that must not compile or do not compile.
-#[test]
-fn verdicts_equal_those_of_futhark_test() {
-    let Some(corpus) = Corpus::new(&[
-        ("several.fut", SEVERAL.as_bytes()),
-        (
-            "unreadable.fut",
-            b"-- ==\n-- input { 1 output { 1 }\ndef main (x: i32) = x\n",
-        ),
-        (
-            "must_not.fut",
-            b"-- ==\n-- error: nowhere\ndef main (x: i32) = nowhere\n",
-        ),
-        (
-            "does.fut",
-            b"-- ==\n-- error: nowhere\ndef main (x: i32) = x\n",
-        ),
-        (
-            "does_not.fut",
-            b"-- ==\n-- input { 1 } output { 1 }\ndef main (x: i32) = nowhere\n",
-        ),
-    ]) else {
-        return;
-    };
-    let output = corpus.conformance(&["judge", ".", "--all", "--altered"]);
-    let said = String::from_utf8_lossy(&output.stdout);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}{error}");
-    // In several.fut: two entry points with three cases each that run, and one altered copy of each
-    // case. The other programs have one verdict each.
-    assert!(said.contains("5 programs"), "{said}");
-    assert!(said.contains("they differ on 0"), "{said}");
-}
-
-#[test]
-fn a_single_program_can_be_judged() {
-    let Some(corpus) = Corpus::new(&[("several.fut", SEVERAL.as_bytes())]) else {
-        return;
-    };
-    let output = corpus.conformance(&["judge", "several.fut"]);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        said.contains("1 program, 6 verdicts: both passed 1, both failed 5"),
-        "{said}"
-    );
-    assert_eq!(output.status.code(), Some(0));
 }
 
 const PROPERTIES: &str = "\

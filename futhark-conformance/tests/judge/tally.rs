@@ -1,19 +1,28 @@
 //! Compares the verdicts of both judges, case by case.
 
-use super::copy::Copied;
-use super::second::Said;
-use crate::blocks::{Case, TestBlocks};
-use crate::record::{Finding, Outcome};
+use super::Copied;
+use super::futhark_test::Said;
+use futhark_conformance::blocks::{Case, TestBlocks};
 use std::fmt;
+
+/// A result of this program.
+pub struct Finding {
+    pub check: String,
+    pub case: String,
+    pub outcome: String,
+    pub message: String,
+}
 
 /// Counts of equal verdicts.
 #[derive(Debug, Default)]
 pub struct Tally {
-    programs: usize,
-    passed: usize,
-    failed: usize,
-    open: usize,
-    differences: Vec<String>,
+    pub programs: usize,
+    pub passed: usize,
+    pub failed: usize,
+    /// The cases without a verdict of both.
+    pub open: usize,
+    /// The cases with different verdicts, with the details.
+    pub differences: Vec<String>,
 }
 
 impl Tally {
@@ -30,7 +39,7 @@ impl Tally {
                 }
             }
             _ => self.count(&Both {
-                what: copied.name.clone(),
+                what: copied.path.clone(),
                 theirs: theirs.passed,
                 ours: !ours.iter().any(has_failed),
                 they_say: &theirs.text,
@@ -41,14 +50,14 @@ impl Tally {
 
     fn case(&mut self, copied: &Copied, case: &Case, theirs: &Said, ours: &[Finding]) {
         let title = case.title();
-        let what = format!("{}: {title}", copied.name);
+        let what = format!("{}: {title}", copied.path);
         let of_case = |finding: &&Finding| finding.check == "blocks" && finding.case == title;
         let Some(finding) = ours.iter().find(of_case) else {
             self.differences.push(format!("{what}: was not run"));
             return;
         };
         let key = (case.entry.to_string(), case.data_name());
-        if finding.outcome == Outcome::Skip || theirs.not_run.contains(&key) {
+        if finding.outcome == "skip" || theirs.not_run.contains(&key) {
             self.open += 1;
             return;
         }
@@ -68,15 +77,10 @@ impl Tally {
             _ => self.differences.push(both.to_string()),
         }
     }
-
-    /// The cases with different verdicts, with the details.
-    pub fn differences(&self) -> &[String] {
-        &self.differences
-    }
 }
 
 fn has_failed(finding: &Finding) -> bool {
-    finding.outcome == Outcome::Fail
+    finding.outcome == "fail"
 }
 
 /// A failure of the program, not of a test case.
@@ -115,18 +119,17 @@ impl fmt::Display for Both<'_> {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally {
+            programs,
+            passed,
+            failed,
+            open,
+            differences,
+        } = self;
         write!(
             f,
-            "{}, {}: both passed {}, both failed {}, they differ on {}; {} without a verdict of both",
-            crate::report::counted(self.programs, "program"),
-            crate::report::counted(
-                self.passed + self.failed + self.differences.len(),
-                "verdict"
-            ),
-            self.passed,
-            self.failed,
-            self.differences.len(),
-            crate::report::counted(self.open, "test case"),
+            "{programs} programs: both passed {passed}, both failed {failed}, they differ on {}; {open} test cases without a verdict of both",
+            differences.len()
         )
     }
 }
@@ -136,14 +139,12 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    fn finding(check: &str, case: &str, outcome: Outcome) -> Finding {
+    fn finding(check: &str, case: &str, outcome: &str) -> Finding {
         Finding {
             check: check.to_owned(),
             case: case.to_owned(),
-            outcome,
-            cause: None,
+            outcome: outcome.to_owned(),
             message: String::new(),
-            seconds: 0.0,
         }
     }
 
@@ -151,8 +152,7 @@ mod tests {
         let source =
             "-- ==\n-- entry: f\n-- \"a\" input {}\n-- \"b\" input {}\n-- \"c\" input {}\n";
         Copied {
-            name: "p.fut".to_owned(),
-            path: "p.fut".into(),
+            path: "p.fut".to_owned(),
             blocks: TestBlocks::parse(source).ok(),
         }
     }
@@ -164,29 +164,29 @@ mod tests {
             ..Said::default()
         };
         let ours = [
-            finding("blocks", "f a", Outcome::Pass),
-            finding("blocks", "f b", Outcome::Pass),
-            finding("blocks", "f c", Outcome::Skip),
+            finding("blocks", "f a", "pass"),
+            finding("blocks", "f b", "pass"),
+            finding("blocks", "f c", "skip"),
         ];
         let mut tally = Tally::default();
         tally.add(&copied(), &theirs, &ours);
         assert_eq!((tally.passed, tally.failed, tally.open), (1, 0, 1));
-        assert!(tally.differences()[0].starts_with("p.fut: f b: futhark test: failed;"));
+        assert!(tally.differences[0].starts_with("p.fut: f b: futhark test: failed;"));
         tally.add(&copied(), &theirs, &ours[..2]);
-        assert!(tally.differences()[2].ends_with("f c: was not run"));
+        assert!(tally.differences[2].ends_with("f c: was not run"));
     }
 
     #[test]
     fn a_program_that_fails_as_a_whole_has_one_verdict() {
-        let ours = [finding("compile", "", Outcome::Fail)];
+        let ours = [finding("compile", "", "fail")];
         let mut tally = Tally::default();
         tally.add(&copied(), &Said::default(), &ours);
-        assert_eq!((tally.failed, tally.differences().len()), (1, 0));
+        assert_eq!((tally.failed, tally.differences.len()), (1, 0));
         let passed = Said {
             passed: true,
             ..Said::default()
         };
         tally.add(&copied(), &passed, &ours);
-        assert_eq!(tally.differences().len(), 1);
+        assert_eq!(tally.differences.len(), 1);
     }
 }

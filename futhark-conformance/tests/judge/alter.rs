@@ -1,8 +1,8 @@
 //! Adds a mistake to a test case. The number of the case selects the kind of mistake, so that a
 //! corpus has all kinds.
 
-use crate::blocks::{Case, Expected, Source};
-use crate::values;
+use futhark_conformance::blocks::{Case, Expected, Source};
+use futhark_conformance::values;
 
 /// The text of a case, without its name, with a mistake in it.
 pub fn alter(number: usize, source: &str, case: &Case) -> Option<String> {
@@ -130,7 +130,7 @@ fn first_word(text: &str) -> Option<(usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::TestBlocks;
+    use futhark_conformance::blocks::TestBlocks;
 
     #[test]
     fn values_and_types_are_changed() {

@@ -1,0 +1,278 @@
+//! Compares the verdicts of `futhark-conformance` and `futhark test` on every test case: first of a
+//! part of `programs/` that has each construct of test blocks, with the newest compiler; with
+//! `FUTHARK_TESTS_FULL`, of all programs, with every compiler.
+//!
+//! Both run one copy of the programs, in which every test case has a unique name. If everything
+//! passes, agreement proves little, so the copy has a second version of each case, with a mistake in
+//! it.
+
+#![forbid(unsafe_code)]
+
+mod alter;
+mod futhark_test;
+#[path = "../support/needs.rs"]
+mod needs;
+mod tally;
+
+use futhark_conformance::Corpus;
+use futhark_conformance::blocks::TestBlocks;
+use futhark_conformance::cover::Features;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tally::{Finding, Tally};
+
+/// A copied program.
+struct Copied {
+    /// The path in the folder of the copies.
+    path: String,
+    /// The test blocks; none if they cannot be parsed.
+    blocks: Option<TestBlocks>,
+}
+
+#[test]
+fn verdicts_on_the_corpus_equal_those_of_futhark_test() {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
+    for compiler in needs::compilers() {
+        let version = compiler.version();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("judge-{version}"));
+        if folder.exists() {
+            fs::remove_dir_all(&folder).unwrap();
+        }
+        let mut copies = copy(&programs, &folder);
+        if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
+            copies = part_of(copies, &programs);
+        }
+        let futhark = compiler.program().canonicalize().unwrap();
+        let tally = judge(&folder, &copies, &futhark);
+        println!("Futhark {version}: {tally}");
+        assert!(
+            tally.differences.is_empty(),
+            "{}",
+            tally.differences.join("\n")
+        );
+        assert!(tally.passed > 0 && tally.failed > 0, "{tally}");
+    }
+}
+
+const SEVERAL: &str = "\
+-- ==
+-- entry: f unknown
+-- input { 1 } output { 1 }
+-- \"wrong\" input { 1 } output { 2 }
+-- input { 1 } error: .
+-- no_c input { 1 } output { 2 }
+entry f (x: i32) = x
+";
+
+/// Both verdicts are equal for correct and wrong cases, for an unknown entry point, for malformed
+/// blocks, and for programs that must not compile or do not compile.
+#[test]
+fn verdicts_on_programs_that_fail_equal_those_of_futhark_test() {
+    let Some(futhark) = needs::compiler_path() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("programs")).unwrap();
+    for (name, source) in [
+        ("several.fut", SEVERAL),
+        (
+            "unreadable.fut",
+            "-- ==\n-- input { 1 output { 1 }\ndef main (x: i32) = x\n",
+        ),
+        (
+            "must_not.fut",
+            "-- ==\n-- error: nowhere\ndef main (x: i32) = nowhere\n",
+        ),
+        (
+            "does.fut",
+            "-- ==\n-- error: nowhere\ndef main (x: i32) = x\n",
+        ),
+        (
+            "does_not.fut",
+            "-- ==\n-- input { 1 } output { 1 }\ndef main (x: i32) = nowhere\n",
+        ),
+    ] {
+        fs::write(path("programs").join(name), source).unwrap();
+    }
+    let copies = copy(&path("programs"), &path("copies"));
+    let tally = judge(&path("copies"), &copies, &futhark);
+    assert_eq!(tally.differences, [""; 0], "{tally}");
+    // In several.fut: two entry points with three cases each that run, and one altered copy of each
+    // case. The other programs have one verdict each.
+    assert_eq!(
+        (tally.programs, tally.passed, tally.failed, tally.open),
+        (5, 3, 13, 4),
+        "{tally}"
+    );
+}
+
+/// The verdicts of both on the copies in the folder.
+fn judge(folder: &Path, copies: &[Copied], futhark: &Path) -> Tally {
+    let theirs = futhark_test::verdicts(folder, copies, futhark);
+    let ours = our_verdicts(folder, copies, futhark);
+    let mut tally = Tally::default();
+    for (copied, theirs) in copies.iter().zip(&theirs) {
+        let ours = ours.get(&copied.path).map(Vec::as_slice);
+        tally.add(copied, theirs, ours.unwrap_or_default());
+    }
+    tally
+}
+
+/// The results of this program, by the path of the copy.
+fn our_verdicts(folder: &Path, copies: &[Copied], futhark: &Path) -> HashMap<String, Vec<Finding>> {
+    let report = folder.join("report.jsonl");
+    // Nothing is expected to fail.
+    let expectations = folder.join("nothing.toml");
+    fs::write(&expectations, "").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+    command
+        .arg("run")
+        .args(copies.iter().map(|copied| &copied.path));
+    command.args(["--backend", "c", "--check", "compile", "--check", "blocks"]);
+    // As for `futhark test`.
+    command.arg("--allow-outside-data");
+    command
+        .arg("--expectations")
+        .arg(&expectations)
+        .arg("--futhark")
+        .arg(futhark);
+    command
+        .arg("--json")
+        .arg(&report)
+        .arg("--build-dir")
+        .arg(build_dir());
+    let output = command
+        .current_dir(folder)
+        .output()
+        .expect("the program starts");
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let report = fs::read_to_string(report).expect("there is a report");
+    let mut found: HashMap<String, Vec<Finding>> = HashMap::new();
+    for line in report.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).expect("each line is JSON");
+        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        if line["outcome"].is_string() {
+            found.entry(text("program")).or_default().push(Finding {
+                check: text("check"),
+                case: text("case"),
+                outcome: text("outcome"),
+                message: text("message"),
+            });
+        }
+    }
+    found
+}
+
+/// The build folder, shared with other tests.
+fn build_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds")
+}
+
+/// Copies the folder of the programs, with their data, and changes those with verdicts to compare.
+fn copy(programs: &Path, to: &Path) -> Vec<Copied> {
+    for entry in walkdir::WalkDir::new(programs) {
+        let entry = entry.expect("the folder can be read");
+        let copy = to.join(entry.path().strip_prefix(programs).unwrap());
+        match entry.file_type().is_dir() {
+            true => fs::create_dir_all(copy).unwrap(),
+            false => drop(fs::copy(entry.path(), copy).unwrap()),
+        }
+    }
+    let corpus = Corpus::find(&[programs.to_owned()]).expect("there are programs");
+    let mut copies = Vec::new();
+    for program in corpus.programs() {
+        let inside = program.path.strip_prefix(programs).unwrap();
+        let mut source = fs::read_to_string(&program.path).unwrap();
+        if let Ok(blocks) = TestBlocks::parse(&source) {
+            // `futhark test` cannot judge a process that dies.
+            let is_excluded = |tag: &String| ["no_c", "kills"].contains(&tag.as_str());
+            let has_verdict = !blocks.cases.is_empty()
+                || blocks.compile_error.is_some()
+                || !blocks.warnings.is_empty();
+            if !has_verdict || blocks.tags.iter().any(is_excluded) {
+                continue;
+            }
+            source = named_and_altered(&source, &blocks);
+            fs::write(to.join(inside), &source).unwrap();
+        }
+        copies.push(Copied {
+            path: inside.to_str().unwrap().to_owned(),
+            blocks: TestBlocks::parse(&source).ok(),
+        });
+    }
+    copies
+}
+
+/// The source with a name for each unnamed case, and with an altered copy of each case at its end.
+fn named_and_altered(source: &str, blocks: &TestBlocks) -> String {
+    let mut out = String::with_capacity(2 * source.len());
+    // A case for several entry points occurs once in the source.
+    let places = blocks
+        .cases
+        .iter()
+        .map(|case| (case.span.start, case.named));
+    let places: BTreeMap<usize, bool> = places.collect();
+    let mut at = 0;
+    for (number, (start, named)) in places.into_iter().enumerate() {
+        out.push_str(&source[at..start]);
+        if !named {
+            out.push_str(&format!("\"case {number}\" "));
+        }
+        at = start;
+    }
+    out.push_str(&source[at..]);
+    for (number, case) in blocks.cases.iter().enumerate() {
+        if let Some(text) = alter::alter(number, source, case) {
+            let entry = &case.entry;
+            out.push_str(&format!(
+                "\n-- ==\n-- entry: {entry}\n-- \"altered {number}\" {text}\n"
+            ));
+        }
+    }
+    out
+}
+
+/// The copies that together have every construct of the programs' test blocks: always the one with the most
+/// new constructs.
+fn part_of(copies: Vec<Copied>, programs: &Path) -> Vec<Copied> {
+    let constructs = |copied: &Copied| {
+        let source = fs::read_to_string(programs.join(&copied.path)).unwrap();
+        Features::of(&source, None).constructs
+    };
+    let mut rest: Vec<_> = copies
+        .into_iter()
+        .map(|copied| (constructs(&copied), copied))
+        .collect();
+    let mut covered = BTreeSet::new();
+    let mut part = Vec::new();
+    loop {
+        let new = |number: &usize| rest[*number].0.difference(&covered).count();
+        match (0..rest.len()).max_by_key(new).filter(|best| new(best) > 0) {
+            Some(best) => {
+                let (constructs, copied) = rest.remove(best);
+                covered.extend(constructs);
+                part.push(copied);
+            }
+            None => return part,
+        }
+    }
+}
+
+#[test]
+fn every_case_gets_a_name_and_an_altered_copy() {
+    let source = "-- ==\n-- entry: f g\n-- input { 1 } output { 1 } \"b\" input { 2 }\nx\n";
+    let altered = named_and_altered(source, &TestBlocks::parse(source).unwrap());
+    let blocks = TestBlocks::parse(&altered).unwrap();
+    let names: Vec<_> = blocks.cases.iter().map(|case| case.data_name()).collect();
+    assert_eq!(names[..4], ["case 0", "b", "case 0", "b"], "{altered}");
+    let copies = ["altered 0", "altered 1", "altered 2", "altered 3"];
+    assert_eq!(names[4..], copies, "{altered}");
+}
