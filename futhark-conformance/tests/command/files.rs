@@ -325,6 +325,35 @@ fn a_second_run_needs_not_write_to_the_build_folder() {
     assert_eq!(files(), before);
 }
 
+#[test]
+fn a_pipe_gets_the_results_of_a_run() {
+    let Some(scene) = Scene::new() else { return };
+    scene.write("a.fut", PROGRAM);
+    let mut command = scene.command("run");
+    command.args([
+        "a.fut",
+        "--backend",
+        "c",
+        "--check",
+        "compile",
+        "--json",
+        "/dev/stdout",
+    ]);
+    command.arg("--build-dir").arg(build_dir());
+    command.arg("--futhark").arg(scene.real());
+    let output = command.output().expect("the program starts");
+    let shown = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = lines.lines().filter(|line| line.starts_with('{')).collect();
+    assert!(
+        lines.len() >= 3 && lines[0].starts_with("{\"schema\":"),
+        "{shown}"
+    );
+    let end = format!("{{\"records\":{}}}", lines.len() - 2);
+    assert_eq!(lines.last(), Some(&end.as_str()), "{shown}");
+}
+
 /// Threads of the check `lifecycle` read arguments again, for which the Futhark compiler generates
 /// values.
 #[test]
