@@ -38,7 +38,6 @@ use crate::{child, leash, prepare};
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 use futhark_safe::compile::process;
-use named::Named;
 use setup::{find_compilers, paths_or_default, settings, threads};
 use std::fmt;
 use std::process::ExitCode;
