@@ -39,7 +39,8 @@ pub(super) fn set_aside(programs: &mut [Program]) {
 
 /// The folder that has the folder `lib`, and the path below `lib`, of a file of a package.
 fn in_package(path: &Path) -> Option<(PathBuf, PathBuf)> {
-    let parts: Vec<Component<'_>> = path.components().collect();
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    let parts: Vec<Component<'_>> = parts.collect();
     let lib = parts.windows(2).rposition(|pair| {
         let host = pair[1].as_os_str().to_string_lossy();
         pair[0].as_os_str() == "lib" && host.contains('.') && host != ".."
