@@ -96,11 +96,12 @@ impl Driver {
                 .host(target)
                 .out_dir(std::env::temp_dir());
         }
-        // Only our flags and CFLAGS apply, so that results do not depend on the Cargo profile.
-        // In a build script, the metadata lists the variables that were read.
+        // Only our flags and CFLAGS apply, so that results do not depend on the Cargo profile. Warnings that
+        // are not printed take time too. In a build script, the metadata lists the variables that were read.
         build
             .opt_level(0)
             .no_default_flags(true)
+            .warnings(false)
             .cargo_metadata(in_build_script())
             .cargo_warnings(false);
         let tool = build
