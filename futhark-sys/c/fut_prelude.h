@@ -30,7 +30,7 @@ struct futhark_context_config;
 // Our functions run a few times per call, and the program's for most of the time. The C compiler would spend as much
 // time on the ones as on the others. gcc before 11 replaces some options of the command line by those of a pragma.
 #if defined(__OPTIMIZE__) && !defined(__clang__) && __GNUC__ >= 11
-#define FUT_BEGIN_OURS _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1\")")
+#define FUT_BEGIN_OURS _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og\")")
 #define FUT_END_OURS _Pragma("GCC pop_options")
 #else
 #define FUT_BEGIN_OURS
