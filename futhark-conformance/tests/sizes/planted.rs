@@ -84,7 +84,7 @@ for argument do
     esac
     if [ -n "$from" ]; then
         n=$((n + 1))
-        mkdir "$copy/$n" && cp -r "$from"/*.[ch] "$copy/$n"
+        cp -r "$from" "$copy/$n"
         sed -Ezi '{}' "$copy/$n"/*.[ch]
         diff -rq "$from" "$copy/$n" | grep -q '^Files' && echo changed >>"$0.changed"
         argument=$option$copy/$n$file
