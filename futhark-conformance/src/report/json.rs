@@ -178,7 +178,7 @@ impl ReadError {
 }
 
 impl Lines {
-    /// Opens a report, or [`part_of`] it if there is no other, and reads its header.
+    /// Opens a report, or its unfinished file ([`part_of`]) if the report does not exist, and reads its header.
     ///
     /// # Errors
     /// If the file cannot be read, or its first line is not a header of this version.
