@@ -84,7 +84,9 @@ for argument do
     esac
     if [ -n "$from" ]; then
         n=$((n + 1))
-        cp -r "$from" "$copy/$n"
+        mkdir "$copy/$n" && cp -r "$from"/*.[ch] "$copy/$n"
+        # Only the folder of our headers has one.
+        cp "$from"/*.def "$copy/$n" 2>/dev/null
         sed -Ezi '{}' "$copy/$n"/*.[ch]
         diff -rq "$from" "$copy/$n" | grep -q '^Files' && echo changed >>"$0.changed"
         argument=$option$copy/$n$file
